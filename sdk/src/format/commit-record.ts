@@ -1,0 +1,128 @@
+/**
+ * Commit record: ours, 8-aligned behind each segment, invisible to readers that follow the chain or the table. It makes a torn segment detectable
+ * and carries what a crash would otherwise lose: the next frame ordinal and the runtime strings first used since the record before.
+ *
+ *   0 u32 magic "uREC"     4 u32 size, padding included    8 u32 crc        12 u32 num_strings
+ *  16 u64 segment_offset  24 u64 next_frame               32 u64 next_string 40 u64 segment_size
+ *  48 per string: u32 length, bytes; then zeros to a multiple of 8
+ *
+ * crc = CRC-32 over the segment's bytes, continued over the record with its crc field taken as 0.
+ */
+import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
+import { crc32 as pureCrc32 } from '../base/crc32.js';
+
+export const COMMIT_MAGIC = 0x43455275; // "uREC"
+export const COMMIT_HEADER_SIZE = 48;
+const SIZE_OFFSET = 4;
+const CRC_OFFSET = 8;
+const AFTER_CRC = 12;
+
+/** `(bytes, seed)` as zlib's: Node's native one may be passed for speed. */
+export type Crc32 = (bytes: Uint8Array, seed: number) => number;
+
+export interface CommitParts {
+  readonly segmentOffset: bigint;
+  /** Bytes of segment header, checkpoint and deltas. */
+  readonly segmentSize: number;
+  /** Ordinal of the next client frame: all below are in the file. */
+  readonly nextFrame: bigint;
+  /** Index of the next string, after those of this record. */
+  readonly nextString: bigint;
+  /** UTF-8 bytes; their indices end just below `nextString`. */
+  readonly strings: readonly Uint8Array[];
+}
+
+export interface CommitRecord extends CommitParts {
+  /** Bytes of the record, padding included. */
+  readonly size: number;
+  readonly crc: number;
+}
+
+/** @param segmentCrc CRC-32 of the segment's bytes */
+export function encodeCommitRecord(
+  parts: CommitParts,
+  segmentCrc: number,
+  crc32: Crc32 = pureCrc32,
+): Uint8Array {
+  let textBytes = 0;
+  for (const text of parts.strings) textBytes += 4 + text.length;
+  const size = align8(COMMIT_HEADER_SIZE + textBytes);
+  const writer = new ByteWriter(size)
+    .u32(COMMIT_MAGIC)
+    .u32(size)
+    .u32(0)
+    .u32(parts.strings.length)
+    .u64(parts.segmentOffset)
+    .u64(parts.nextFrame)
+    .u64(parts.nextString)
+    .u64(parts.segmentSize);
+  for (const text of parts.strings) writer.u32(text.length).bytes(text);
+  const record = writer.align(8).finish();
+  new DataView(record.buffer).setUint32(CRC_OFFSET, crc32(record, segmentCrc), true);
+  return record;
+}
+
+/** Size of the record that starts at `bytes[0]`, or 0 when none does: for walking a file in which the record may be missing. */
+export function commitRecordSize(bytes: Uint8Array): number {
+  if (bytes.length < COMMIT_HEADER_SIZE) return 0;
+  const reader = new ByteReader(bytes);
+  if (reader.u32() !== COMMIT_MAGIC) return 0;
+  const size = reader.u32();
+  return size >= COMMIT_HEADER_SIZE && size % 8 === 0 ? size : 0;
+}
+
+/**
+ * Decodes the record at `bytes[0]`; bytes behind it are ignored, strings are copies. The CRC is not checked: `verifyCommitRecord`.
+ * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_VALUE.
+ */
+export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRecord {
+  const header = new ByteReader(bytes, 0, bytes.length, baseOffset);
+  header.need(COMMIT_HEADER_SIZE, 'commit record');
+  if (header.u32() !== COMMIT_MAGIC) {
+    throw header.error('FORMAT_MAGIC', 'no commit record here: it does not start with "uREC"', 0);
+  }
+  const size = commitRecordSize(bytes);
+  if (size === 0)
+    throw header.error('FORMAT_LENGTH', 'the size of the commit record is malformed', SIZE_OFFSET);
+  header.offset = 0;
+  header.need(size, 'commit record');
+  const reader = new ByteReader(bytes, CRC_OFFSET, size, baseOffset);
+  const crc = reader.u32();
+  const numStrings = reader.u32();
+  const segmentOffset = reader.u64();
+  const nextFrame = reader.u64();
+  const nextString = reader.u64();
+  const segmentSize = Number(reader.u64());
+  if (!Number.isSafeInteger(segmentSize)) {
+    throw reader.error('FORMAT_LENGTH', `segment size ${segmentSize} is beyond any file`, 40);
+  }
+  if (BigInt(numStrings) > nextString) {
+    throw reader.error('FORMAT_VALUE', `${numStrings} strings end at string index ${nextString}`, AFTER_CRC);
+  }
+  const strings = readStrings(reader, numStrings);
+  return { size, crc, segmentOffset, segmentSize, nextFrame, nextString, strings };
+}
+
+function readStrings(reader: ByteReader, count: number): Uint8Array[] {
+  if (count * 4 > reader.remaining) {
+    throw reader.error('FORMAT_LENGTH', `${count} strings do not fit into the record`, AFTER_CRC);
+  }
+  const strings: Uint8Array[] = [];
+  for (let i = 0; i < count; i++) strings.push(reader.bytes(reader.u32()).slice());
+  return strings;
+}
+
+/** Whether the CRC of a record (exactly its bytes, or more) matches its segment, given as bytes or as their CRC-32. */
+export function verifyCommitRecord(
+  segment: number | Uint8Array,
+  record: Uint8Array,
+  crc32: Crc32 = pureCrc32,
+): boolean {
+  const size = commitRecordSize(record);
+  if (size === 0 || size > record.length) return false;
+  const stored = new DataView(record.buffer, record.byteOffset).getUint32(CRC_OFFSET, true);
+  let crc = typeof segment === 'number' ? segment : crc32(segment, 0);
+  crc = crc32(record.subarray(0, CRC_OFFSET), crc);
+  crc = crc32(new Uint8Array(4), crc);
+  return crc32(record.subarray(AFTER_CRC, size), crc) === stored;
+}

@@ -1,0 +1,274 @@
+/** Walks the cycle frames of a delta blob (§8.6): the reader's hot loop. Nothing is allocated per item. */
+import { UscopeError } from '../base/errors.js';
+import { Action } from './types.js';
+
+/** What `FrameCursor.next()` stopped at. */
+export const CursorItem = { FRAME: 0, OP: 1, EVENT: 2 } as const;
+
+/** Tags of interleaved items (§8.6.6). */
+export const ItemTag = { WIDE: 0x01, COMPACT: 0x02, EVENT: 0x03 } as const;
+
+/** Sizes on disk. The compact op of an interleaved frame has a tag in front: 9 bytes, not the 8 the format text states. */
+export const WIDE_OP_SIZE = 16;
+export const COMPACT_OP_SIZE = 8;
+export const TAGGED_COMPACT_OP_SIZE = 9;
+export const EVENT_HEADER_SIZE = 8;
+
+const TWO_32 = 0x1_0000_0000;
+
+/**
+ * `next()` moves to the next frame start or item and says in `kind` which it is; the fields that belong to the kind are then valid.
+ *
+ *   const cursor = new FrameCursor(blob, header.timeStartPs, true);
+ *   while (cursor.next()) {
+ *     if (cursor.kind === CursorItem.OP) state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
+ *   }
+ *
+ * Every frame is reported, empty ones too. Errors: FORMAT_TRUNCATED, FORMAT_VALUE (tag, action, op format, time past 64 bits), at
+ * `blobOffset` + the offset in the blob. Ids are not checked against a schema.
+ */
+export class FrameCursor {
+  /** A `CursorItem`. */
+  kind = 0;
+  /** Frame time in ps, as u32 halves. */
+  timeLo = 0;
+  timeHi = 0;
+  /** Items of this frame. */
+  numItems = 0;
+  /** Frames begun so far: index of the present frame + 1. */
+  frames = 0;
+
+  /** Op: an `Action`, ids, and the full u64 value as u32 halves. For PROP_SET `field` is the property index. */
+  action = 0;
+  storageId = 0;
+  slot = 0;
+  field = 0;
+  lo = 0;
+  hi = 0;
+
+  /** Event: type and where its payload lies in the blob. */
+  eventType = 0;
+  payloadOffset = 0;
+  payloadSize = 0;
+
+  /** Offset in the blob of what comes next. */
+  offset = 0;
+  /** Offset in the blob of the present frame or item. */
+  itemOffset = 0;
+
+  private readonly end: number;
+  /** Items left in this frame. v0.1: ops come first, in the format named by the frame. */
+  private itemsLeft = 0;
+  private opsLeft = 0;
+  private isCompact = false;
+
+  /**
+   * @param bytes the decompressed delta blob
+   * @param timeStartPs base of the first frame's delta: the segment's time_start_ps
+   * @param interleaved header flag F_INTERLEAVED_DELTAS: v0.2 frames, else v0.1
+   * @param blobOffset added to offsets in errors; 0 for a compressed blob, which has no file offsets
+   */
+  constructor(
+    readonly bytes: Uint8Array,
+    timeStartPs: bigint,
+    readonly interleaved: boolean,
+    private readonly blobOffset = 0,
+  ) {
+    this.end = bytes.length;
+    this.timeLo = Number(timeStartPs & 0xffff_ffffn);
+    this.timeHi = Number(timeStartPs >> 32n);
+  }
+
+  /** Frame time in ps, exact. */
+  get timePs(): bigint {
+    return (BigInt(this.timeHi) << 32n) | BigInt(this.timeLo);
+  }
+
+  /** Frame time in ps as a number: exact below 2^53 (2.5 hours). */
+  get time(): number {
+    return this.timeHi * TWO_32 + this.timeLo;
+  }
+
+  /** Value of the present op. */
+  get value(): bigint {
+    return (BigInt(this.hi) << 32n) | BigInt(this.lo);
+  }
+
+  /** Payload of the present event, a view. */
+  get payload(): Uint8Array {
+    return this.bytes.subarray(this.payloadOffset, this.payloadOffset + this.payloadSize);
+  }
+
+  /** Moves on; false behind the last item of the last frame. */
+  next(): boolean {
+    const at = this.offset;
+    this.itemOffset = at;
+    if (this.itemsLeft === 0) {
+      if (at >= this.end) return false;
+      this.beginFrame();
+      return true;
+    }
+    this.itemsLeft--;
+    if (!this.interleaved) {
+      this.plainItem(at);
+      return true;
+    }
+    if (at >= this.end) this.truncated('item');
+    const tag = this.bytes[at];
+    if (tag === ItemTag.COMPACT) this.taggedCompactOp(at);
+    else if (tag === ItemTag.WIDE) this.wideOp(at, this.bytes[at + 1]);
+    else if (tag === ItemTag.EVENT) this.event(at, at + 2);
+    else this.invalid(`item tag 0x${tag.toString(16)} is unknown`);
+    return true;
+  }
+
+  private beginFrame(): void {
+    this.addTime();
+    const { bytes } = this;
+    const at = this.offset;
+    if (this.interleaved) {
+      if (at + 2 > this.end) this.truncated('frame header');
+      this.itemsLeft = bytes[at] | (bytes[at + 1] << 8);
+      this.offset = at + 2;
+    } else {
+      if (at + 6 > this.end) this.truncated('frame header');
+      if (bytes[at] > 1) this.invalid(`op format ${bytes[at]} is unknown`);
+      this.isCompact = bytes[at] === 1;
+      this.opsLeft = bytes[at + 2] | (bytes[at + 3] << 8);
+      this.itemsLeft = this.opsLeft + (bytes[at + 4] | (bytes[at + 5] << 8));
+      this.offset = at + 6;
+    }
+    this.numItems = this.itemsLeft;
+    this.frames++;
+    this.kind = CursorItem.FRAME;
+  }
+
+  /** Adds the LEB128 delta at `offset` to the time; deltas below 2^28 take the short way. */
+  private addTime(): void {
+    const { bytes, end } = this;
+    let at = this.offset;
+    let delta = 0;
+    for (let shift = 0; shift < 28; shift += 7) {
+      if (at >= end) this.truncated('time delta');
+      const byte = bytes[at++];
+      delta |= (byte & 0x7f) << shift;
+      if (byte < 0x80) {
+        this.offset = at;
+        this.advance(delta, 0);
+        return;
+      }
+    }
+    this.addLongTime(delta, at);
+  }
+
+  /** The delta's groups 5 to 10; `low` holds the first 28 bits. */
+  private addLongTime(low: number, at: number): void {
+    let middle = 0; // bits 28..55
+    let high = 0; // bits 56..63
+    for (let index = 4; index < 10; index++) {
+      if (at >= this.end) this.truncated('time delta');
+      const byte = this.bytes[at++];
+      if (index < 8) middle |= (byte & 0x7f) << (7 * (index - 4));
+      else high |= (byte & 0x7f) << (7 * (index - 8));
+      if (byte < 0x80) {
+        if (high > 0xff) break;
+        this.offset = at;
+        this.advance((low | (middle << 28)) >>> 0, ((middle >>> 4) | (high << 24)) >>> 0);
+        return;
+      }
+    }
+    this.invalid('time delta exceeds 64 bits');
+  }
+
+  private advance(lo: number, hi: number): void {
+    let timeLo = this.timeLo + lo;
+    let timeHi = this.timeHi + hi;
+    if (timeLo >= TWO_32) {
+      timeLo -= TWO_32;
+      timeHi++;
+    }
+    if (timeHi >= TWO_32) this.invalid('frame time exceeds 64 bits');
+    this.timeLo = timeLo;
+    this.timeHi = timeHi;
+  }
+
+  /** v0.1: the ops of the frame, then its events. */
+  private plainItem(at: number): void {
+    if (this.opsLeft === 0) {
+      this.event(at, at);
+      return;
+    }
+    this.opsLeft--;
+    if (!this.isCompact) {
+      this.wideOp(at, this.bytes[at]);
+      return;
+    }
+    if (at + COMPACT_OP_SIZE > this.end) this.truncated('compact op');
+    this.compactFields(at, this.bytes[at]);
+    this.offset = at + COMPACT_OP_SIZE;
+  }
+
+  private taggedCompactOp(at: number): void {
+    if (at + TAGGED_COMPACT_OP_SIZE > this.end) this.truncated('compact op');
+    this.compactFields(at + 1, this.bytes[at + 1]);
+    this.offset = at + TAGGED_COMPACT_OP_SIZE;
+  }
+
+  /** `at`: the action byte, after which both forms of compact op agree. */
+  private compactFields(at: number, action: number): void {
+    const { bytes } = this;
+    this.checkAction(action);
+    this.kind = CursorItem.OP;
+    this.action = action;
+    this.storageId = bytes[at + 1];
+    this.slot = bytes[at + 2] | (bytes[at + 3] << 8);
+    this.field = bytes[at + 4] | (bytes[at + 5] << 8);
+    this.lo = bytes[at + 6] | (bytes[at + 7] << 8);
+    this.hi = 0;
+  }
+
+  /** Wide ops of both versions have the same 16 bytes but for tag or action in front. */
+  private wideOp(at: number, action: number): void {
+    if (at + WIDE_OP_SIZE > this.end) this.truncated('wide op');
+    const { bytes } = this;
+    this.checkAction(action);
+    this.kind = CursorItem.OP;
+    this.action = action;
+    this.storageId = bytes[at + 2] | (bytes[at + 3] << 8);
+    this.slot = bytes[at + 4] | (bytes[at + 5] << 8);
+    this.field = bytes[at + 6] | (bytes[at + 7] << 8);
+    this.lo = (bytes[at + 8] | (bytes[at + 9] << 8) | (bytes[at + 10] << 16) | (bytes[at + 11] << 24)) >>> 0;
+    this.hi =
+      (bytes[at + 12] | (bytes[at + 13] << 8) | (bytes[at + 14] << 16) | (bytes[at + 15] << 24)) >>> 0;
+    this.offset = at + WIDE_OP_SIZE;
+  }
+
+  /** `typeAt`: u16 type; v0.2 has it behind tag and reserved byte, v0.1 in front. The size is at +4 in both. */
+  private event(at: number, typeAt: number): void {
+    if (at + EVENT_HEADER_SIZE > this.end) this.truncated('event');
+    const { bytes } = this;
+    const size = (bytes[at + 4] | (bytes[at + 5] << 8) | (bytes[at + 6] << 16) | (bytes[at + 7] << 24)) >>> 0;
+    const start = at + EVENT_HEADER_SIZE;
+    if (size > this.end - start) this.truncated(`event payload of ${size} bytes`);
+    this.kind = CursorItem.EVENT;
+    this.eventType = bytes[typeAt] | (bytes[typeAt + 1] << 8);
+    this.payloadOffset = start;
+    this.payloadSize = size;
+    this.offset = start + size;
+  }
+
+  private checkAction(action: number): void {
+    if (action < Action.SET || action > Action.PROP_SET) this.invalid(`action ${action} of an op is unknown`);
+  }
+
+  private truncated(what: string): never {
+    const detail = `${what} at byte ${this.itemOffset} of the deltas reaches past their end at ${this.end}`;
+    throw new UscopeError('FORMAT_TRUNCATED', detail, { offset: this.blobOffset + this.itemOffset });
+  }
+
+  private invalid(detail: string): never {
+    throw new UscopeError('FORMAT_VALUE', `${detail} (byte ${this.itemOffset} of the deltas)`, {
+      offset: this.blobOffset + this.itemOffset,
+    });
+  }
+}

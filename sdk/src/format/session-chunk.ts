@@ -1,0 +1,93 @@
+/**
+ * Session chunk: our private preamble chunk, which other readers skip (§2.3). It tells which session wrote the file and how that ended,
+ * and is the only preamble chunk rewritten in place.
+ *
+ * Payload, 128 bytes: u32 layout version = 1, u32 status, 16 bytes session id, 16 bytes run id, u32 core index, u32 0, u64 start time,
+ * u64 end time (unix ms), u64 lost, u64 rejected, zeros.
+ */
+import { ByteReader, ByteWriter } from '../base/bytes.js';
+import { UscopeError } from '../base/errors.js';
+
+export const SESSION_CHUNK_TYPE = 0xff01;
+export const SESSION_PAYLOAD_SIZE = 128;
+export const SESSION_LAYOUT = 1;
+export const NO_CORE = 0xffff_ffff;
+const ID_SIZE = 16;
+
+export const SessionStatus = { OPEN: 0, CLOSED: 1, CLIENT_LOST: 2, RECOVERED: 3, RING: 4 } as const;
+export type SessionStatus = (typeof SessionStatus)[keyof typeof SessionStatus];
+
+export interface SessionInfo {
+  /** 16 random bytes. */
+  readonly sessionId: Uint8Array;
+  /** 16 bytes common to the traces of one run; zeros when absent. */
+  readonly runId: Uint8Array;
+  /** `NO_CORE` (0xFFFFFFFF) when the trace is not of one core. */
+  readonly coreIndex: number;
+  readonly status: SessionStatus;
+  /** Wall clock, unix ms. */
+  readonly startTimeMs: bigint;
+  /** Wall clock, unix ms; 0 while open. */
+  readonly endTimeMs: bigint;
+  /** Items known to be lost. */
+  readonly lost: bigint;
+  /** Items refused because they broke the rules. */
+  readonly rejected: bigint;
+}
+
+export function encodeSessionInfo(info: SessionInfo): Uint8Array {
+  for (const id of [info.sessionId, info.runId]) {
+    if (id.length !== ID_SIZE) {
+      throw new UscopeError('FORMAT_LENGTH', `session and run ids have 16 bytes, not ${id.length}`);
+    }
+  }
+  const writer = new ByteWriter(SESSION_PAYLOAD_SIZE)
+    .u32(SESSION_LAYOUT)
+    .u32(info.status)
+    .bytes(info.sessionId)
+    .bytes(info.runId)
+    .u32(info.coreIndex)
+    .u32(0)
+    .u64(info.startTimeMs)
+    .u64(info.endTimeMs)
+    .u64(info.lost)
+    .u64(info.rejected);
+  return writer.zeros(SESSION_PAYLOAD_SIZE - writer.length).finish();
+}
+
+/** Whether a chunk of type 0xFF01 has the layout of this release; one that has not is treated as unknown. */
+export function isSessionPayload(payload: Uint8Array): boolean {
+  return payload.length >= SESSION_PAYLOAD_SIZE && new ByteReader(payload).u32() === SESSION_LAYOUT;
+}
+
+/** Errors: FORMAT_TRUNCATED, FORMAT_VERSION (layout), FORMAT_VALUE (status). The ids are copies. */
+export function decodeSessionInfo(payload: Uint8Array, baseOffset = 0): SessionInfo {
+  const reader = new ByteReader(payload, 0, payload.length, baseOffset);
+  reader.need(SESSION_PAYLOAD_SIZE, 'session chunk');
+  const layout = reader.u32();
+  if (layout !== SESSION_LAYOUT) {
+    throw reader.error('FORMAT_VERSION', `session chunk has layout ${layout}, this release reads 1`, 0);
+  }
+  const status = reader.u32();
+  if (status > SessionStatus.RING) {
+    throw reader.error('FORMAT_VALUE', `session status ${status} is unknown`, 4);
+  }
+  const sessionId = reader.bytes(ID_SIZE).slice();
+  const runId = reader.bytes(ID_SIZE).slice();
+  const coreIndex = reader.u32();
+  reader.skip(4);
+  const startTimeMs = reader.u64();
+  const endTimeMs = reader.u64();
+  const lost = reader.u64();
+  const rejected = reader.u64();
+  return {
+    sessionId,
+    runId,
+    coreIndex,
+    status: status as SessionStatus,
+    startTimeMs,
+    endTimeMs,
+    lost,
+    rejected,
+  };
+}

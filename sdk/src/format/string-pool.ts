@@ -1,0 +1,87 @@
+/** String pool (§1.3): NUL-terminated UTF-8 texts at the end of the schema chunk, named by u16 offsets. */
+import { UscopeError } from '../base/errors.js';
+import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';
+
+/** Offsets are u16 and 0xFFFF means "none" (§4.4), so the last byte is at 65,534. */
+export const MAX_STRING_POOL_BYTES = 65_535;
+
+/** Collects texts, each once. */
+export class StringPoolBuilder {
+  private readonly offsets = new Map<string, number>();
+  private readonly parts: Uint8Array[] = [];
+  private size = 0;
+
+  get length(): number {
+    return this.size;
+  }
+
+  /** Offset of `text` in the pool. SCHEMA_LIMIT when the pool is full, SCHEMA_NAME when the text holds a NUL. */
+  add(text: string): number {
+    const known = this.offsets.get(text);
+    if (known !== undefined) return known;
+    if (text.includes('\0')) {
+      throw new UscopeError(
+        'SCHEMA_NAME',
+        `${JSON.stringify(text)} holds a NUL character, which ends a text in the file`,
+      );
+    }
+    const bytes = encodeUtf8(text);
+    const offset = this.size;
+    if (offset + bytes.length + 1 > MAX_STRING_POOL_BYTES) {
+      throw new UscopeError(
+        'SCHEMA_LIMIT',
+        `names and DUT properties need more than ${MAX_STRING_POOL_BYTES} bytes of string pool (at ${JSON.stringify(text.slice(0, 40))}); shorten or drop some`,
+      );
+    }
+    this.offsets.set(text, offset);
+    this.parts.push(bytes);
+    this.size += bytes.length + 1;
+    return offset;
+  }
+
+  finish(): Uint8Array {
+    const pool = new Uint8Array(this.size);
+    let at = 0;
+    for (const part of this.parts) {
+      pool.set(part, at);
+      at += part.length + 1;
+    }
+    return pool;
+  }
+}
+
+/** Texts of a file's pool by offset. Texts may share tails: any offset inside the pool is legal. */
+export class StringPool {
+  private readonly cache = new Map<number, string>();
+
+  /** @param baseOffset file offset of the pool, for errors */
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly baseOffset = 0,
+  ) {}
+
+  /** FORMAT_STRING_POOL when the offset is outside or the text not terminated, FORMAT_UTF8 when it is not UTF-8. */
+  get(offset: number): string {
+    const cached = this.cache.get(offset);
+    if (cached !== undefined) return cached;
+    const place = { offset: this.baseOffset + offset };
+    if (offset >= this.bytes.length) {
+      throw new UscopeError(
+        'FORMAT_STRING_POOL',
+        `string pool offset ${offset} is not inside the pool of ${this.bytes.length} bytes`,
+        place,
+      );
+    }
+    const end = this.bytes.indexOf(0, offset);
+    if (end < 0) {
+      throw new UscopeError(
+        'FORMAT_STRING_POOL',
+        `the text at pool offset ${offset} has no terminating NUL`,
+        place,
+      );
+    }
+    const text = decodeUtf8(this.bytes.subarray(offset, end), place);
+    this.cache.set(offset, text);
+    return text;
+  }
+}

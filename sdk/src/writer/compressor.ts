@@ -1,0 +1,131 @@
+/**
+ * Compression of delta blobs off the main thread (§8.6.7): LZ4 on the thread pool, ZSTD on the thread pool where Node has it (22.15 and
+ * later), else on a worker thread through the optional package zstd-napi.
+ */
+import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
+import * as zlib from 'node:zlib';
+import { compress as lz4Compress } from 'lz4-napi';
+import { UscopeError } from '../base/errors.js';
+import type { CompressionName } from '../format/types.js';
+
+export interface Compressor {
+  readonly name: CompressionName;
+  /** Compresses one blob as it stands in a segment. The bytes must not change until the promise settles. */
+  compress(raw: Uint8Array): Promise<Uint8Array>;
+  close(): Promise<void>;
+}
+
+/** @throws UscopeError WRITER_COMPRESSION when the method is not available on this installation. */
+export function createCompressor(name: CompressionName, level = 1): Compressor {
+  if (name === 'none') return { name, compress: async (raw) => raw.slice(), close: async () => {} };
+  if (name === 'lz4') return { name, compress: compressLz4, close: async () => {} };
+  if (name === 'zstd') return createZstd(level);
+  throw new UscopeError('WRITER_COMPRESSION', `"${name}" is not a compression; choose lz4, zstd or none`);
+}
+
+/** lz4-napi prepends the raw size as u32, which is the framing µScope files use. */
+function compressLz4(raw: Uint8Array): Promise<Uint8Array> {
+  return lz4Compress(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+}
+
+type ZstdCompress = (
+  raw: Uint8Array,
+  options: object,
+  done: (error: Error | null, result: Uint8Array) => void,
+) => void;
+
+function createZstd(level: number): Compressor {
+  const native = (zlib as unknown as { zstdCompress?: ZstdCompress }).zstdCompress;
+  return native ? nativeZstd(native, level) : new ZstdWorker(level);
+}
+
+function nativeZstd(zstdCompress: ZstdCompress, level: number): Compressor {
+  const constants = zlib.constants as unknown as { ZSTD_c_compressionLevel: number };
+  const options = { params: { [constants.ZSTD_c_compressionLevel]: level } };
+  return {
+    name: 'zstd',
+    compress: (raw) =>
+      new Promise((resolve, reject) => {
+        zstdCompress(raw, options, (error, result) => (error ? reject(error) : resolve(result)));
+      }),
+    close: async () => {},
+  };
+}
+
+/** Runs in the worker: receives {id, raw}, answers {id, result} or {id, error}. Plain text, so that it needs no file of its own. */
+const WORKER_SOURCE = `
+  const { parentPort, workerData } = require('node:worker_threads');
+  const { Compressor } = require(workerData.module);
+  const compressor = new Compressor();
+  compressor.setParameters({ compressionLevel: workerData.level });
+  parentPort.on('message', ({ id, raw }) => {
+    try {
+      const result = compressor.compress(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+      parentPort.postMessage({ id, result });
+    } catch (error) {
+      parentPort.postMessage({ id, error: String(error) });
+    }
+  });
+`;
+
+interface WorkerAnswer {
+  readonly id: number;
+  readonly result?: Uint8Array;
+  readonly error?: string;
+}
+
+class ZstdWorker implements Compressor {
+  readonly name = 'zstd';
+  private readonly worker: Worker;
+  private readonly waiting = new Map<
+    number,
+    { resolve(result: Uint8Array): void; reject(error: Error): void }
+  >();
+  private nextId = 0;
+
+  constructor(level: number) {
+    this.worker = new Worker(WORKER_SOURCE, { eval: true, workerData: { module: findZstdModule(), level } });
+    this.worker.on('message', (answer: WorkerAnswer) => this.settle(answer));
+    this.worker.on('error', (error) => this.failAll(error));
+    this.worker.unref();
+  }
+
+  compress(raw: Uint8Array): Promise<Uint8Array> {
+    const id = this.nextId++;
+    this.worker.ref();
+    return new Promise((resolve, reject) => {
+      this.waiting.set(id, { resolve, reject });
+      this.worker.postMessage({ id, raw });
+    });
+  }
+
+  async close(): Promise<void> {
+    await this.worker.terminate();
+  }
+
+  private settle(answer: WorkerAnswer): void {
+    const waiter = this.waiting.get(answer.id);
+    this.waiting.delete(answer.id);
+    if (this.waiting.size === 0) this.worker.unref();
+    if (answer.result) waiter?.resolve(answer.result);
+    else waiter?.reject(new UscopeError('WRITER_COMPRESSION', `zstd failed: ${answer.error}`));
+  }
+
+  private failAll(cause: unknown): void {
+    for (const waiter of this.waiting.values()) {
+      waiter.reject(new UscopeError('WRITER_COMPRESSION', 'the zstd worker thread failed', {}, { cause }));
+    }
+    this.waiting.clear();
+  }
+}
+
+function findZstdModule(): string {
+  try {
+    return createRequire(import.meta.url).resolve('zstd-napi');
+  } catch (cause) {
+    const detail =
+      'zstd needs the optional package zstd-napi (npm install zstd-napi) or Node 22.15; or use lz4';
+    throw new UscopeError('WRITER_COMPRESSION', detail, {}, { cause });
+  }
+}

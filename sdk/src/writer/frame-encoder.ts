@@ -1,0 +1,168 @@
+/**
+ * Second pass over a checked frame: applies its ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
+ * to the segment's delta blob, compact when every op allows it, else wide.
+ *
+ * This is the writer's inner loop. It allocates nothing per item and reads each record once.
+ */
+import {
+  EVENT_INLINE_BYTES,
+  eventExtraRecords,
+  payloadRecords,
+  RECORD_WORDS,
+  RecordKind,
+} from '../format/record.js';
+import type { Action } from '../format/types.js';
+import type { StorageState } from '../state/storage-state.js';
+import type { FrameChecker } from './frame-checker.js';
+import type { SegmentBuffer } from './segment-buffer.js';
+import type { Summarizer } from './summarizer.js';
+
+const TAG_WIDE = 0x01;
+const TAG_COMPACT = 0x02;
+const TAG_EVENT = 0x03;
+const WIDE_BYTES = 16;
+const COMPACT_BYTES = 9;
+const EVENT_HEADER_BYTES = 8;
+/** LEB128 delta (at most 10 bytes) and item count. */
+const FRAME_HEADER_MAX_BYTES = 12;
+
+export class FrameEncoder {
+  /** Where STRING records inside frames go; called with their position, length and index. */
+  onString: (words: Uint32Array, record: number) => void = () => {};
+
+  constructor(
+    private readonly state: StorageState,
+    private readonly summarizer: Summarizer | null,
+  ) {}
+
+  /**
+   * Appends one frame. `first` is the word after BEGIN, `checked` the result of scanning it; (deltaLo, deltaHi) is the time since the
+   * previous frame of the segment, (timeLo, timeHi) the frame's time, in ps.
+   */
+  encode(
+    words: Uint32Array,
+    first: number,
+    checked: FrameChecker,
+    deltaLo: number,
+    deltaHi: number,
+    timeLo: number,
+    timeHi: number,
+    buffer: SegmentBuffer,
+  ): void {
+    const ops = checked.numItems - checked.numEvents;
+    const opBytes = checked.compact ? COMPACT_BYTES : WIDE_BYTES;
+    buffer.reserve(
+      FRAME_HEADER_MAX_BYTES +
+        ops * opBytes +
+        checked.numEvents * EVENT_HEADER_BYTES +
+        checked.eventBytes +
+        8,
+    );
+    const at = writeFrameHeader(buffer.bytes, buffer.length, deltaLo, deltaHi, checked.numItems);
+    buffer.length = this.encodeItems(words, first, checked, at, buffer, timeLo, timeHi);
+    buffer.numFrames++;
+    if (checked.numItems > 0) buffer.numActiveFrames++;
+  }
+
+  private encodeItems(
+    words: Uint32Array,
+    first: number,
+    checked: FrameChecker,
+    start: number,
+    buffer: SegmentBuffer,
+    timeLo: number,
+    timeHi: number,
+  ): number {
+    const { state, summarizer } = this;
+    const { view } = buffer;
+    const watched = summarizer?.watched ?? null;
+    const { compact, endWord: end } = checked;
+    let touched = false;
+    let at = start;
+    let i = first;
+    while (i < end) {
+      const word0 = words[i];
+      const kind = word0 & 0xff;
+      if (kind === RecordKind.OP) {
+        const word1 = words[i + 1];
+        const lo = words[i + 2];
+        const hi = words[i + 3];
+        const action = (word0 >>> 8) & 0xff;
+        const storage = word0 >>> 16;
+        if (compact) {
+          view.setUint32(
+            at,
+            TAG_COMPACT | (action << 8) | ((storage & 0xff) << 16) | ((word1 & 0xff) << 24),
+            true,
+          );
+          view.setUint32(at + 4, (word1 >>> 8) | ((lo & 0xff) << 24), true);
+          view.setUint8(at + 8, lo >>> 8);
+          at += COMPACT_BYTES;
+        } else {
+          view.setUint32(at, TAG_WIDE | (word0 & 0xffffff00), true);
+          view.setUint32(at + 4, word1, true);
+          view.setUint32(at + 8, lo, true);
+          view.setUint32(at + 12, hi, true);
+          at += WIDE_BYTES;
+        }
+        state.apply(action, storage, word1 & 0xffff, word1 >>> 16, lo, hi);
+        if (watched !== null && watched[storage] !== 0) {
+          summarizer!.op(action as Action, storage, word1 & 0xffff, word1 >>> 16, lo, hi);
+          touched = true;
+        }
+        i += RECORD_WORDS;
+      } else if (kind === RecordKind.EVENT) {
+        const size = words[i + 1];
+        view.setUint32(at, TAG_EVENT | (word0 & 0xffff0000), true);
+        view.setUint32(at + 4, size, true);
+        // The eight inline bytes go out whole; what lies past a shorter payload is overwritten by the next item.
+        view.setUint32(at + 8, words[i + 2], true);
+        view.setUint32(at + 12, words[i + 3], true);
+        if (size > EVENT_INLINE_BYTES)
+          copyPayload(words, i + RECORD_WORDS, size - EVENT_INLINE_BYTES, view, at + 16);
+        at += EVENT_HEADER_BYTES + size;
+        i += RECORD_WORDS * (1 + eventExtraRecords(size));
+      } else {
+        this.onString(words, i);
+        i += RECORD_WORDS * (1 + payloadRecords(words[i + 1]));
+      }
+    }
+    if (touched) summarizer!.endFrame(timeLo, timeHi);
+    return at;
+  }
+}
+
+function writeFrameHeader(
+  bytes: Uint8Array,
+  start: number,
+  deltaLo: number,
+  deltaHi: number,
+  items: number,
+): number {
+  let at = start;
+  let lo = deltaLo;
+  let hi = deltaHi;
+  while (hi !== 0 || lo > 0x7f) {
+    bytes[at++] = (lo & 0x7f) | 0x80;
+    lo = ((lo >>> 7) | (hi << 25)) >>> 0;
+    hi >>>= 7;
+  }
+  bytes[at++] = lo;
+  bytes[at++] = items & 0xff;
+  bytes[at++] = items >>> 8;
+  return at;
+}
+
+function copyPayload(
+  words: Uint32Array,
+  firstWord: number,
+  size: number,
+  view: DataView,
+  start: number,
+): void {
+  const whole = size >>> 2;
+  let at = start;
+  for (let k = 0; k < whole; k++, at += 4) view.setUint32(at, words[firstWord + k], true);
+  for (let k = whole * 4; k < size; k++, at++)
+    view.setUint8(at, words[firstWord + (k >>> 2)] >>> ((k & 3) * 8));
+}

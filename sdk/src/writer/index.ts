@@ -1,0 +1,17 @@
+export { createCompressor } from './compressor.js';
+export {
+  DEFAULT_CHECKPOINT_INTERVAL_PS,
+  type SessionEnd,
+  type TraceStats,
+  type WriterOptions,
+} from './options.js';
+export { type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
+export { RecordWriter } from './record-writer.js';
+export type { Summarizer, SummarizerFactory } from './summarizer.js';
+export {
+  type CheckpointCallback,
+  type CheckpointSnapshot,
+  type EventFields,
+  TraceWriter,
+} from './trace-writer.js';
+export type { FieldValue } from './values.js';

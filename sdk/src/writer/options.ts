@@ -1,0 +1,69 @@
+/** What a writer is told, and what it tells when it is done. */
+import type { UscopeError } from '../base/errors.js';
+import type { SessionStatus } from '../format/session-chunk.js';
+import type { CompressionName, DutProperties, Schema } from '../format/types.js';
+import type { OpenOutput } from './output-file.js';
+import type { SummarizerFactory } from './summarizer.js';
+
+/** 10,000 cycles of a 1 GHz clock. */
+export const DEFAULT_CHECKPOINT_INTERVAL_PS = 10_000_000n;
+
+export interface WriterOptions {
+  /** Where the trace file goes; its directory must exist. */
+  readonly path: string;
+  readonly schema: Schema;
+  readonly dut?: DutProperties | undefined;
+  /** Time between checkpoints in ps (§2.4); default 10,000,000. */
+  readonly checkpointIntervalPs?: number | bigint | undefined;
+  /** Default 'lz4', which every viewer opens. */
+  readonly compression?: CompressionName | undefined;
+  /** ZSTD level; default 1. */
+  readonly compressionLevel?: number | undefined;
+  /** 16 bytes each; a random session id and an all-zero run id by default. */
+  readonly sessionId?: Uint8Array | undefined;
+  readonly runId?: Uint8Array | undefined;
+  /** 0xFFFFFFFF (the default): not one of several cores. */
+  readonly coreIndex?: number | undefined;
+  /** Gathers the trace summary; without one the file carries an empty summary. */
+  readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Client bytes that may be unacknowledged: drives early cuts. Default 32 MiB. */
+  readonly creditBytes?: number | undefined;
+  /** Raw bytes at which a segment is cut softly (default 8 MiB) and hard (32 MiB). */
+  readonly softCutBytes?: number | undefined;
+  readonly hardCutBytes?: number | undefined;
+  /** Wall clock milliseconds after which waiting frames are committed; default 1,000, 0 = never. */
+  readonly maxDelayMs?: number | undefined;
+  /** Frames with an ordinal below `frames`, and strings below `strings`, are durable. */
+  readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
+  /** The disk is full (an error), or has room again (null). */
+  readonly onStall?: ((error: UscopeError | null) => void) | undefined;
+  /** Full disk: wait for room (default) or fail. */
+  readonly onFull?: 'wait' | 'stop' | undefined;
+  /** The file layer; the default writes to the file system. */
+  readonly openOutput?: OpenOutput | undefined;
+  /** Limit on the memory the schema's storages may take. */
+  readonly maxStateBytes?: number | undefined;
+}
+
+/** How the session ended, for its chunk in the file. */
+export interface SessionEnd {
+  readonly status: SessionStatus;
+  /** Items the client is known to have lost, and items and cycles it refused. */
+  readonly lost?: bigint | undefined;
+  readonly rejected?: bigint | undefined;
+}
+
+export interface TraceStats {
+  readonly path: string;
+  readonly status: SessionStatus;
+  readonly frames: bigint;
+  readonly items: bigint;
+  readonly strings: bigint;
+  readonly segments: number;
+  /** Size of the file. */
+  readonly bytes: bigint;
+  /** Time of the last frame in ps. */
+  readonly totalTimePs: bigint;
+  readonly rejected: bigint;
+  readonly lost: bigint;
+}

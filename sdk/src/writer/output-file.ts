@@ -1,0 +1,133 @@
+/**
+ * The file layer under the writer. Everything the writer does to a disk goes through this interface, so that tests can put a layer
+ * under it that forgets, reorders and tears what was not synced.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { UscopeError } from '../base/errors.js';
+
+export interface OutputFile {
+  readonly path: string;
+  /** Writes the chunks one after the other from `position`; on an error any part of them may have been written. */
+  write(chunks: readonly Uint8Array[], position: number): Promise<void>;
+  /** Reads up to `length` bytes; fewer at the end of the file. */
+  read(position: number, length: number): Promise<Uint8Array>;
+  /** fdatasync: when it resolves, everything written before is durable. */
+  sync(): Promise<void>;
+  /** fsync of the directory that holds the file: makes its name durable. */
+  syncDirectory(): Promise<void>;
+  size(): Promise<number>;
+  truncate(size: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens an output file: 'create' fails if the path exists, 'resume' if it does not. */
+export type OpenOutput = (path: string, mode: 'create' | 'resume') => Promise<OutputFile>;
+
+export const openNodeOutput: OpenOutput = async (path, mode) => {
+  try {
+    return new NodeOutputFile(path, await open(path, mode === 'create' ? 'wx+' : 'r+', 0o644));
+  } catch (error) {
+    throw ioError(error, path);
+  }
+};
+
+class NodeOutputFile implements OutputFile {
+  constructor(
+    readonly path: string,
+    private readonly handle: FileHandle,
+  ) {}
+
+  write(chunks: readonly Uint8Array[], position: number): Promise<void> {
+    return this.guard(async () => {
+      let at = position;
+      for (const chunk of chunks) {
+        let done = 0;
+        while (done < chunk.length) {
+          const { bytesWritten } = await this.handle.write(chunk, done, chunk.length - done, at + done);
+          done += bytesWritten;
+        }
+        at += chunk.length;
+      }
+    });
+  }
+
+  read(position: number, length: number): Promise<Uint8Array> {
+    return this.guard(async () => {
+      const bytes = new Uint8Array(length);
+      let done = 0;
+      while (done < length) {
+        const { bytesRead } = await this.handle.read(bytes, done, length - done, position + done);
+        if (bytesRead === 0) break;
+        done += bytesRead;
+      }
+      return bytes.subarray(0, done);
+    });
+  }
+
+  sync(): Promise<void> {
+    return this.guard(() => this.handle.datasync());
+  }
+
+  syncDirectory(): Promise<void> {
+    return this.guard(async () => {
+      const directory = await open(dirname(this.path), 'r');
+      try {
+        await directory.sync();
+      } finally {
+        await directory.close();
+      }
+    });
+  }
+
+  size(): Promise<number> {
+    return this.guard(async () => (await this.handle.stat()).size);
+  }
+
+  truncate(size: number): Promise<void> {
+    return this.guard(() => this.handle.truncate(size));
+  }
+
+  close(): Promise<void> {
+    return this.guard(() => this.handle.close());
+  }
+
+  private async guard<T>(action: () => Promise<T>): Promise<T> {
+    try {
+      return await action();
+    } catch (error) {
+      throw ioError(error, this.path);
+    }
+  }
+}
+
+const DISK_FULL = new Set(['ENOSPC', 'EDQUOT']);
+const NOT_WRITABLE = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR']);
+
+/** An operating system error as a coded one. */
+export function ioError(error: unknown, path: string): UscopeError {
+  if (error instanceof UscopeError) return error;
+  const { code = '', message = String(error) } = error as NodeJS.ErrnoException;
+  const place = { file: path };
+  if (DISK_FULL.has(code)) {
+    return new UscopeError(
+      'WRITER_DISK_FULL',
+      `no space left (${code}); free some space on that file system`,
+      place,
+      { cause: error },
+    );
+  }
+  if (code === 'EEXIST') {
+    return new UscopeError(
+      'WRITER_EXISTS',
+      'the file exists already; remove it or choose another name',
+      place,
+      { cause: error },
+    );
+  }
+  if (NOT_WRITABLE.has(code)) {
+    const detail = `cannot be written (${code}); check that its directory exists and that you may write there`;
+    return new UscopeError('WRITER_DIRECTORY', detail, place, { cause: error });
+  }
+  return new UscopeError('WRITER_IO', `the operating system said: ${message}`, place, { cause: error });
+}

@@ -1,0 +1,488 @@
+/**
+ * The writer: a stream of records (docs/bridge-protocol.md §5) becomes a committed µScope file. Where segments end and when they
+ * count as durable is decided here, by the rules of docs/durability.md.
+ *
+ *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> file
+ */
+import { UscopeError } from '../base/errors.js';
+import { eventExtraRecords, payloadRecords, RECORD_WORDS, RecordKind } from '../format/record.js';
+import type { SessionStatus } from '../format/session-chunk.js';
+import type { TraceSummary } from '../format/tsum.js';
+import { stateLayout } from '../state/layout.js';
+import { StorageState } from '../state/storage-state.js';
+import { CarryBuffer } from './carry-buffer.js';
+import { Committer } from './committer.js';
+import { createCompressor } from './compressor.js';
+import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './cut-policy.js';
+import { finalizeFile } from './finalize.js';
+import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
+import { FrameEncoder } from './frame-encoder.js';
+import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
+import { SegmentBuffer } from './segment-buffer.js';
+import { SegmentList } from './segment-list.js';
+import { SnapshotCollector } from './snapshots.js';
+import { StringLog } from './string-log.js';
+import type { Summarizer } from './summarizer.js';
+import { checkpointInterval, createTraceFile, type TraceFile } from './trace-file.js';
+
+/** Raw bytes of cut segments that may wait for the disk before `ready` holds the producer back. */
+const MAX_PENDING_BYTES = 24 * 1024 * 1024;
+/** A producer that never waits is stopped here, long before memory is gone. */
+const OVERRUN_BYTES = 16 * MAX_PENDING_BYTES;
+const DEFAULT_MAX_DELAY_MS = 1000;
+const EMPTY_SUMMARY: TraceSummary = {
+  baseIntervalCycles: 1024,
+  fanOut: 4,
+  totalInstructions: 0n,
+  density: [],
+  counters: [],
+};
+const WORD = 2 ** 32;
+
+/** What a writer continues from: nothing, for a new file, or what was found durable in an unfinalized one. */
+export interface WriterStart {
+  readonly trace: TraceFile;
+  readonly state: StorageState;
+  readonly segments: SegmentList;
+  readonly summarizer: Summarizer | null;
+  /** 8-aligned end of what is committed. */
+  readonly end: number;
+  readonly nextFrame: number;
+  readonly nextString: number;
+  readonly items: number;
+  /** Time of the last frame in ps; null: none yet. */
+  readonly lastTimePs: bigint | null;
+}
+
+export class RecordWriter {
+  /** Creates the file; header and preamble are durable when it resolves. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
+  static async create(options: WriterOptions): Promise<RecordWriter> {
+    const layout = stateLayout(options.schema, options.maxStateBytes);
+    const state = new StorageState(layout);
+    new FrameChecker(layout); // a schema that cannot be written must fail before there is a file
+    checkpointInterval(options);
+    createCompressor(options.compression ?? 'lz4', options.compressionLevel).close();
+    const trace = await createTraceFile(options);
+    return new RecordWriter(options, {
+      trace,
+      state,
+      segments: new SegmentList(),
+      summarizer: options.summarizer?.(options.schema) ?? null,
+      end: trace.preambleEnd,
+      nextFrame: 0,
+      nextString: 0,
+      items: 0,
+      lastTimePs: null,
+    });
+  }
+
+  private readonly trace: TraceFile;
+  private readonly state: StorageState;
+  private readonly segments: SegmentList;
+  private readonly summarizer: Summarizer | null;
+  private readonly checker: FrameChecker;
+  private readonly encoder: FrameEncoder;
+  private readonly policy: CutPolicy;
+  private readonly committer: Committer;
+  private readonly compressor;
+  private readonly strings: StringLog;
+  private readonly snapshots = new SnapshotCollector();
+  private readonly carry = new CarryBuffer();
+  private readonly freeBuffers: SegmentBuffer[] = [];
+  private readonly timer: NodeJS.Timeout | null;
+  private open = new SegmentBuffer();
+
+  private frameCount: number;
+  private itemCount: number;
+  private durable: number;
+  private lastLo = 0;
+  private lastHi = 0;
+  private hasLast = false;
+  /** The open segment was cut behind the last frame; where the next one starts is known when its first frame comes. */
+  private startOpen = false;
+  private cutAt = performance.now();
+  private pushedSinceTick = false;
+  private skippingTail = false;
+  private closing: Promise<TraceStats> | null = null;
+  private final: { status: SessionStatus; lost: bigint; rejected: bigint; bytes: number } | null = null;
+
+  /** Use `create` or `resumeTrace`. */
+  constructor(
+    private readonly options: WriterOptions,
+    start: WriterStart,
+  ) {
+    this.trace = start.trace;
+    this.state = start.state;
+    this.segments = start.segments;
+    this.summarizer = start.summarizer;
+    this.checker = new FrameChecker(start.state.layout);
+    this.encoder = new FrameEncoder(start.state, start.summarizer);
+    this.strings = new StringLog(start.nextString);
+    this.encoder.onString = (words, record) => this.strings.take(words, record);
+    this.policy = new CutPolicy({
+      intervalPs: checkpointInterval(options),
+      softBytes: options.softCutBytes ?? DEFAULT_SOFT_BYTES,
+      hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
+      creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
+    });
+    this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel);
+    this.committer = new Committer(
+      start.trace.file,
+      this.compressor,
+      start.segments,
+      {
+        onDurable: (frame, string) => this.madeDurable(frame, string),
+        onStall: (error) => options.onStall?.(error),
+        onRecycle: (buffer) => this.freeBuffers.push(buffer),
+      },
+      options.onFull ?? 'wait',
+      start.end,
+    );
+    this.frameCount = start.nextFrame;
+    this.durable = start.nextFrame;
+    this.itemCount = start.items;
+    this.startSegments(start.lastTimePs);
+    const delay = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
+    this.timer = delay > 0 ? setInterval(() => this.tick(delay), delay / 4).unref() : null;
+  }
+
+  private startSegments(lastTimePs: bigint | null): void {
+    this.open.start(0n, this.state);
+    if (lastTimePs === null) return;
+    this.lastLo = Number(lastTimePs & 0xffff_ffffn);
+    this.lastHi = Number(lastTimePs >> 32n);
+    this.hasLast = true;
+    this.startOpen = true;
+  }
+
+  /** Ordinal the next frame must have. */
+  get nextFrame(): bigint {
+    return BigInt(this.frameCount);
+  }
+
+  /** Index the next string must have. */
+  get nextString(): bigint {
+    return BigInt(this.strings.next);
+  }
+
+  /** Frames below this ordinal are durable. */
+  get durableFrames(): bigint {
+    return BigInt(this.durable);
+  }
+
+  get path(): string {
+    return this.trace.file.path;
+  }
+
+  get stats(): TraceStats {
+    return {
+      path: this.path,
+      status: this.final?.status ?? this.trace.session.status,
+      frames: BigInt(this.frameCount),
+      items: BigInt(this.itemCount),
+      strings: BigInt(this.strings.next),
+      segments: this.segments.length,
+      bytes: BigInt(this.final?.bytes ?? this.committer.end),
+      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      rejected: this.final?.rejected ?? 0n,
+      lost: this.final?.lost ?? 0n,
+    };
+  }
+
+  /**
+   * Takes whole records from `words[first]` up to `words[end]`. A frame may go on in the next call; a record and its payload may not.
+   * Frames and strings that were taken before (a client resends after a lost connection) are skipped.
+   *
+   * On an error nothing of the offending frame is in the file, everything before it is; the writer takes no further records but can be
+   * closed.
+   * @throws UscopeError OP_* (schema violated), BRIDGE_RECORD (record grammar violated), or the failure of an earlier commit.
+   */
+  push(words: Uint32Array, first = 0, end = words.length): void {
+    if (this.committer.failure) throw this.committer.failure;
+    if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
+    if (this.committer.pendingBytes > OVERRUN_BYTES) {
+      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
+        file: this.path,
+      });
+    }
+    this.pushedSinceTick = true;
+    this.policy.clientBytes += (end - first) * 4;
+    let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
+    while (at < end) at = this.takeRecord(words, at, end);
+  }
+
+  /** The client starts again from a durable frame: an unfinished frame is dropped, and the rest of one already taken may come first. */
+  restartStream(): void {
+    this.carry.clear();
+    this.snapshots.clear();
+    this.skippingTail = true;
+  }
+
+  /** Whether a frame at this time (ps) would start a new segment on the checkpoint grid: the moment to offer snapshots. */
+  cutDue(timePs: bigint): boolean {
+    const lo = Number(timePs & 0xffff_ffffn);
+    const hi = Number(timePs >> 32n);
+    return this.isLater(lo, hi) && this.policy.gridReached(lo, hi);
+  }
+
+  /** True when `ready` would wait. */
+  get congested(): boolean {
+    return this.committer.pendingBytes > MAX_PENDING_BYTES || this.committer.failure !== null;
+  }
+
+  /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
+  async ready(): Promise<void> {
+    if (this.committer.pendingBytes > MAX_PENDING_BYTES) await this.committer.below(MAX_PENDING_BYTES);
+    if (this.committer.failure) throw this.committer.failure;
+  }
+
+  /** Commits all complete frames; resolves when they are durable. */
+  async flush(): Promise<void> {
+    this.cutBehindLast();
+    await this.committer.drain();
+  }
+
+  /**
+   * Commits what is left (an incomplete frame is dropped), writes the tail sections and marks the file complete. Further calls
+   * give the same answer.
+   */
+  close(end: SessionEnd): Promise<TraceStats> {
+    this.closing ??= this.finish(end);
+    return this.closing;
+  }
+
+  /** Stops waiting for disk space: what cannot be written fails now. */
+  abortWaiting(): void {
+    this.committer.stop();
+  }
+
+  // -- records
+
+  private takeRecord(words: Uint32Array, at: number, end: number): number {
+    const kind = words[at] & 0xff;
+    if (kind === RecordKind.BEGIN) {
+      this.skippingTail = false;
+      this.checker.scan(words, at + RECORD_WORDS, end);
+      if (this.checker.endWord < 0) {
+        this.carry.append(words, at, end);
+        return end;
+      }
+      this.takeFrame(words, at);
+      return this.checker.endWord + RECORD_WORDS;
+    }
+    if (kind === RecordKind.STRING) {
+      checkStringLength(words[at + 1]);
+      const next = at + RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
+      if (next > end) throw recordError('a string does not end inside its message');
+      this.strings.take(words, at);
+      return next;
+    }
+    if (kind === RecordKind.SNAPSHOT) return at + this.snapshots.take(words, at, end, this.state);
+    if (this.skippingTail) return this.skipTailRecord(words, at, end);
+    throw recordError(`record kind 0x${kind.toString(16)} outside a frame`);
+  }
+
+  private skipTailRecord(words: Uint32Array, at: number, end: number): number {
+    const next = at + recordLength(words, at);
+    if (next > end) throw recordError('a record and its payload do not end inside their message');
+    return next;
+  }
+
+  /** The rest of a frame that began in an earlier call: gathered, then treated as one. */
+  private continueFrame(words: Uint32Array, first: number, end: number): number {
+    let at = first;
+    while (at < end) {
+      const isEnd = (words[at] & 0xff) === RecordKind.END;
+      at += recordLength(words, at);
+      if (!isEnd) continue;
+      if (at > end) break;
+      this.carry.append(words, first, at);
+      const { words: frame, length } = this.carry;
+      this.checker.scan(frame, RECORD_WORDS, length);
+      this.takeFrame(frame, 0);
+      this.carry.clear();
+      return at;
+    }
+    if (at > end) throw recordError('a record and its payload do not end inside their message');
+    this.carry.append(words, first, end);
+    return end;
+  }
+
+  /** A complete, checked frame whose BEGIN is at `begin`. */
+  private takeFrame(words: Uint32Array, begin: number): void {
+    const { endWord } = this.checker;
+    const ordinal = words[endWord + 2] + words[endWord + 3] * WORD;
+    if (ordinal < this.frameCount) {
+      this.skipFrame(words, begin + RECORD_WORDS, endWord);
+      return;
+    }
+    if (ordinal > this.frameCount) throw recordError(`frame ${ordinal} follows frame ${this.frameCount - 1}`);
+    const lo = words[begin + 2];
+    const hi = words[begin + 3];
+    if (this.hasLast && (hi < this.lastHi || (hi === this.lastHi && lo < this.lastLo))) {
+      throw new UscopeError(
+        'OP_TIME',
+        `frame ${ordinal} at ${time(lo, hi)} ps is earlier than ${this.lastTimePs()} ps`,
+      );
+    }
+    this.beforeFrame(lo, hi);
+    const [baseLo, baseHi] = this.deltaBase();
+    const deltaLo = (lo - baseLo) >>> 0;
+    const deltaHi = (hi - baseHi - (lo < baseLo ? 1 : 0)) >>> 0;
+    this.encoder.encode(words, begin + RECORD_WORDS, this.checker, deltaLo, deltaHi, lo, hi, this.open);
+    this.lastLo = lo;
+    this.lastHi = hi;
+    this.hasLast = true;
+    this.itemCount += this.checker.numItems;
+    this.frameCount++;
+  }
+
+  /** A frame that was taken before; only strings that are new (they are not, unless the file lost them) are of interest. */
+  private skipFrame(words: Uint32Array, first: number, end: number): void {
+    this.snapshots.clear();
+    if (!this.checker.hasStrings) return;
+    for (let at = first; at < end; at += recordLength(words, at)) {
+      if ((words[at] & 0xff) === RecordKind.STRING) this.strings.take(words, at);
+    }
+  }
+
+  /** Time that a frame's delta counts from: the previous frame, or the segment's start for its first frame (§8.6.1). */
+  private deltaBase(): [lo: number, hi: number] {
+    if (this.open.numFrames > 0) return [this.lastLo, this.lastHi];
+    const start = this.open.timeStartPs;
+    return [Number(start & 0xffff_ffffn), Number(start >> 32n)];
+  }
+
+  // -- cuts
+
+  /** Cuts before a frame at this time if the rules say so, and puts waiting snapshots into the new segment's checkpoint. */
+  private beforeFrame(lo: number, hi: number): void {
+    if (this.startOpen) this.fixStart(lo, hi);
+    const { policy, open } = this;
+    const later = this.isLater(lo, hi);
+    if (!this.snapshots.isEmpty) {
+      this.cutAtSnapshot(lo, hi, later);
+    } else if (later && (policy.gridReached(lo, hi) || policy.softDue(open.length))) {
+      if (open.numFrames > 0) this.cut(time(lo, hi), time(lo, hi));
+      else policy.restart(time(lo, hi)); // nothing to commit: the segment goes on, only the grid moves
+    } else if (policy.hardDue(open.length) && open.numFrames > 0) {
+      this.cutBehindLast();
+      this.fixStart(lo, hi);
+    }
+  }
+
+  private cutAtSnapshot(lo: number, hi: number, later: boolean): void {
+    const now = time(lo, hi);
+    if (later && now > this.open.timeStartPs) {
+      this.cut(now, now);
+    } else if (this.open.numFrames > 0) {
+      this.cutBehindLast();
+      this.fixStart(lo, hi);
+    }
+    this.snapshots.applyTo(this.state);
+    this.open.checkpoint = this.state.encodeCheckpoint();
+  }
+
+  private isLater(lo: number, hi: number): boolean {
+    return !this.hasLast || hi > this.lastHi || (hi === this.lastHi && lo > this.lastLo);
+  }
+
+  private lastTimePs(): bigint {
+    return time(this.lastLo, this.lastHi);
+  }
+
+  /** Ends the open segment at `endPs` (exclusive) and starts the next one. */
+  private cut(endPs: bigint, nextStartPs: bigint): void {
+    this.committer.enqueue({
+      buffer: this.open,
+      timeEndPs: endPs,
+      nextFrame: this.nextFrame,
+      nextString: this.nextString,
+      strings: this.strings.drain(),
+    });
+    this.open = this.freeBuffers.pop() ?? new SegmentBuffer();
+    this.open.start(nextStartPs, this.state);
+    this.policy.restart(nextStartPs);
+    this.cutAt = performance.now();
+  }
+
+  /** Ends the open segment right behind its last frame. */
+  private cutBehindLast(): void {
+    if (this.open.numFrames === 0) return;
+    const end = this.lastTimePs() + 1n;
+    this.cut(end, end);
+    this.startOpen = true;
+  }
+
+  /** After a cut behind the last frame: the next segment starts there too if its first frame has the same time, else behind it. */
+  private fixStart(lo: number, hi: number): void {
+    this.startOpen = false;
+    const last = this.lastTimePs();
+    this.open.timeStartPs = time(lo, hi) > last ? last + 1n : last;
+    this.policy.restart(this.open.timeStartPs);
+  }
+
+  /** Frames never wait much longer than `delayMs` for their commit, whether more frames come or not. */
+  private tick(delayMs: number): void {
+    const idle = !this.pushedSinceTick;
+    this.pushedSinceTick = false;
+    if (this.open.numFrames === 0 || this.closing || this.committer.failure) return;
+    if (performance.now() - this.cutAt < delayMs) return;
+    if (idle) this.cutBehindLast();
+    else this.policy.overdue = true;
+  }
+
+  private madeDurable(nextFrame: bigint, nextString: bigint): void {
+    this.durable = Number(nextFrame);
+    this.options.onDurable?.(nextFrame, nextString);
+  }
+
+  // -- close
+
+  private async finish(end: SessionEnd): Promise<TraceStats> {
+    if (this.timer) clearInterval(this.timer);
+    try {
+      this.cutBehindLast();
+      await this.committer.drain();
+      await this.committer.retryWhileFull(() => this.writeFinal(end));
+      return this.stats;
+    } finally {
+      await this.compressor.close();
+      await this.trace.file.close();
+    }
+  }
+
+  private async writeFinal(end: SessionEnd): Promise<void> {
+    const { lost = 0n, rejected = 0n, status } = end;
+    this.lateStrings ??= this.strings.drain();
+    const bytes = await finalizeFile(this.trace, {
+      segments: this.segments,
+      end: this.committer.end,
+      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
+      numStrings: this.strings.next,
+      lateStrings: this.lateStrings,
+      session: { ...this.trace.session, status, lost, rejected, endTimeMs: BigInt(Date.now()) },
+    });
+    this.final = { status, lost, rejected, bytes };
+  }
+
+  private lateStrings: Uint8Array[] | null = null;
+}
+
+function time(lo: number, hi: number): bigint {
+  return (BigInt(hi) << 32n) | BigInt(lo);
+}
+
+/** Words of a record with its payload. */
+function recordLength(words: Uint32Array, at: number): number {
+  switch (words[at] & 0xff) {
+    case RecordKind.EVENT:
+      return RECORD_WORDS * (1 + eventExtraRecords(words[at + 1]));
+    case RecordKind.STRING:
+    case RecordKind.SNAPSHOT:
+      return RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
+    default:
+      return RECORD_WORDS;
+  }
+}

@@ -1,0 +1,35 @@
+/** The delta blob of the open segment and what its header counts. Buffers are reused: a long trace allocates a handful. */
+import type { StorageState } from '../state/storage-state.js';
+
+const INITIAL_BYTES = 1024 * 1024;
+
+export class SegmentBuffer {
+  bytes = new Uint8Array(INITIAL_BYTES);
+  view = new DataView(this.bytes.buffer);
+  /** Bytes used. */
+  length = 0;
+  numFrames = 0;
+  numActiveFrames = 0;
+  /** Segment start in ps, and the checkpoint: the state before the segment's first frame. */
+  timeStartPs = 0n;
+  checkpoint: Uint8Array = new Uint8Array(0);
+
+  /** Makes the buffer an empty segment that starts at `timeStartPs` in `state`. */
+  start(timeStartPs: bigint, state: StorageState): void {
+    this.length = 0;
+    this.numFrames = 0;
+    this.numActiveFrames = 0;
+    this.timeStartPs = timeStartPs;
+    this.checkpoint = state.encodeCheckpoint();
+  }
+
+  /** Makes room for `size` more bytes; growth doubles, so it happens a few times in a trace's life. */
+  reserve(size: number): void {
+    const needed = this.length + size;
+    if (needed <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer);
+  }
+}

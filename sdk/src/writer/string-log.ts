@@ -1,0 +1,38 @@
+/** Strings of a trace on their way into commit records: numbered from 0, kept in memory only until a segment takes them along. */
+import { recordError } from './frame-checker.js';
+
+export class StringLog {
+  private pending: Uint8Array[] = [];
+
+  constructor(
+    /** Index of the next string. */
+    public next = 0,
+  ) {}
+
+  /**
+   * Takes the string of a STRING record (docs/bridge-protocol.md §5). Resent strings are dropped.
+   * @throws UscopeError BRIDGE_RECORD when an index is left out.
+   */
+  take(words: Uint32Array, record: number): void {
+    const length = words[record + 1];
+    const index = words[record + 2] + words[record + 3] * 2 ** 32;
+    if (index < this.next) return;
+    if (index > this.next) throw recordError(`string ${index} follows string ${this.next - 1}`);
+    const start = words.byteOffset + (record + 4) * 4;
+    this.pending.push(new Uint8Array(words.buffer as ArrayBuffer, start, length).slice());
+    this.next++;
+  }
+
+  /** Adds a string directly; returns its index. */
+  add(text: Uint8Array): number {
+    this.pending.push(text);
+    return this.next++;
+  }
+
+  /** Strings since the last call. */
+  drain(): Uint8Array[] {
+    const strings = this.pending;
+    this.pending = [];
+    return strings;
+  }
+}
