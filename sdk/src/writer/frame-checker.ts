@@ -1,6 +1,6 @@
 /**
- * First pass over a frame's records: everything about them is checked before anything is applied or encoded, so that a frame is in the
- * file whole or not at all.
+ * The plain path of the writer, first step: everything about a frame's records is checked before anything is applied or encoded, so that
+ * a frame is in the file whole or not at all.
  */
 import { UscopeError } from '../base/errors.js';
 import {
@@ -30,7 +30,8 @@ export class FrameChecker {
   numEvents = 0;
   hasStrings = false;
 
-  private readonly payloadSizes: Uint32Array;
+  /** Payload bytes per event type. */
+  readonly payloadSizes: Uint32Array;
 
   constructor(private readonly layout: StateLayout) {
     this.payloadSizes = eventPayloadSizes(layout.schema);

@@ -1,8 +1,8 @@
 /**
- * Second pass over a checked frame: applies its ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
+ * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
  * to the segment's delta blob, compact when every op allows it, else wide.
  *
- * This is the writer's inner loop. It allocates nothing per item and reads each record once.
+ * Takes the frames that FrameRun leaves, and is what FrameRun is tested against.
  */
 import {
   EVENT_INLINE_BYTES,
@@ -18,8 +18,8 @@ import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
 const TAG_WIDE = 0x01;
-const TAG_COMPACT = 0x02;
-const TAG_EVENT = 0x03;
+export const TAG_COMPACT = 0x02;
+export const TAG_EVENT = 0x03;
 const WIDE_BYTES = 16;
 const COMPACT_BYTES = 9;
 const EVENT_HEADER_BYTES = 8;
@@ -132,7 +132,8 @@ export class FrameEncoder {
   }
 }
 
-function writeFrameHeader(
+/** LEB128 time delta and item count (§8.6.6); returns the end. */
+export function writeFrameHeader(
   bytes: Uint8Array,
   start: number,
   deltaLo: number,
@@ -153,7 +154,7 @@ function writeFrameHeader(
   return at;
 }
 
-function copyPayload(
+export function copyPayload(
   words: Uint32Array,
   firstWord: number,
   size: number,

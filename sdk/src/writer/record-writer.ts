@@ -17,6 +17,7 @@ import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES
 import { finalizeFile } from './finalize.js';
 import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
 import { FrameEncoder } from './frame-encoder.js';
+import { FrameRun } from './frame-run.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -82,6 +83,9 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly checker: FrameChecker;
   private readonly encoder: FrameEncoder;
+  private readonly run: FrameRun;
+  /** For tests that hold the two paths against each other. */
+  plainPathOnly = false;
   private readonly policy: CutPolicy;
   private readonly committer: Committer;
   private readonly compressor;
@@ -117,6 +121,7 @@ export class RecordWriter {
     this.summarizer = start.summarizer;
     this.checker = new FrameChecker(start.state.layout);
     this.encoder = new FrameEncoder(start.state, start.summarizer);
+    this.run = new FrameRun(start.state, start.summarizer, this.checker.payloadSizes);
     this.strings = new StringLog(start.nextString);
     this.encoder.onString = (words, record) => this.strings.take(words, record);
     this.policy = new CutPolicy({
@@ -208,7 +213,10 @@ export class RecordWriter {
     this.pushedSinceTick = true;
     this.policy.clientBytes += (end - first) * 4;
     let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    while (at < end) at = this.takeRecord(words, at, end);
+    while (at < end) {
+      at = this.takeRun(words, at, end);
+      if (at < end) at = this.takeRecord(words, at, end);
+    }
   }
 
   /** The client starts again from a durable frame: an unfinished frame is dropped, and the rest of one already taken may come first. */
@@ -257,6 +265,22 @@ export class RecordWriter {
   }
 
   // -- records
+
+  /** Ordinary frames, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
+  private takeRun(words: Uint32Array, at: number, end: number): number {
+    if (this.open.numFrames === 0 || !this.snapshots.isEmpty || this.plainPathOnly) return at;
+    const { run } = this;
+    run.lastLo = this.lastLo;
+    run.lastHi = this.lastHi;
+    run.ordinal = this.frameCount;
+    const next = run.take(words, at, end, this.open, this.policy);
+    this.lastLo = run.lastLo;
+    this.lastHi = run.lastHi;
+    this.frameCount = run.ordinal;
+    this.itemCount += run.items;
+    if (next !== at) this.skippingTail = false;
+    return next;
+  }
 
   private takeRecord(words: Uint32Array, at: number, end: number): number {
     const kind = words[at] & 0xff;
@@ -326,7 +350,10 @@ export class RecordWriter {
       );
     }
     this.beforeFrame(lo, hi);
-    const [baseLo, baseHi] = this.deltaBase();
+    // A segment's first frame counts from the segment's start (§8.6.1), every other from the frame before.
+    const first = this.open.numFrames === 0;
+    const baseLo = first ? this.open.startLo : this.lastLo;
+    const baseHi = first ? this.open.startHi : this.lastHi;
     const deltaLo = (lo - baseLo) >>> 0;
     const deltaHi = (hi - baseHi - (lo < baseLo ? 1 : 0)) >>> 0;
     this.encoder.encode(words, begin + RECORD_WORDS, this.checker, deltaLo, deltaHi, lo, hi, this.open);
@@ -344,13 +371,6 @@ export class RecordWriter {
     for (let at = first; at < end; at += recordLength(words, at)) {
       if ((words[at] & 0xff) === RecordKind.STRING) this.strings.take(words, at);
     }
-  }
-
-  /** Time that a frame's delta counts from: the previous frame, or the segment's start for its first frame (§8.6.1). */
-  private deltaBase(): [lo: number, hi: number] {
-    if (this.open.numFrames > 0) return [this.lastLo, this.lastHi];
-    const start = this.open.timeStartPs;
-    return [Number(start & 0xffff_ffffn), Number(start >> 32n)];
   }
 
   // -- cuts
@@ -418,7 +438,7 @@ export class RecordWriter {
   private fixStart(lo: number, hi: number): void {
     this.startOpen = false;
     const last = this.lastTimePs();
-    this.open.timeStartPs = time(lo, hi) > last ? last + 1n : last;
+    this.open.moveStart(time(lo, hi) > last ? last + 1n : last);
     this.policy.restart(this.open.timeStartPs);
   }
 

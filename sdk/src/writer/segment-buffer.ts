@@ -10,8 +10,11 @@ export class SegmentBuffer {
   length = 0;
   numFrames = 0;
   numActiveFrames = 0;
-  /** Segment start in ps, and the checkpoint: the state before the segment's first frame. */
+  /** Segment start in ps, whole and as u32 halves. */
   timeStartPs = 0n;
+  startLo = 0;
+  startHi = 0;
+  /** The state before the segment's first frame. */
   checkpoint: Uint8Array = new Uint8Array(0);
 
   /** Makes the buffer an empty segment that starts at `timeStartPs` in `state`. */
@@ -19,8 +22,14 @@ export class SegmentBuffer {
     this.length = 0;
     this.numFrames = 0;
     this.numActiveFrames = 0;
-    this.timeStartPs = timeStartPs;
+    this.moveStart(timeStartPs);
     this.checkpoint = state.encodeCheckpoint();
+  }
+
+  moveStart(timeStartPs: bigint): void {
+    this.timeStartPs = timeStartPs;
+    this.startLo = Number(timeStartPs & 0xffff_ffffn);
+    this.startHi = Number(timeStartPs >> 32n);
   }
 
   /** Makes room for `size` more bytes; growth doubles, so it happens a few times in a trace's life. */
