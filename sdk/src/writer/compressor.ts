@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import * as zlib from 'node:zlib';
 import { compress as lz4Compress } from 'lz4-napi';
 import { UscopeError } from '../base/errors.js';
+import { decompressLz4Blob } from '../format/compression.js';
 import type { CompressionName } from '../format/types.js';
 
 export interface Compressor {
@@ -27,6 +28,34 @@ export function createCompressor(name: CompressionName, level = 1): Compressor {
 /** lz4-napi prepends the raw size as u32, which is the framing µScope files use. */
 function compressLz4(raw: Uint8Array): Promise<Uint8Array> {
   return lz4Compress(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+}
+
+/**
+ * The raw deltas of a segment of our own.
+ * @throws UscopeError FORMAT_COMPRESSION when the blob does not decompress to `rawSize` bytes, WRITER_COMPRESSION without ZSTD.
+ */
+export async function decompress(
+  name: CompressionName,
+  blob: Uint8Array,
+  rawSize: number,
+): Promise<Uint8Array> {
+  if (name === 'lz4') return decompressLz4Blob(blob, rawSize);
+  const raw = name === 'none' ? blob : zstdDecompress(blob);
+  if (raw.length === rawSize) return raw;
+  throw new UscopeError(
+    'FORMAT_COMPRESSION',
+    `deltas of ${raw.length} bytes where the segment header promises ${rawSize}`,
+  );
+}
+
+function zstdDecompress(blob: Uint8Array): Uint8Array {
+  const native = (zlib as unknown as { zstdDecompressSync?: (data: Uint8Array) => Uint8Array })
+    .zstdDecompressSync;
+  if (native) return native(blob);
+  const { decompress } = createRequire(import.meta.url)(findZstdModule()) as {
+    decompress(data: Uint8Array): Uint8Array;
+  };
+  return decompress(blob);
 }
 
 type ZstdCompress = (

@@ -7,6 +7,7 @@ export {
 } from './options.js';
 export { type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
 export { RecordWriter } from './record-writer.js';
+export { resumeTrace } from './resume.js';
 export type { Summarizer, SummarizerFactory } from './summarizer.js';
 export {
   type CheckpointCallback,

@@ -8,6 +8,7 @@ import { UscopeError } from '../base/errors.js';
 import { eventExtraRecords, payloadRecords, RECORD_WORDS, RecordKind } from '../format/record.js';
 import type { SessionStatus } from '../format/session-chunk.js';
 import type { TraceSummary } from '../format/tsum.js';
+import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CarryBuffer } from './carry-buffer.js';
@@ -109,6 +110,11 @@ export class RecordWriter {
   private skippingTail = false;
   private closing: Promise<TraceStats> | null = null;
   private final: { status: SessionStatus; lost: bigint; rejected: bigint; bytes: number } | null = null;
+
+  /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
+  get schema(): Schema {
+    return this.state.layout.schema;
+  }
 
   /** Use `create` or `resumeTrace`. */
   constructor(

@@ -1,0 +1,262 @@
+/**
+ * Resume after the daemon was killed: everything needed is in the trace file. The file is cut back to the end of its last valid commit
+ * record, the shadow state is rebuilt from the last checkpoint and that segment's deltas, the summary by replaying all of them.
+ */
+import { crc32 } from 'node:zlib';
+import { UscopeError } from '../base/errors.js';
+import {
+  COMMIT_HEADER_SIZE,
+  type CommitRecord,
+  commitRecordSize,
+  decodeCommitRecord,
+  verifyCommitRecord,
+} from '../format/commit-record.js';
+import { CursorItem, FrameCursor } from '../format/frame.js';
+import {
+  compressionOf,
+  decodeHeader,
+  encodeHeader,
+  type FileHeader,
+  Flag,
+  HEADER_SIZE,
+} from '../format/header.js';
+import { decodePreamble, type Preamble } from '../format/preamble.js';
+import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
+import { SessionStatus } from '../format/session-chunk.js';
+import { type Action, type CompressionName, packedSize, type Schema } from '../format/types.js';
+import { stateLayout } from '../state/layout.js';
+import { StorageState } from '../state/storage-state.js';
+import { decompress } from './compressor.js';
+import type { WriterOptions } from './options.js';
+import { type OutputFile, openNodeOutput } from './output-file.js';
+import { RecordWriter, type WriterStart } from './record-writer.js';
+import { SegmentList } from './segment-list.js';
+import type { Summarizer } from './summarizer.js';
+import { type TraceFile, writeSession } from './trace-file.js';
+
+const MAX_PREAMBLE_BYTES = 1024 * 1024;
+/** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */
+const MAX_RAW_BYTES = 128 * 1024 * 1024;
+
+/**
+ * Continues the trace of session `options.sessionId` at `options.path`; null when there is none. Schema, checkpoint interval and compression
+ * come from the file. A finalized file of that session is opened again: its client never learned that it was closed.
+ * @throws UscopeError FORMAT_CHECKSUM when committed segments are damaged (`uscope recover` helps), WRITER_*.
+ */
+export async function resumeTrace(options: WriterOptions): Promise<RecordWriter | null> {
+  const file = await openExisting(options);
+  if (file === null) return null;
+  try {
+    const found = await readPreamble(file);
+    if (found === null || !sameSession(found.preamble, options.sessionId)) {
+      await file.close();
+      return null;
+    }
+    return await resumeFile(file, found.header, found.preamble, options);
+  } catch (error) {
+    await file.close().catch(() => {}); // the error that brought us here is the one to tell
+    throw error;
+  }
+}
+
+async function openExisting(options: WriterOptions): Promise<OutputFile | null> {
+  try {
+    return await (options.openOutput ?? openNodeOutput)(options.path, 'resume');
+  } catch (error) {
+    const cause = (error as UscopeError).cause as NodeJS.ErrnoException | undefined;
+    if (cause?.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** null: not a file whose creation was completed. */
+async function readPreamble(file: OutputFile): Promise<{ header: FileHeader; preamble: Preamble } | null> {
+  try {
+    const header = decodeHeader(await file.read(0, HEADER_SIZE));
+    if (header.preambleEnd > MAX_PREAMBLE_BYTES) return null;
+    const bytes = await file.read(HEADER_SIZE, header.preambleEnd - HEADER_SIZE);
+    return { header, preamble: decodePreamble(bytes, header.versionMinor) };
+  } catch (error) {
+    if (error instanceof UscopeError && error.code.startsWith('FORMAT_')) return null;
+    throw error;
+  }
+}
+
+function sameSession({ session }: Preamble, sessionId: Uint8Array | undefined): boolean {
+  return session !== null && sessionId !== undefined && Buffer.from(session.sessionId).equals(sessionId);
+}
+
+async function resumeFile(
+  file: OutputFile,
+  header: FileHeader,
+  preamble: Preamble,
+  options: WriterOptions,
+): Promise<RecordWriter> {
+  const compression = compressionOf(header.flags);
+  const fileOptions: WriterOptions = {
+    ...options,
+    schema: preamble.schema,
+    compression,
+    checkpointIntervalPs: preamble.checkpointIntervalPs,
+  };
+  const trace: TraceFile = {
+    file,
+    openFlags: header.flags & ~(Flag.COMPLETE | Flag.HAS_STRINGS),
+    preambleEnd: header.preambleEnd,
+    sessionPayloadOffset: preamble.sessionChunkOffset!,
+    session: { ...preamble.session!, status: SessionStatus.OPEN, endTimeMs: 0n, lost: 0n, rejected: 0n },
+  };
+  const replay = new Replay(preamble.schema, compression, fileOptions);
+  await replay.walk(file, header.preambleEnd);
+  if (replay.segments.lastOffset < Number(header.tailOffset)) {
+    throw new UscopeError(
+      'FORMAT_CHECKSUM',
+      `a committed segment is damaged; ${replay.segments.length} segments before it are good. Save them with "uscope recover"`,
+      { file: options.path, offset: replay.end },
+    );
+  }
+  await cutBack(trace, header, replay);
+  return new RecordWriter(fileOptions, replay.start(trace));
+}
+
+/** The file becomes an unfinalized one that ends with its last commit record, in steps that a crash may separate. */
+async function cutBack(trace: TraceFile, header: FileHeader, replay: Replay): Promise<void> {
+  const open: FileHeader = {
+    ...header,
+    flags: trace.openFlags,
+    totalTimePs: 0n,
+    sectionTableOffset: 0n,
+    numSegments: replay.segments.length,
+    tailOffset: BigInt(replay.segments.lastOffset),
+  };
+  await trace.file.write([encodeHeader(open)], 0);
+  await writeSession(trace, trace.session);
+  await trace.file.sync();
+  await trace.file.truncate(replay.end);
+  await trace.file.sync();
+}
+
+/** One walk over the segments of a file of ours. */
+class Replay {
+  readonly segments = new SegmentList();
+  readonly state: StorageState;
+  readonly summarizer: Summarizer | null;
+  /** 8-aligned end of the last valid commit record. */
+  end = 0;
+  private nextFrame = 0;
+  private nextString = 0;
+  private items = 0;
+  private lastTimePs: bigint | null = null;
+
+  constructor(
+    private readonly schema: Schema,
+    private readonly compression: CompressionName,
+    options: WriterOptions,
+  ) {
+    this.state = new StorageState(stateLayout(schema, options.maxStateBytes));
+    this.summarizer = options.summarizer?.(schema) ?? null;
+  }
+
+  /** Takes valid segments, each right behind the record of the one before, until something else comes. */
+  async walk(file: OutputFile, start: number): Promise<void> {
+    this.end = start;
+    const size = await file.size();
+    while (await this.takeSegment(file, this.end, size)) {
+      // everything is in the condition
+    }
+  }
+
+  start(trace: TraceFile): WriterStart {
+    const { state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs } = this;
+    return { trace, state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs };
+  }
+
+  private async takeSegment(file: OutputFile, offset: number, fileSize: number): Promise<boolean> {
+    if (offset + SEGMENT_HEADER_SIZE + COMMIT_HEADER_SIZE > fileSize) return false;
+    const header = segmentHeaderAt(await file.read(offset, SEGMENT_HEADER_SIZE), offset);
+    if (header === null || header.deltasRawSize > MAX_RAW_BYTES) return false;
+    const size = SEGMENT_HEADER_SIZE + header.checkpointSize + header.deltasCompressedSize;
+    const recordOffset = Math.ceil((offset + size) / 8) * 8;
+    if (recordOffset + COMMIT_HEADER_SIZE > fileSize) return false;
+    const recordSize = commitRecordSize(await file.read(recordOffset, COMMIT_HEADER_SIZE));
+    if (recordSize === 0 || recordOffset + recordSize > fileSize) return false;
+    const segment = await file.read(offset, size);
+    const recordBytes = await file.read(recordOffset, recordSize);
+    if (!verifyCommitRecord(segment, recordBytes, crc32)) return false;
+    const record = decodeCommitRecord(recordBytes, recordOffset);
+    if (
+      record.segmentOffset !== BigInt(offset) ||
+      Number(header.prevSegmentOffset) !== this.segments.lastOffset
+    )
+      return false;
+    await this.replaySegment(header, segment, record);
+    this.segments.push(offset, size, header.timeStartPs, header.timeEndPs);
+    this.end = recordOffset + recordSize;
+    return true;
+  }
+
+  private async replaySegment(
+    header: SegmentHeader,
+    segment: Uint8Array,
+    record: CommitRecord,
+  ): Promise<void> {
+    const deltasAt = SEGMENT_HEADER_SIZE + header.checkpointSize;
+    this.state.loadCheckpoint(segment.subarray(SEGMENT_HEADER_SIZE, deltasAt));
+    const raw = await decompress(this.compression, segment.subarray(deltasAt), header.deltasRawSize);
+    this.replayFrames(new FrameCursor(raw, header.timeStartPs, true));
+    this.nextFrame = Number(record.nextFrame);
+    this.nextString = Number(record.nextString);
+  }
+
+  private replayFrames(cursor: FrameCursor): void {
+    const { state, summarizer } = this;
+    const watched = summarizer?.watched;
+    let touched = false;
+    let inFrame = false;
+    const endFrame = (): void => {
+      if (touched && inFrame)
+        summarizer?.endFrame(Number(this.lastTimePs! & 0xffff_ffffn), Number(this.lastTimePs! >> 32n));
+      touched = false;
+    };
+    while (cursor.next()) {
+      if (cursor.kind === CursorItem.FRAME) {
+        endFrame();
+        inFrame = true;
+        this.lastTimePs = cursor.timePs;
+        continue;
+      }
+      this.items++;
+      if (cursor.kind === CursorItem.EVENT) {
+        this.checkEvent(cursor);
+        continue;
+      }
+      const { action, storageId, slot, field, lo, hi } = cursor;
+      if (!state.inRange(action, storageId, slot, field)) {
+        throw new UscopeError(
+          'FORMAT_ID',
+          `an op on storage ${storageId}, slot ${slot}, field ${field} is outside the schema`,
+        );
+      }
+      state.apply(action, storageId, slot, field, lo, hi);
+      if (watched?.[storageId]) {
+        summarizer!.op(action as Action, storageId, slot, field, lo, hi);
+        touched = true;
+      }
+    }
+    endFrame();
+  }
+
+  private checkEvent(cursor: FrameCursor): void {
+    const event = this.schema.events[cursor.eventType];
+    if (event && packedSize(event.fields) === cursor.payloadSize) return;
+    throw new UscopeError('FORMAT_ID', `an event of type ${cursor.eventType} does not match the schema`);
+  }
+}
+
+function segmentHeaderAt(bytes: Uint8Array, offset: number): SegmentHeader | null {
+  try {
+    return decodeSegmentHeader(bytes, offset);
+  } catch {
+    return null; // not a segment: the walk ends here
+  }
+}
