@@ -11,13 +11,19 @@ export const LZ4_PREFIX_SIZE = 4;
 const MAX_EXPANSION: Readonly<Record<CompressionName, number>> = { none: 1, lz4: 255, zstd: 32_768 };
 
 /** FORMAT_COMPRESSION when `compressedSize` bytes cannot hold `rawSize`: ask before allocating that much. */
-export function checkRawSize(method: CompressionName, compressedSize: number, rawSize: number): void {
+export function checkRawSize(
+  method: CompressionName,
+  compressedSize: number,
+  rawSize: number,
+  baseOffset = 0,
+): void {
   const fits =
     method === 'none' ? rawSize === compressedSize : rawSize <= compressedSize * MAX_EXPANSION[method];
   if (!fits) {
     throw new UscopeError(
       'FORMAT_COMPRESSION',
       `${compressedSize} bytes (compression: ${method}) cannot hold the ${rawSize} bytes promised`,
+      { offset: baseOffset },
     );
   }
 }
@@ -36,14 +42,14 @@ export function unframeLz4(blob: Uint8Array, rawSize: number): Uint8Array {
 }
 
 /** Raw bytes of an LZ4 delta blob. FORMAT_COMPRESSION when it does not yield exactly `rawSize` bytes. */
-export function decompressLz4Blob(blob: Uint8Array, rawSize: number): Uint8Array {
-  if (!hasPrefix(blob, rawSize)) return decompressLz4Block(blob, rawSize);
+export function decompressLz4Blob(blob: Uint8Array, rawSize: number, baseOffset = 0): Uint8Array {
+  if (!hasPrefix(blob, rawSize)) return decompressLz4Block(blob, rawSize, baseOffset);
   try {
-    return decompressLz4Block(blob.subarray(LZ4_PREFIX_SIZE), rawSize);
+    return decompressLz4Block(blob.subarray(LZ4_PREFIX_SIZE), rawSize, baseOffset + LZ4_PREFIX_SIZE);
   } catch (error) {
     // A bare block may begin with the very bytes of its raw size.
     try {
-      return decompressLz4Block(blob, rawSize);
+      return decompressLz4Block(blob, rawSize, baseOffset);
     } catch {
       throw error;
     }
@@ -59,12 +65,12 @@ function hasPrefix(blob: Uint8Array, rawSize: number): boolean {
 
 /**
  * Decompresses one LZ4 block to exactly `rawSize` bytes. Never reads past `source` or writes past the result.
- * FORMAT_COMPRESSION, with the offset in the block, when it is malformed or of another size.
+ * `baseOffset` is the block's file offset, for errors. FORMAT_COMPRESSION when the block is malformed or of another size.
  */
-export function decompressLz4Block(source: Uint8Array, rawSize: number): Uint8Array {
-  checkRawSize('lz4', source.length, rawSize);
+export function decompressLz4Block(source: Uint8Array, rawSize: number, baseOffset = 0): Uint8Array {
+  checkRawSize('lz4', source.length, rawSize, baseOffset);
   if (source.length === 0) return new Uint8Array(0);
-  return new Lz4Decoder(source, new Uint8Array(rawSize)).run();
+  return new Lz4Decoder(source, new Uint8Array(rawSize), baseOffset).run();
 }
 
 class Lz4Decoder {
@@ -74,6 +80,7 @@ class Lz4Decoder {
   constructor(
     private readonly source: Uint8Array,
     private readonly target: Uint8Array,
+    private readonly baseOffset: number,
   ) {}
 
   /** A block is a row of sequences: token, literals, match; the last one has no match. */
@@ -127,6 +134,8 @@ class Lz4Decoder {
   }
 
   private fail(what: string): never {
-    throw new UscopeError('FORMAT_COMPRESSION', `LZ4 block: ${what}`, { offset: this.in });
+    throw new UscopeError('FORMAT_COMPRESSION', `LZ4 block: ${what}`, {
+      offset: this.baseOffset + this.in,
+    });
   }
 }

@@ -5,6 +5,9 @@ import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';
 /** Offsets are u16 and 0xFFFF means "none" (§4.4), so the last byte is at 65,534. */
 export const MAX_STRING_POOL_BYTES = 65_535;
 
+/** Texts may overlap in a pool; a pool whose overlapping texts add up to more than this was made to exhaust memory. */
+const MAX_DECODED_BYTES = 16 << 20;
+
 /** Collects texts, each once. */
 export class StringPoolBuilder {
   private readonly offsets = new Map<string, number>();
@@ -53,12 +56,16 @@ export class StringPoolBuilder {
 /** Texts of a file's pool by offset. Texts may share tails: any offset inside the pool is legal. */
 export class StringPool {
   private readonly cache = new Map<number, string>();
+  private readonly bytes: Uint8Array;
+  private decodedBytes = 0;
 
   /** @param baseOffset file offset of the pool, for errors */
   constructor(
-    private readonly bytes: Uint8Array,
+    bytes: Uint8Array,
     private readonly baseOffset = 0,
-  ) {}
+  ) {
+    this.bytes = bytes.subarray(0, MAX_STRING_POOL_BYTES + 1);
+  }
 
   /** FORMAT_STRING_POOL when the offset is outside or the text not terminated, FORMAT_UTF8 when it is not UTF-8. */
   get(offset: number): string {
@@ -79,6 +86,10 @@ export class StringPool {
         `the text at pool offset ${offset} has no terminating NUL`,
         place,
       );
+    }
+    this.decodedBytes += end - offset;
+    if (this.decodedBytes > MAX_DECODED_BYTES) {
+      throw new UscopeError('FORMAT_STRING_POOL', 'the texts of the pool overlap far too much', place);
     }
     const text = decodeUtf8(this.bytes.subarray(offset, end), place);
     this.cache.set(offset, text);

@@ -8,15 +8,13 @@
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
 import { encodeCommitRecord } from '../format/commit-record.js';
+import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_TAIL_OFFSET } from '../format/header.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../format/segment.js';
 import type { Compressor } from './compressor.js';
 import type { OutputFile } from './output-file.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { SegmentList } from './segment-list.js';
 
-/** Offsets in the file header (§2). */
-const NUM_SEGMENTS_OFFSET = 24;
-const TAIL_OFFSET_OFFSET = 40;
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 const DISK_FULL_RETRY_MS = 500;
 
@@ -182,10 +180,10 @@ export class Committer {
     await this.file.sync();
     const tail = new Uint8Array(8);
     new DataView(tail.buffer).setBigUint64(0, BigInt(this.segments.lastOffset), true);
-    await this.file.write([tail], TAIL_OFFSET_OFFSET);
+    await this.file.write([tail], HEADER_TAIL_OFFSET);
     const count = new Uint8Array(4);
     new DataView(count.buffer).setUint32(0, this.segments.length, true);
-    await this.file.write([count], NUM_SEGMENTS_OFFSET);
+    await this.file.write([count], HEADER_NUM_SEGMENTS_OFFSET);
     await this.file.sync();
   }
 

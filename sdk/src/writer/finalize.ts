@@ -2,19 +2,24 @@
  * Close (§1.4, §8.4): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
  * Memory stays bounded: strings are streamed from the commit records, the segment table from a compact list.
  */
+
+import { align8 } from '../base/bytes.js';
 import { decodeCommitRecord } from '../format/commit-record.js';
-import { encodeHeader, Flag } from '../format/header.js';
+import { encodeHeader, Flag, HEADER_FLAGS_OFFSET } from '../format/header.js';
 import { encodeSectionTable, SectionType } from '../format/section-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../format/segment-table.js';
 import type { SessionInfo } from '../format/session-chunk.js';
+import {
+  encodeStringTableHeader,
+  putStringEntry,
+  STRING_ENTRY_SIZE,
+  STRING_TABLE_HEADER_SIZE,
+} from '../format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../format/tsum.js';
 import { SectionAppender } from './section-appender.js';
 import type { SegmentList } from './segment-list.js';
 import { type TraceFile, writeSession } from './trace-file.js';
 
-const FLAGS_OFFSET = 8;
-const STRING_TABLE_HEADER_BYTES = 8;
-const STRING_ENTRY_BYTES = 8;
-const SEGMENT_ENTRY_BYTES = 24;
 const RECORD_PREFIX_BYTES = 8;
 
 export interface FinalContent {
@@ -56,10 +61,6 @@ export async function finalizeFile(trace: TraceFile, content: FinalContent): Pro
   return tableOffset + table.length;
 }
 
-function align8(offset: number): number {
-  return Math.ceil(offset / 8) * 8;
-}
-
 async function writeSummary(
   trace: TraceFile,
   { summary, end }: FinalContent,
@@ -78,17 +79,13 @@ async function writeStrings(
   offset: number,
   sections: Section[],
 ): Promise<number> {
-  const header = new Uint8Array(STRING_TABLE_HEADER_BYTES);
-  new DataView(header.buffer).setUint32(0, content.numStrings, true);
   const entries = new SectionAppender(trace.file, offset);
-  const textStart = offset + STRING_TABLE_HEADER_BYTES + content.numStrings * STRING_ENTRY_BYTES;
+  const textStart = offset + STRING_TABLE_HEADER_SIZE + content.numStrings * STRING_ENTRY_SIZE;
   const text = new SectionAppender(trace.file, textStart);
-  await entries.append(header);
+  await entries.append(encodeStringTableHeader(content.numStrings));
   for await (const string of allStrings(trace, content)) {
-    const entry = new Uint8Array(STRING_ENTRY_BYTES);
-    const view = new DataView(entry.buffer);
-    view.setUint32(0, text.position - textStart, true);
-    view.setUint32(4, string.length, true);
+    const entry = new Uint8Array(STRING_ENTRY_SIZE);
+    putStringEntry(entry, 0, text.position - textStart, string.length);
     await entries.append(entry);
     await text.append(string);
     await text.append(NUL);
@@ -122,7 +119,7 @@ async function writeSegmentTable(
   const { segments } = content;
   const table = new SectionAppender(trace.file, offset);
   for (let i = 0; i < segments.length; i++) {
-    const entry = new Uint8Array(SEGMENT_ENTRY_BYTES);
+    const entry = new Uint8Array(SEGMENT_ENTRY_SIZE);
     const view = new DataView(entry.buffer);
     view.setBigUint64(0, BigInt(segments.offset(i)), true);
     view.setBigUint64(8, segments.timeStartPs(i), true);
@@ -152,6 +149,6 @@ async function writeHeader(trace: TraceFile, content: FinalContent, tableOffset:
   const flags = trace.openFlags | Flag.COMPLETE | (content.numStrings > 0 ? Flag.HAS_STRINGS : 0);
   const bytes = new Uint8Array(8);
   new DataView(bytes.buffer).setBigUint64(0, BigInt(flags), true);
-  await trace.file.write([bytes], FLAGS_OFFSET);
+  await trace.file.write([bytes], HEADER_FLAGS_OFFSET);
   await trace.file.sync();
 }

@@ -3,6 +3,7 @@
  * record, the shadow state is rebuilt from the last checkpoint and that segment's deltas, the summary by replaying all of them.
  */
 import { crc32 } from 'node:zlib';
+import { align8 } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import {
   COMMIT_HEADER_SIZE,
@@ -176,7 +177,7 @@ class Replay {
     const header = segmentHeaderAt(await file.read(offset, SEGMENT_HEADER_SIZE), offset);
     if (header === null || header.deltasRawSize > MAX_RAW_BYTES) return false;
     const size = SEGMENT_HEADER_SIZE + header.checkpointSize + header.deltasCompressedSize;
-    const recordOffset = Math.ceil((offset + size) / 8) * 8;
+    const recordOffset = align8(offset + size);
     if (recordOffset + COMMIT_HEADER_SIZE > fileSize) return false;
     const recordSize = commitRecordSize(await file.read(recordOffset, COMMIT_HEADER_SIZE));
     if (recordSize === 0 || recordOffset + recordSize > fileSize) return false;
