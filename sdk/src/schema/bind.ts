@@ -1,0 +1,89 @@
+/** Variables in names and DUT values -> text. Ids, and what refers to what, never depend on them. */
+import type { DutProperties, FieldDef, Schema } from '../format/types.js';
+import { bindText } from './names.js';
+import type { Places, Problems } from './problems.js';
+import type { SchemaSource } from './read.js';
+import { didYouMean, listed } from './suggest.js';
+
+/** @param given values that override the defaults of the schema text */
+export function bindVariables(
+  source: SchemaSource,
+  given: Readonly<Record<string, string>>,
+  problems: Problems,
+): { schema: Schema; dut: DutProperties } {
+  const variables = new Map([...source.variables, ...Object.entries(given)]);
+  return new Binder(variables, source.places, problems).bind(source);
+}
+
+class Binder {
+  private unbound = 0;
+
+  constructor(
+    private readonly variables: ReadonlyMap<string, string>,
+    private readonly places: Places,
+    private readonly problems: Problems,
+  ) {}
+
+  bind({ schema, dut }: SchemaSource): { schema: Schema; dut: DutProperties } {
+    const named = <T extends { readonly name: string }>(def: T): T => this.named(def);
+    const fields = (defs: readonly FieldDef[]): FieldDef[] => defs.map(named);
+    return {
+      schema: {
+        clocks: schema.clocks.map(named),
+        scopes: schema.scopes.map((def) => {
+          const protocol = def.protocol === null ? null : this.text(def.protocol, def, 'protocol');
+          return this.copied(def, { ...def, name: this.text(def.name, def), protocol });
+        }),
+        enums: schema.enums.map((def) =>
+          this.copied(def, { name: this.text(def.name, def), values: def.values.map(named) }),
+        ),
+        storages: schema.storages.map((def) =>
+          this.copied(def, {
+            ...def,
+            name: this.text(def.name, def),
+            fields: fields(def.fields),
+            properties: fields(def.properties),
+          }),
+        ),
+        events: schema.events.map((def) =>
+          this.copied(def, { ...def, name: this.text(def.name, def), fields: fields(def.fields) }),
+        ),
+        summaryFields: schema.summaryFields.map(named),
+      },
+      dut: dut.map((property) =>
+        this.copied(property, [
+          this.text(property[0], property),
+          this.text(property[1], property, 'value'),
+        ] as const),
+      ),
+    };
+  }
+
+  private named<T extends { readonly name: string }>(def: T): T {
+    return this.copied(def, { ...def, name: this.text(def.name, def) });
+  }
+
+  private copied<T extends object>(part: object, copy: T): T {
+    this.places.move(part, copy);
+    return copy;
+  }
+
+  private text(text: string, part: object, key = ''): string {
+    return bindText(text, this.variables, (placeholder, name) => {
+      const detail = name === undefined ? malformed(placeholder) : this.unknown(name);
+      this.problems.add('SCHEMA_VARIABLE', detail, this.places.of(part, key));
+      // A name of its own, so that nothing else is found wrong with it.
+      return `unbound_${this.unbound++}`;
+    });
+  }
+
+  private unknown(name: string): string {
+    const known = [...this.variables.keys()];
+    const others = known.length > 0 ? ` Variables are ${listed(known)}.` : '';
+    return `the variable "${name}" has no value; give it one, or a default under "variables".${didYouMean(name, known)}${others}`;
+  }
+}
+
+function malformed(placeholder: string): string {
+  return `"${placeholder}" is not a variable; write \${name}, or $\${ for a literal \${`;
+}

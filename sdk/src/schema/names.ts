@@ -1,0 +1,45 @@
+/** Names and the variables in them: `core${core}` becomes `core0`. */
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_.-]*$/;
+/** Keys of DUT properties may carry a scope path as prefix. */
+const DUT_KEY = /^[A-Za-z_][A-Za-z0-9_.-]*(\/[A-Za-z_][A-Za-z0-9_.-]*)*$/;
+const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const VARIABLE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g;
+/** `$${` is a literal `${`; `${name}` a variable; anything else that begins with `${` is malformed. */
+const PLACEHOLDER = /\$\$\{|\$\{([^}]*)(\}?)/g;
+
+export const NAME_RULE = 'a letter or _ first, then letters, digits, _ . -';
+
+export function isName(text: string, allowVariables = false): boolean {
+  return NAME.test(allowVariables ? text.replace(VARIABLE, '_') : text);
+}
+
+export function isDutKey(text: string, allowVariables = false): boolean {
+  return DUT_KEY.test(allowVariables ? text.replace(VARIABLE, '_') : text);
+}
+
+export function isVariableName(text: string): boolean {
+  return VARIABLE_NAME.test(text);
+}
+
+/** Text that binds to itself, whatever it holds. */
+export function escapeVariables(text: string): string {
+  return text.replaceAll('${', () => '$${');
+}
+
+/**
+ * Replaces the variables in a text. `onProblem` hears of one without a value, or of a malformed one (`name` undefined), and says
+ * what to put in its place.
+ */
+export function bindText(
+  text: string,
+  variables: ReadonlyMap<string, string>,
+  onProblem: (placeholder: string, name: string | undefined) => string,
+): string {
+  if (!text.includes('${')) return text;
+  return text.replace(PLACEHOLDER, (placeholder, name: string | undefined, close: string | undefined) => {
+    if (name === undefined) return '${';
+    if (close === '' || !isVariableName(name)) return onProblem(placeholder, undefined);
+    return variables.get(name) ?? onProblem(placeholder, name);
+  });
+}

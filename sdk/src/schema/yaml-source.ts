@@ -1,0 +1,273 @@
+/**
+ * YAML (or JSON) text -> nodes that know their place. Every scalar is text here: what a plain `1` or `null` means, the grammar
+ * decides where it stands, so that an enum may have a value called `null` and a DUT version stays `1.10`.
+ */
+import {
+  type Alias,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  parseDocument,
+  Scalar,
+  type YAMLError,
+} from 'yaml';
+import { type ErrorPlace, UscopeError } from '../base/errors.js';
+import { MAX_TEXT_BYTES, utf8Length } from './limits.js';
+import type { Problems } from './problems.js';
+
+/** Lexical tokens of a text: far above any schema the format can hold, and it bounds the time spent on hostile text. */
+const MAX_TOKENS = 400_000;
+/** Entries read, those behind aliases counted every time. */
+const MAX_ENTRIES = 200_000;
+
+/** One entry of a mapping. */
+export interface Entry {
+  readonly key: string;
+  readonly keyNode: Node;
+  /** null: nothing stands after the colon. */
+  readonly value: Node | null;
+}
+
+export class YamlSource {
+  private entriesLeft = MAX_ENTRIES;
+
+  private constructor(
+    /** null: the text is empty. */
+    readonly root: Node | null,
+    private readonly lines: LineCounter,
+    private readonly targets: ReadonlyMap<Node, Node>,
+    private readonly problems: Problems,
+    private readonly file: string | undefined,
+  ) {}
+
+  /** @returns undefined when the text is not YAML; `problems` then say why. */
+  static parse(text: string, file: string | undefined, problems: Problems): YamlSource | undefined {
+    const start: ErrorPlace = { file, line: 1, column: 1 };
+    if (!checkSize(text, start, problems)) return undefined;
+    const lineCounter = new LineCounter();
+    const placeAt = (offset: number): ErrorPlace => {
+      const { line, col } = lineCounter.linePos(offset);
+      return { file, line: Math.max(line, 1), column: Math.max(col, 1) };
+    };
+    try {
+      const document = parseDocument(text, {
+        schema: 'failsafe',
+        version: '1.2',
+        uniqueKeys: false,
+        prettyErrors: false,
+        logLevel: 'error',
+        lineCounter,
+      });
+      const failures = [...document.errors, ...document.warnings];
+      for (const error of failures) problems.add('SCHEMA_SYNTAX', syntaxDetail(error), placeAt(error.pos[0]));
+      if (failures.length > 0) return undefined;
+      const root = document.contents as Node | null;
+      return new YamlSource(root, lineCounter, findTargets(root), problems, file);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      problems.add('SCHEMA_LIMIT', 'the text is nested too deeply to be a schema', start);
+      return undefined;
+    }
+  }
+
+  place(node: Node | null | undefined): ErrorPlace {
+    const range = node?.range;
+    if (!range) return { file: this.file, line: 1, column: 1 };
+    const { line, col } = this.lines.linePos(range[0]);
+    return { file: this.file, line: Math.max(line, 1), column: Math.max(col, 1) };
+  }
+
+  /**
+   * The entries of a mapping in file order. An empty value counts as an empty mapping. Reports a node of another kind
+   * (returns undefined then), keys that are not text, and keys that stand twice (the first one counts).
+   * @param what names the mapping in messages, such as `storage "rob"`
+   */
+  entries(node: Node | null, what: string, allowEmpty = true): Entry[] | undefined {
+    const map = this.resolve(node);
+    if (map === undefined) return undefined;
+    if (allowEmpty && isNothing(map)) return [];
+    if (!isMap(map)) {
+      this.problems.add('SCHEMA_TYPE', `${what} must be a mapping, not ${kindOf(map)}`, this.place(map));
+      return undefined;
+    }
+    const seen = new Map<string, Node>();
+    const entries: Entry[] = [];
+    for (const pair of map.items) {
+      this.spend(map);
+      const entry = this.entry(pair.key as Node | null, pair.value as Node | null, what, seen);
+      if (entry) entries.push(entry);
+    }
+    return entries;
+  }
+
+  private entry(
+    keyNode: Node | null,
+    value: Node | null,
+    what: string,
+    seen: Map<string, Node>,
+  ): Entry | undefined {
+    const node = this.resolve(keyNode);
+    if (!node || !isScalar(node) || typeof node.value !== 'string') {
+      this.problems.add(
+        'SCHEMA_TYPE',
+        `a key of ${what} is not text but ${kindOf(node ?? null)}`,
+        this.place(keyNode),
+      );
+      return undefined;
+    }
+    const key = node.value;
+    const first = seen.get(key);
+    if (first) {
+      const line = this.place(first).line;
+      this.problems.add(
+        'SCHEMA_DUPLICATE',
+        `"${key}" stands twice in ${what}; the first is on line ${line}`,
+        this.place(keyNode),
+      );
+      return undefined;
+    }
+    seen.set(key, keyNode!);
+    return { key, keyNode: keyNode!, value };
+  }
+
+  /** The items of a sequence, or undefined when the node is none (nothing is reported). */
+  items(node: Node | null): (Node | null)[] | undefined {
+    const seq = this.resolve(node);
+    if (!isSeq(seq)) return undefined;
+    return seq.items.map((item) => {
+      this.spend(seq);
+      return item as Node | null;
+    });
+  }
+
+  /**
+   * Text of a scalar that is not empty, or undefined (nothing is reported).
+   * @param nullIsText the word `null` is a name here
+   */
+  scalar(
+    node: Node | null,
+    nullIsText = false,
+  ): { readonly text: string; readonly plain: boolean } | undefined {
+    const scalar = this.resolve(node);
+    if (!isScalar(scalar) || (isNothing(scalar) && !(nullIsText && scalar.value === 'null')))
+      return undefined;
+    return { text: String(scalar.value), plain: scalar.type === Scalar.PLAIN };
+  }
+
+  isNothing(node: Node | null): boolean {
+    return isNothing(this.resolve(node) ?? null);
+  }
+
+  isMap(node: Node | null): boolean {
+    return isMap(this.resolve(node));
+  }
+
+  /** What stands there, for messages: `a list`, `"abc"`. */
+  describe(node: Node | null): string {
+    return kindOf(this.resolve(node) ?? null);
+  }
+
+  private resolve(node: Node | null): Node | null | undefined {
+    if (!isAlias(node)) return node;
+    const target = this.targets.get(node);
+    if (!target)
+      this.problems.add(
+        'SCHEMA_SYNTAX',
+        `the alias *${(node as Alias).source} has no anchor`,
+        this.place(node),
+      );
+    return target;
+  }
+
+  private spend(node: Node): void {
+    if (this.entriesLeft-- > 0) return;
+    throw new UscopeError(
+      'SCHEMA_LIMIT',
+      `the schema has more than ${MAX_ENTRIES} entries, aliases expanded; no trace needs that many`,
+      this.place(node),
+    );
+  }
+}
+
+/** Nothing, written as such: an empty value, `~` or `null`. */
+function isNothing(node: Node | null): boolean {
+  if (node === null) return true;
+  if (!isScalar(node) || node.type !== Scalar.PLAIN) return false;
+  return node.value === '' || node.value === '~' || node.value === 'null';
+}
+
+function kindOf(node: Node | null): string {
+  if (isNothing(node)) return 'empty';
+  if (isMap(node)) return 'a mapping';
+  if (isSeq(node)) return 'a list';
+  if (!isScalar(node)) return 'an alias';
+  const text = String(node.value);
+  const quoted = node.type === Scalar.PLAIN ? '' : 'the quoted text ';
+  return `${quoted}"${text.length <= 40 ? text : `${text.slice(0, 40)}...`}"`;
+}
+
+function checkSize(text: string, start: ErrorPlace, problems: Problems): boolean {
+  if (text.length > MAX_TEXT_BYTES || utf8Length(text) > MAX_TEXT_BYTES) {
+    problems.add('SCHEMA_LIMIT', `the schema text is larger than ${MAX_TEXT_BYTES} bytes`, start);
+    return false;
+  }
+  let tokens = 0;
+  for (const token of new Lexer().lex(text)) {
+    if (token.length > 0 && ++tokens > MAX_TOKENS) {
+      problems.add(
+        'SCHEMA_LIMIT',
+        `the schema text has more than ${MAX_TOKENS} tokens; no trace needs that many`,
+        start,
+      );
+      return false;
+    }
+  }
+  return true;
+}
+
+function syntaxDetail(error: YAMLError): string {
+  switch (error.code) {
+    case 'MULTIPLE_DOCS':
+      return 'a second document begins here; keep one schema per file';
+    case 'TAB_AS_INDENT':
+      return 'a tab indents this line; YAML wants spaces';
+    case 'TAG_RESOLVE_FAILED':
+      return 'a schema has no tags; remove this one';
+    case 'RESOURCE_EXHAUSTION':
+      return 'the text is nested too deeply to be a schema';
+    case 'BAD_INDENT':
+      return 'this line is indented too little, or a { or [ above is not closed';
+    case 'BLOCK_AS_IMPLICIT_KEY':
+      return 'a mapping cannot begin here; check the indentation and quote text that holds ": "';
+    default:
+      return error.message.replace(/\s+/g, ' ');
+  }
+}
+
+/** For each alias the node its anchor marks: the last one of that name before it. */
+function findTargets(root: Node | null): Map<Node, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  const walk = (node: unknown): void => {
+    if (isAlias(node)) {
+      const target = anchors.get(node.source);
+      if (target) targets.set(node, target);
+      return;
+    }
+    if (!isScalar(node) && !isMap(node) && !isSeq(node)) return;
+    if (node.anchor) anchors.set(node.anchor, node);
+    if (isSeq(node)) for (const item of node.items) walk(item);
+    if (isMap(node)) {
+      for (const pair of node.items) {
+        walk(pair.key);
+        walk(pair.value);
+      }
+    }
+  };
+  walk(root);
+  return targets;
+}
