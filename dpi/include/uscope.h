@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/**
+ * @file uscope.h
+ * C API of the µScope client: an instrumented model appends operations and events, the client carries them to the
+ * daemon (`uscope run`, `uscope serve`), which writes the trace file. Usable from C11 and C++.
+ *
+ * Names and shapes follow section 9 of the format text. All times are picoseconds (ps). 64-bit arguments are
+ * `unsigned long long`, which is what simulators declare for `longint unsigned`: a file may include this header
+ * and a simulator's generated DPI header together.
+ *
+ * A trace is used by one thread at a time; different traces may be used by different threads. The calls between
+ * uscope_begin_cycle and uscope_end_cycle only check their arguments and append to memory. They block only when the
+ * credit is used up (the daemon has that many bytes not yet made durable).
+ *
+ * A call with wrong arguments is rejected, counted, and reported once per place with names; the trace stays valid.
+ * A null handle is legal everywhere: the call does nothing (that is how a model runs untraced).
+ */
+#ifndef USCOPE_H
+#define USCOPE_H
+
+#include <stdint.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define USCOPE_API __attribute__((visibility("default")))
+#else
+#define USCOPE_API
+#endif
+
+#define USCOPE_VERSION_STRING "0.1.0"
+/** Version of the bridge protocol this client speaks (docs/bridge-protocol.md). */
+#define USCOPE_PROTOCOL_VERSION 1
+
+/** Result of uscope_string for a text that was rejected. Never a valid index. */
+#define USCOPE_NO_STRING 0xFFFFFFFFu
+/** Value of uscope_open_options_t.core_index for a trace that belongs to no particular core. */
+#define USCOPE_NO_CORE 0xFFFFFFFFu
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** An open trace. Opaque; `void`, so that it is a DPI `chandle` as it stands. */
+typedef void uscope_writer_t;
+
+/* ---------------------------------------------------------------------------------------------- schema and DUT */
+
+/** A schema: text (YAML or JSON, docs/schema.md) or definitions made by calls. The daemon checks it at open. */
+typedef struct uscope_schema uscope_schema_t;
+
+typedef struct uscope_dut_property {
+    const char *key;
+    const char *value;
+} uscope_dut_property_t;
+
+/** DUT properties (§3) added to those of the schema; the same key here wins. */
+typedef struct uscope_dut {
+    uint32_t num_properties;
+    const uscope_dut_property_t *properties;
+} uscope_dut_t;
+
+#ifndef USCOPE_NO_SHORT_NAMES
+/** The names the format text uses. Define USCOPE_NO_SHORT_NAMES to keep them out of your name space. */
+typedef uscope_schema_t schema_t;
+typedef uscope_dut_t dut_desc_t;
+#endif
+
+/** How a storage keeps its slots (§4.6.1). */
+typedef enum uscope_storage_kind {
+    USCOPE_DENSE = 0,       /**< every slot is always valid */
+    USCOPE_SPARSE = 1,      /**< SET makes a slot valid, CLEAR makes it invalid */
+    USCOPE_DENSE_BUFFER = 2,
+    USCOPE_BUFFER = 3       /**< sparse, shown as a buffer (ROB, queues) */
+} uscope_storage_kind_t;
+
+/** Meaning of a storage property (§4.6.2): pointers of a ring come in pairs with the same pair id. */
+typedef enum uscope_property_role { USCOPE_PLAIN = 0, USCOPE_HEAD = 1, USCOPE_TAIL = 2 } uscope_property_role_t;
+
+/** An empty schema to define by the calls below. NULL when memory is exhausted. Free with uscope_schema_free. */
+USCOPE_API uscope_schema_t *uscope_schema_new(void);
+/** A schema file read now and sent as text. NULL with uscope_last_error_* set when it cannot be read. */
+USCOPE_API uscope_schema_t *uscope_schema_from_file(const char *path);
+/** Schema text; `name` (may be NULL) is what the daemon's messages call it. */
+USCOPE_API uscope_schema_t *uscope_schema_from_text(const char *text, const char *name);
+USCOPE_API void uscope_schema_free(uscope_schema_t *schema);
+
+/*
+ * Definitions. Paths are scope paths without the root: "core0/rob". A scope must be defined before what is in it; names
+ * without a slash belong to the root scope. Ids are given by the daemon; look them up after open. Types: "u8" "u16"
+ * "u32" "u64" "i8" "i16" "i32" "i64" "bool" "string" or the name of an enum. Each returns 0, or -1 with
+ * uscope_last_error_* set (unknown scope or storage, a name defined twice, a schema that came from text).
+ */
+USCOPE_API int uscope_schema_dut(uscope_schema_t *schema, const char *key, const char *value);
+USCOPE_API int uscope_schema_clock(uscope_schema_t *schema, const char *name, unsigned int period_ps);
+USCOPE_API int uscope_schema_enum_value(uscope_schema_t *schema, const char *enum_name, const char *label,
+                                        unsigned int value);
+/** `protocol` and `clock` may be NULL: none, and inherited from the parent. */
+USCOPE_API int uscope_schema_scope(uscope_schema_t *schema, const char *path, const char *protocol,
+                                   const char *clock);
+USCOPE_API int uscope_schema_storage(uscope_schema_t *schema, const char *path, unsigned int num_slots,
+                                     uscope_storage_kind_t kind);
+USCOPE_API int uscope_schema_field(uscope_schema_t *schema, const char *storage, const char *name,
+                                   const char *type);
+USCOPE_API int uscope_schema_property(uscope_schema_t *schema, const char *storage, const char *name,
+                                      const char *type, uscope_property_role_t role, unsigned int pair);
+USCOPE_API int uscope_schema_event(uscope_schema_t *schema, const char *path);
+USCOPE_API int uscope_schema_event_field(uscope_schema_t *schema, const char *event, const char *name,
+                                         const char *type);
+/** The schema's text as it will be sent; valid until the next call on it. NULL when memory is exhausted. */
+USCOPE_API const char *uscope_schema_text(uscope_schema_t *schema);
+
+/* --------------------------------------------------------------------------------------------------- life cycle */
+
+/** Everything that can be said at open. Initialise with USCOPE_OPEN_OPTIONS_INIT, then set what differs. */
+typedef struct uscope_open_options {
+    uint32_t size;                   /**< sizeof(uscope_open_options_t): lets the struct grow */
+    uint32_t core_index;             /**< USCOPE_NO_CORE: environment USCOPE_CORE, else none */
+    const char *name;                /**< trace name, "core0" or "soc/core0"; a suffix ".uscope" is dropped */
+    const uscope_schema_t *schema;   /**< NULL: the file named by USCOPE_SCHEMA, else the daemon's default */
+    const uscope_dut_t *dut;         /**< may be NULL */
+    unsigned long long interval_ps;  /**< checkpoint interval; 0: the daemon's default */
+    const uint8_t *run_id;           /**< 16 bytes; NULL: environment USCOPE_RUN_ID, else none */
+    uint32_t credit_mib;             /**< memory for data not yet durable; 0: USCOPE_CREDIT_MIB, else 32 */
+} uscope_open_options_t;
+
+#define USCOPE_OPEN_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        (uint32_t)sizeof(uscope_open_options_t), USCOPE_NO_CORE, 0, 0, 0, 0, 0, 0                            \
+    }
+
+/**
+ * Opens a trace and waits until the daemon has created the file. NULL on failure, with a message on stderr and in
+ * uscope_last_error_*: BRIDGE_NO_DAEMON (nothing answered for USCOPE_OPEN_TIMEOUT_MS), BRIDGE_VERSION, BRIDGE_NAME,
+ * SCHEMA_*, and whatever else the daemon answers.
+ */
+USCOPE_API uscope_writer_t *uscope_writer_open_opts(const uscope_open_options_t *options);
+/** §9. `path` is the trace's name; the daemon puts the file into its output directory. Interval in ps. */
+USCOPE_API uscope_writer_t *uscope_writer_open(const char *path, const uscope_dut_t *dut,
+                                               const uscope_schema_t *schema, uint32_t checkpoint_interval);
+
+/**
+ * Closes a trace: ends an open cycle, waits until the file is complete and durable. Harmless on a handle that is
+ * closed already. Traces still open when the process exits are closed then.
+ */
+USCOPE_API void uscope_close(uscope_writer_t *w);
+USCOPE_API void uscope_writer_close(uscope_writer_t *w);
+
+/** What became of a trace, as the daemon reports it at close. */
+typedef struct uscope_close_stats {
+    unsigned long long frames, items, strings, segments, bytes, total_time_ps;
+    unsigned long long rejected; /**< items and cycles the client refused */
+    unsigned long long lost;
+} uscope_close_stats_t;
+
+/** Like uscope_close. 0 and the statistics when the file is complete, -1 (see uscope_last_error_*) otherwise. */
+USCOPE_API int uscope_close_stats(uscope_writer_t *w, uscope_close_stats_t *stats);
+
+/** Waits until every complete cycle is durable. 0, or -1 when the trace has failed or a cycle is open. */
+USCOPE_API int uscope_flush(uscope_writer_t *w);
+
+/* ---------------------------------------------------------------------------------------------------- per cycle */
+
+/** Begins the cycle at `time_ps`, not before the previous one (equal is legal). Cycles do not nest. */
+USCOPE_API void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps);
+USCOPE_API void uscope_end_cycle(uscope_writer_t *w);
+
+/**
+ * Sets a field of a slot. The value must fit the field's type: unsigned types take no higher bits, signed ones take
+ * the N-bit pattern or the value sign-extended to 64 bits, a string field takes an index from uscope_string.
+ */
+USCOPE_API void uscope_slot_set(uscope_writer_t *w, uint16_t storage_id, uint16_t slot, uint16_t field,
+                                unsigned long long value);
+USCOPE_API void uscope_slot_clear(uscope_writer_t *w, uint16_t storage_id, uint16_t slot);
+/** Adds any 64-bit delta; the field wraps at its width. */
+USCOPE_API void uscope_slot_add(uscope_writer_t *w, uint16_t storage_id, uint16_t slot, uint16_t field,
+                                unsigned long long value);
+USCOPE_API void uscope_prop_set(uscope_writer_t *w, uint16_t storage_id, uint16_t property,
+                                unsigned long long value);
+
+/** An event with its payload packed by the caller (§8.6.5): fields in order, little-endian, no padding. */
+USCOPE_API void uscope_event(uscope_writer_t *w, uint16_t event_type_id, const void *payload);
+/** The same with the payload's size, which must be the event's. */
+USCOPE_API void uscope_event_bytes(uscope_writer_t *w, uint16_t event_type_id, const void *payload,
+                                   uint32_t size);
+/** Events from their field values, packed by the schema. The event must have exactly that many fields. */
+USCOPE_API void uscope_event1(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0);
+USCOPE_API void uscope_event2(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1);
+USCOPE_API void uscope_event3(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2);
+USCOPE_API void uscope_event4(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2, unsigned long long f3);
+USCOPE_API void uscope_event5(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                              unsigned long long f4);
+USCOPE_API void uscope_event6(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                              unsigned long long f4, unsigned long long f5);
+USCOPE_API void uscope_event7(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                              unsigned long long f4, unsigned long long f5, unsigned long long f6);
+USCOPE_API void uscope_event8(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
+                              unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                              unsigned long long f4, unsigned long long f5, unsigned long long f6,
+                              unsigned long long f7);
+
+/**
+ * The index of a text for a string field (§7), new or known; legal inside and outside a cycle. At most 65,520 bytes of
+ * valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used recently get the same index again.
+ */
+USCOPE_API unsigned int uscope_string(uscope_writer_t *w, const char *text);
+
+/* --------------------------------------------------------------------------------------------------- checkpoints */
+
+typedef void (*uscope_checkpoint_fn)(uscope_writer_t *w, void *user_data);
+/**
+ * `fn` is called inside uscope_begin_cycle when a multiple of the checkpoint interval is reached, before the cycle
+ * begins; it describes storages by uscope_checkpoint_storage. NULL removes it. Storages it leaves out are taken from replay.
+ */
+USCOPE_API void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn, void *user_data);
+/**
+ * The state of one storage as in a checkpoint block (§8.5) without properties. Sparse: `valid_mask` has one bit per
+ * slot (LSB first) and `slot_data` holds the valid slots only. Dense: `valid_mask` is NULL, every slot is given. OP_SNAPSHOT
+ * outside a callback or when the number of slots is wrong.
+ */
+USCOPE_API void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage_id, const uint8_t *valid_mask,
+                                          const void *slot_data, uint32_t num_valid_slots);
+
+/* ------------------------------------------------------------------------------------------------------- names */
+
+/* Ids by name: -1 and an OP_ error when there is none; -1 and no error on a null handle. */
+USCOPE_API int uscope_storage_id(uscope_writer_t *w, const char *name);
+USCOPE_API int uscope_field_id(uscope_writer_t *w, int storage_id, const char *name);
+USCOPE_API int uscope_property_id(uscope_writer_t *w, int storage_id, const char *name);
+USCOPE_API int uscope_event_id(uscope_writer_t *w, const char *name);
+/** Index of a field of an event. */
+USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, const char *name);
+/** Numeric value of an enum's label: uscope_enum_value(w, "flush_reason", "exception"). */
+USCOPE_API int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label);
+
+/* ------------------------------------------------------------------------------------- errors, versions, policy */
+
+/** Code of the calling thread's last error ("OP_VALUE", docs/errors.md), "" when there was none. */
+USCOPE_API const char *uscope_last_error_code(void);
+USCOPE_API const char *uscope_last_error_message(void);
+/** Items and cycles of this trace rejected so far. */
+USCOPE_API unsigned long long uscope_rejected(uscope_writer_t *w);
+/** "0.1.0" */
+USCOPE_API const char *uscope_version(void);
+USCOPE_API int uscope_protocol_version(void);
+/** Path of the trace's file as the daemon named it; "" on a null handle. */
+USCOPE_API const char *uscope_path(uscope_writer_t *w);
+
+/** Receives every message instead of stderr; may be called from the client's own thread. NULL restores stderr. */
+typedef void (*uscope_message_fn)(const char *message, void *user_data);
+USCOPE_API void uscope_set_message_handler(uscope_message_fn fn, void *user_data);
+
+#define USCOPE_ON_FAILURE_CONTINUE 0
+#define USCOPE_ON_FAILURE_STOP     1
+/**
+ * Decides, on the thread that uses the trace, what follows when tracing fails after open: USCOPE_ON_FAILURE_CONTINUE
+ * (calls become no-ops) or USCOPE_ON_FAILURE_STOP (exit with status 3). Without a handler USCOPE_ON_FAILURE decides:
+ * "stop" (default) or "continue".
+ */
+typedef int (*uscope_failure_fn)(uscope_writer_t *w, const char *code, const char *message, void *user_data);
+USCOPE_API void uscope_set_failure_handler(uscope_failure_fn fn, void *user_data);
+
+/* ------------------------------------------------------------------------------------- only in libuscope_dpi */
+
+/** Opens with defaults (§9.1). On failure USCOPE_ON_FAILURE decides: stop, or null ("continuing untraced"). */
+USCOPE_API uscope_writer_t *uscope_open(const char *path);
+/** The same with a schema file. */
+USCOPE_API uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

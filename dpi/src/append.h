@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Between the fast and the careful form of the per-cycle calls. */
+#ifndef USCOPE_APPEND_H
+#define USCOPE_APPEND_H
+
+#include "internal.h"
+
+/** An open trace inside a cycle, or NULL after having reported what is wrong. */
+COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
+COLD void uscopei_op_slow(void *w, unsigned action, uint16_t storage, uint16_t slot, uint16_t field,
+                          uint64_t value);
+COLD void uscopei_begin_slow(void *w, uint64_t time_ps);
+COLD void uscopei_end_slow(void *w);
+
+/** BEGIN at the cursor, where there is room. */
+static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle, uint64_t time_ps)
+{
+    put_record(t->cursor, RECORD_BEGIN, time_ps);
+    t->cursor += RECORD_BYTES;
+    t->last_time = time_ps;
+    start_items(t);
+    /* room for 65,535 records of one item each; items with payload only make this come sooner, and it is looked at again then */
+    unsigned char *most = t->cursor + (size_t)MAX_ITEMS_PER_FRAME * RECORD_BYTES;
+    if (UNLIKELY(t->limit > most))
+        t->limit = most;
+    t->idle_handle = 0;
+    t->frame_handle = handle;
+}
+
+static inline void uscopei_close_frame(struct uscopei_trace *t, uintptr_t handle)
+{
+    uint32_t records = (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
+    put_end(t, t->items_before + records - t->extra_records);
+    t->frame_handle = 0;
+    t->idle_handle = handle;
+}
+
+#endif

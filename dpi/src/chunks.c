@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The trace's side of the chunk memory: filling chunks one after the other, splitting frames that grow too large, and
+ * waiting when the credit is used up.
+ */
+#include "append.h"
+
+uint32_t uscopei_frame_items(const struct uscopei_trace *t)
+{
+    return t->items_before + (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES) - t->extra_records;
+}
+
+static unsigned char *chunk_end(const struct uscopei_trace *t)
+{
+    return t->chunk + t->session->pool->chunk_size;
+}
+
+/* Every append leaves room for an END, so a frame can be ended wherever it stands. */
+static bool fits(const struct uscopei_trace *t, size_t bytes)
+{
+    return (size_t)(chunk_end(t) - t->cursor) >= bytes + RECORD_BYTES;
+}
+
+void uscopei_set_limit(struct uscopei_trace *t)
+{
+    t->limit = chunk_end(t) - RECORD_BYTES;
+    if (!t->frame_handle)
+        return;
+    size_t left = (size_t)(MAX_ITEMS_PER_FRAME - uscopei_frame_items(t)) * RECORD_BYTES;
+    if ((size_t)(t->limit - t->cursor) > left)
+        t->limit = t->cursor + left;
+}
+
+static void seal(struct uscopei_trace *t, bool in_frame_now)
+{
+    struct uscopei_session *s = t->session;
+    struct uscopei_chunk *chunk = &s->pool->chunks[s->current];
+    uint64_t used = (uint64_t)(t->cursor - t->chunk);
+    /* strings and snapshots behind the last END belong to the frame that follows */
+    bool trailing = atomic_load_explicit(t->published, memory_order_relaxed) != used;
+    chunk->used = (uint32_t)used;
+    chunk->end_ordinal = t->ordinal + (in_frame_now || trailing ? 1 : 0);
+    uint64_t held = atomic_fetch_add_explicit(&s->pool->held, used, memory_order_relaxed) + used;
+    /* in this order: whoever sees the new index and no seal knows that an end_cycle has published it */
+    atomic_store_explicit(&chunk->sealed, 1, memory_order_release);
+    atomic_store_explicit(t->published, used, memory_order_release);
+    if (held > s->pool->credit / 2)
+        uscopei_io_wake();
+}
+
+static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
+{
+    struct uscopei_session *s = t->session;
+    struct uscopei_pool *pool = s->pool;
+    struct uscopei_chunk_entry *entry = &pool->entries[index];
+    struct uscopei_chunk *chunk = &pool->chunks[index];
+
+    /* first: whoever reads this memory after our death must not take the old content for the new */
+    atomic_store_explicit(&entry->published, 0, memory_order_release);
+    entry->flags = continues ? CHUNK_CONTINUES : 0;
+    entry->base_ordinal = t->ordinal;
+    entry->order = ++s->order;
+    atomic_store_explicit(&chunk->sealed, 0, memory_order_relaxed);
+    s->current = index;
+    t->chunk = t->cursor = chunk_base(pool, index);
+    t->published = &entry->published;
+
+    uint64_t head = atomic_load_explicit(&pool->ring_head, memory_order_relaxed);
+    pool->ring[head & pool->ring_mask] = index;
+    atomic_store_explicit(&pool->ring_head, head + 1, memory_order_release);
+}
+
+/* Sleeps until the daemon has made enough durable. False when the trace has failed. */
+static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
+{
+    struct uscopei_session *s = t->session;
+    if (LIKELY(uscopei_pool_take(s->pool, index)))
+        return true;
+    atomic_store(&s->waiting, true);
+    uscopei_io_wake();
+    pthread_mutex_lock(&uscopei_io.lock);
+    bool taken;
+    while (!(taken = uscopei_pool_take(s->pool, index)) && !atomic_load(&t->failed))
+        pthread_cond_wait(&s->changed, &uscopei_io.lock);
+    pthread_mutex_unlock(&uscopei_io.lock);
+    atomic_store(&s->waiting, false);
+    if (!taken)
+        uscopei_handle_failure(t);
+    return taken;
+}
+
+static bool next_chunk(struct uscopei_trace *t, bool continues)
+{
+    struct uscopei_session *s = t->session;
+    uint32_t items = continues ? uscopei_frame_items(t) : 0;
+    if (continues)
+        s->frame_bytes += (uint64_t)(t->cursor - t->item_base);
+    seal(t, continues);
+    uint32_t index;
+    if (!take_chunk(t, &index))
+        return false;
+    enter_chunk(t, index, continues);
+    start_items(t);
+    t->items_before = items;
+    return true;
+}
+
+/* Ends the open frame and begins another at the same time. */
+static bool split_frame(struct uscopei_trace *t, size_t bytes)
+{
+    put_end(t, uscopei_frame_items(t));
+    t->session->frame_bytes = 0;
+    if (!fits(t, bytes + RECORD_BYTES) && !next_chunk(t, false))
+        return false;
+    put_record(t->cursor, RECORD_BEGIN, t->last_time);
+    t->cursor += RECORD_BYTES;
+    start_items(t);
+    return true;
+}
+
+bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
+{
+    struct uscopei_session *s = t->session;
+    bool framed = t->frame_handle != 0;
+    if (framed && uscopei_frame_items(t) >= MAX_ITEMS_PER_FRAME) {
+        if (!split_frame(t, bytes))
+            return false;
+    } else if (!fits(t, bytes)) {
+        bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
+        if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed))
+            return false;
+    }
+    uscopei_set_limit(t);
+    return true;
+}
+
+bool uscopei_first_chunk(struct uscopei_trace *t)
+{
+    uint32_t index;
+    if (!uscopei_pool_take(t->session->pool, &index))
+        return false;
+    enter_chunk(t, index, false);
+    start_items(t);
+    uscopei_set_limit(t);
+    return true;
+}
+
+void uscopei_seal_last(struct uscopei_trace *t)
+{
+    seal(t, false);
+}

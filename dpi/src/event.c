@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Events: packed by the caller, or from field values by the schema. */
+#include <string.h>
+
+#include "append.h"
+
+static uint32_t records_of(uint32_t payload)
+{
+    return (payload + 8 + RECORD_BYTES - 1) / RECORD_BYTES;
+}
+
+static struct uscopei_trace *resolve_event(void *w, const char *call, uint16_t type)
+{
+    struct uscopei_trace *t = uscopei_resolve_in_frame(w, call);
+    if (!t || type < t->num_events)
+        return t;
+    uscopei_reject(t, E_OP_EVENT, type, "event type %u is not in the schema, which has %u; item rejected", type,
+                   t->num_events);
+    return NULL;
+}
+
+static bool check_field(struct uscopei_trace *t, uint16_t type, const struct event_field *field, uint64_t value)
+{
+    uscopei_code code = uscopei_check_value(field->type, value, t->session->num_strings);
+    if (code == E_NONE)
+        return true;
+    const char *name = t->session->schema->event_names[type];
+    uint64_t id = (uint64_t)(field - t->event_fields) | UINT64_C(1) << 32;
+    if (code == E_OP_STRING) {
+        uscopei_reject(t, code, id, "%s.%s: string index %llu was never defined; item rejected", name, field->name,
+                       (unsigned long long)value);
+    } else {
+        char hex[32];
+        uscopei_format_hex(value, hex, sizeof hex);
+        uscopei_reject(t, code, id, "%s.%s: value %s does not fit %s; item rejected", name, field->name, hex,
+                       uscopei_type_name(field->type));
+    }
+    return false;
+}
+
+/* Space for an event of this size at the cursor, with its head written and its last bytes zero. */
+static unsigned char *place_event(struct uscopei_trace *t, uint16_t type, uint32_t size)
+{
+    uint32_t records = records_of(size);
+    size_t bytes = (size_t)records * RECORD_BYTES;
+    if ((t->cursor >= t->limit || (size_t)(t->limit - t->cursor) < bytes) && !uscopei_make_room(t, bytes))
+        return NULL;
+    unsigned char *at = t->cursor;
+    put_record(at + bytes - RECORD_BYTES, 0, 0);
+    memset(at + 8, 0, 8);
+    memcpy(at, &(uint64_t){event_word(type, size)}, 8);
+    t->cursor += bytes;
+    t->extra_records += records - 1;
+    return at + 8;
+}
+
+/* The careful form: reports, masks sign extension, takes strings. */
+static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t = resolve_event(w, call, type);
+    if (!t)
+        return;
+    struct event_shape shape = t->events[type];
+    const struct event_field *fields = t->event_fields + shape.first_field;
+    if (shape.num_fields != n) {
+        uscopei_reject(t, E_OP_PAYLOAD, type, "%s: %u fields are given, the event has %u; item rejected",
+                       t->session->schema->event_names[type], n, shape.num_fields);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i]))
+            return;
+    }
+    unsigned char *payload = place_event(t, type, shape.size);
+    if (!payload)
+        return;
+    for (unsigned i = 0; i < n; i++)
+        memcpy(payload + fields[i].offset, &values[i], fields[i].size);
+}
+
+static inline __attribute__((always_inline)) void event_n(void *w, const char *call, uint16_t type,
+                                                          const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t = in_frame(w);
+    if (LIKELY(t && type < t->num_events)) {
+        struct event_shape shape = t->events[type];
+        if (LIKELY(shape.num_fields == n && shape.size <= 8 && t->cursor < t->limit)) {
+            const struct event_field *fields = t->event_fields + shape.first_field;
+            uint64_t packed = 0;
+            bool good = true;
+            for (unsigned i = 0; i < n; i++) {
+                good &= values[i] < fields[i].limit;
+                packed |= (uint64_t)values[i] << (8 * fields[i].offset & 63);
+            }
+            if (LIKELY(good)) {
+                put_record(t->cursor, event_word(type, shape.size), packed);
+                t->cursor += RECORD_BYTES;
+                return;
+            }
+        }
+    }
+    event_slow(w, call, type, values, n);
+}
+
+#define V unsigned long long
+void uscope_event1(uscope_writer_t *w, uint16_t type, V a)
+{
+    event_n(w, "event1", type, (const V[]){a}, 1);
+}
+void uscope_event2(uscope_writer_t *w, uint16_t type, V a, V b)
+{
+    event_n(w, "event2", type, (const V[]){a, b}, 2);
+}
+void uscope_event3(uscope_writer_t *w, uint16_t type, V a, V b, V c)
+{
+    event_n(w, "event3", type, (const V[]){a, b, c}, 3);
+}
+void uscope_event4(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d)
+{
+    event_n(w, "event4", type, (const V[]){a, b, c, d}, 4);
+}
+void uscope_event5(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e)
+{
+    event_n(w, "event5", type, (const V[]){a, b, c, d, e}, 5);
+}
+void uscope_event6(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f)
+{
+    event_n(w, "event6", type, (const V[]){a, b, c, d, e, f}, 6);
+}
+void uscope_event7(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f, V g)
+{
+    event_n(w, "event7", type, (const V[]){a, b, c, d, e, f, g}, 7);
+}
+void uscope_event8(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f, V g, V h)
+{
+    event_n(w, "event8", type, (const V[]){a, b, c, d, e, f, g, h}, 8);
+}
+#undef V
+
+/* Of packed payloads only what has no meaning for some bytes is checked: booleans and strings. */
+static bool check_packed(struct uscopei_trace *t, uint16_t type, const unsigned char *payload)
+{
+    struct event_shape shape = t->events[type];
+    const struct event_field *field = t->event_fields + shape.first_field;
+    for (unsigned i = 0; i < shape.num_fields; i++, field++) {
+        if (field->type != FT_BOOL && field->type != FT_STRING_REF)
+            continue;
+        uint64_t value = 0;
+        memcpy(&value, payload + field->offset, field->size);
+        if (!check_field(t, type, field, value))
+            return false;
+    }
+    return true;
+}
+
+static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned char *payload)
+{
+    uint32_t size = t->events[type].size;
+    if (size > 0 && (!payload || !check_packed(t, type, payload))) {
+        if (!payload) {
+            uscopei_reject(t, E_OP_PAYLOAD, type, "%s: no payload, the event has %u bytes; item rejected",
+                           t->session->schema->event_names[type], size);
+        }
+        return;
+    }
+    unsigned char *at = place_event(t, type, size);
+    if (at && size > 0)
+        memcpy(at, payload, size);
+}
+
+void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)
+{
+    struct uscopei_trace *t = in_frame(w);
+    if (UNLIKELY(!t || type >= t->num_events)) {
+        t = resolve_event(w, "event", type);
+        if (!t)
+            return;
+    }
+    append_packed(t, type, payload);
+}
+
+void uscope_event_bytes(uscope_writer_t *w, uint16_t type, const void *payload, uint32_t size)
+{
+    struct uscopei_trace *t = resolve_event(w, "event", type);
+    if (!t)
+        return;
+    if (size != t->events[type].size) {
+        uscopei_reject(t, E_OP_PAYLOAD, type, "%s: a payload of %u bytes, the event has %u; item rejected",
+                       t->session->schema->event_names[type], size, t->events[type].size);
+        return;
+    }
+    append_packed(t, type, payload);
+}

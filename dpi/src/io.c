@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The one thread per process that talks to the daemon. It looks for published data every millisecond or so by itself, so that the
+ * simulator's thread need not tell it.
+ */
+#include "io.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+#include <zmq.h>
+
+enum { BUSY_POLL_MS = 1, POLL_MS = 5, CONNECTING_POLL_MS = 20 };
+
+struct uscopei_io_shared uscopei_io = {PTHREAD_MUTEX_INITIALIZER};
+
+/* under uscopei_io.lock */
+static struct {
+    bool running;
+    pthread_t thread;
+    struct uscopei_session *pending;
+} shared;
+static int wake_fd = -1;
+static atomic_bool quit;
+
+/* -- other threads */
+
+void uscopei_io_wake(void)
+{
+    uint64_t one = 1;
+    int saved = errno;
+    /* when the counter is full the thread has been woken long since */
+    ssize_t ignored = write(wake_fd, &one, sizeof one);
+    (void)ignored;
+    errno = saved;
+}
+
+static void *io_main(void *argument);
+
+/* The simulator's signals are for its own threads. */
+static bool start_thread(void)
+{
+    sigset_t all, old;
+    sigfillset(&all);
+    if (wake_fd < 0)
+        wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd < 0)
+        return false;
+    atomic_store(&quit, false);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    int error = pthread_create(&shared.thread, NULL, io_main, NULL);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return error == 0;
+}
+
+bool uscopei_io_submit(struct uscopei_session *s)
+{
+    pthread_mutex_lock(&uscopei_io.lock);
+    if (!shared.running)
+        shared.running = start_thread();
+    bool running = shared.running;
+    if (running) {
+        s->next_pending = shared.pending;
+        shared.pending = s;
+    }
+    pthread_mutex_unlock(&uscopei_io.lock);
+    if (running)
+        uscopei_io_wake();
+    return running;
+}
+
+void uscopei_io_shutdown(void)
+{
+    pthread_mutex_lock(&uscopei_io.lock);
+    bool running = shared.running;
+    shared.running = false;
+    pthread_mutex_unlock(&uscopei_io.lock);
+    if (!running)
+        return;
+    atomic_store(&quit, true);
+    uscopei_io_wake();
+    pthread_join(shared.thread, NULL);
+}
+
+bool uscopei_io_is_self(void)
+{
+    pthread_mutex_lock(&uscopei_io.lock);
+    bool self = shared.running && pthread_equal(pthread_self(), shared.thread);
+    pthread_mutex_unlock(&uscopei_io.lock);
+    return self;
+}
+
+/* -- the thread */
+
+void io_notify(struct uscopei_session *s)
+{
+    pthread_mutex_lock(&uscopei_io.lock);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&uscopei_io.lock);
+}
+
+void io_fail(struct uscopei_session *s, const char *code, const char *format, ...)
+{
+    char message[sizeof s->fail_message];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    s->link = LINK_DONE;
+    /* before the trace's thread can act on it: its own message comes after this one */
+    if (s->ever_opened)
+        uscopei_say("%s: %s: %s", s->name, code, message);
+    pthread_mutex_lock(&uscopei_io.lock);
+    snprintf(s->fail_code, sizeof s->fail_code, "%s", code);
+    snprintf(s->fail_message, sizeof s->fail_message, "%s", message);
+    atomic_store(&s->trace->failed, 1);
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&uscopei_io.lock);
+}
+
+void io_finish(struct io *io, struct uscopei_session *s, const uscope_close_stats_t *stats)
+{
+    (void)io;
+    s->link = LINK_DONE;
+    pthread_mutex_lock(&uscopei_io.lock);
+    s->closed = true;
+    s->stats = *stats;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&uscopei_io.lock);
+}
+
+static void adopt(struct io *io)
+{
+    pthread_mutex_lock(&uscopei_io.lock);
+    struct uscopei_session *s = shared.pending;
+    shared.pending = NULL;
+    pthread_mutex_unlock(&uscopei_io.lock);
+    while (s) {
+        struct uscopei_session *next = s->next_pending;
+        s->link = LINK_NEED_OPEN;
+        s->open_deadline = io->now + uscopei_get_config()->open_timeout_ms;
+        io->sessions[io->count++] = s;
+        s = next;
+    }
+}
+
+/* The trace's thread has let go of sessions marked for it; their memory lives until ZeroMQ has let go too. */
+static void bury(struct io *io)
+{
+    for (uint32_t i = 0; i < io->count;) {
+        struct uscopei_session *s = io->sessions[i];
+        if (!atomic_load(&s->abandoned)) {
+            i++;
+            continue;
+        }
+        io->sessions[i] = io->sessions[--io->count];
+        if (s->pool) {
+            s->pool->next_grave = io->graves;
+            io->graves = s->pool;
+        }
+        uscopei_session_free(s);
+    }
+    for (struct uscopei_pool **at = &io->graves; *at;) {
+        struct uscopei_pool *pool = *at;
+        if (!uscopei_pool_idle(pool)) {
+            at = &pool->next_grave;
+            continue;
+        }
+        *at = pool->next_grave;
+        uscopei_pool_destroy(pool);
+    }
+}
+
+static int poll_timeout(const struct io *io)
+{
+    bool live = false;
+    for (uint32_t i = 0; i < io->count; i++)
+        live |= io->sessions[i]->link != LINK_DONE;
+    if (!live)
+        return io->graves ? POLL_MS : -1;
+    if (io->state != CONN_READY)
+        return CONNECTING_POLL_MS;
+    return io->now < io->busy_until ? BUSY_POLL_MS : POLL_MS;
+}
+
+static void sleep_until_something(const struct io *io)
+{
+    zmq_pollitem_t items[3] = {
+        {NULL, wake_fd, ZMQ_POLLIN, 0}, {io->socket, 0, ZMQ_POLLIN, 0}, {io->monitor, 0, ZMQ_POLLIN, 0}};
+    zmq_poll(items, io->socket ? 3 : 1, poll_timeout(io));
+    uint64_t count;
+    if (items[0].revents) {
+        ssize_t ignored = read(wake_fd, &count, sizeof count);
+        (void)ignored;
+    }
+}
+
+static void *io_main(void *argument)
+{
+    (void)argument;
+    struct io io = {0};
+    io.context = zmq_ctx_new();
+    for (;;) {
+        io.now = uscopei_now_ms();
+        adopt(&io);
+        bury(&io);
+        if (atomic_load(&quit) && io.count == 0)
+            break;
+        conn_step(&io);
+        for (uint32_t i = 0; i < io.count; i++)
+            trace_step(&io, io.sessions[i]);
+        sleep_until_something(&io);
+    }
+    conn_close(&io);
+    zmq_ctx_term(io.context);
+    bury(&io);
+    return NULL;
+}

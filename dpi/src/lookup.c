@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ids by name. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* FNV-1a; only tells messages about different names apart. */
+static uint64_t hash_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static int by_storage_name(const void *a, const void *b, void *schema)
+{
+    const struct storage_info *infos = ((const struct uscopei_schema *)schema)->storage_infos;
+    return strcmp(infos[*(const uint32_t *)a].name, infos[*(const uint32_t *)b].name);
+}
+
+static int by_event_name(const void *a, const void *b, void *schema)
+{
+    char *const *names = ((const struct uscopei_schema *)schema)->event_names;
+    return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
+}
+
+void uscopei_schema_index_names(struct uscopei_schema *schema);
+void uscopei_schema_index_names(struct uscopei_schema *schema)
+{
+    for (uint32_t i = 0; i < schema->num_storages; i++)
+        schema->storages_by_name[i] = i;
+    for (uint32_t i = 0; i < schema->num_events; i++)
+        schema->events_by_name[i] = i;
+    qsort_r(schema->storages_by_name, schema->num_storages, sizeof(uint32_t), by_storage_name, schema);
+    qsort_r(schema->events_by_name, schema->num_events, sizeof(uint32_t), by_event_name, schema);
+}
+
+static const char *storage_name(const struct uscopei_schema *schema, uint32_t id)
+{
+    return schema->storage_infos[id].name;
+}
+
+static const char *event_name(const struct uscopei_schema *schema, uint32_t id)
+{
+    return schema->event_names[id];
+}
+
+static int find(const struct uscopei_schema *schema, const uint32_t *sorted, uint32_t count,
+                const char *(*name_of)(const struct uscopei_schema *, uint32_t), const char *name)
+{
+    uint32_t low = 0, high = count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        int order = strcmp(name, name_of(schema, sorted[middle]));
+        if (order == 0)
+            return (int)sorted[middle];
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return -1;
+}
+
+static const char *text_of(const char *name)
+{
+    return name ? name : "";
+}
+
+int uscope_storage_id(uscope_writer_t *w, const char *name)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "storage_id");
+    if (!t)
+        return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    int id = find(schema, schema->storages_by_name, schema->num_storages, storage_name, text_of(name));
+    if (id < 0)
+        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)), "no storage is named \"%s\"", text_of(name));
+    return id;
+}
+
+int uscope_event_id(uscope_writer_t *w, const char *name)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "event_id");
+    if (!t)
+        return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    int id = find(schema, schema->events_by_name, schema->num_events, event_name, text_of(name));
+    if (id < 0)
+        uscopei_complain(t, E_OP_EVENT, hash_of(text_of(name)), "no event is named \"%s\"", text_of(name));
+    return id;
+}
+
+static int find_field(const struct field_info *fields, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(fields[i].name, name) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* The trace, when the storage id is one; -1 from an earlier lookup has been reported then. */
+static struct uscopei_trace *resolve_storage(void *w, const char *call, int storage)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, call);
+    if (!t)
+        return NULL;
+    if (storage >= 0 && (uint32_t)storage < t->num_storages)
+        return t;
+    uscopei_complain(t, E_OP_STORAGE, (uint64_t)(unsigned)storage, "%s: storage id %d is not in the schema", call,
+                     storage);
+    return NULL;
+}
+
+int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
+{
+    struct uscopei_trace *t = resolve_storage(w, "field_id", storage);
+    if (!t)
+        return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    struct storage_shape shape = schema->storages[storage];
+    int id = find_field(schema->field_infos + shape.first_field, shape.num_fields, text_of(name));
+    if (id < 0) {
+        uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)storage, "%s has no field \"%s\"",
+                         schema->storage_infos[storage].name, text_of(name));
+    }
+    return id;
+}
+
+int uscope_property_id(uscope_writer_t *w, int storage, const char *name)
+{
+    struct uscopei_trace *t = resolve_storage(w, "property_id", storage);
+    if (!t)
+        return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    struct property_shape shape = schema->properties[storage];
+    int id = find_field(schema->field_infos + shape.first, shape.count, text_of(name));
+    if (id < 0) {
+        uscopei_complain(t, E_OP_PROPERTY, hash_of(text_of(name)) ^ (uint64_t)storage, "%s has no property \"%s\"",
+                         schema->storage_infos[storage].name, text_of(name));
+    }
+    return id;
+}
+
+int uscope_event_field_id(uscope_writer_t *w, int event, const char *name)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "event_field_id");
+    if (!t)
+        return -1;
+    if (event < 0 || (uint32_t)event >= t->num_events) {
+        uscopei_complain(t, E_OP_EVENT, (uint64_t)(unsigned)event, "event_field_id: event type %d is not in the schema",
+                         event);
+        return -1;
+    }
+    struct event_shape shape = t->events[event];
+    for (uint32_t i = 0; i < shape.num_fields; i++) {
+        if (strcmp(t->event_fields[shape.first_field + i].name, text_of(name)) == 0)
+            return (int)i;
+    }
+    uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)event << 32, "%s has no field \"%s\"",
+                     t->session->schema->event_names[event], text_of(name));
+    return -1;
+}
+
+static int label_value(const struct uscopei_schema *schema, const struct enum_info *info, const char *label)
+{
+    for (uint32_t i = 0; i < info->num_labels; i++) {
+        const struct enum_label *candidate = &schema->labels[info->first_label + i];
+        if (strcmp(candidate->name, label) == 0)
+            return candidate->value;
+    }
+    return -1;
+}
+
+int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "enum_value");
+    if (!t)
+        return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    uint64_t id = hash_of(text_of(enum_name)) * 31 + hash_of(text_of(label));
+    for (uint32_t i = 0; i < schema->num_enums; i++) {
+        if (strcmp(schema->enums[i].name, text_of(enum_name)) != 0)
+            continue;
+        int value = label_value(schema, &schema->enums[i], text_of(label));
+        if (value < 0)
+            uscopei_complain(t, E_OP_VALUE, id, "enum %s has no label \"%s\"", enum_name, text_of(label));
+        return value;
+    }
+    uscopei_complain(t, E_OP_VALUE, id, "no enum is named \"%s\"", text_of(enum_name));
+    return -1;
+}

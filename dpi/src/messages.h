@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Messages of the bridge protocol (docs/bridge-protocol.md §2..§4): what the client sends and what it understands. */
+#ifndef USCOPE_MESSAGES_H
+#define USCOPE_MESSAGES_H
+
+#include "internal.h"
+#include "msgpack.h"
+
+enum message_type { MSG_UNKNOWN, MSG_WELCOME, MSG_OPENED, MSG_ACK, MSG_STALLED, MSG_ERROR, MSG_CLOSED, MSG_PONG };
+
+/** A control message from the daemon. Strings and bytes point into the message. `has_` says what was there. */
+struct message {
+    enum message_type type;
+    bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, retry;
+    uint64_t v, req, trace, epoch, frames, strings, interval_ps, credit;
+    struct mp_value code, msg, path, schema, session; /* type MP_BAD when absent */
+    bool has_stats;
+    uscope_close_stats_t stats;
+    struct mp_value stats_path, stats_status;
+};
+
+/** False when the bytes are not a map with a string `t`. An unknown `t` is MSG_UNKNOWN. */
+bool message_decode(const void *bytes, size_t size, struct message *out);
+/** Text of a value, cut to fit, "" when it is none. */
+void message_text(const struct mp_value *value, char *out, size_t size);
+
+void message_hello(struct mp_writer *w, const char *client, uint32_t pid, uint64_t start);
+void message_ping(struct mp_writer *w);
+
+struct open_message {
+    uint64_t req;
+    const char *name;
+    const uint8_t *session;
+    const char *schema, *schema_name; /* NULL: absent */
+    char *const *dut; /* key, value, ... */
+    uint32_t num_dut;
+    uint64_t interval_ps; /* 0: absent */
+    uint64_t credit;
+    const uint8_t *run; /* NULL: absent */
+    uint32_t core; /* USCOPE_NO_CORE: absent */
+};
+void message_open(struct mp_writer *w, const struct open_message *open);
+void message_flush(struct mp_writer *w, uint32_t trace, uint32_t epoch);
+
+struct close_message {
+    uint32_t trace;
+    const uint8_t *session;
+    uint64_t frames, strings, rejected;
+    const uint64_t *by_code; /* E_NUM_OP_CODES counts */
+};
+void message_close(struct mp_writer *w, const struct close_message *close);
+
+struct data_header {
+    bool continues;
+    uint32_t trace, epoch;
+    uint64_t seq, first_frame;
+    uint32_t payload_size;
+};
+void data_header_encode(const struct data_header *header, unsigned char out[DATA_HEADER_BYTES]);
+
+#endif

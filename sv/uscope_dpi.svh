@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The imports of libuscope_dpi. Included by uscope_pkg.sv; include it directly where a tool wants imports visible in
+// every file that uses them. Times are picoseconds. A null handle is legal everywhere: the call does nothing.
+// No include guard: each scope that includes this file gets its own imports, as it must.
+
+// -- life cycle (format text section 9.1)
+// Opens trace `path` ("core0") with the schema file named by USCOPE_SCHEMA, or the daemon's default.
+import "DPI-C" function chandle uscope_open(input string path);
+// Opens a trace with a schema file of its own.
+import "DPI-C" function chandle uscope_open_schema(input string name, input string schema_path);
+// Ends an open cycle, waits until the file is complete and durable.
+import "DPI-C" function void uscope_close(input chandle w);
+// Waits until every complete cycle is durable; 0 when it is.
+import "DPI-C" function int uscope_flush(input chandle w);
+
+// -- per cycle
+import "DPI-C" function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
+import "DPI-C" function void uscope_end_cycle(input chandle w);
+import "DPI-C" function void uscope_slot_set(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input shortint unsigned field, input longint unsigned value);
+import "DPI-C" function void uscope_slot_clear(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot);
+import "DPI-C" function void uscope_slot_add(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input shortint unsigned field, input longint unsigned value);
+import "DPI-C" function void uscope_prop_set(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned property_id, input longint unsigned value);
+
+// Index of a text for a string field; 32'hFFFF_FFFF when the text was rejected.
+import "DPI-C" function int unsigned uscope_string(input chandle w, input string text);
+
+// -- events: field values in the order of the schema, packed by the client
+import "DPI-C" function void uscope_event1(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0);
+import "DPI-C" function void uscope_event2(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1);
+import "DPI-C" function void uscope_event3(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2);
+import "DPI-C" function void uscope_event4(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3);
+import "DPI-C" function void uscope_event5(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4);
+import "DPI-C" function void uscope_event6(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5);
+import "DPI-C" function void uscope_event7(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5, input longint unsigned f6);
+import "DPI-C" function void uscope_event8(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5, input longint unsigned f6, input longint unsigned f7);
+
+// A payload packed by the caller, its first byte at the array's left bound. Verilator takes no open arrays of this kind:
+// use uscope_event1..8 there. Define USCOPE_NO_EVENT_RAW to leave it out elsewhere.
+`ifndef VERILATOR
+`ifndef USCOPE_NO_EVENT_RAW
+import "DPI-C" function void uscope_event_raw(input chandle w, input shortint unsigned event_type_id,
+  input byte unsigned payload[]);
+`endif
+`endif
+
+// -- ids by name ("core0/rob"); -1 when there is none
+import "DPI-C" function int uscope_storage_id(input chandle w, input string name);
+import "DPI-C" function int uscope_field_id(input chandle w, input int storage_id, input string name);
+import "DPI-C" function int uscope_property_id(input chandle w, input int storage_id, input string name);
+import "DPI-C" function int uscope_event_id(input chandle w, input string name);
+import "DPI-C" function int uscope_event_field_id(input chandle w, input int event_type_id, input string name);
+import "DPI-C" function int uscope_enum_value(input chandle w, input string enum_name, input string label);
+
+// -- errors and versions
+import "DPI-C" function string uscope_last_error_code();
+import "DPI-C" function string uscope_last_error_message();
+import "DPI-C" function longint unsigned uscope_rejected(input chandle w);
+import "DPI-C" function string uscope_path(input chandle w);
+import "DPI-C" function string uscope_version();
+import "DPI-C" function int uscope_protocol_version();
+
