@@ -1,0 +1,67 @@
+/** Who talks to the daemon: one entry per ZeroMQ connection, with the traces it has open and the process behind it. */
+import { isRunning, type ProcessName } from './client-process.js';
+import type { HelloMessage } from './protocol.js';
+import type { Session } from './session.js';
+
+/** Beyond this, connections without traces are forgotten, the one silent for longest first. */
+const MAX_CONNECTIONS = 4096;
+/** A client that was heard within this time is not looked for. */
+const SILENT_MS = 1000;
+
+export class Connection {
+  readonly traces = new Map<number, Session>();
+  /** Traces whose data was answered with BRIDGE_UNKNOWN_TRACE: once each is enough. */
+  readonly unknownTraces = new Set<number>();
+  lastHeard = Date.now();
+
+  constructor(
+    readonly routingId: Buffer,
+    /** "product version", for messages. */
+    readonly client: string,
+    /** null when no such process was found on this machine: then its end cannot be seen either. */
+    readonly process: ProcessName | null,
+  ) {}
+}
+
+export class Connections {
+  private readonly byId = new Map<string, Connection>();
+
+  /** null before `hello`. */
+  get(routingId: Buffer): Connection | null {
+    const connection = this.byId.get(routingId.toString('latin1')) ?? null;
+    if (connection) connection.lastHeard = Date.now();
+    return connection;
+  }
+
+  /** A `hello`, maybe a repeated one. */
+  greet(routingId: Buffer, hello: HelloMessage): Connection {
+    const known = this.get(routingId);
+    if (known) return known;
+    const name: ProcessName = { pid: hello.pid, start: hello.start };
+    const connection = new Connection(Buffer.from(routingId), hello.client, isRunning(name) ? name : null);
+    if (this.byId.size >= MAX_CONNECTIONS) this.forgetOldest();
+    this.byId.set(routingId.toString('latin1'), connection);
+    return connection;
+  }
+
+  /** Connections whose process has ended; they are forgotten, their traces are the caller's to finalize. */
+  takeDead(): Connection[] {
+    const dead: Connection[] = [];
+    for (const [key, connection] of this.byId) {
+      const { process } = connection;
+      if (!process || Date.now() - connection.lastHeard < SILENT_MS || isRunning(process)) continue;
+      this.byId.delete(key);
+      dead.push(connection);
+    }
+    return dead;
+  }
+
+  private forgetOldest(): void {
+    let oldest: [string, Connection] | null = null;
+    for (const entry of this.byId) {
+      if (entry[1].traces.size > 0) continue;
+      if (!oldest || entry[1].lastHeard < oldest[1].lastHeard) oldest = entry;
+    }
+    if (oldest) this.byId.delete(oldest[0]);
+  }
+}

@@ -1,0 +1,162 @@
+/** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
+import { UscopeError } from '../base/errors.js';
+import { SessionStatus } from '../format/session-chunk.js';
+import type { Schema } from '../format/types.js';
+import { resumeTrace, type SummarizerFactory } from '../writer/index.js';
+import { Daemon, type DaemonOptions } from './daemon.js';
+import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
+import type { Session } from './session.js';
+import { traceLines } from './summary.js';
+
+export type DaemonHostOptions = Omit<DaemonOptions, 'events'>;
+
+const PROGRESS_MS = 200;
+
+/** Tells what happens: lines for people, or messages for a supervisor. */
+interface Reporter {
+  tell(message: HostMessage): void;
+}
+
+/**
+ * Runs a daemon until it is told to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
+ * open trace is finalized. Resolves when that is done.
+ * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
+ */
+export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
+  const supervised = process.send !== undefined;
+  const reporter = supervised ? supervisorReporter() : lineReporter();
+  const seen = new Set<string>();
+  let daemon: Daemon;
+  try {
+    daemon = await Daemon.start({ ...options, events: eventsFor(reporter, seen) });
+  } catch (error) {
+    if (!supervised) throw error;
+    await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
+    return;
+  }
+  const end = endSignal(daemon, supervised);
+  reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
+  const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
+  const unfinished = await end;
+  clearInterval(progress);
+  await daemon.finalize();
+  for (const trace of unfinished) {
+    if (!seen.has(trace.session)) await recover(trace, options.summarizer, reporter);
+  }
+  await daemon.stop();
+  if (supervised) await leave({ type: 'done' });
+}
+
+/** @param seen gathers the ids of the sessions this daemon has had */
+function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOptions['events']> {
+  return {
+    onOpen: (session, resumed) => {
+      seen.add(nameOf(session).session);
+      const periodPs = session.schema.clocks[0]?.periodPs ?? 0;
+      reporter.tell({ type: 'opened', ...nameOf(session), resumed, periodPs });
+    },
+    onStall: (session, error) => {
+      reporter.tell({
+        type: 'stalled',
+        session: nameOf(session).session,
+        failure: error && failureOf(error),
+      });
+    },
+    onEnd: (session) => {
+      const { stats, reasons, failure } = session;
+      reporter.tell({
+        type: 'ended',
+        ...nameOf(session),
+        stats,
+        reasons,
+        failure: failure && failureOf(failure),
+      });
+    },
+  };
+}
+
+/** Resolves when the daemon shall end, with what else there is to finalize. */
+function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceName[]> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const ask = (unfinished: readonly TraceName[] = []): void => {
+      if (asked) daemon.abortWaiting();
+      asked = true;
+      resolve(unfinished);
+    };
+    process.on('SIGTERM', () => ask());
+    process.on('SIGINT', () => ask());
+    if (!supervised) return;
+    process.on('message', (message: SupervisorMessage) => {
+      if (message.type === 'finalize') ask(message.unfinished);
+      else daemon.abortWaiting();
+    });
+    // The supervisor was killed: nobody will tell us any more.
+    process.on('disconnect', () => ask());
+  });
+}
+
+function tellProgress(daemon: Daemon, reporter: Reporter): void {
+  const traces = daemon.sessions.map((session) => ({
+    session: nameOf(session).session,
+    stats: session.stats,
+  }));
+  if (traces.length > 0) reporter.tell({ type: 'progress', traces });
+}
+
+/** Finalizes a trace whose client has gone while no daemon was there. */
+async function recover(
+  trace: TraceName,
+  summarizer: SummarizerFactory | undefined,
+  reporter: Reporter,
+): Promise<void> {
+  const sessionId = Buffer.from(trace.session, 'hex');
+  try {
+    const writer = await resumeTrace({ path: trace.path, schema: NO_SCHEMA, sessionId, summarizer });
+    if (!writer)
+      throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
+        file: trace.path,
+      });
+    const stats = await writer.close({ status: SessionStatus.RECOVERED });
+    reporter.tell({ type: 'ended', ...trace, stats, reasons: [], failure: null });
+  } catch (error) {
+    reporter.tell({ type: 'stalled', session: trace.session, failure: failureOf(error as UscopeError) });
+  }
+}
+
+/** A resumed trace has its schema in its file. */
+const NO_SCHEMA: Schema = { clocks: [], scopes: [], enums: [], storages: [], events: [], summaryFields: [] };
+
+function nameOf(session: Session): TraceName {
+  const { id, name } = session.init;
+  return { name, path: session.stats.path, session: Buffer.from(id).toString('hex') };
+}
+
+export function failureOf(error: UscopeError): Failure {
+  return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
+}
+
+function supervisorReporter(): Reporter {
+  // The supervisor may be gone: then there is nobody to tell, and the traces are finalized all the same.
+  return { tell: (message) => process.connected && process.send?.(message, undefined, {}, () => {}) };
+}
+
+/** Sends the last message and closes the channel, so that the process can end. */
+async function leave(message: HostMessage): Promise<void> {
+  if (!process.connected) return;
+  await new Promise<void>((resolve) => process.send!(message, undefined, {}, () => resolve()));
+  if (process.connected) process.disconnect();
+}
+
+function lineReporter(): Reporter {
+  const line = (text: string): void => void process.stderr.write(`uscope: ${text}\n`);
+  return {
+    tell(message) {
+      if (message.type === 'ready') line(`listening on ${message.endpoint}`);
+      else if (message.type === 'opened')
+        line(`${message.resumed ? 'resumed' : 'opened'} ${message.name} (${message.path})`);
+      else if (message.type === 'stalled' && message.failure) line(message.failure.message);
+      else if (message.type === 'ended') for (const text of traceLines(message)) line(text);
+    },
+  };
+}

@@ -1,0 +1,273 @@
+/** The daemon: a ROUTER socket, what comes in through it, and who gets an answer. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { Router } from 'zeromq';
+import { ERROR_CODES, type ErrorCode } from '../base/codes.js';
+import { UscopeError } from '../base/errors.js';
+import { SessionStatus } from '../format/session-chunk.js';
+import { isRunning } from './client-process.js';
+import { decodeClientMessage, encodeControl } from './codec.js';
+import { type Connection, Connections } from './connections.js';
+import { decodeDataHeader, peekTrace } from './data-header.js';
+import { bindEndpoint } from './endpoint.js';
+import { Outbox } from './outbox.js';
+import {
+  type CloseMessage,
+  type DaemonMessage,
+  MAX_CONTROL_BYTES,
+  type OpenMessage,
+  PROTOCOL_VERSION,
+} from './protocol.js';
+import { clientLost, Registry, type RegistryOptions } from './registry.js';
+import type { Session, SessionLink } from './session.js';
+import { outputRoot } from './trace-name.js';
+import { PRODUCT } from './version.js';
+
+export interface DaemonOptions extends Partial<RegistryOptions> {
+  readonly endpoint: string;
+  readonly outputDirectory: string;
+  readonly events?: DaemonEvents | undefined;
+}
+
+export interface DaemonEvents {
+  onOpen?(session: Session, resumed: boolean): void;
+  onStall?(session: Session, error: UscopeError | null): void;
+  onEnd?(session: Session): void;
+}
+
+const DEFAULT_MAX_TRACES = 1024;
+const DEFAULT_MAX_CREDIT = 64 * 1024 * 1024;
+const DEATH_WATCH_MS = 1000;
+/** Bytes taken in before timers, files and other sockets get their turn. */
+const BYTES_PER_TURN = 1024 * 1024;
+/** Before the end: how long nothing may have come, and how long that is waited for. */
+const QUIET_MS = 60;
+const MAX_QUIET_WAIT_MS = 3000;
+const MAX_ERROR_TEXT = 8000;
+
+export class Daemon {
+  /** @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_* */
+  static async start(options: DaemonOptions): Promise<Daemon> {
+    const daemon = new Daemon(options);
+    try {
+      await outputRoot(options.outputDirectory);
+      daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint);
+    } catch (error) {
+      daemon.router.close();
+      throw error;
+    }
+    daemon.loop = daemon.receiveAll();
+    daemon.watch = setInterval(() => daemon.watchClients(), DEATH_WATCH_MS);
+    return daemon;
+  }
+
+  /** Where it listens, with the port chosen. */
+  endpoint = '';
+
+  private readonly router = new Router({
+    linger: 500,
+    sendHighWaterMark: 0,
+    receiveHighWaterMark: 0,
+    maxMessageSize: 2 * MAX_CONTROL_BYTES,
+  });
+  private readonly outbox = new Outbox(this.router);
+  private readonly connections = new Connections();
+  private readonly registry: Registry;
+  /** The connection that each session was opened on last. */
+  private readonly owners = new WeakMap<Session, Connection>();
+  private loop: Promise<void> = Promise.resolve();
+  private watch: NodeJS.Timeout | undefined;
+  private lastReceived = 0;
+  private nextTrace = 1;
+  // Not the numbers of a daemon before this one: what was meant for that one must not fit here.
+  private nextEpoch = randomBytes(4).readUInt32LE();
+
+  private constructor(options: DaemonOptions) {
+    const { events = {} } = options;
+    this.registry = new Registry(
+      { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
+      {
+        onOpen: (session, resumed) => events.onOpen?.(session, resumed),
+        onStall: (session, error) => events.onStall?.(session, error),
+        onEnd: (session) => {
+          events.onEnd?.(session);
+          this.registry.forgetEnded();
+        },
+        isAbandoned: (session) => {
+          const process = this.owners.get(session)?.process;
+          return process ? !isRunning(process) : false;
+        },
+      },
+    );
+  }
+
+  /** Sessions that are not over. */
+  get sessions(): Session[] {
+    return this.registry.open();
+  }
+
+  /**
+   * Finalizes every open trace, after everything has been taken that was on its way. Their clients are told.
+   * @param status of the sessions whose clients have not closed them
+   */
+  async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
+    await this.quiet();
+    const reason = new UscopeError('BRIDGE_LOST', 'the daemon was told to finalize its traces');
+    await Promise.all(this.sessions.map((session) => session.finalize(status, reason)));
+  }
+
+  /** Stops waiting for disk space, in every trace. */
+  abortWaiting(): void {
+    for (const session of this.sessions) session.abortWaiting();
+  }
+
+  /** Closes the socket. Traces that are open stay unfinalized: call `finalize` first. */
+  async stop(): Promise<void> {
+    clearInterval(this.watch);
+    this.router.close();
+    await this.loop;
+  }
+
+  // -- incoming
+
+  private async receiveAll(): Promise<void> {
+    let bytes = 0;
+    for await (const parts of this.router) {
+      this.lastReceived = performance.now();
+      this.dispatch(parts);
+      for (const part of parts) bytes += part.length;
+      if (bytes < BYTES_PER_TURN) continue;
+      bytes = 0;
+      await nextTurn();
+    }
+  }
+
+  private dispatch([routingId, first, second, ...more]: Buffer[]): void {
+    try {
+      if (more.length > 0 || !first)
+        throw new UscopeError('BRIDGE_MESSAGE', 'a message has one or two parts');
+      if (second) this.takeData(routingId, first, second);
+      else this.takeControl(routingId, first);
+    } catch (error) {
+      this.sendError(routingId, error);
+    }
+  }
+
+  private takeData(routingId: Buffer, headerBytes: Buffer, payload: Buffer): void {
+    const connection = this.connections.get(routingId);
+    const named = peekTrace(headerBytes);
+    const session = named ? connection?.traces.get(named.trace) : undefined;
+    if (!session) {
+      if (named) this.refuseUnknown(routingId, connection, named.trace, named.epoch);
+      else decodeDataHeader(headerBytes, payload.length);
+      return;
+    }
+    try {
+      session.receive(decodeDataHeader(headerBytes, payload.length), payload);
+    } catch (error) {
+      session.receiveMalformed(error as UscopeError);
+    }
+  }
+
+  private refuseUnknown(
+    routingId: Buffer,
+    connection: Connection | null,
+    trace: number,
+    epoch: number,
+  ): void {
+    if (connection?.unknownTraces.has(trace)) return;
+    if (connection && connection.unknownTraces.size < DEFAULT_MAX_TRACES) connection.unknownTraces.add(trace);
+    this.sendUnknown(routingId, trace, epoch);
+  }
+
+  private sendUnknown(routingId: Buffer, trace: number, epoch?: number): void {
+    const msg = `no trace ${trace} is open on this connection; say hello and open it again`;
+    this.send(routingId, { t: 'error', trace, epoch, code: 'BRIDGE_UNKNOWN_TRACE', msg, retry: true });
+  }
+
+  private takeControl(routingId: Buffer, bytes: Buffer): void {
+    const message = decodeClientMessage(bytes);
+    if (message.t === 'ping') {
+      this.connections.get(routingId);
+      this.send(routingId, { t: 'pong' });
+    } else if (message.t === 'hello') {
+      this.connections.greet(routingId, message).unknownTraces.clear();
+      this.send(routingId, { t: 'welcome', v: PROTOCOL_VERSION, daemon: PRODUCT, pid: process.pid });
+    } else if (message.t === 'open') {
+      void this.open(routingId, message);
+    } else {
+      this.close(routingId, message);
+    }
+  }
+
+  private async open(routingId: Buffer, message: OpenMessage): Promise<void> {
+    try {
+      const connection = this.connections.get(routingId);
+      if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
+      const session = await this.registry.find(message);
+      session.open(message.req, this.link(connection, session));
+    } catch (error) {
+      this.sendError(routingId, error, message.req);
+    }
+  }
+
+  /** A new epoch, and on a new connection a new number; what another connection still sends is no longer taken. */
+  private link(connection: Connection, session: Session): SessionLink {
+    const before = this.owners.get(session);
+    const known = [...(before?.traces ?? [])].find(([, other]) => other === session)?.[0];
+    if (known !== undefined && before !== connection) before?.traces.delete(known);
+    const trace = before === connection && known !== undefined ? known : this.nextTrace++;
+    const epoch = this.nextEpoch;
+    this.nextEpoch = (epoch + 1) >>> 0;
+    connection.traces.set(trace, session);
+    connection.unknownTraces.delete(trace);
+    this.owners.set(session, connection);
+    return { trace, epoch, send: (message) => this.send(connection.routingId, message) };
+  }
+
+  private close(routingId: Buffer, message: CloseMessage): void {
+    const session = this.registry.get(message.session);
+    const here = this.connections.get(routingId)?.traces.get(message.trace) === session;
+    if (!session || !(here || session.isEnded)) {
+      this.sendUnknown(routingId, message.trace);
+      return;
+    }
+    const id = Buffer.from(routingId);
+    session.close(message, (answer) => this.send(id, answer));
+  }
+
+  // -- outgoing
+
+  private send(routingId: Buffer, message: DaemonMessage): void {
+    this.outbox.send(routingId, encodeControl(message));
+  }
+
+  private sendError(routingId: Buffer, error: unknown, req?: number): void {
+    const { code, message } = error as UscopeError;
+    const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
+    const safe: ErrorCode = known ? code : 'BRIDGE_INTERNAL';
+    const msg = message.replace(`${code}: `, '').slice(0, MAX_ERROR_TEXT);
+    const v = safe === 'BRIDGE_VERSION' ? PROTOCOL_VERSION : undefined;
+    this.send(routingId, { t: 'error', req, code: safe, msg, v });
+  }
+
+  // -- clients that are gone, and the end
+
+  private watchClients(): void {
+    for (const connection of this.connections.takeDead()) {
+      for (const session of connection.traces.values()) {
+        if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
+      }
+    }
+  }
+
+  /** What a client sent before it ended may still be in the socket. */
+  private async quiet(): Promise<void> {
+    const start = performance.now();
+    for (;;) {
+      await delay(QUIET_MS / 2);
+      const now = performance.now();
+      if (now - Math.max(start, this.lastReceived) >= QUIET_MS || now - start > MAX_QUIET_WAIT_MS) return;
+    }
+  }
+}

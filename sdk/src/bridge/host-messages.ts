@@ -1,0 +1,41 @@
+/** What a daemon's process and its supervisor tell each other over Node's channel (structured clone, so bigints pass as they are). */
+import type { TraceStats } from '../writer/index.js';
+
+export interface TraceName {
+  readonly name: string;
+  readonly path: string;
+  /** Session id in hex. */
+  readonly session: string;
+}
+
+export interface Failure {
+  readonly code: string;
+  readonly message: string;
+}
+
+export type HostMessage =
+  | { readonly type: 'ready'; readonly endpoint: string }
+  /** It could not start. */
+  | { readonly type: 'refused'; readonly failure: Failure }
+  | (TraceName & { readonly type: 'opened'; readonly resumed: boolean; readonly periodPs: number })
+  | { readonly type: 'stalled'; readonly session: string; readonly failure: Failure | null }
+  | { readonly type: 'progress'; readonly traces: readonly TraceProgress[] }
+  | (TraceName & {
+      readonly type: 'ended';
+      readonly stats: TraceStats;
+      readonly failure: Failure | null;
+      readonly reasons: readonly (readonly [code: string, count: bigint])[];
+    })
+  /** Everything is finalized; the process ends. */
+  | { readonly type: 'done' };
+
+export interface TraceProgress {
+  readonly session: string;
+  readonly stats: TraceStats;
+}
+
+export type SupervisorMessage =
+  /** Finalize everything and end. `unfinished`: sessions that a daemon before this one left behind. */
+  | { readonly type: 'finalize'; readonly unfinished: readonly TraceName[] }
+  /** Stop waiting for disk space. */
+  | { readonly type: 'abort' };

@@ -1,0 +1,114 @@
+/**
+ * Control messages of the bridge (docs/bridge-protocol.md §2, §3). Keys are named as on the wire and stand in the order of the
+ * contract, which is the order in which they are encoded.
+ */
+import {
+  bytes,
+  entries,
+  type Fields,
+  flag,
+  group,
+  id,
+  type MessageOf,
+  optional,
+  size,
+  text,
+  u32,
+  u64,
+} from './fields.js';
+
+export const PROTOCOL_VERSION = 1;
+/** A control message is at most this long, a data payload at most that. */
+export const MAX_CONTROL_BYTES = 4 * 1024 * 1024;
+export const MAX_PAYLOAD_BYTES = 1024 * 1024;
+export const NO_CORE = 0xffff_ffff;
+
+const SHORT = 1024;
+const LONG = 64 * 1024;
+const label = text(SHORT);
+const message = text(LONG);
+
+/** `stats` of `closed`. `status` is the session status as in the file's session chunk (1 closed, 2 client lost, ...). */
+const STATS = {
+  path: text(LONG),
+  status: u32,
+  frames: u64,
+  items: u64,
+  strings: u64,
+  segments: u32,
+  bytes: u64,
+  total_time_ps: u64,
+  rejected: u64,
+  lost: u64,
+} satisfies Fields;
+
+export const CLIENT_MESSAGES = {
+  hello: { v: u32, client: label, pid: u32, start: u64 },
+  open: {
+    req: u32,
+    name: text(LONG),
+    session: id,
+    schema: optional(text(MAX_CONTROL_BYTES)),
+    schema_name: optional(label),
+    dut: optional(entries(text(LONG))),
+    interval_ps: optional(u64),
+    credit: size,
+    run: optional(id),
+    core: optional(u32),
+  },
+  close: {
+    trace: u32,
+    session: id,
+    frames: u64,
+    strings: u64,
+    rejected: optional(u64),
+    reasons: optional(entries(u64)),
+  },
+  ping: {},
+} satisfies Record<string, Fields>;
+
+export const DAEMON_MESSAGES = {
+  welcome: { v: u32, daemon: label, pid: u32 },
+  opened: {
+    req: u32,
+    trace: u32,
+    epoch: u32,
+    schema: bytes(),
+    frames: u64,
+    strings: u64,
+    interval_ps: u64,
+    credit: size,
+    path: text(LONG),
+  },
+  ack: { trace: u32, epoch: u32, frames: u64 },
+  stalled: { trace: u32, code: label, msg: message },
+  error: {
+    req: optional(u32),
+    trace: optional(u32),
+    epoch: optional(u32),
+    code: label,
+    msg: message,
+    v: optional(u32),
+    retry: optional(flag),
+  },
+  closed: { trace: u32, session: id, stats: group(STATS) },
+  pong: {},
+} satisfies Record<string, Fields>;
+
+type Tagged<Table> = {
+  [T in keyof Table]: { readonly t: T } & MessageOf<Table[T]>;
+};
+type ClientTable = Tagged<typeof CLIENT_MESSAGES>;
+type DaemonTable = Tagged<typeof DAEMON_MESSAGES>;
+
+export type ClientMessage = ClientTable[keyof ClientTable];
+export type DaemonMessage = DaemonTable[keyof DaemonTable];
+export type ControlMessage = ClientMessage | DaemonMessage;
+
+export type HelloMessage = ClientTable['hello'];
+export type OpenMessage = ClientTable['open'];
+export type CloseMessage = ClientTable['close'];
+export type OpenedMessage = DaemonTable['opened'];
+export type ErrorMessage = DaemonTable['error'];
+export type ClosedMessage = DaemonTable['closed'];
+export type WireStats = MessageOf<typeof STATS>;

@@ -1,0 +1,185 @@
+/** The daemon's sessions: which there are, which file each writes, and how one comes to be. */
+import { UscopeError } from '../base/errors.js';
+import { SessionStatus } from '../format/session-chunk.js';
+import type { CompressionName, DutProperties } from '../format/types.js';
+import { type ParsedSchema, parseSchema } from '../schema/index.js';
+import {
+  DEFAULT_CHECKPOINT_INTERVAL_PS,
+  type SummarizerFactory,
+  type WriterOptions,
+} from '../writer/index.js';
+import { NO_CORE, type OpenMessage } from './protocol.js';
+import { Session, type SessionEvents } from './session.js';
+import { fileSinks, type SinkFactory } from './sink.js';
+import { traceFilePath } from './trace-name.js';
+
+/** Ended sessions that are remembered, for clients that did not hear of the end. */
+const MAX_ENDED = 256;
+
+export interface RegistryOptions {
+  readonly outputDirectory: string;
+  /** Schema text for clients that send none. */
+  readonly schema?: { readonly text: string; readonly file: string } | undefined;
+  readonly compression?: CompressionName | undefined;
+  /** For clients that ask for no interval. */
+  readonly checkpointIntervalPs?: bigint | undefined;
+  /** Sessions open at a time. */
+  readonly maxTraces: number;
+  /** Most bytes a client may have unacknowledged. */
+  readonly maxCreditBytes: number;
+  readonly summarizer?: SummarizerFactory | undefined;
+  readonly sinks?: SinkFactory | undefined;
+}
+
+export interface RegistryEvents extends SessionEvents {
+  onOpen(session: Session, resumed: boolean): void;
+  /** Whether the client of a session is known to have ended. */
+  isAbandoned(session: Session): boolean;
+}
+
+export class Registry {
+  private readonly sessions = new Map<string, Session>();
+  private readonly byPath = new Map<string, Session>();
+  /** Opens for one path happen one after the other. */
+  private readonly turns = new Map<string, Promise<unknown>>();
+  private readonly sinks: SinkFactory;
+
+  constructor(
+    private readonly options: RegistryOptions,
+    private readonly events: RegistryEvents,
+  ) {
+    this.sinks = options.sinks ?? fileSinks;
+    if (options.schema)
+      parseSchema(options.schema.text, { file: options.schema.file, variables: { core: '0' } });
+  }
+
+  get(sessionId: Uint8Array): Session | undefined {
+    return this.sessions.get(key(sessionId));
+  }
+
+  /** Sessions that are not over. */
+  open(): Session[] {
+    return [...this.sessions.values()].filter((session) => !session.isEnded);
+  }
+
+  /**
+   * The session that an `open` asks for: one known here, one continued from its file, or a new one.
+   * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, SCHEMA_*, WRITER_*
+   */
+  async find(message: OpenMessage): Promise<Session> {
+    const path = await traceFilePath(this.options.outputDirectory, message.name);
+    return this.inTurn(path, async () => {
+      const known = this.get(message.session);
+      if (known) return sameTrace(known, message.name);
+      await this.makeRoom(path, message.name);
+      return this.start(path, message);
+    });
+  }
+
+  /** Drops what is remembered of the sessions that ended first. */
+  forgetEnded(): void {
+    const ended = [...this.sessions].filter(([, session]) => session.isEnded);
+    for (const [id] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.sessions.delete(id);
+  }
+
+  private async inTurn<T>(path: string, action: () => Promise<T>): Promise<T> {
+    const before = this.turns.get(path);
+    const turn = (before ?? Promise.resolve()).then(action, action);
+    this.turns.set(path, turn);
+    try {
+      return await turn;
+    } finally {
+      if (this.turns.get(path) === turn) this.turns.delete(path);
+    }
+  }
+
+  /** Waits for a session that is ending, ends one whose client is gone, and refuses to disturb any other. */
+  private async makeRoom(path: string, name: string): Promise<void> {
+    const holder = this.byPath.get(path);
+    if (!holder || holder.isEnded) return;
+    if (holder.isEnding) return holder.ended;
+    if (this.events.isAbandoned(holder)) return holder.finalize(SessionStatus.CLIENT_LOST, clientLost());
+    throw new UscopeError(
+      'BRIDGE_NAME_BUSY',
+      `another session writes the trace "${name}"; wait for its end or choose another name`,
+      { file: path },
+    );
+  }
+
+  private async start(path: string, message: OpenMessage): Promise<Session> {
+    const { options } = this;
+    if (this.open().length >= options.maxTraces) {
+      throw new UscopeError(
+        'BRIDGE_LIMIT',
+        `${options.maxTraces} traces are open; this daemon allows no more (--max-traces)`,
+      );
+    }
+    const parsed = this.schemaOf(message);
+    const dut = mergeDut(parsed.dut, message.dut ?? []);
+    const intervalPs = message.interval_ps || options.checkpointIntervalPs || DEFAULT_CHECKPOINT_INTERVAL_PS;
+    const credit = Math.min(message.credit, options.maxCreditBytes);
+    const { session: id, name } = message;
+    const session = new Session({ id, name, dut, intervalPs, credit }, this.events);
+    const resumed = await this.attachSink(session, {
+      path,
+      schema: parsed.schema,
+      dut,
+      checkpointIntervalPs: intervalPs,
+      compression: options.compression,
+      sessionId: id,
+      runId: message.run,
+      coreIndex: message.core,
+      summarizer: options.summarizer,
+      creditBytes: credit,
+      onDurable: (frames, strings) => session.onDurable(frames, strings),
+      onStall: (error) => session.onStall(error),
+    });
+    this.events.onOpen(session, resumed);
+    this.sessions.set(key(id), session);
+    this.byPath.set(path, session);
+    return session;
+  }
+
+  private async attachSink(session: Session, options: WriterOptions): Promise<boolean> {
+    const continued = await this.sinks.resume(options);
+    session.attach(continued ?? (await this.sinks.create(options)), continued !== null);
+    return continued !== null;
+  }
+
+  private schemaOf(message: OpenMessage): ParsedSchema {
+    const core = message.core ?? NO_CORE;
+    const variables: Record<string, string> = core === NO_CORE ? {} : { core: String(core) };
+    if (message.schema !== undefined) {
+      return parseSchema(message.schema, { file: message.schema_name ?? 'schema of the client', variables });
+    }
+    const { schema } = this.options;
+    if (schema) return parseSchema(schema.text, { file: schema.file, variables });
+    throw new UscopeError(
+      'BRIDGE_NO_SCHEMA',
+      `the trace "${message.name}" came without a schema; open it with one, or start the daemon with --schema FILE`,
+    );
+  }
+}
+
+export function clientLost(): UscopeError {
+  return new UscopeError('BRIDGE_LOST', "the client's process ended without closing the trace");
+}
+
+function key(sessionId: Uint8Array): string {
+  return Buffer.from(sessionId).toString('hex');
+}
+
+function sameTrace(session: Session, name: string): Session {
+  if (session.init.name === name) return session;
+  throw new UscopeError(
+    'BRIDGE_MESSAGE',
+    `the session writes the trace "${session.init.name}", not "${name}"`,
+  );
+}
+
+/** Properties of the client added to those of the schema; on the same key the client's wins. */
+function mergeDut(schema: DutProperties, client: DutProperties): DutProperties {
+  const merged = new Map(schema);
+  for (const [name, value] of client) merged.set(name, value);
+  return [...merged];
+}

@@ -1,0 +1,346 @@
+/**
+ * One trace on its way from a client into its file: order, resume and credit (docs/bridge-protocol.md §4, §6, §7). Everything that
+ * happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait.
+ */
+import { UscopeError } from '../base/errors.js';
+import { encodeSchemaPayload } from '../format/schema-chunk.js';
+import { SessionStatus } from '../format/session-chunk.js';
+import type { DutProperties, Schema } from '../format/types.js';
+import type { TraceStats } from '../writer/index.js';
+import { countItems } from './count-items.js';
+import { type DataHeader, payloadWords } from './data-header.js';
+import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
+import type { TraceSink } from './sink.js';
+
+/** A client's connection as one trace sees it; a new one with every `opened`. */
+export interface SessionLink {
+  readonly trace: number;
+  readonly epoch: number;
+  send(message: DaemonMessage): void;
+}
+
+/** What stays the same for the life of a session. */
+export interface SessionInit {
+  readonly id: Uint8Array;
+  readonly name: string;
+  readonly dut: DutProperties;
+  readonly intervalPs: bigint;
+  /** Agreed bytes the client may have unacknowledged. */
+  readonly credit: number;
+}
+
+export interface SessionEvents {
+  /** The file is finalized, or given up (`failure`). Told once. */
+  onEnd(session: Session): void;
+  onStall(session: Session, error: UscopeError | null): void;
+}
+
+type Job = () => void | Promise<void>;
+
+export class Session {
+  link: SessionLink | null = null;
+  /** Why the session ended before its client closed it. */
+  failure: UscopeError | null = null;
+  /** What the client refused, by error code. */
+  reasons: readonly (readonly [string, bigint])[] = [];
+  /** The file's system has no room. */
+  stalled: UscopeError | null = null;
+  readonly ended: Promise<void>;
+
+  private sink!: TraceSink;
+  private readonly jobs: Job[] = [];
+  private running = false;
+  private queuedBytes = 0;
+  private final: TraceStats | null = null;
+  private resolveEnded!: () => void;
+
+  private nextSeq = 0n;
+  /** The stream has a gap: nothing is taken until the client opens the trace again. */
+  private outOfStep = true;
+  /** Right after a resume messages may begin with frames that are durable already. */
+  private catchingUp = false;
+  private durableStrings = 0n;
+  /** Items received and not recorded, because the session had failed. */
+  private lostItems = 0n;
+
+  constructor(
+    readonly init: SessionInit,
+    private readonly events: SessionEvents,
+  ) {
+    this.ended = new Promise((resolve) => {
+      this.resolveEnded = resolve;
+    });
+  }
+
+  /** The sink is created with the callbacks below, so it comes after the session. */
+  attach(sink: TraceSink, resumed: boolean): void {
+    this.sink = sink;
+    if (!resumed) return;
+    this.durableStrings = sink.nextString;
+    sink.restartStream();
+  }
+
+  get isEnded(): boolean {
+    return this.final !== null;
+  }
+
+  /** No more data is taken: it is being closed, or over. */
+  get isEnding(): boolean {
+    return this.isEnded || this.failure !== null;
+  }
+
+  /** That of the file, which a resumed session may not choose again. */
+  get schema(): Schema {
+    return this.sink.schema;
+  }
+
+  /** Numbers so far, or the final ones. */
+  get stats(): TraceStats {
+    return this.final ?? this.sink.stats;
+  }
+
+  // -- what the writer reports
+
+  onDurable(frames: bigint, strings: bigint): void {
+    this.durableStrings = strings;
+    const { link } = this;
+    link?.send({ t: 'ack', trace: link.trace, epoch: link.epoch, frames });
+  }
+
+  onStall(error: UscopeError | null): void {
+    this.stalled = error;
+    const { link } = this;
+    if (error) link?.send({ t: 'stalled', trace: link?.trace, code: error.code, msg: error.message });
+    this.events.onStall(this, error);
+  }
+
+  // -- what the client sends
+
+  /** A data message whose header is well-formed. */
+  receive(header: DataHeader, payload: Uint8Array): void {
+    this.queuedBytes += payload.length;
+    this.run(() => {
+      this.queuedBytes -= payload.length;
+      return this.take(header, payload);
+    });
+    // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
+    if (this.queuedBytes > this.init.credit + MAX_PAYLOAD_BYTES) this.overrun();
+  }
+
+  /** A data message that cannot be read: the client shall open the trace again. */
+  receiveMalformed(error: UscopeError): void {
+    this.run(() => this.reject(error));
+  }
+
+  /** (Re)starts the stream on `link`: answers `opened`, or `error` when the session has failed. */
+  open(req: number, link: SessionLink): void {
+    this.run(async () => {
+      if (!this.isEnding) await this.restart().catch((error) => this.fail(asUscopeError(error)));
+      if (this.failure) {
+        link.send({ t: 'error', req, code: this.failure.code, msg: this.failure.message });
+        return;
+      }
+      this.link = link;
+      const { dut, intervalPs, credit } = this.init;
+      link.send({
+        t: 'opened',
+        req,
+        trace: link.trace,
+        epoch: link.epoch,
+        schema: encodeSchemaPayload(this.sink.schema, dut).schema,
+        frames: this.final?.frames ?? this.sink.durableFrames,
+        strings: this.final?.strings ?? this.durableStrings,
+        interval_ps: intervalPs,
+        credit,
+        path: this.stats.path,
+      });
+    });
+  }
+
+  /** Finalizes the file and answers `closed`; again with the same answer when it is asked again. */
+  close(message: CloseMessage, answer: (message: DaemonMessage) => void): void {
+    this.run(async () => {
+      if (!this.isEnding && this.isIncomplete(message)) return;
+      this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
+      await this.finish(SessionStatus.CLOSED, message.rejected ?? 0n);
+      answer({ t: 'closed', trace: message.trace, session: this.init.id, stats: wireStats(this.stats) });
+    });
+  }
+
+  /** Finalizes what is there, without the client. Resolves when that is done or has failed. */
+  finalize(status: SessionStatus, reason: UscopeError): Promise<void> {
+    this.run(async () => {
+      if (this.isEnded) return;
+      const { link } = this;
+      await this.finish(status, 0n);
+      link?.send({
+        t: 'error',
+        trace: link.trace,
+        epoch: link.epoch,
+        code: reason.code,
+        msg: reason.message,
+      });
+    });
+    return this.ended;
+  }
+
+  /** Stops waiting for disk space. */
+  abortWaiting(): void {
+    if (!this.isEnded) this.sink.abortWaiting();
+  }
+
+  // -- the queue
+
+  private run(job: Job): void {
+    this.jobs.push(job);
+    if (!this.running) void this.drain();
+  }
+
+  private async drain(): Promise<void> {
+    this.running = true;
+    for (let job = this.jobs.shift(); job; job = this.jobs.shift()) {
+      try {
+        const wait = job();
+        if (wait) await wait;
+      } catch (error) {
+        this.fail(asUscopeError(error));
+      }
+    }
+    this.running = false;
+  }
+
+  private take(header: DataHeader, payload: Uint8Array): void | Promise<void> {
+    if (this.failure && !this.isEnded) this.lostItems += countItems(payloadWords(payload));
+    if (this.isEnding || this.outOfStep || header.epoch !== this.link?.epoch) return;
+    if (header.seq < this.nextSeq) return;
+    const gap = this.gapBefore(header);
+    if (gap) {
+      this.reject(gap);
+      return;
+    }
+    this.nextSeq++;
+    this.push(payloadWords(payload));
+    if (this.sink.congested) return this.sink.ready();
+  }
+
+  private push(words: Uint32Array): void {
+    const { sink } = this;
+    const { nextFrame } = sink;
+    const { items } = sink.stats;
+    try {
+      sink.push(words);
+    } catch (error) {
+      // While frames are skipped, what is not recorded is not lost.
+      if (!this.catchingUp) this.lostItems += countItems(words) - (sink.stats.items - items);
+      throw error;
+    }
+    if (sink.nextFrame !== nextFrame) this.catchingUp = false;
+  }
+
+  private gapBefore(header: DataHeader): UscopeError | null {
+    if (header.seq !== this.nextSeq)
+      return sequenceError(`message ${header.seq} came where ${this.nextSeq} was due`);
+    const { nextFrame } = this.sink;
+    if (header.firstFrame === nextFrame) this.catchingUp = false;
+    else if (header.firstFrame > nextFrame || !this.catchingUp) {
+      return sequenceError(
+        `message ${header.seq} starts at frame ${header.firstFrame} where ${nextFrame} was due`,
+      );
+    }
+    return null;
+  }
+
+  private reject(error: UscopeError): void {
+    const { link } = this;
+    if (this.isEnding || this.outOfStep || !link) return;
+    this.outOfStep = true;
+    link.send({
+      t: 'error',
+      trace: link.trace,
+      epoch: link.epoch,
+      code: error.code,
+      msg: error.message,
+      retry: true,
+    });
+  }
+
+  /** Commits what is complete, so that the client sends again as little as possible; what is not is dropped. */
+  private async restart(): Promise<void> {
+    if (this.sink.nextFrame > 0n || this.link) this.sink.restartStream();
+    await this.sink.flush();
+    this.nextSeq = 0n;
+    this.outOfStep = false;
+    this.catchingUp = true;
+  }
+
+  /** A `close` that counts more than has arrived: the client shall open the trace again and send the rest. */
+  private isIncomplete(message: CloseMessage): boolean {
+    const { nextFrame, nextString } = this.sink;
+    if (!this.outOfStep && message.frames <= nextFrame && message.strings <= nextString) return false;
+    this.outOfStep = false;
+    this.reject(
+      sequenceError(
+        `close counts ${message.frames} frames and ${message.strings} strings; ${nextFrame} and ${nextString} have arrived`,
+      ),
+    );
+    return true;
+  }
+
+  // -- the end
+
+  private overrun(): void {
+    const detail = `the client has sent more than its credit of ${this.init.credit} bytes without waiting`;
+    this.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
+  }
+
+  /** The trace cannot go on. The file keeps every frame before the trouble. */
+  private fail(error: UscopeError): void {
+    if (this.isEnding) return;
+    this.failure = error;
+    const { link } = this;
+    link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, code: error.code, msg: error.message });
+    this.run(() => this.finish(SessionStatus.CLOSED, 0n));
+  }
+
+  private async finish(status: SessionStatus, rejected: bigint): Promise<void> {
+    if (this.isEnded) return;
+    const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
+    try {
+      this.final = await this.sink.close({ status, rejected, lost: this.failure ? atLeastOne : 0n });
+    } catch (error) {
+      this.failure ??= asUscopeError(error);
+      this.final = this.sink.stats;
+    }
+    this.events.onEnd(this);
+    this.resolveEnded();
+  }
+}
+
+function sequenceError(detail: string): UscopeError {
+  return new UscopeError('BRIDGE_SEQUENCE', `${detail}; open the trace again and resend`);
+}
+
+/** Whatever a record violates, for the client it is one code: its records are broken. */
+function asUscopeError(error: unknown): UscopeError {
+  if (!(error instanceof UscopeError)) {
+    return new UscopeError('BRIDGE_INTERNAL', String(error), {}, { cause: error });
+  }
+  if (!error.code.startsWith('OP_')) return error;
+  return new UscopeError('BRIDGE_RECORD', `${error.code}: ${error.detail}`, error.place, { cause: error });
+}
+
+export function wireStats(stats: TraceStats): WireStats {
+  const { path, status, frames, items, strings, segments, bytes, totalTimePs, rejected, lost } = stats;
+  return {
+    path,
+    status,
+    frames,
+    items,
+    strings,
+    segments,
+    bytes,
+    total_time_ps: totalTimePs,
+    rejected,
+    lost,
+  };
+}

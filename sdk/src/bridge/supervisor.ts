@@ -1,0 +1,183 @@
+/** `uscope run`: a daemon of its own, the simulator, and what is said and done when it ends. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { execa, type Options, type ResultPromise } from 'execa';
+import { UscopeError } from '../base/errors.js';
+import { DaemonChild } from './daemon-child.js';
+import { MAX_IPC_PATH_BYTES } from './endpoint.js';
+import type { HostMessage, TraceName } from './host-messages.js';
+import { Progress, type ProgressOutput } from './progress.js';
+import { forwardSignals } from './signals.js';
+import { exitStatus, type TraceReport, traceLines } from './summary.js';
+
+export interface RunOptions {
+  /** The simulator and its arguments. */
+  readonly command: readonly [program: string, ...args: string[]];
+  /** Options of `uscope serve`, except the endpoint. */
+  readonly serveArguments: readonly string[];
+  /** Default: a private socket in a new directory. */
+  readonly endpoint?: string | undefined;
+  /** How long the clients wait for a daemon that does not answer. */
+  readonly timeoutMs?: number | undefined;
+  /** Default: stderr. */
+  readonly output?: ProgressOutput | undefined;
+}
+
+interface Trace extends TraceName {
+  report: TraceReport | null;
+}
+
+const BIN = fileURLToPath(new URL('../../bin/uscope.js', import.meta.url));
+
+/**
+ * Runs a simulator under a daemon; returns the exit status: the simulator's, or 3 when a trace is not whole or there is none.
+ * @throws UscopeError CLI_USAGE when the simulator cannot be started, and why the daemon could not
+ */
+export async function supervise(options: RunOptions): Promise<number> {
+  const directory = await privateDirectory();
+  try {
+    return await new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`).run();
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** mkdtemp makes it with mode 0700. A socket's path must be short, which a temporary directory's need not be. */
+async function privateDirectory(): Promise<string> {
+  const prefix = join(tmpdir(), 'uscope-');
+  const fits = Buffer.byteLength(prefix) + 'xxxxxx/daemon.sock'.length <= MAX_IPC_PATH_BYTES;
+  return mkdtemp(fits ? prefix : '/tmp/uscope-');
+}
+
+class Run {
+  private readonly traces = new Map<string, Trace>();
+  private readonly progress: Progress;
+  private readonly daemon: DaemonChild;
+  private readonly output: ProgressOutput;
+  private hurried = false;
+
+  constructor(
+    private readonly options: RunOptions,
+    private readonly endpoint: string,
+  ) {
+    this.output = options.output ?? process.stderr;
+    this.progress = new Progress(this.output);
+    const command = [process.execPath, BIN, 'serve', '--endpoint', endpoint, ...options.serveArguments];
+    this.daemon = new DaemonChild(command, {
+      onMessage: (message) => this.heard(message),
+      onDeath: (how, final) => this.daemonDied(how, final),
+    });
+  }
+
+  async run(): Promise<number> {
+    await this.daemon.start();
+    let status: number;
+    const signals = forwardSignals((signal) => this.progress.note(signal));
+    try {
+      const simulator = this.startSimulator();
+      signals.attach(simulator);
+      status = await this.simulatorStatus(simulator);
+      signals.attach(null, () => this.hurry());
+      await this.finalize();
+    } catch (error) {
+      await this.finalize();
+      throw error;
+    } finally {
+      signals.restore();
+    }
+    return this.conclude(status);
+  }
+
+  private startSimulator(): ResultPromise {
+    const [program, ...args] = this.options.command;
+    const { timeoutMs } = this.options;
+    const env: Record<string, string> = {
+      USCOPE_ENDPOINT: this.endpoint,
+      USCOPE_RUN_ID: randomBytes(16).toString('hex'),
+      ...(timeoutMs === undefined ? {} : { USCOPE_TIMEOUT_MS: String(timeoutMs) }),
+    };
+    const settings: Options = { stdio: 'inherit', env, reject: false, forceKillAfterDelay: false };
+    return execa(program, args, settings);
+  }
+
+  private async simulatorStatus(simulator: ResultPromise): Promise<number> {
+    const { exitCode, signal, code, message } = (await simulator) as {
+      exitCode?: number;
+      signal?: keyof typeof constants.signals;
+      code?: string;
+      message?: string;
+    };
+    if (signal) {
+      this.progress.note(`the simulator was killed by ${signal}`);
+      return 128 + constants.signals[signal];
+    }
+    if (exitCode !== undefined) return exitCode;
+    const [program] = this.options.command;
+    const reason =
+      code === 'ENOENT'
+        ? 'there is no such program'
+        : code === 'EACCES'
+          ? 'it may not be executed'
+          : (message ?? 'for an unknown reason');
+    throw new UscopeError('CLI_USAGE', `the simulator "${program}" cannot be started: ${reason}`);
+  }
+
+  private heard(message: HostMessage): void {
+    if (message.type === 'opened') {
+      const { name, path, session } = message;
+      this.traces.set(session, { name, path, session, report: null });
+      this.progress.opened(session, name, message.periodPs);
+    } else if (message.type === 'progress') {
+      for (const { session, stats } of message.traces) this.progress.update(session, stats);
+    } else if (message.type === 'stalled') {
+      this.progress.stalled(message.session, message.failure !== null);
+      if (message.failure) this.progress.note(message.failure.message);
+    } else if (message.type === 'ended') {
+      const { name, path, session } = message;
+      this.traces.set(session, { name, path, session, report: message });
+      this.progress.ended(session);
+    }
+  }
+
+  private daemonDied(how: string, final: boolean): void {
+    this.progress.note(
+      final
+        ? `the daemon ${how}, again and again: it is not started any more`
+        : `the daemon ${how}; another one is started and the simulator sends again what is not on disk`,
+    );
+  }
+
+  private async finalize(): Promise<void> {
+    await this.daemon.finalize(() => [...this.traces.values()].filter(({ report }) => report === null));
+    this.progress.clear();
+  }
+
+  /** A signal while traces are finalized: first no more waiting for a full disk, then no more waiting. */
+  private hurry(): void {
+    if (this.hurried) {
+      this.progress.note('the daemon is killed; its traces stay unfinished');
+      this.daemon.kill();
+    } else {
+      this.progress.note('finalizing what there is, without waiting for disk space');
+      this.daemon.abortWaiting();
+    }
+    this.hurried = true;
+  }
+
+  private conclude(status: number): number {
+    const reports = [...this.traces.values()].map(
+      ({ name, path, report }): TraceReport =>
+        report ?? { name, path, stats: null, failure: null, reasons: [] },
+    );
+    for (const report of reports) for (const line of traceLines(report)) this.progress.note(line);
+    if (reports.length === 0) {
+      this.progress.note(
+        'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
+      );
+    }
+    return exitStatus(status, reports);
+  }
+}

@@ -1,0 +1,137 @@
+/** A hand-driven peer of the daemon, and what tests of the bridge need around it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Dealer } from 'zeromq';
+import { decodeDaemonMessage, encodeControl } from '../../sdk/src/bridge/codec.js';
+import { encodeDataHeader } from '../../sdk/src/bridge/data-header.js';
+import type {
+  ClientMessage,
+  DaemonMessage,
+  OpenedMessage,
+  OpenMessage,
+} from '../../sdk/src/bridge/protocol.js';
+import { Action } from '../../sdk/src/format/types.js';
+import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
+
+/** One dense storage with a u64 field, one event with a string. */
+export const SCHEMA = `uscope: 1
+clocks: {clk: 1000 ps}
+storages:
+  regs: {slots: 16, kind: dense, fields: {value: u64}}
+events:
+  note: {text: string}
+`;
+
+/** A directory that is gone when `cleanUp` has been called. */
+export class TempDirs {
+  private readonly made: string[] = [];
+
+  make(): string {
+    const directory = mkdtempSync(join(tmpdir(), 'uscope-test-'));
+    this.made.push(directory);
+    return directory;
+  }
+
+  cleanUp(): void {
+    for (const directory of this.made.splice(0)) rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** Frames `first` up to `end`: at time ordinal * 1000 ps, `items` SETs of slot (i mod 16) to the ordinal. */
+export function framesFrom(first: number, end: number, items = 1): Uint8Array {
+  const batch = new RecordBatch();
+  for (let ordinal = first; ordinal < end; ordinal++) {
+    batch.begin(BigInt(ordinal) * 1000n);
+    for (let i = 0; i < items; i++) batch.op(Action.SET, 0, i % 16, 0, ordinal, 0);
+    batch.end(items, ordinal);
+  }
+  return bytesOf(batch);
+}
+
+/** A copy of the batch's records. */
+export function bytesOf(batch: RecordBatch): Uint8Array {
+  return new Uint8Array(batch.words.slice(0, batch.length).buffer);
+}
+
+type Of<T extends DaemonMessage['t']> = Extract<DaemonMessage, { t: T }>;
+
+/** Sends what it is told, right or wrong, and hands out what comes back. */
+export class RawPeer {
+  private readonly dealer = new Dealer({ linger: 0, immediate: true, receiveTimeout: 10_000 });
+
+  constructor(endpoint: string) {
+    this.dealer.connect(endpoint);
+  }
+
+  async send(...parts: Uint8Array[]): Promise<void> {
+    await this.dealer.send(parts.map((part) => Buffer.from(part)));
+  }
+
+  control(message: ClientMessage): Promise<void> {
+    return this.send(encodeControl(message));
+  }
+
+  async hello(process: { pid: number; start: bigint } = { pid: 1, start: 0n }): Promise<Of<'welcome'>> {
+    await this.control({ t: 'hello', v: 1, client: 'test peer', ...process });
+    return this.next('welcome');
+  }
+
+  async open(message: Partial<OpenMessage> & { session: Uint8Array }): Promise<OpenedMessage> {
+    await this.control({ t: 'open', req: 1, name: 'trace', schema: SCHEMA, credit: 1 << 20, ...message });
+    return this.next('opened');
+  }
+
+  /** A data message for an opened trace; the header's fields can be overridden. */
+  data(
+    opened: OpenedMessage,
+    seq: bigint,
+    firstFrame: bigint,
+    payload: Uint8Array,
+    more: { trace?: number; epoch?: number; flags?: number } = {},
+  ): Promise<void> {
+    const { trace, epoch } = opened;
+    const header = encodeDataHeader({
+      flags: 0,
+      trace,
+      epoch,
+      seq,
+      firstFrame,
+      payloadSize: payload.length,
+      ...more,
+    });
+    return this.send(header, payload);
+  }
+
+  /** The next message, which must be of type `t`; others of the types in `skip` are passed over. */
+  async next<T extends DaemonMessage['t']>(
+    t: T,
+    skip: readonly DaemonMessage['t'][] = ['ack'],
+  ): Promise<Of<T>> {
+    for (;;) {
+      const [bytes] = await this.dealer.receive();
+      const message = decodeDaemonMessage(bytes);
+      if (message.t === t) return message as Of<T>;
+      if (!skip.includes(message.t)) throw new Error(`expected ${t}, got ${describe(message)}`);
+    }
+  }
+
+  /** Acknowledgements until frames below `frames` are durable. */
+  async acked(frames: bigint): Promise<void> {
+    while ((await this.next('ack')).frames < frames);
+  }
+
+  /** Nothing came before the answer to a ping. */
+  async nothingElse(): Promise<void> {
+    await this.control({ t: 'ping' });
+    await this.next('pong');
+  }
+
+  close(): void {
+    this.dealer.close();
+  }
+}
+
+function describe(message: DaemonMessage): string {
+  return JSON.stringify(message, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+}

@@ -1,0 +1,109 @@
+/** Processes that tests start: their output, their end, and that none is left behind. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+export const BIN = `${ROOT}sdk/bin/uscope.js`;
+
+/** Brings sdk/dist up to date with the sources: what runs as a process is what was compiled. */
+export function buildSdk(): void {
+  try {
+    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'sdk/tsconfig.build.json'], {
+      cwd: ROOT,
+    });
+  } catch (error) {
+    // Type errors are another test's business; the files are written all the same.
+    if ((error as { status?: number }).status === null) throw error;
+  }
+}
+
+export interface Ended {
+  readonly status: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A running process with what it has printed so far. */
+export class Running {
+  stdout = '';
+  stderr = '';
+  readonly ended: Promise<Ended>;
+  private readonly child: ChildProcess;
+
+  constructor(
+    program: string,
+    args: readonly string[],
+    options: { cwd: string; env?: Record<string, string> },
+  ) {
+    this.child = spawn(program, args, {
+      cwd: options.cwd,
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.child.stdout?.on('data', (data: Buffer) => {
+      this.stdout += data.toString();
+    });
+    this.child.stderr?.on('data', (data: Buffer) => {
+      this.stderr += data.toString();
+    });
+    this.ended = new Promise((resolve, reject) => {
+      this.child.once('error', reject);
+      this.child.once('close', (status, signal) =>
+        resolve({ status, signal, stdout: this.stdout, stderr: this.stderr }),
+      );
+    });
+  }
+
+  get pid(): number {
+    return this.child.pid ?? -1;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
+  }
+
+  /** Until the process has printed `text`; fails when it ends before, or after ten seconds. */
+  async printed(text: string): Promise<void> {
+    await until(`"${text}" from a process that printed\n${this.stdout}\n${this.stderr}`, () => {
+      if (this.child.exitCode !== null && !this.shows(text)) {
+        throw new Error(`it ended without "${text}":\n${this.stdout}\n${this.stderr}`);
+      }
+      return this.shows(text);
+    });
+  }
+
+  private shows(text: string): boolean {
+    return this.stdout.includes(text) || this.stderr.includes(text);
+  }
+}
+
+/** Polls until `condition` holds; at most ten seconds. */
+export async function until(what: string, condition: () => boolean): Promise<void> {
+  const end = performance.now() + 10_000;
+  while (!condition()) {
+    if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+/** Children of a process whose command line contains `text`. */
+export function childrenOf(pid: number, text: string): number[] {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1')
+    .trim()
+    .split(' ')
+    .filter(Boolean);
+  return children
+    .map(Number)
+    .filter((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes(text));
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
