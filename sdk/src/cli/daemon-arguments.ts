@@ -1,0 +1,66 @@
+/** Options that `uscope serve` and `uscope run` share. */
+import { readFileSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UscopeError } from '../base/errors.js';
+import type { CompressionName } from '../format/types.js';
+import { parseTime } from './times.js';
+
+export interface DaemonArguments {
+  readonly endpoint?: string;
+  readonly out: string;
+  readonly schema?: string;
+  readonly compression?: string;
+  readonly checkpointInterval?: string;
+  readonly maxTraces?: string;
+}
+
+const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
+
+export function addDaemonOptions(command: Command): Command {
+  return command
+    .option('--out <dir>', 'directory for the traces', '.')
+    .option('--schema <file>', 'schema for clients that bring none')
+    .option('--compression <method>', `${COMPRESSIONS.join(', ')} (default: lz4)`)
+    .option(
+      '--checkpoint-interval <time>',
+      'simulated time between checkpoints: 10000000 (ps), 10us, … (default: 10us)',
+    )
+    .option('--max-traces <n>', 'traces that may be open at a time (default: 1024)');
+}
+
+/** @throws UscopeError CLI_USAGE */
+export function compressionOf({ compression }: DaemonArguments): CompressionName | undefined {
+  if (compression === undefined || COMPRESSIONS.includes(compression))
+    return compression as CompressionName | undefined;
+  throw new UscopeError('CLI_USAGE', `"${compression}" is no compression; write ${COMPRESSIONS.join(', ')}`);
+}
+
+/** ps. @throws UscopeError CLI_USAGE */
+export function intervalOf({ checkpointInterval }: DaemonArguments): bigint | undefined {
+  if (checkpointInterval === undefined) return undefined;
+  const interval = parseTime(checkpointInterval);
+  if (interval > 0n) return interval;
+  throw new UscopeError('CLI_USAGE', 'the checkpoint interval must be at least 1 ps');
+}
+
+/** @throws UscopeError CLI_USAGE */
+export function maxTracesOf({ maxTraces }: DaemonArguments): number | undefined {
+  if (maxTraces === undefined) return undefined;
+  if (/^[1-9]\d{0,5}$/.test(maxTraces)) return Number(maxTraces);
+  throw new UscopeError('CLI_USAGE', `"${maxTraces}" is no number of traces; write 1 to 999999`);
+}
+
+/** @throws UscopeError CLI_USAGE when the file cannot be read */
+export function schemaOf({ schema }: DaemonArguments): { text: string; file: string } | undefined {
+  if (schema === undefined) return undefined;
+  try {
+    return { text: readFileSync(schema, 'utf8'), file: schema };
+  } catch (cause) {
+    throw new UscopeError(
+      'CLI_USAGE',
+      `the schema cannot be read: ${(cause as Error).message}`,
+      { file: schema },
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,110 @@
+/**
+ * How verbs talk: data to stdout, diagnostics to stderr. Output is collected into large writes, which block while the reader of a pipe is
+ * slow: memory stays bounded however much is printed.
+ */
+import { writeSync } from 'node:fs';
+import type { UscopeError } from '../base/errors.js';
+
+/** Exit status of the command. */
+export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2, LOSS: 3 } as const;
+
+const FLUSH_CHARACTERS = 64 * 1024;
+const STDOUT = 1;
+const STDERR = 2;
+
+/** The reader of our output has gone (`uscope dump … | head`): not an error, only the end. */
+export class BrokenPipe extends Error {}
+
+export interface Io {
+  /** Data, as it is: lines bring their own newline. */
+  out(text: string): void;
+  /** One line for people. */
+  err(line: string): void;
+  flush(): void;
+  /** Whether stdout is a terminal that shows colours. */
+  readonly colour: boolean;
+}
+
+function processIo(): Io {
+  let pending = '';
+  const flush = (): void => {
+    const text = pending;
+    pending = '';
+    if (text) writeAll(STDOUT, text);
+  };
+  return {
+    out(text) {
+      pending += text;
+      if (pending.length >= FLUSH_CHARACTERS) flush();
+    },
+    err(line) {
+      flush();
+      writeAll(STDERR, `${line}\n`);
+    },
+    flush,
+    colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+  };
+}
+
+/** The verbs' way out; tests put another in its place with `useIo`. */
+export let io: Io = processIo();
+
+export function useIo(replacement: Io | null): void {
+  io = replacement ?? processIo();
+}
+
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+const RETRY_MS = 2;
+
+function writeAll(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  let done = 0;
+  while (done < bytes.length) {
+    try {
+      done += writeSync(fd, bytes, done);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'EPIPE') throw new BrokenPipe();
+      if (code !== 'EAGAIN') throw error;
+      // A pipe somebody has made non-blocking is full: wait for its reader.
+      Atomics.wait(sleeper, 0, 0, RETRY_MS);
+    }
+  }
+}
+
+const COLOURS = {
+  dim: '2',
+  red: '31',
+  green: '32',
+  yellow: '33',
+  blue: '34',
+  cyan: '36',
+  bold: '1',
+} as const;
+
+/** `text` in a colour where stdout shows colours, else as it is. */
+export function paint(colour: keyof typeof COLOURS, text: string): string {
+  return io.colour ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text;
+}
+
+/** One JSON document, indented; bigints as decimal strings. */
+export function printJson(value: unknown): void {
+  io.out(`${JSON.stringify(value, bigintAsString, 2)}\n`);
+}
+
+export function bigintAsString(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? value.toString() : value;
+}
+
+/** `CODE: what is wrong (file, offset)`. */
+export function describeError(error: UscopeError): string {
+  const { file, line, column, offset } = error.place;
+  const position =
+    line !== undefined
+      ? `line ${line}${column !== undefined ? `, column ${column}` : ''}`
+      : offset !== undefined
+        ? `offset ${offset}`
+        : undefined;
+  const place = [file, position].filter((part) => part !== undefined).join(', ');
+  return `${error.code}: ${error.detail}${place ? ` (${place})` : ''}`;
+}

@@ -1,0 +1,108 @@
+/** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
+import { readFileSync } from 'node:fs';
+import { Command, CommanderError } from 'commander';
+import { isUscopeError, UscopeError } from '../base/errors.js';
+import { BrokenPipe, describeError, ExitCode, io } from './io.js';
+
+interface VerbModule {
+  register(program: Command): void;
+}
+
+interface Verb {
+  /** What it does, in one line. */
+  readonly summary: string;
+  load(): Promise<VerbModule>;
+}
+
+/** In the order of the help text. */
+const VERBS: ReadonlyMap<string, Verb> = new Map(
+  Object.entries({
+    run: { summary: 'run a simulator and trace it', load: () => import('./verbs/run.js') },
+    serve: {
+      summary: 'receive traces from simulators until stopped',
+      load: () => import('./verbs/serve.js'),
+    },
+    info: { summary: 'what a trace is and how much it holds', load: () => import('./verbs/info.js') },
+    schema: {
+      summary: 'the clocks, scopes, enums, storages and events of a trace',
+      load: () => import('./verbs/schema.js'),
+    },
+    dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
+    events: { summary: 'events, by type, time and field', load: () => import('./verbs/events.js') },
+    state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
+  }),
+);
+
+/**
+ * Runs one command line (without the names of node and script) and returns the exit status. Nothing is thrown: failures are reported
+ * on stderr.
+ */
+export async function runCli(args: readonly string[]): Promise<number> {
+  process.exitCode = undefined;
+  try {
+    await (await programFor(args)).parseAsync([...args], { from: 'user' });
+    io.flush();
+    return Number(process.exitCode ?? ExitCode.OK);
+  } catch (error) {
+    return reportFailure(error);
+  }
+}
+
+/** Entry of the executable. */
+export async function main(): Promise<void> {
+  process.exitCode = await runCli(process.argv.slice(2));
+}
+
+async function programFor(args: readonly string[]): Promise<Command> {
+  const program = new Command('uscope')
+    .description('µScope traces: record them from any simulator, look into them while they grow')
+    .version(version(), '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .helpCommand('help [verb]', 'print help for a verb')
+    .configureOutput({
+      writeOut: (text) => io.out(text),
+      writeErr: (text) => io.err(text.trimEnd()),
+      outputError,
+    })
+    .exitOverride();
+  program.on('command:*', ([verb]) => usage(program, `there is no verb "${verb}"`));
+  const wanted = args[0] === 'help' ? args[1] : args[0];
+  for (const [name, { summary, load }] of VERBS) {
+    if (name === wanted) (await load()).register(program);
+    else program.command(name).summary(summary).description(summary);
+  }
+  return program;
+}
+
+function usage(program: Command, problem: string): never {
+  io.err(program.helpInformation().trimEnd());
+  io.err('');
+  throw new UscopeError('CLI_USAGE', `${problem}; the verbs are listed above`);
+}
+
+/** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
+function outputError(message: string, write: (text: string) => void): void {
+  write(`uscope: CLI_USAGE: ${message.replace(/^error: /, '').trimEnd()}`);
+}
+
+function reportFailure(error: unknown): number {
+  if (error instanceof BrokenPipe) return ExitCode.OK;
+  try {
+    io.flush();
+    if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;
+    if (!isUscopeError(error)) {
+      io.err(`uscope: unexpected failure: ${error instanceof Error ? error.stack : String(error)}`);
+      return ExitCode.FAILED;
+    }
+    io.err(`uscope: ${describeError(error)}`);
+    return error.code === 'CLI_USAGE' ? ExitCode.USAGE : ExitCode.FAILED;
+  } catch (again) {
+    if (again instanceof BrokenPipe) return ExitCode.OK;
+    throw again;
+  }
+}
+
+function version(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
+}

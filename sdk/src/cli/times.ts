@@ -1,0 +1,70 @@
+/** Times and cycles as people write them on a command line. */
+import { UscopeError } from '../base/errors.js';
+import type { ClockDef } from '../format/types.js';
+import type { Trace } from '../reader/index.js';
+
+const PS_PER_UNIT: Readonly<Record<string, bigint>> = {
+  ps: 1n,
+  ns: 1_000n,
+  us: 1_000_000n,
+  µs: 1_000_000n,
+  ms: 1_000_000_000n,
+  s: 1_000_000_000_000n,
+};
+
+const MAX_TIME = (1n << 64n) - 1n;
+
+/**
+ * `"123"` (ps), `"1.5ns"`, `"3us"`, `"2ms"`, `"1s"` -> ps, exactly.
+ * @throws UscopeError CLI_USAGE when it is no time, or not a whole number of ps
+ */
+export function parseTime(text: string): bigint {
+  const match = /^(\d[\d_]*)(?:\.(\d+))?\s*(ps|ns|us|µs|ms|s)?$/.exec(text.trim());
+  if (!match)
+    throw new UscopeError('CLI_USAGE', `"${text}" is not a time; write 4000, 4ns, 1.5us, 2ms or 1s`);
+  const [, whole, fraction = '', unit = 'ps'] = match;
+  const scale = PS_PER_UNIT[unit];
+  const divisor = 10n ** BigInt(fraction.length);
+  const scaled = BigInt(whole.replaceAll('_', '') + fraction) * scale;
+  if (scaled % divisor !== 0n)
+    throw new UscopeError('CLI_USAGE', `"${text}" is not a whole number of picoseconds`);
+  if (scaled / divisor > MAX_TIME)
+    throw new UscopeError('CLI_USAGE', `"${text}" is beyond the 64 bits of a time`);
+  return scaled / divisor;
+}
+
+/** For optional arguments. */
+export function parseOptionalTime(text: string | undefined): bigint | undefined {
+  return text === undefined ? undefined : parseTime(text);
+}
+
+/**
+ * `"N"` or `"CLOCK:N"` -> ps at which that cycle begins. Without a clock it is that of the first scope with a protocol, else the first.
+ * @throws UscopeError CLI_USAGE, READER_NAME (no such clock), READER_NO_CYCLES (its period is unknown)
+ */
+export function parseCycle(text: string, trace: Trace): bigint {
+  const match = /^(?:(.*):)?(\d[\d_]*)$/.exec(text.trim());
+  if (!match) throw new UscopeError('CLI_USAGE', `"${text}" is not a cycle; write 1200 or core_clk:1200`);
+  const clock = match[1] === undefined ? defaultClock(trace) : clockNamed(trace, match[1]);
+  if (clock.periodPs === 0) {
+    throw new UscopeError(
+      'READER_NO_CYCLES',
+      `the period of clock "${clock.name}" is not known; give a time with --at`,
+    );
+  }
+  return BigInt(match[2].replaceAll('_', '')) * BigInt(clock.periodPs);
+}
+
+function clockNamed(trace: Trace, name: string): ClockDef {
+  const clock = trace.schema.clocks.find((candidate) => candidate.name === name);
+  if (clock) return clock;
+  const known = trace.schema.clocks.map((candidate) => candidate.name).join(', ');
+  throw new UscopeError('READER_NAME', `the trace has no clock "${name}"; it has: ${known}`);
+}
+
+function defaultClock(trace: Trace): ClockDef {
+  const scope = trace.schema.scopes.find((candidate) => candidate.protocol !== null);
+  const clock = trace.clockOf(scope?.scopeId ?? 0);
+  if (!clock) throw new UscopeError('READER_NO_CYCLES', 'the trace defines no clock; give a time with --at');
+  return clock;
+}

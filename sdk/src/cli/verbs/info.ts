@@ -1,0 +1,137 @@
+/** `uscope info`: what a trace is and how much it holds. */
+import type { Command } from 'commander';
+import { compressionOf, Flag } from '../../format/header.js';
+import type { Trace } from '../../reader/index.js';
+import { io, paint, printJson } from '../io.js';
+import {
+  clocksJson,
+  dutJson,
+  eventsJson,
+  scopesJson,
+  sessionJson,
+  statusName,
+  storagesJson,
+} from '../schema-json.js';
+import { withTrace } from '../trace-file.js';
+
+interface InfoOptions {
+  readonly json?: boolean;
+  readonly count?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('info')
+    .summary('what a trace is and how much it holds')
+    .description(
+      'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written.',
+    )
+    .argument('<file>', 'trace file')
+    .option('--json', 'one JSON document; 64-bit times as decimal strings')
+    .option('--count', 'count ops and events, which reads the whole trace')
+    .action((file: string, options: InfoOptions) =>
+      withTrace(file, async (trace) => {
+        const frames = Number(await trace.frameCount());
+        const items = options.count ? await countItems(trace) : null;
+        if (options.json) printJson(infoJson(trace, frames, items));
+        else printText(file, trace, frames, items);
+      }),
+    );
+}
+
+async function countItems(trace: Trace): Promise<number> {
+  let items = 0;
+  await trace.scan(
+    {},
+    {
+      op: () => {
+        items++;
+      },
+      event: () => {
+        items++;
+      },
+    },
+  );
+  return items;
+}
+
+function infoJson(trace: Trace, frames: number, items: number | null) {
+  return {
+    version: trace.version,
+    flags: flagsJson(trace),
+    totalTimePs: trace.totalTimePs,
+    segments: trace.segmentCount,
+    frames,
+    items,
+    session: sessionJson(trace.session),
+    dut: dutJson(trace),
+    clocks: clocksJson(trace),
+    scopes: scopesJson(trace),
+    storages: storagesJson(trace),
+    events: eventsJson(trace),
+  };
+}
+
+function flagsJson({ header }: Trace) {
+  return {
+    complete: (header.flags & Flag.COMPLETE) !== 0,
+    compressed: (header.flags & Flag.COMPRESSED) !== 0,
+    strings: (header.flags & Flag.HAS_STRINGS) !== 0,
+    compression: compressionOf(header.flags),
+    interleaved: (header.flags & Flag.INTERLEAVED) !== 0,
+  };
+}
+
+function printText(file: string, trace: Trace, frames: number, items: number | null): void {
+  const { compression, interleaved } = flagsJson(trace);
+  const { schema } = trace;
+  line('file', file);
+  line(
+    'format',
+    `${trace.version}, compression ${compression}, ${interleaved ? 'interleaved' : 'separate'} items`,
+  );
+  line('state', trace.isComplete ? paint('green', 'complete') : paint('yellow', 'not finalized'));
+  line('session', sessionText(trace));
+  line('time', `${trace.totalTimePs} ps${cyclesText(trace)}`);
+  line('segments', String(trace.segmentCount));
+  line('frames', String(frames));
+  if (items !== null) line('items', String(items));
+  for (const [key, value] of trace.dut) line('dut', `${key} = ${value}`);
+  for (const clock of schema.clocks) {
+    line('clock', `${clock.name} ${clock.periodPs === 0 ? '(period unknown)' : `${clock.periodPs} ps`}`);
+  }
+  for (const scope of scopesJson(trace)) {
+    if (scope.path) line('scope', `${scope.path}${scope.protocol ? ` (${scope.protocol})` : ''}`);
+  }
+  for (const storage of storagesJson(trace)) {
+    const kind = `${storage.sparse ? 'sparse' : 'dense'}${storage.buffer ? ' buffer' : ''}`;
+    line(
+      'storage',
+      `${storage.name}[${storage.slots}] ${kind} {${storage.fields.map(fieldText).join(', ')}}`,
+    );
+  }
+  for (const event of eventsJson(trace)) {
+    line('event', `${event.name} {${event.fields.map(fieldText).join(', ')}}`);
+  }
+}
+
+function line(label: string, text: string): void {
+  io.out(`${paint('bold', label.padEnd(9))} ${text}\n`);
+}
+
+function fieldText({ name, type }: { name: string; type: string }): string {
+  return `${name} ${type}`;
+}
+
+function sessionText({ session }: Trace): string {
+  if (!session) return 'none (file of another writer)';
+  const losses =
+    session.lost || session.rejected ? `, lost ${session.lost}, rejected ${session.rejected}` : '';
+  return `${statusName(session).replace('_', ' ')}${losses}`;
+}
+
+function cyclesText(trace: Trace): string {
+  const clocks = trace.schema.clocks.filter((clock) => clock.periodPs > 0);
+  const texts = clocks.map((clock) => `${trace.totalTimePs / BigInt(clock.periodPs)} ${clock.name}`);
+  return texts.length > 0 ? ` (cycle ${texts.join(', ')})` : '';
+}

@@ -1,0 +1,63 @@
+/** `uscope run`: one simulator, traced. */
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { supervise } from '../../bridge/supervisor.js';
+import {
+  addDaemonOptions,
+  compressionOf,
+  type DaemonArguments,
+  intervalOf,
+  maxTracesOf,
+  schemaOf,
+} from '../daemon-arguments.js';
+
+interface RunArguments extends DaemonArguments {
+  readonly timeout?: string;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('run')
+    .summary('run a simulator and trace it')
+    .usage('[options] -- <simulator> [arguments]')
+    .description(
+      "Runs a simulator and writes its traces. Ends with the simulator's exit status, or with 3 when a trace lost or rejected anything or there is none.",
+    )
+    .argument('<simulator...>', 'program and arguments')
+    .option('--endpoint <endpoint>', 'where to listen (default: a private socket)')
+    .option(
+      '--timeout <seconds>',
+      'how long the simulator waits for a daemon that does not answer (default: 30)',
+    );
+  addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
+    process.exitCode = await supervise({
+      command: simulator,
+      serveArguments: serveArguments(options),
+      endpoint: options.endpoint,
+      timeoutMs: timeoutOf(options),
+    });
+  });
+}
+
+/** Checked here, where mistakes are still mistakes of this command line. */
+function serveArguments(options: RunArguments): string[] {
+  schemaOf(options);
+  compressionOf(options);
+  intervalOf(options);
+  maxTracesOf(options);
+  const given: [string, string | undefined][] = [
+    ['--out', options.out],
+    ['--schema', options.schema],
+    ['--compression', options.compression],
+    ['--checkpoint-interval', options.checkpointInterval],
+    ['--max-traces', options.maxTraces],
+  ];
+  return given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+}
+
+function timeoutOf({ timeout }: RunArguments): number | undefined {
+  if (timeout === undefined) return undefined;
+  const ms = Math.round(Number(timeout) * 1000);
+  if (/^\d+(\.\d+)?$/.test(timeout) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
+  throw new UscopeError('CLI_USAGE', `"${timeout}" is no number of seconds; write 30 or 0.5`);
+}

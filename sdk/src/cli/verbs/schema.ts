@@ -1,0 +1,101 @@
+/** `uscope schema`: the clocks, scopes, enums, storages and events of a trace. */
+import { type Command, Option } from 'commander';
+import type { Trace } from '../../reader/index.js';
+import { schemaToText } from '../../schema/to-text.js';
+import { io, paint, printJson } from '../io.js';
+import {
+  clocksJson,
+  dutJson,
+  enumsJson,
+  eventsJson,
+  scopesJson,
+  storagesJson,
+  summaryFieldsJson,
+} from '../schema-json.js';
+import { withTrace } from '../trace-file.js';
+
+interface SchemaOptions {
+  readonly json?: boolean;
+  readonly yaml?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('schema')
+    .summary('the clocks, scopes, enums, storages and events of a trace')
+    .description('Prints the schema as a tree, as JSON, or as a schema text that writers accept.')
+    .argument('<file>', 'trace file')
+    .option('--json', 'one JSON document')
+    .addOption(new Option('--yaml', 'a schema text (docs/schema.md)').conflicts('json'))
+    .action((file: string, options: SchemaOptions) =>
+      withTrace(file, async (trace) => {
+        if (options.json) printJson(schemaJson(trace));
+        else if (options.yaml) io.out(schemaToText(trace.schema, trace.dut));
+        else printTree(trace);
+      }),
+    );
+}
+
+function schemaJson(trace: Trace) {
+  return {
+    dut: dutJson(trace),
+    clocks: clocksJson(trace),
+    scopes: scopesJson(trace),
+    enums: enumsJson(trace),
+    storages: storagesJson(trace),
+    events: eventsJson(trace),
+    summaryFields: summaryFieldsJson(trace),
+  };
+}
+
+function printTree(trace: Trace): void {
+  for (const clock of clocksJson(trace))
+    print(0, 'clock', `${clock.name}, period ${clock.periodPs || 'unknown'} ps`);
+  for (const { name, values } of enumsJson(trace)) {
+    print(0, 'enum', `${name} {${values.map((value) => `${value.name} = ${value.value}`).join(', ')}}`);
+  }
+  const contents = { scopes: scopesJson(trace), storages: storagesJson(trace), events: eventsJson(trace) };
+  for (const scope of contents.scopes) if (scope.parent === null) printScope(contents, scope.id, 0);
+  printOwned(contents, null, 0);
+}
+
+interface Contents {
+  readonly scopes: ReturnType<typeof scopesJson>;
+  readonly storages: ReturnType<typeof storagesJson>;
+  readonly events: ReturnType<typeof eventsJson>;
+}
+
+/** The reader has checked that scopes form a tree. */
+function printScope(contents: Contents, id: number, depth: number): void {
+  const { name, protocol, clock } = contents.scopes[id];
+  const notes = [protocol && `protocol ${protocol}`, clock && `clock ${clock}`].filter(Boolean).join(', ');
+  print(depth, 'scope', notes ? `${name} (${notes})` : name);
+  printOwned(contents, id, depth + 1);
+  for (const child of contents.scopes) if (child.parent === id) printScope(contents, child.id, depth + 1);
+}
+
+function printOwned({ storages, events }: Contents, scope: number | null, depth: number): void {
+  for (const storage of storages.filter((candidate) => candidate.scope === scope)) {
+    const kind = `${storage.sparse ? 'sparse' : 'dense'}${storage.buffer ? ' buffer' : ''}`;
+    print(depth, 'storage', `${lastPart(storage.name)}[${storage.slots}] ${kind}`);
+    for (const field of storage.fields) print(depth + 1, 'field', fieldText(field));
+    for (const property of storage.properties) print(depth + 1, 'property', fieldText(property));
+  }
+  for (const event of events.filter((candidate) => candidate.scope === scope)) {
+    print(depth, 'event', lastPart(event.name));
+    for (const field of event.fields) print(depth + 1, 'field', fieldText(field));
+  }
+}
+
+function fieldText(field: { name: string; type: string; enum?: string | null; role?: string }): string {
+  const type = field.enum ?? field.type;
+  return `${field.name} ${type}${field.role ? ` (${field.role})` : ''}`;
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
+
+function print(depth: number, kind: string, text: string): void {
+  io.out(`${'  '.repeat(depth)}${paint('dim', kind)} ${text}\n`);
+}

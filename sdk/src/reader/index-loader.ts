@@ -1,0 +1,120 @@
+/** Header, preamble and tables of a trace: what opening it reads, and what finalization adds. */
+import { UscopeError } from '../base/errors.js';
+import { decodeHeader, type FileHeader, Flag, HEADER_SIZE } from '../format/header.js';
+import { decodePreamble, type Preamble } from '../format/preamble.js';
+import { decodeSectionTable, type SectionEntry, SectionType } from '../format/section-table.js';
+import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
+import { decodeSegmentTable } from '../format/segment-table.js';
+import { chainError, type SegmentEntry, safeOffset, walkChain } from './segment-list.js';
+import type { CheckedSource } from './source.js';
+
+/** Preambles hold a schema of at most a few MiB; more than this is damage. */
+const MAX_PREAMBLE_BYTES = 256 * 1024 * 1024;
+/** Bytes looked at for the END entry of the section table: more than 2,700 sections. */
+const MAX_SECTION_TABLE_BYTES = 64 * 1024;
+
+export function isComplete(header: FileHeader): boolean {
+  return (header.flags & Flag.COMPLETE) !== 0;
+}
+
+/** @throws UscopeError FORMAT_MAGIC, FORMAT_VERSION, FORMAT_TRUNCATED, … */
+export async function readHeader(source: CheckedSource): Promise<FileHeader> {
+  // A file shorter than a header may still begin with something else than our magic: then that is the better message.
+  return decodeHeader(await source.upTo(0, HEADER_SIZE));
+}
+
+export async function readPreamble(source: CheckedSource, header: FileHeader): Promise<Preamble> {
+  const length = header.preambleEnd - HEADER_SIZE;
+  if (length > MAX_PREAMBLE_BYTES) {
+    throw new UscopeError(
+      'FORMAT_LENGTH',
+      `preamble_end ${header.preambleEnd} makes a preamble of ${length} bytes`,
+      {
+        offset: 28,
+      },
+    );
+  }
+  return decodePreamble(await source.exactly(HEADER_SIZE, length, 'the preamble'), header.versionMinor);
+}
+
+/** The section table of a finalized file; every section lies within the file. */
+export async function readSections(source: CheckedSource, header: FileHeader): Promise<SectionEntry[]> {
+  const offset = safeOffset(header.sectionTableOffset, 32);
+  if (offset < header.preambleEnd) {
+    chainError(
+      `the section table at ${offset} lies before the end of the preamble at ${header.preambleEnd}`,
+      32,
+    );
+  }
+  if (!(await source.reaches(offset + 1))) {
+    throw new UscopeError(
+      'FORMAT_TRUNCATED',
+      `the trace was finalized with its section table at ${offset}, but the file ends before: it was cut`,
+      { offset },
+    );
+  }
+  const sections = decodeSectionTable(await source.upTo(offset, MAX_SECTION_TABLE_BYTES), offset);
+  for (const { type, offset: start, size } of sections) {
+    if (await source.reaches(safeOffset(start + size, offset))) continue;
+    throw new UscopeError(
+      'FORMAT_LENGTH',
+      `section 0x${type.toString(16)} of ${size} bytes at ${start} reaches past the end of the file`,
+      { offset },
+    );
+  }
+  return sections;
+}
+
+export function findSection(sections: readonly SectionEntry[], type: number): SectionEntry | undefined {
+  return sections.find((section) => section.type === type);
+}
+
+export async function readSection(
+  source: CheckedSource,
+  section: SectionEntry,
+  what: string,
+): Promise<Uint8Array> {
+  return source.exactly(Number(section.offset), Number(section.size), what);
+}
+
+/**
+ * All segments of a finalized file, from its segment table; from the chain when it has none.
+ * @throws UscopeError FORMAT_CHAIN when table and header disagree.
+ */
+export async function readSegmentTable(
+  source: CheckedSource,
+  header: FileHeader,
+  sections: readonly SectionEntry[],
+): Promise<SegmentEntry[]> {
+  const section = findSection(sections, SectionType.SEGMENTS);
+  if (!section) return readChain(source, header, 0);
+  const base = Number(section.offset);
+  const entries = decodeSegmentTable(await readSection(source, section, 'the segment table'), base).map(
+    (entry) => ({
+      offset: safeOffset(entry.offset, base),
+      timeStartPs: entry.timeStartPs,
+      timeEndPs: entry.timeEndPs,
+    }),
+  );
+  if (entries.length !== header.numSegments || BigInt(entries.at(-1)?.offset ?? 0) !== header.tailOffset) {
+    chainError(
+      `the segment table has ${entries.length} segments up to ${entries.at(-1)?.offset ?? 0}, the header says ${header.numSegments} up to ${header.tailOffset}`,
+      base,
+    );
+  }
+  for (const { offset } of entries) {
+    if (offset >= header.preambleEnd && (await source.reaches(offset + SEGMENT_HEADER_SIZE))) continue;
+    chainError(`the segment table names a segment at ${offset}, where there can be none`, base);
+  }
+  return entries;
+}
+
+/** Segments above `knownTail` (0: all), by walking the chain from the header's tail_offset. */
+export async function readChain(
+  source: CheckedSource,
+  header: FileHeader,
+  knownTail: number,
+): Promise<SegmentEntry[]> {
+  const tail = safeOffset(header.tailOffset, 40);
+  return walkChain(source, { tail, preambleEnd: header.preambleEnd, knownTail });
+}

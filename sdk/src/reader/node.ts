@@ -1,0 +1,117 @@
+/** Reading traces in Node: the file source and native decompression. The only part of the reader that imports Node. */
+import { type FileHandle, open } from 'node:fs/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import zlib from 'node:zlib';
+import { uncompressSync } from 'lz4-napi';
+import { UscopeError } from '../base/errors.js';
+import type { Codec } from './codec.js';
+import type { Source } from './source.js';
+import { type OpenOptions, openTrace, type Trace } from './trace.js';
+
+/** A source over a file. @throws UscopeError READER_OPEN when it cannot be opened */
+export async function fileSource(path: string): Promise<Source> {
+  let handle: FileHandle;
+  try {
+    handle = await open(path, 'r');
+  } catch (cause) {
+    throw new UscopeError(
+      'READER_OPEN',
+      `the file cannot be opened: ${reason(cause)}`,
+      { file: path },
+      { cause },
+    );
+  }
+  return {
+    name: path,
+    size: async () => (await handle.stat()).size,
+    read: (offset, length) => readAll(handle, offset, length),
+    close: () => handle.close(),
+  };
+}
+
+/** Opens the trace at `path` with native LZ4, ZSTD and CRC-32. @throws as `openTrace`, and READER_OPEN */
+export async function openTraceFile(path: string, options: OpenOptions = {}): Promise<Trace> {
+  const source = await fileSource(path);
+  try {
+    return await openTrace(source, { codec: nodeCodec, ...options });
+  } catch (error) {
+    await source.close?.();
+    throw error;
+  }
+}
+
+/**
+ * Native decompression. LZ4 runs on the calling thread: the library's asynchronous form keeps hundreds of MB of old results alive on a long
+ * scan and is no faster, since what follows takes longer than decompression.
+ */
+export const nodeCodec: Codec = {
+  lz4: async (framed) => {
+    const raw = plainArray(uncompressSync(framed));
+    // The library frees its buffers in turns of the event loop, which a scan over memory would never reach.
+    await nextTurn();
+    return raw;
+  },
+  zstd: async (frame, rawSize) => (await zstdDecoder())(frame, rawSize),
+  ...nativeCrc32(),
+};
+
+async function readAll(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+  const buffer = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}
+
+/** The same bytes, not as a Buffer: a Buffer's `slice` does not copy, which users of payloads would not expect. */
+function plainArray(bytes: Uint8Array): Uint8Array {
+  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+type ZstdDecoder = (frame: Uint8Array, rawSize: number) => Uint8Array;
+type ZlibWithZstd = {
+  zstdDecompressSync?(data: Uint8Array, options: { maxOutputLength: number }): Uint8Array;
+};
+
+let decoder: Promise<ZstdDecoder> | null = null;
+
+function zstdDecoder(): Promise<ZstdDecoder> {
+  decoder ??= findZstd();
+  return decoder;
+}
+
+/** Node has ZSTD from 22.15 on; before, the optional package zstd-napi. Both write into at most `rawSize` bytes, whatever the frame says. */
+async function findZstd(): Promise<ZstdDecoder> {
+  const { zstdDecompressSync } = zlib as unknown as ZlibWithZstd;
+  if (zstdDecompressSync) {
+    return (frame, rawSize) =>
+      plainArray(zstdDecompressSync(frame, { maxOutputLength: Math.max(rawSize, 1) }));
+  }
+  try {
+    const binding = await import('zstd-napi/binding.js');
+    const context = new binding.DCtx();
+    return (frame, rawSize) => {
+      const target = new Uint8Array(rawSize);
+      return target.subarray(0, context.decompress(target, frame));
+    };
+  } catch (cause) {
+    throw new UscopeError(
+      'READER_COMPRESSION',
+      'the trace is compressed with ZSTD; install the optional package zstd-napi, or use Node 22.15 or later',
+      {},
+      { cause },
+    );
+  }
+}
+
+function nativeCrc32(): Pick<Codec, 'crc32'> {
+  const { crc32 } = zlib as unknown as { crc32?: (bytes: Uint8Array, seed: number) => number };
+  return crc32 ? { crc32: (bytes, seed) => crc32(bytes, seed) } : {};
+}
+
+function reason(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

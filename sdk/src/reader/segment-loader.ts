@@ -1,0 +1,188 @@
+/**
+ * Brings one segment into memory: header, checkpoint, decompressed frames; checked against its commit record where the file has them.
+ */
+import { crc32 } from '../base/crc32.js';
+import { UscopeError } from '../base/errors.js';
+import { COMMIT_HEADER_SIZE, commitRecordSize, verifyCommitRecord } from '../format/commit-record.js';
+import { FrameCursor } from '../format/frame.js';
+import { compressionOf, type FileHeader, Flag } from '../format/header.js';
+import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
+import type { CompressionName } from '../format/types.js';
+import { type Codec, decompressDeltas } from './codec.js';
+import { commitRecordOffset } from './commit-strings.js';
+import { chainError, readSegmentHeader, type SegmentList, segmentSize } from './segment-list.js';
+import type { CheckedSource } from './source.js';
+import type { Warnings } from './warnings.js';
+
+/** A segment in memory. `deltas` is what the cursor walks; nothing else may change it. */
+export interface LoadedSegment {
+  readonly index: number;
+  readonly offset: number;
+  readonly header: SegmentHeader;
+  readonly checkpoint: Uint8Array;
+  readonly checkpointOffset: number;
+  readonly deltas: Uint8Array;
+  /** File offset of the delta blob. */
+  readonly deltasOffset: number;
+  /** False where `deltas` are the file's own bytes. */
+  readonly compressed: boolean;
+  /** A new walk over the frames. */
+  cursor(): FrameCursor;
+}
+
+export interface LoaderOptions {
+  readonly codec: Codec;
+  readonly maxSegmentBytes: number;
+  /** Check every segment against the CRC of its commit record. */
+  readonly verify: boolean;
+  /** Bytes of decompressed segments kept for the next question. */
+  readonly cacheBytes: number;
+}
+
+/** One read fetches a whole segment when its successor shows that it is no longer than this. */
+const SINGLE_READ_LIMIT = 16 * 1024 * 1024;
+
+export class SegmentLoader {
+  private readonly cache = new Map<number, LoadedSegment>();
+  private cachedBytes = 0;
+  private readonly method: CompressionName;
+  private readonly interleaved: boolean;
+
+  constructor(
+    private readonly source: CheckedSource,
+    private readonly list: SegmentList,
+    header: FileHeader,
+    private readonly options: LoaderOptions,
+    private readonly warnings: Warnings,
+  ) {
+    this.method = compressionOf(header.flags);
+    this.interleaved = (header.flags & Flag.INTERLEAVED) !== 0;
+  }
+
+  /** Loads a segment without keeping it: for scans, which pass each segment once. */
+  async load(index: number): Promise<LoadedSegment> {
+    return this.cache.get(index) ?? this.fetch(index);
+  }
+
+  /** Loads a segment and keeps it: for questions that return to the same place. */
+  async loadCached(index: number): Promise<LoadedSegment> {
+    const known = this.cache.get(index);
+    if (known) this.cache.delete(index);
+    const segment = known ?? (await this.fetch(index));
+    if (this.cache.has(index)) return segment;
+    this.cache.set(index, segment);
+    if (!known) this.cachedBytes += cost(segment);
+    for (const [oldest, victim] of this.cache) {
+      if (this.cachedBytes <= this.options.cacheBytes || oldest === index) break;
+      this.cache.delete(oldest);
+      this.cachedBytes -= cost(victim);
+    }
+    return segment;
+  }
+
+  /** Only the checkpoint of a segment, and its file offset. */
+  async checkpoint(index: number): Promise<{ bytes: Uint8Array; offset: number }> {
+    const known = this.cache.get(index);
+    if (known) return { bytes: known.checkpoint, offset: known.checkpointOffset };
+    const segmentOffset = this.list.entries[index].offset;
+    const { checkpointSize } = await readSegmentHeader(this.source, segmentOffset);
+    const offset = segmentOffset + SEGMENT_HEADER_SIZE;
+    return { bytes: await this.source.exactly(offset, checkpointSize, 'a checkpoint'), offset };
+  }
+
+  private async fetch(index: number): Promise<LoadedSegment> {
+    const { offset, timeStartPs } = this.list.entries[index];
+    const first = await this.source.upTo(offset, this.readLength(index));
+    const header = decodeSegmentHeader(first, offset);
+    if (header.timeStartPs !== timeStartPs) {
+      chainError(
+        `the segment at ${offset} starts at ${header.timeStartPs} ps, its table entry says ${timeStartPs}`,
+        offset,
+      );
+    }
+    const size = segmentSize(header);
+    const whole =
+      first.byteLength >= size
+        ? first.subarray(0, size)
+        : await this.source.exactly(offset, size, 'a segment');
+    if (this.options.verify) await this.verify(offset, whole, first);
+    return this.assemble(index, offset, header, whole);
+  }
+
+  private readLength(index: number): number {
+    const next = this.list.entries[index + 1];
+    const span = next ? next.offset - this.list.entries[index].offset : 0;
+    return next && span <= SINGLE_READ_LIMIT ? span : SEGMENT_HEADER_SIZE;
+  }
+
+  private async assemble(
+    index: number,
+    offset: number,
+    header: SegmentHeader,
+    whole: Uint8Array,
+  ): Promise<LoadedSegment> {
+    const checkpointOffset = offset + SEGMENT_HEADER_SIZE;
+    const deltasStart = SEGMENT_HEADER_SIZE + header.checkpointSize;
+    const bytes = whole.subarray(deltasStart);
+    const deltasOffset = offset + deltasStart;
+    const blob = { bytes, rawSize: header.deltasRawSize, method: this.method, offset: deltasOffset };
+    const deltas = await decompressDeltas(blob, this.options.codec, this.options.maxSegmentBytes);
+    const compressed = this.method !== 'none';
+    return {
+      index,
+      offset,
+      header,
+      checkpoint: whole.subarray(SEGMENT_HEADER_SIZE, deltasStart),
+      checkpointOffset,
+      deltas,
+      deltasOffset,
+      compressed,
+      cursor: () => new FrameCursor(deltas, header.timeStartPs, this.interleaved),
+    };
+  }
+
+  /** @throws UscopeError FORMAT_CHECKSUM when segment or record are not what was committed. */
+  private async verify(offset: number, segment: Uint8Array, read: Uint8Array): Promise<void> {
+    const recordOffset = commitRecordOffset(offset + segment.byteLength);
+    const record = await this.readRecord(recordOffset, read.subarray(recordOffset - offset));
+    if (!record) {
+      this.warnings.add(
+        'no-commit-record',
+        `the segment at ${offset} has no commit record behind it: damage to it cannot be noticed`,
+      );
+    } else if (!verifyCommitRecord(segment, record, this.options.codec.crc32 ?? crc32)) {
+      throw new UscopeError(
+        'FORMAT_CHECKSUM',
+        `the segment of ${segment.byteLength} bytes is not what was committed: its bytes or those of its commit record changed on disk`,
+        { offset },
+      );
+    }
+  }
+
+  /** The record's bytes, from those already read if they suffice; null when there is none. */
+  private async readRecord(offset: number, read: Uint8Array): Promise<Uint8Array | null> {
+    const prefix =
+      read.byteLength >= COMMIT_HEADER_SIZE ? read : await this.source.upTo(offset, COMMIT_HEADER_SIZE);
+    const size = commitRecordSize(prefix);
+    if (size === 0) return null;
+    return read.byteLength >= size
+      ? read.subarray(0, size)
+      : this.source.exactly(offset, size, 'a commit record');
+  }
+}
+
+/** Errors inside a delta blob carry offsets in it: they get those of the file, or (decompressed) the blob's and the detail keeps the other. */
+export function placeInSegment(error: unknown, segment: LoadedSegment): unknown {
+  if (!(error instanceof UscopeError)) return error;
+  const inBlob = segment.compressed ? 0 : Number(error.place.offset ?? 0);
+  return new UscopeError(
+    error.code,
+    `${error.detail}, in the segment at ${segment.offset}`,
+    { offset: segment.deltasOffset + inBlob },
+    { cause: error },
+  );
+}
+
+function cost(segment: LoadedSegment): number {
+  return segment.deltas.byteLength + segment.checkpoint.byteLength;
+}

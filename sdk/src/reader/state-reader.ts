@@ -1,0 +1,115 @@
+/**
+ * State at a time (§8.4): the checkpoint of the segment that holds it, then that segment's frames up to it.
+ */
+import { UscopeError } from '../base/errors.js';
+import { CursorItem } from '../format/frame.js';
+import type { Schema } from '../format/types.js';
+import { type StateLayout, stateLayout } from '../state/layout.js';
+import { StorageState } from '../state/storage-state.js';
+import { DenseBuffers } from './dense-buffers.js';
+import type { SchemaChecks } from './scan.js';
+import type { SegmentList } from './segment-list.js';
+import { type LoadedSegment, placeInSegment, type SegmentLoader } from './segment-loader.js';
+import type { Warnings } from './warnings.js';
+
+export class StateReader {
+  private readonly layout: StateLayout;
+  private readonly denseBuffers: DenseBuffers | null;
+  /** Whether checkpoints are stored after their segment; null until asked. */
+  private storedAfter: boolean | null;
+
+  /** @param ours the file has our session chunk: its checkpoints are where they belong */
+  constructor(
+    schema: Schema,
+    private readonly list: SegmentList,
+    private readonly loader: SegmentLoader,
+    private readonly checks: SchemaChecks,
+    private readonly warnings: Warnings,
+    options: { readonly ours: boolean; readonly maxStateBytes: number | undefined },
+  ) {
+    this.layout = stateLayout(schema, options.maxStateBytes);
+    this.denseBuffers = DenseBuffers.of(this.layout, loader, warnings);
+    this.storedAfter = options.ours ? false : null;
+  }
+
+  /**
+   * The state after all frames at or before `timePs`.
+   * @throws UscopeError READER_RANGE before the first segment, FORMAT_* for damage.
+   */
+  async at(timePs: bigint): Promise<StorageState> {
+    const index = this.list.lastStartingAtOrBefore(timePs);
+    if (index < 0) return this.beforeAll(timePs);
+    const segment = await this.loader.loadCached(index);
+    const state = await this.atStartOf(index);
+    this.replay(state, segment, timePs);
+    return state;
+  }
+
+  /** The state before the first frame of a segment. */
+  async atStartOf(index: number): Promise<StorageState> {
+    const state = new StorageState(this.layout);
+    const source = (await this.checkpointsAreAfter()) ? index - 1 : index;
+    if (source >= 0) {
+      const { bytes, offset } = await this.loader.checkpoint(source);
+      state.loadCheckpoint(bytes, offset);
+    }
+    await this.denseBuffers?.restore(state, index);
+    return state;
+  }
+
+  private beforeAll(timePs: bigint): StorageState {
+    const first = this.list.entries[0];
+    if (first || timePs < 0n) {
+      throw new UscopeError(
+        'READER_RANGE',
+        `the trace begins at ${first?.timeStartPs ?? 0n} ps; ${timePs} ps is before`,
+      );
+    }
+    return new StorageState(this.layout);
+  }
+
+  private replay(state: StorageState, segment: LoadedSegment, untilPs: bigint | null): void {
+    const untilLo = untilPs === null ? 0 : Number(untilPs & 0xffff_ffffn);
+    const untilHi = untilPs === null ? Number.POSITIVE_INFINITY : Number(untilPs >> 32n);
+    const cursor = segment.cursor();
+    try {
+      while (cursor.next()) {
+        if (cursor.kind === CursorItem.OP) {
+          if (!this.checks.op(cursor)) continue;
+          state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
+        } else if (cursor.kind === CursorItem.FRAME) {
+          if (cursor.timeHi > untilHi || (cursor.timeHi === untilHi && cursor.timeLo > untilLo)) return;
+        }
+      }
+    } catch (error) {
+      throw placeInSegment(error, segment);
+    }
+  }
+
+  /**
+   * One existing writer stores a segment's checkpoint as the state *after* it, so that its deltas would count twice. Such a file shows in
+   * segment 0: replayed from nothing it gives its own checkpoint, which is not empty.
+   */
+  private async checkpointsAreAfter(): Promise<boolean> {
+    if (this.storedAfter !== null) return this.storedAfter;
+    const segment = await this.loader.loadCached(0);
+    const stored = new StorageState(this.layout);
+    stored.loadCheckpoint(segment.checkpoint, segment.checkpointOffset);
+    const empty = new StorageState(this.layout);
+    this.storedAfter = false;
+    if (sameState(stored, empty)) return false;
+    this.replay(empty, segment, null);
+    if (!sameState(stored, empty)) return false;
+    this.storedAfter = true;
+    this.warnings.add(
+      'checkpoints-after-segment',
+      'the writer stored each checkpoint after its segment instead of before it; states are read accordingly',
+    );
+    return true;
+  }
+}
+
+function sameState(a: StorageState, b: StorageState): boolean {
+  const [first, second] = [a.encodeCheckpoint(), b.encodeCheckpoint()];
+  return first.length === second.length && first.every((byte, index) => byte === second[index]);
+}
