@@ -1,0 +1,216 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addi, EBREAK, ECALL, encode, jalr, lui, lw, NOP, randomProgram, sw } from './lib/assemble.js';
+import { Cause, formatHex, Machine, parseHex, RAM_BASE } from './lib/rv32i.js';
+import { DEMO, make, type Run, simulate } from './lib/simulator.js';
+
+const RAM_END = 0x8001_0000;
+const HIGH = RAM_BASE >>> 12;
+let folder = '';
+
+beforeAll(() => {
+  make('TRACE=0');
+  folder = mkdtempSync(join(tmpdir(), 'uscope-core-'));
+}, 180_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a program of instruction words on the core and on the reference. */
+function both(words: readonly number[]): { run: Run; machine: Machine } {
+  const image = join(folder, 'program.hex');
+  writeFileSync(image, formatHex(words));
+  const machine = new Machine(words);
+  machine.run(1_000_000);
+  return { run: simulate([`+firmware=${image}`, '+quiet', '+max-cycles=100000'], folder), machine };
+}
+
+/** The stages an instruction passes before the next one could retire alone. */
+const FILL = 4;
+
+function expectSame({ run, machine }: { run: Run; machine: Machine }): void {
+  const { report } = run;
+  const { counts } = machine;
+  expect(report.halted).toBe(true);
+  expect({ cause: report.cause, tval: report.tval, pc: report.pc }).toEqual(machine.stop);
+  expect(report.registers).toEqual([...machine.registers]);
+  for (const name of ['committed_insns', 'branches', 'branches_taken', 'jumps', 'loads', 'stores'] as const) {
+    expect([name, report.counters[name]]).toEqual([name, String(counts[name])]);
+  }
+  // The instruction that stops the core takes its place in the pipeline without retiring.
+  const cycles = counts.committed_insns + 1 + counts.stalls_load_use + 2 * counts.redirects + FILL;
+  expect(report.counters.cycles).toBe(String(cycles));
+}
+
+describe('the program of the demo', () => {
+  it('prints and computes on the core what it does on the host', () => {
+    const run = simulate([], folder);
+    expect(run.stderr).toBe('');
+    expect(run.status).toBe(0);
+    expect(run.report.result).toBe(run.report.expected);
+    expect(Number(run.report.counters.cycles)).toBeGreaterThanOrEqual(200_000);
+  });
+
+  it('behaves on the core as on the reference, instruction by instruction counted', () => {
+    const machine = new Machine(parseHex(readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8')));
+    machine.run(2_000_000);
+    const run = simulate([], folder);
+    expectSame({ run, machine });
+    expect(run.stdout.startsWith(machine.console)).toBe(true);
+    expect(run.report.result).toBe(machine.result);
+    expect(run.report.counters.stalls_load_use).toBe(String(machine.counts.stalls_load_use));
+  });
+
+  it('fails with status 1 when the checksum is wrong', () => {
+    const words = [lui(1, 0x10000), addi(2, 0, 1), sw(2, 1, 4), ECALL, NOP, NOP, NOP, NOP];
+    const { run } = both(words);
+    expect(run.status).toBe(1);
+    expect(run.report.result).toBe(1);
+    expect(run.stderr).toContain('wrong checksum: core 00000001');
+  });
+
+  it('fails with status 1 when the program does not end', () => {
+    const image = join(folder, 'loop.hex');
+    writeFileSync(image, formatHex([encode.jal(0, 0), NOP, NOP]));
+    const run = simulate([`+firmware=${image}`, '+quiet', '+max-cycles=500'], folder);
+    expect(run.status).toBe(1);
+    expect(run.report.halted).toBe(false);
+    expect(run.report.counters.cycles).toBe('500');
+    expect(run.stderr).toContain('did not end');
+  });
+});
+
+describe('the checked-in image', () => {
+  const hex = readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8');
+  const version = /^\/\/ compiler: (.+)$/m.exec(hex)?.[1];
+
+  it('was made from the sources beside it', () => {
+    const inputs = ['start.S', 'platform.c', 'workload.c', 'workload.h', 'link.ld', 'Makefile'];
+    const hash = createHash('sha256');
+    for (const name of inputs) hash.update(readFileSync(join(DEMO, 'firmware', name)));
+    expect(/^\/\/ sources: (.+)$/m.exec(hex)?.[1]).toBe(hash.digest('hex'));
+  });
+
+  it.skipIf(compilerVersion() !== version)('is what its compiler makes of them', () => {
+    const build = `BUILD=${join(folder, 'firmware')}`;
+    execFileSync('make', ['-C', join(DEMO, 'firmware'), build, 'check'], { stdio: 'pipe' });
+  });
+});
+
+describe('the pipeline', () => {
+  it.each(Array.from({ length: 60 }, (_, seed) => seed))(
+    'agrees with the reference on random program %i',
+    (seed) => {
+      expectSame(both(randomProgram(seed + 1, 40 + 12 * seed)));
+    },
+  );
+
+  it('forwards from the memory and the writeback stage, the younger first', () => {
+    const words = [
+      addi(1, 0, 1),
+      addi(1, 0, 2),
+      addi(1, 0, 3),
+      encode.r(0, 1, 1, 0, 2),
+      encode.r(0, 1, 2, 0, 3),
+      ECALL,
+    ];
+    const { run } = both([...words, NOP, NOP, NOP, NOP]);
+    expect(run.report.registers.slice(1, 4)).toEqual([3, 6, 9]);
+    expect(run.report.counters.stalls_load_use).toBe('0');
+  });
+
+  it('waits one cycle for a load, no cycle when another instruction stands between', () => {
+    const near = [lui(8, HIGH), lw(1, 8, 0), addi(2, 1, 0), ECALL, NOP, NOP, NOP, NOP];
+    const far = [lui(8, HIGH), lw(1, 8, 0), NOP, addi(2, 1, 0), ECALL, NOP, NOP, NOP, NOP];
+    expect(both(near).run.report.counters.stalls_load_use).toBe('1');
+    expect(both(far).run.report.counters.stalls_load_use).toBe('0');
+  });
+
+  it('squashes the two instructions behind a jump', () => {
+    const words = [encode.jal(1, 12), addi(2, 0, 1), addi(3, 0, 1), ECALL, NOP, NOP, NOP, NOP];
+    const { report } = both(words).run;
+    expect(report.registers.slice(1, 4)).toEqual([RAM_BASE + 4, 0, 0]);
+    // Two behind the jump, then the ECALL and the four behind it.
+    expect(report.counters.squashed_insns).toBe('7');
+    expect(report.counters.flushes).toBe('2');
+  });
+});
+
+describe('exceptions stop the core, precisely', () => {
+  const before = addi(1, 0, 7);
+  const after = [addi(1, 0, 99), sw(1, 8, 0), NOP, NOP, NOP];
+  const program = (...words: number[]): number[] => [lui(8, HIGH), before, ...words, ...after];
+
+  it.each([
+    ['an unknown opcode', Cause.ILLEGAL, program(0xffff_ffff)],
+    ['a multiplication (RV32M)', Cause.ILLEGAL, program(encode.r(1, 1, 1, 0, 2))],
+    ['a CSR access', Cause.ILLEGAL, program(0xc000_2573)],
+    ['FENCE.I', Cause.ILLEGAL, program(0x0000_100f)],
+    ['a shift with a wrong upper half', Cause.ILLEGAL, program(encode.i(0x13, 1, 2, 1, 0x401))],
+    ['EBREAK', Cause.BREAKPOINT, program(EBREAK)],
+    ['a load of a word from an odd address', Cause.LOAD_MISALIGNED, program(lw(2, 8, 2))],
+    ['a load of a halfword from an odd address', Cause.LOAD_MISALIGNED, program(encode.i(0x03, 1, 2, 8, 1))],
+    ['a load from where nothing is', Cause.LOAD_FAULT, program(lw(2, 0, 0))],
+    ['a load from a device', Cause.LOAD_FAULT, program(lui(9, 0x10000), lw(2, 9, 0))],
+    ['a store to an odd address', Cause.STORE_MISALIGNED, program(sw(1, 8, 1))],
+    ['a store to where nothing is', Cause.STORE_FAULT, program(sw(1, 0, 0))],
+    ['a jump to an odd address', Cause.FETCH_MISALIGNED, program(jalr(5, 8, 2))],
+    ['a taken branch to an odd address', Cause.FETCH_MISALIGNED, program(encode.b(0, 0, 0, 6))],
+    ['a jump out of memory', Cause.FETCH_FAULT, program(jalr(5, 0, 0))],
+  ])('%s', (_what, cause, words) => {
+    const outcome = both(words);
+    expectSame(outcome);
+    expect(outcome.run.report.cause).toBe(cause);
+    expect(outcome.run.report.registers[1]).toBe(7);
+    expect(outcome.run.status).toBe(1);
+    expect(outcome.run.stderr).toContain(`exception ${cause}`);
+  });
+
+  it('a branch not taken to an odd address is harmless', () => {
+    const words = [encode.b(1, 0, 0, 6), addi(1, 0, 5), ECALL, NOP, NOP, NOP, NOP];
+    expectSame(both(words));
+  });
+
+  it('running off the end of memory', () => {
+    const words = [lui(8, (RAM_END >>> 12) & 0xfffff), jalr(0, 8, -4), NOP, NOP];
+    const { run } = both(words);
+    // The last word is zero, which is no instruction.
+    expect(run.report).toMatchObject({ cause: Cause.ILLEGAL, pc: RAM_END - 4 });
+  });
+
+  it('an instruction behind one that stops the core has no effect, a store neither', () => {
+    const words = [lui(8, 0x10000), addi(1, 0, 7), EBREAK, sw(1, 8, 4), addi(2, 0, 1), NOP, NOP, NOP];
+    const { run, machine } = both(words);
+    expectSame({ run, machine });
+    expect(run.report.result).toBeNull();
+    expect(run.report.counters.stores).toBe('0');
+    expect(run.report.registers[2]).toBe(0);
+  });
+});
+
+describe('arguments of the simulator', () => {
+  const status = (...args: string[]): number => {
+    try {
+      execFileSync(join(DEMO, 'obj_dir_notrace/Vtop'), args, { stdio: 'pipe' });
+      return 0;
+    } catch (error) {
+      return (error as { status: number }).status;
+    }
+  };
+  it.each([['+max-cycles=0'], ['+max-cycles=many'], ['+firmware=/nonexistent.hex'], ['+bogus'], ['plain']])(
+    'refuses %s with status 2',
+    (argument) => {
+      expect(status(argument)).toBe(2);
+    },
+  );
+});
+
+function compilerVersion(): string | null {
+  try {
+    return execFileSync('riscv64-unknown-elf-gcc', ['-dumpversion'], { encoding: 'utf8' }).trim();
+  } catch {
+    return null;
+  }
+}

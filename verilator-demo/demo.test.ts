@@ -1,0 +1,315 @@
+/** The whole path: core -> tracer -> DPI -> client -> daemon -> file -> reader, on the demo's program. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SessionStatus } from '../sdk/src/format/index.js';
+import type { Trace } from '../sdk/src/reader/index.js';
+import { openTraceFile } from '../sdk/src/reader/node.js';
+import { addi, lui, NOP } from './lib/assemble.js';
+import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
+import {
+  Cause,
+  destinationOf,
+  formatHex,
+  Machine,
+  parseHex,
+  RAM_BASE,
+  type Step,
+  sourcesOf,
+} from './lib/rv32i.js';
+import { DEMO, make, type Report } from './lib/simulator.js';
+
+const ROOT = dirname(DEMO.replace(/\/$/, ''));
+const CYCLE = 1000;
+const MISPREDICT = 0;
+const EXCEPTION = 1;
+
+let out = '';
+let demo: { status: number | null; stdout: string; stderr: string };
+let report: Report;
+let trace: Trace;
+let audit: AuditResult;
+const instructions: Instruction[] = [];
+/** Those of them that retired, in order. */
+let retired: Instruction[] = [];
+
+beforeAll(async () => {
+  make();
+  if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js'))) {
+    spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
+  }
+  out = mkdtempSync(join(tmpdir(), 'uscope-demo-'));
+  demo = spawnSync(process.execPath, [join(DEMO, 'demo.mjs'), '--out', out], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  if (demo.status !== 0)
+    throw new Error(`the demo failed with status ${demo.status}:\n${demo.stdout}\n${demo.stderr}`);
+  report = JSON.parse(readFileSync(join(out, 'report.json'), 'utf8')) as Report;
+  trace = await openTraceFile(join(out, 'core0.uscope'));
+  audit = await auditTrace(trace, (instruction) => instructions.push(instruction));
+  retired = instructions.filter((instruction) => instruction.isRetired);
+}, 300_000);
+
+afterAll(async () => {
+  await trace?.close();
+  rmSync(out, { recursive: true, force: true });
+});
+
+/** What the same program does, instruction by instruction. */
+function reference(): Step[] {
+  const steps: Step[] = [];
+  const machine = new Machine(parseHex(readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8')));
+  machine.run(2_000_000, (step) => steps.push(step));
+  return steps;
+}
+
+describe('the demo', () => {
+  it('prints what the core counted and what to try next', () => {
+    const grouped = Number(report.counters.committed_insns).toLocaleString('en-US');
+    expect(demo.stdout).toContain(`instructions  ${grouped} retired`);
+    expect(demo.stdout).toContain("equal the core's own");
+    expect(demo.stdout).toMatch(/uscope\.js info .*core0\.uscope/);
+  });
+
+  it('leaves a finalized file that nothing is missing from', () => {
+    expect(trace.isComplete).toBe(true);
+    expect(trace.session).toMatchObject({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
+    expect(trace.warnings).toEqual([]);
+    expect(trace.totalTimePs).toBe(BigInt(report.counters.cycles!) * BigInt(CYCLE));
+  });
+
+  it('describes itself by the names viewers look for', () => {
+    expect(trace.dutProperty('cpu.pipeline_stages')).toBe('fetch,decode,execute,memory,writeback');
+    expect(trace.dutProperty('cpu.isa')).toBe('RV32I');
+    const scope = trace.schema.scopes.find((candidate) => candidate.name === 'core0')!;
+    expect(scope.protocol).toBe('cpu');
+    expect(trace.schema.clocks[scope.clockId]).toMatchObject({ name: 'core_clk', periodPs: CYCLE });
+    expect(trace.names.storage('core0/entities').fields[0]!.name).toBe('entity_id');
+  });
+});
+
+describe('the trace', () => {
+  it('has a frame for every cycle and one for the last edge', () => {
+    expect(audit.frames).toBe(Number(report.counters.cycles) + 1);
+    expect(Number(report.counters.cycles)).toBeGreaterThanOrEqual(200_000);
+  });
+
+  it("breaks no rule of an instruction's life", () => {
+    expect(audit.problems).toEqual([]);
+  });
+
+  it('counts what the core counts, and ends with the registers of the core', () => {
+    expect(compareWithReport(audit, report)).toEqual([]);
+    expect(Object.keys(audit.counters).sort()).toEqual(Object.keys(report.counters).sort());
+  });
+
+  it('ends every instruction fetched, retired or squashed', () => {
+    expect(audit.born).toBe(audit.retired + audit.squashed);
+    expect(audit.retired).toBe(Number(report.counters.committed_insns));
+  });
+
+  it('holds the instructions and register writes of the program, in order', () => {
+    const expected = reference();
+    const actual = retired;
+    expect(actual.length).toBe(expected.length);
+    const wrong = actual.findIndex((instruction, index) => {
+      const step = expected[index]!;
+      const write = step.rd ? { rd: step.rd, value: step.value } : null;
+      const same = instruction.pc === step.pc && instruction.inst_bits === step.inst;
+      return !same || instruction.write?.rd !== write?.rd || instruction.write?.value !== write?.value;
+    });
+    expect(wrong === -1 ? null : { wrong, actual: actual[wrong], expected: expected[wrong] }).toBeNull();
+  });
+
+  it('moves every retired instruction on each cycle, but for load-use stalls in fetch and decode', () => {
+    for (const { enteredAt, endedAt } of retired) {
+      const [fetch, decode, execute, memory, writeback] = enteredAt as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      const late = [
+        decode - fetch > 2 * CYCLE,
+        execute - decode > 2 * CYCLE,
+        memory - execute,
+        writeback - memory,
+        endedAt - writeback,
+      ];
+      if (late[0] || late[1] || late[2] !== CYCLE || late[3] !== CYCLE || late[4] !== CYCLE) {
+        expect({ enteredAt, endedAt }).toBe('one cycle per stage');
+      }
+    }
+    const waiting = instructions.filter(
+      ({ enteredAt }) => enteredAt.length > 2 && enteredAt[2]! - enteredAt[1]! > CYCLE,
+    );
+    expect(waiting.length).toBe(Number(report.counters.stalls_load_use));
+  });
+
+  it('squashes behind a taken branch before execute, and everything behind the end of the program', () => {
+    const squashed = instructions.filter((instruction) => !instruction.isRetired);
+    expect(
+      squashed.every(
+        ({ flushed, enteredAt }) =>
+          flushed === EXCEPTION || (flushed === MISPREDICT && enteredAt.length <= 2),
+      ),
+    ).toBe(true);
+    const last = squashed.filter(({ flushed }) => flushed === EXCEPTION);
+    expect(new Set(last.map(({ endedAt }) => endedAt))).toEqual(new Set([Number(trace.totalTimePs)]));
+    expect(audit.traps).toMatchObject([{ cause: BigInt(Cause.ECALL), tval: 0n, entity: { pc: report.pc } }]);
+  });
+
+  it('names as dependencies exactly the values handed on in flight', () => {
+    const writer: (Instruction | undefined)[] = [];
+    const wrong: unknown[] = [];
+    for (const instruction of retired) {
+      const readAt = instruction.enteredAt[2]! - CYCLE;
+      const needed = sourcesOf(instruction.inst_bits)
+        .map((register) => writer[register])
+        .filter((producer) => producer !== undefined && producer.endedAt > readAt)
+        .map((producer) => producer!.serial);
+      const expected = [...new Set(needed)].sort();
+      const actual = [...instruction.producers].sort();
+      if (String(expected) !== String(actual)) wrong.push({ instruction, expected });
+      const rd = destinationOf(instruction.inst_bits);
+      if (rd) writer[rd] = instruction;
+    }
+    expect(wrong.slice(0, 3)).toEqual([]);
+    expect(audit.dependencies).toBeGreaterThan(retired.length / 4);
+  });
+
+  it('annotates every instruction with its pc and the disassembly that objdump gives', async () => {
+    const listing = readListing();
+    const texts = new Map(
+      instructions.map(({ pc, inst_bits, text }) => [`${pc} ${inst_bits}`, { pc, inst_bits, text }]),
+    );
+    await trace.strings.load([...texts.values()].map(({ text }) => text));
+    let compared = 0;
+    for (const { pc, inst_bits, text } of texts.values()) {
+      const address = pc.toString(16).padStart(8, '0');
+      const actual = trace.strings.peek(text)!;
+      expect(actual.startsWith(`${address}: `)).toBe(true);
+      const known = listing.get(address);
+      if (!known || known.word !== inst_bits) continue;
+      expect(actual).toBe(`${address}: ${known.text}`);
+      compared++;
+    }
+    expect(compared).toBeGreaterThan(500);
+  });
+});
+
+describe('the reader on this trace', () => {
+  it('gives the final state without reading it all', async () => {
+    const state = await trace.stateAt(trace.totalTimePs);
+    report.registers.forEach((value, index) => {
+      expect(state.slotField('core0/regs', index, 'value')).toBe(BigInt(value));
+    });
+    for (const [name, value] of Object.entries(report.counters)) {
+      expect([name, state.slotField(`core0/${name}`, 0, 'count')]).toEqual([name, BigInt(value)]);
+    }
+    expect(state.occupancy('core0/entities')).toBe(0);
+    expect(state.occupancy('core0/pipeline_regs')).toBe(0);
+  });
+
+  it('gives the state in the middle: as many instructions retired as had ended by then', async () => {
+    for (const cycle of [0, 1, 4, 1000, 99_999, 123_456, 200_000]) {
+      const time = cycle * CYCLE;
+      const state = await trace.stateAt(time);
+      const ended = retired.filter((instruction) => instruction.endedAt <= time);
+      expect(state.slotField('core0/committed_insns', 0, 'count')).toBe(BigInt(ended.length));
+      expect(state.slotField('core0/cycles', 0, 'count')).toBe(BigInt(cycle + 1));
+      const alive = instructions.filter(({ bornAt, endedAt }) => bornAt <= time && time < endedAt);
+      expect(state.occupancy('core0/entities')).toBe(alive.length);
+      for (const { slot, pc } of alive)
+        expect(state.slotField('core0/entities', slot, 'pc')).toBe(BigInt(pc));
+    }
+  });
+
+  it('finds in the summary all instructions, and in every counter its total', async () => {
+    const summary = (await trace.summary())!;
+    expect(summary.totalInstructions).toBe(BigInt(audit.born));
+    const finest = await trace.summaryData(0);
+    expect(finest.density.reduce((sum, count) => sum + count, 0)).toBe(audit.born);
+    expect(finest.counters.map(({ name }) => name).sort()).toEqual(Object.keys(report.counters).sort());
+  });
+});
+
+describe('a program that goes wrong', () => {
+  it('is traced to its last cycle, with the exception that ended it', async () => {
+    const image = join(out, 'wrong.hex');
+    writeFileSync(
+      image,
+      formatHex([lui(8, RAM_BASE >>> 12), addi(1, 0, 7), 0xffff_ffff, addi(1, 0, 99), NOP, NOP, NOP]),
+    );
+    const folder = join(out, 'wrong');
+    const reportFile = join(out, 'wrong.json');
+    const run = uscopeRun(folder, [`+firmware=${image}`, '+quiet', `+report=${reportFile}`]);
+    expect(run.status).toBe(1);
+    const wrong = await openTraceFile(join(folder, 'core0.uscope'));
+    const found = await auditTrace(wrong);
+    await wrong.close();
+    expect(wrong.isComplete).toBe(true);
+    expect(compareWithReport(found, JSON.parse(readFileSync(reportFile, 'utf8')) as Report)).toEqual([]);
+    expect(found.traps).toMatchObject([
+      { cause: BigInt(Cause.ILLEGAL), tval: 0xffff_ffffn, entity: { pc: RAM_BASE + 8 } },
+    ]);
+    expect(found).toMatchObject({ retired: 2 });
+  });
+});
+
+describe('tracing', () => {
+  const simulator = join(DEMO, 'obj_dir/Vtop');
+
+  it('is off with +notrace, without a daemon', () => {
+    const run = spawnSync(simulator, ['+notrace', '+quiet'], { encoding: 'utf8', timeout: 30_000 });
+    expect(run.status).toBe(0);
+    expect(run.stdout).toContain(`passed: ${report.counters.cycles} cycles`);
+  });
+
+  it('is never off silently: without a daemon the simulation stops', () => {
+    const env = {
+      ...process.env,
+      USCOPE_ENDPOINT: `ipc://${join(out, 'nobody.sock')}`,
+      USCOPE_OPEN_TIMEOUT_MS: '300',
+    };
+    const run = spawnSync(simulator, ['+quiet'], { encoding: 'utf8', timeout: 30_000, env });
+    expect(run.status).not.toBe(0);
+    expect(run.stdout).not.toContain('passed');
+    expect(run.stderr).toContain('BRIDGE_NO_DAEMON');
+  });
+});
+
+function uscopeRun(folder: string, args: readonly string[]): { status: number | null } {
+  const cli = join(ROOT, 'sdk/bin/uscope.js');
+  const run = [
+    'run',
+    '--schema',
+    join(DEMO, 'schema.yaml'),
+    '--out',
+    folder,
+    '--',
+    join(DEMO, 'obj_dir/Vtop'),
+    ...args,
+  ];
+  return spawnSync(process.execPath, [cli, ...run], { encoding: 'utf8', timeout: 60_000 });
+}
+
+/** Address -> instruction word and text of the listing beside the image. */
+function readListing(): Map<string, { word: number; text: string }> {
+  const lines = readFileSync(join(DEMO, 'firmware/firmware.lst'), 'utf8').split('\n');
+  const found = lines.flatMap((line): [string, { word: number; text: string }][] => {
+    const match = /^([0-9a-f]{8}):\t([0-9a-f]{8}) +\t(.*)$/.exec(line);
+    if (!match) return [];
+    const [, address, word, rest] = match as unknown as [string, string, string, string];
+    const text = rest
+      .replace(/ [#<].*$/, '')
+      .replace('\t', ' ')
+      .trim();
+    return [[address, { word: Number.parseInt(word, 16), text }]];
+  });
+  return new Map(found);
+}

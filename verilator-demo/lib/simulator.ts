@@ -1,0 +1,48 @@
+/** Building and running the demo's simulator from tests. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const DEMO = fileURLToPath(new URL('..', import.meta.url));
+
+/** What the harness reports (sim/main.cpp). 64-bit numbers are decimal strings. */
+export interface Report {
+  readonly program: string;
+  readonly passed: boolean;
+  readonly halted: boolean;
+  readonly cause: number;
+  readonly pc: number;
+  readonly tval: number;
+  readonly result: number | null;
+  readonly expected: number;
+  readonly counters: Readonly<Record<string, string>>;
+  readonly registers: readonly number[];
+}
+
+/** Runs make in the demo's folder; what it printed goes into the error when it fails. */
+export function make(...targets: string[]): void {
+  execFileSync('make', ['-C', DEMO, '--no-print-directory', ...targets], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+export interface Run {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly report: Report;
+}
+
+/** Runs the simulator built without tracer. */
+export function simulate(args: readonly string[], folder: string): Run {
+  const reportFile = join(folder, 'report.json');
+  const run = spawnSync(join(DEMO, 'obj_dir_notrace/Vtop'), [...args, `+report=${reportFile}`], {
+    encoding: 'utf8',
+    timeout: 60_000,
+  });
+  if (run.error) throw run.error;
+  const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
+  rmSync(reportFile);
+  return { status: run.status, stdout: run.stdout, stderr: run.stderr, report };
+}

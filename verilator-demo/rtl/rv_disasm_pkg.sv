@@ -1,0 +1,150 @@
+// RV32I disassembler for annotations: the notation of the assembler without pseudo-instructions, jump and branch
+// targets as absolute addresses.
+package rv_disasm_pkg;
+
+  function automatic string reg_name(input logic [4:0] index);
+    case (index)
+      5'd0: return "zero";
+      5'd1: return "ra";
+      5'd2: return "sp";
+      5'd3: return "gp";
+      5'd4: return "tp";
+      default: begin
+        if (index <= 5'd7) return $sformatf("t%0d", index - 5'd5);
+        if (index <= 5'd9) return $sformatf("s%0d", index - 5'd8);
+        if (index <= 5'd17) return $sformatf("a%0d", index - 5'd10);
+        if (index <= 5'd27) return $sformatf("s%0d", index - 5'd16);
+        return $sformatf("t%0d", index - 5'd25);
+      end
+    endcase
+  endfunction
+
+  function automatic string branch_name(input logic [2:0] funct3);
+    case (funct3)
+      3'b000: return "beq";
+      3'b001: return "bne";
+      3'b100: return "blt";
+      3'b101: return "bge";
+      3'b110: return "bltu";
+      3'b111: return "bgeu";
+      default: return "";
+    endcase
+  endfunction
+
+  function automatic string load_name(input logic [2:0] funct3);
+    case (funct3)
+      3'b000: return "lb";
+      3'b001: return "lh";
+      3'b010: return "lw";
+      3'b100: return "lbu";
+      3'b101: return "lhu";
+      default: return "";
+    endcase
+  endfunction
+
+  function automatic string store_name(input logic [2:0] funct3);
+    case (funct3)
+      3'b000: return "sb";
+      3'b001: return "sh";
+      3'b010: return "sw";
+      default: return "";
+    endcase
+  endfunction
+
+  // Names of OP; those of OP-IMM have an "i" after the operation.
+  function automatic string op_name(input logic [2:0] funct3, input logic [6:0] funct7);
+    case ({funct7, funct3})
+      {7'h00, 3'b000}: return "add";
+      {7'h20, 3'b000}: return "sub";
+      {7'h00, 3'b001}: return "sll";
+      {7'h00, 3'b010}: return "slt";
+      {7'h00, 3'b011}: return "sltu";
+      {7'h00, 3'b100}: return "xor";
+      {7'h00, 3'b101}: return "srl";
+      {7'h20, 3'b101}: return "sra";
+      {7'h00, 3'b110}: return "or";
+      {7'h00, 3'b111}: return "and";
+      default: return "";
+    endcase
+  endfunction
+
+  function automatic string op_imm_name(input logic [2:0] funct3, input logic [6:0] funct7);
+    if (funct3[1:0] == 2'b01) begin
+      if (funct3 == 3'b001 && funct7 != 7'h00) return "";
+      return op_name(funct3, funct7) == "" ? "" : {op_name(funct3, funct7), "i"};
+    end
+    if (funct3 == 3'b011) return "sltiu";
+    return {op_name(funct3, 7'h00), "i"};
+  endfunction
+
+  // The sets named by the predecessor and successor bits of FENCE.
+  function automatic string fence_set(input logic [3:0] bits);
+    string set;
+    set = "";
+    if (bits[3]) set = {set, "i"};
+    if (bits[2]) set = {set, "o"};
+    if (bits[1]) set = {set, "r"};
+    if (bits[0]) set = {set, "w"};
+    return set == "" ? "unknown" : set;
+  endfunction
+
+  function automatic string unknown(input logic [31:0] inst);
+    return $sformatf(".word 0x%08x", inst);
+  endfunction
+
+  function automatic string disassemble(input logic [31:0] pc, input logic [31:0] inst);
+    logic [2:0] funct3;
+    logic [6:0] funct7;
+    logic [31:0] imm_i, imm_s, imm_b, imm_j;
+    string rd, rs1, rs2, name;
+    funct3 = inst[14:12];
+    funct7 = inst[31:25];
+    imm_i = {{20{inst[31]}}, inst[31:20]};
+    imm_s = {{20{inst[31]}}, inst[31:25], inst[11:7]};
+    imm_b = {{19{inst[31]}}, inst[31], inst[7], inst[30:25], inst[11:8], 1'b0};
+    imm_j = {{11{inst[31]}}, inst[31], inst[19:12], inst[20], inst[30:21], 1'b0};
+    rd  = reg_name(inst[11:7]);
+    rs1 = reg_name(inst[19:15]);
+    rs2 = reg_name(inst[24:20]);
+
+    case (inst[6:0])
+      7'b0110111: return $sformatf("lui %s,0x%0x", rd, inst[31:12]);
+      7'b0010111: return $sformatf("auipc %s,0x%0x", rd, inst[31:12]);
+      7'b1101111: return $sformatf("jal %s,%0x", rd, pc + imm_j);
+      7'b1100111: return funct3 == 3'b000 ? $sformatf("jalr %s,%0d(%s)", rd, $signed(imm_i), rs1) : unknown(inst);
+      7'b1100011: begin
+        name = branch_name(funct3);
+        return name == "" ? unknown(inst) : $sformatf("%s %s,%s,%0x", name, rs1, rs2, pc + imm_b);
+      end
+      7'b0000011: begin
+        name = load_name(funct3);
+        return name == "" ? unknown(inst) : $sformatf("%s %s,%0d(%s)", name, rd, $signed(imm_i), rs1);
+      end
+      7'b0100011: begin
+        name = store_name(funct3);
+        return name == "" ? unknown(inst) : $sformatf("%s %s,%0d(%s)", name, rs2, $signed(imm_s), rs1);
+      end
+      7'b0010011: begin
+        name = op_imm_name(funct3, funct7);
+        if (name == "") return unknown(inst);
+        if (funct3[1:0] == 2'b01) return $sformatf("%s %s,%s,0x%0x", name, rd, rs1, inst[24:20]);
+        return $sformatf("%s %s,%s,%0d", name, rd, rs1, $signed(imm_i));
+      end
+      7'b0110011: begin
+        name = op_name(funct3, funct7);
+        return name == "" ? unknown(inst) : $sformatf("%s %s,%s,%s", name, rd, rs1, rs2);
+      end
+      7'b0001111: begin
+        if (funct3 != 3'b000) return unknown(inst);
+        return $sformatf("fence %s,%s", fence_set(inst[27:24]), fence_set(inst[23:20]));
+      end
+      7'b1110011: begin
+        if (inst == 32'h0000_0073) return "ecall";
+        if (inst == 32'h0010_0073) return "ebreak";
+        return unknown(inst);
+      end
+      default: return unknown(inst);
+    endcase
+  endfunction
+
+endpackage
