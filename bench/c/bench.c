@@ -1,0 +1,212 @@
+/* The C half of the benchmarks. Each mode prints one JSON object on stdout; run.mjs starts it, and the daemon
+ * it needs.
+ *
+ *   bench floor   WORKLOAD CYCLES RUNS   the loop alone; records stored without a check; copying memory
+ *   bench client  WORKLOAD CYCLES RUNS   the simulator's thread through the client; CYCLES must fit into the
+ * credit bench latency WORKLOAD CYCLES        time of single cycles, begin to end bench path    WORKLOAD
+ * CYCLES        first begin_cycle to the file's completion bench records WORKLOAD CYCLES FILE   writes the
+ * records to a file, for the writer's benchmark
+ *
+ * client, latency and path take the daemon from USCOPE_ENDPOINT and the schema from USCOPE_SCHEMA.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "measure.h"
+#include "trace.h"
+#include "workloads.h"
+
+#define MAX_RUNS   1000
+#define COPY_BYTES (64u << 20)
+
+typedef struct {
+    workload_t workload;
+    uint64_t cycles;
+    uint64_t runs;
+} job_t;
+
+static void *allocate(size_t size)
+{
+    void *memory = malloc(size);
+    if (!memory) {
+        fprintf(stderr, "no memory for %zu bytes\n", size);
+        exit(1);
+    }
+    memset(memory, 1, size); /* touched, so that no page is missing when the clock runs */
+    return memory;
+}
+
+/* Prints "name_min" and "name_median" of n values. */
+static void print_runs(const char *name, double *values, uint64_t n)
+{
+    qsort(values, n, sizeof *values, by_double);
+    printf("\"%s_min\": %.3f, \"%s_median\": %.3f, ", name, values[0], name, values[n / 2]);
+}
+
+static void print_percentiles(const char *name, uint32_t *ns, uint64_t n)
+{
+    qsort(ns, n, sizeof *ns, by_u32);
+    printf("\"%s_p50\": %u, \"%s_p99\": %u, \"%s_p9999\": %u, \"%s_max\": %u, ", name, percentile(ns, n, 0.5),
+           name, percentile(ns, n, 0.99), name, percentile(ns, n, 0.9999), name, ns[n - 1]);
+}
+
+/* Every item of the workloads is one record, and a cycle has two more. */
+static uint64_t num_records(const job_t *job)
+{
+    return run_empty(job->workload, job->cycles) + 2 * job->cycles;
+}
+
+/* ns per item of the loop alone; also tells the number of items. */
+static void measure_empty(const job_t *job, double *ns, uint64_t *items)
+{
+    for (uint64_t run = 0; run < job->runs; run++) {
+        uint64_t start = wall_ns();
+        *items = run_empty(job->workload, job->cycles);
+        ns[run] = (double)(wall_ns() - start) / (double)*items;
+    }
+}
+
+static void measure_records(const job_t *job, double *ns, uint64_t *bytes)
+{
+    record_t *memory = allocate(num_records(job) * sizeof *memory);
+    for (uint64_t run = 0; run < job->runs; run++) {
+        record_sink_t sink = {memory, 0, 0};
+        uint64_t start = wall_ns();
+        uint64_t items = run_records(job->workload, job->cycles, &sink);
+        ns[run] = (double)(wall_ns() - start) / (double)items;
+        *bytes = (uint64_t)((char *)sink.next - (char *)memory);
+    }
+    free(memory);
+}
+
+/* GB/s of memcpy between two blocks larger than any cache. */
+static void measure_copy(uint64_t runs, double *gb_per_s)
+{
+    char *from = allocate(COPY_BYTES), *to = allocate(COPY_BYTES);
+    for (uint64_t run = 0; run < runs; run++) {
+        uint64_t start = wall_ns();
+        memcpy(to, from, COPY_BYTES);
+        __asm__ volatile("" ::"r"(to) : "memory");
+        gb_per_s[run] = (double)COPY_BYTES / (double)(wall_ns() - start);
+    }
+    free(from);
+    free(to);
+}
+
+static void bench_floor(const job_t *job)
+{
+    double empty[MAX_RUNS], store[MAX_RUNS], copy[MAX_RUNS];
+    uint64_t items = 0, bytes = 0;
+    measure_empty(job, empty, &items);
+    measure_records(job, store, &bytes);
+    measure_copy(job->runs, copy);
+    printf("{");
+    print_runs("empty_ns_per_item", empty, job->runs);
+    print_runs("store_ns_per_item", store, job->runs);
+    print_runs("copy_gb_per_s", copy, job->runs);
+    printf("\"record_bytes_per_item\": %.2f, \"items\": %lu}\n", (double)bytes / (double)items, items);
+}
+
+static void bench_client(const job_t *job)
+{
+    double wall[MAX_RUNS], cpu[MAX_RUNS], empty[MAX_RUNS];
+    uint64_t items = 0;
+    measure_empty(job, empty, &items);
+    uscope_writer_t *trace = open_trace("client");
+    /* Run 0 touches the client's buffers for the first time and is not counted. */
+    for (uint64_t run = 0; run <= job->runs; run++) {
+        uint64_t at = run ? run - 1 : 0;
+        uint64_t wall_start = wall_ns(), cpu_start = thread_ns();
+        run_client(job->workload, job->cycles, run * job->cycles, trace);
+        cpu[at] = (double)(thread_ns() - cpu_start) / (double)items;
+        wall[at] = (double)(wall_ns() - wall_start) / (double)items;
+        if (uscope_flush(trace) != 0) exit(1);
+    }
+    uscope_close_stats_t stats;
+    close_trace(trace, &stats);
+    printf("{");
+    print_runs("empty_ns_per_item", empty, job->runs);
+    print_runs("wall_ns_per_item", wall, job->runs);
+    print_runs("cpu_ns_per_item", cpu, job->runs);
+    printf("\"items\": %lu}\n", items);
+}
+
+static void bench_latency(const job_t *job)
+{
+    uint32_t *ns = allocate(job->cycles * sizeof *ns);
+    printf("{");
+    run_empty_timed(job->workload, job->cycles, ns);
+    print_percentiles("empty_ns", ns, job->cycles);
+    uscope_writer_t *trace = open_trace("latency");
+    run_client_timed(job->workload, job->cycles, trace, ns);
+    print_percentiles("client_ns", ns, job->cycles);
+    uscope_close_stats_t stats;
+    close_trace(trace, &stats);
+    printf("\"cycles\": %lu}\n", job->cycles);
+    free(ns);
+}
+
+static void bench_path(const job_t *job)
+{
+    uscope_writer_t *trace = open_trace("path");
+    uint64_t start = wall_ns();
+    uint64_t items = run_client(job->workload, job->cycles, 0, trace);
+    double model = (double)(wall_ns() - start) * 1e-9;
+    uscope_close_stats_t stats;
+    close_trace(trace, &stats);
+    double all = (double)(wall_ns() - start) * 1e-9;
+    if (stats.items != items) {
+        fprintf(stderr, "%lu items made, %llu in the file\n", items, stats.items);
+        exit(1);
+    }
+    printf("{\"items\": %lu, \"seconds\": %.4f, \"model_seconds\": %.4f, \"file_bytes\": %llu, \"segments\": "
+           "%llu}\n",
+           items, all, model, stats.bytes, stats.segments);
+}
+
+static void write_records(const job_t *job, const char *path)
+{
+    record_t *memory = allocate(num_records(job) * sizeof *memory);
+    record_sink_t sink = {memory, 0, 0};
+    uint64_t items = run_records(job->workload, job->cycles, &sink);
+    size_t records = (size_t)(sink.next - memory);
+    FILE *file = fopen(path, "wb");
+    if (!file || fwrite(memory, sizeof *memory, records, file) != records || fclose(file) != 0) {
+        perror(path);
+        exit(1);
+    }
+    printf("{\"items\": %lu, \"bytes\": %zu}\n", items, records * sizeof *memory);
+    free(memory);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4) {
+        fprintf(stderr, "usage: %s floor|client|latency|path|records std|ooo CYCLES [RUNS|FILE]\n", argv[0]);
+        return 2;
+    }
+    const char *mode = argv[1], *last = argc > 4 ? argv[4] : "1";
+    job_t job = {strcmp(argv[2], "ooo") ? WORKLOAD_STD : WORKLOAD_OOO, strtoull(argv[3], 0, 10),
+                 strtoull(last, 0, 10)};
+    if (job.runs > MAX_RUNS) job.runs = MAX_RUNS;
+    if (job.cycles == 0) {
+        fprintf(stderr, "CYCLES must be at least 1\n");
+        return 2;
+    }
+    if (!strcmp(mode, "records")) {
+        write_records(&job, last);
+        return 0;
+    }
+    if (job.runs == 0) job.runs = 1;
+    if (!strcmp(mode, "floor"))
+        bench_floor(&job);
+    else if (!strcmp(mode, "client"))
+        bench_client(&job);
+    else if (!strcmp(mode, "latency"))
+        bench_latency(&job);
+    else if (!strcmp(mode, "path"))
+        bench_path(&job);
+    else
+        return 2;
+    return 0;
+}

@@ -1,0 +1,29 @@
+// @ts-check
+/** @param {readonly number[]} values at least one */
+export function median(values) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[sorted.length >> 1];
+}
+
+/**
+ * @param {readonly number[]} values at least one
+ * @param {number} share 0..1
+ */
+export function percentile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(Math.floor(share * sorted.length), sorted.length - 1)];
+}
+
+/**
+ * Runs something several times, one after the other.
+ * @template T
+ * @param {number} times
+ * @param {(run: number) => Promise<T>} body
+ * @returns {Promise<T[]>}
+ */
+export async function repeat(times, body) {
+  /** @type {T[]} */
+  const results = [];
+  for (let run = 0; run < times; run++) results.push(await body(run));
+  return results;
+}

@@ -1,0 +1,48 @@
+// @ts-check
+/** Results as people read them. */
+
+/**
+ * @typedef {object} Row
+ * @property {string} name
+ * @property {number} value
+ * @property {string} unit
+ * @property {{atMost: number} | {atLeast: number}} [target] What the project promises.
+ * @property {string} [limit] What the machine could do at best, measured in the same run.
+ */
+
+/** @param {Row} row */
+export function meetsTarget({ value, target }) {
+  if (!target) return true;
+  return 'atMost' in target ? value <= target.atMost : value >= target.atLeast;
+}
+
+/**
+ * @param {string} title
+ * @param {readonly Row[]} rows
+ */
+export function printTable(title, rows) {
+  console.log(`\n${title}`);
+  const width = Math.max(...rows.map((row) => row.name.length));
+  for (const row of rows) {
+    const cells = [
+      `  ${row.name.padEnd(width)}`,
+      `${format(row.value).padStart(10)} ${row.unit.padEnd(8)}`,
+      targetText(row).padEnd(22),
+      row.limit ?? '',
+    ];
+    console.log(cells.join('  ').trimEnd());
+  }
+}
+
+/** @param {Row} row */
+function targetText(row) {
+  if (!row.target) return '';
+  const bound = 'atMost' in row.target ? `≤ ${row.target.atMost}` : `≥ ${row.target.atLeast}`;
+  return `${bound} ${meetsTarget(row) ? 'met' : 'MISSED'}`;
+}
+
+/** Three or four significant digits, thousands separated. @param {number} value */
+function format(value) {
+  if (value >= 1000) return Math.round(value).toLocaleString('en-US');
+  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
+}

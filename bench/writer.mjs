@@ -1,0 +1,78 @@
+// @ts-check
+/** The writer alone: the workload's records, made beforehand, pushed as the daemon pushes what it receives. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SessionStatus } from 'uscope/format';
+import { parseSchema } from 'uscope/schema';
+import { RecordWriter } from 'uscope/writer';
+import { measureLz4 } from './lz4.mjs';
+import { native } from './native.mjs';
+import { median, repeat } from './statistics.mjs';
+
+/** @typedef {import('./options.mjs').Options} Options */
+/** @typedef {import('./table.mjs').Row} Row */
+
+const CYCLES = { std: 500_000, ooo: 200_000 };
+/** 256 KiB, as a data message may be. */
+const BATCH_WORDS = 64 * 1024;
+const CHECKPOINT_INTERVAL_PS = 10_000_000n;
+
+/**
+ * @param {Options} options
+ * @param {string} directory
+ * @returns {Promise<Row[]>}
+ */
+export async function benchWriter({ workload, cycles, compression, runs }, directory) {
+  const file = join(directory, 'records.bin');
+  const { items } = await native(['records', workload, String(cycles ?? CYCLES[workload]), file]);
+  const records = readWords(file);
+  const { schema, dut } = parseSchema(readFileSync(new URL('workload.yaml', import.meta.url), 'utf8'));
+  const path = join(directory, 'writer.uscope');
+  const interval = CHECKPOINT_INTERVAL_PS;
+  const results = await repeat(runs + 1, () =>
+    writeOnce({ path, schema, dut, compression, checkpointIntervalPs: interval }, records, BigInt(items)),
+  );
+  const warm = results.slice(1); // the first one compiles
+  const lz4 = await measureLz4(path);
+  return [
+    {
+      name: 'writer alone, first push to complete file',
+      value: items / 1e6 / median(warm.map((run) => run.seconds)),
+      unit: 'M items/s',
+      limit: `${(items / 1e6 / lz4.seconds).toFixed(0)} M items/s: LZ4 of the same bytes alone, one thread`,
+    },
+    {
+      name: 'of that, inside push',
+      value: items / 1e6 / median(warm.map((run) => run.pushing)),
+      unit: 'M items/s',
+    },
+    { name: 'size of the file', value: Number(warm[0].stats.bytes) / items, unit: 'B/item' },
+  ];
+}
+
+/**
+ * @param {import('uscope/writer').WriterOptions} options
+ * @param {Uint32Array} records
+ * @param {bigint} items
+ */
+async function writeOnce(options, records, items) {
+  const writer = await RecordWriter.create(options);
+  const start = performance.now();
+  let pushing = 0;
+  for (let at = 0; at < records.length; at += BATCH_WORDS) {
+    const pushStart = performance.now();
+    writer.push(records, at, Math.min(at + BATCH_WORDS, records.length));
+    pushing += performance.now() - pushStart;
+    await writer.ready();
+  }
+  const stats = await writer.close({ status: SessionStatus.CLOSED });
+  const seconds = (performance.now() - start) / 1000;
+  if (stats.items !== items) throw new Error(`${items} items were pushed, the file has ${stats.items}`);
+  return { seconds, pushing: pushing / 1000, stats };
+}
+
+/** @param {string} file */
+function readWords(file) {
+  const bytes = readFileSync(file);
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+}

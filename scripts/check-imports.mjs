@@ -1,0 +1,207 @@
+// @ts-check
+/**
+ * The rules of the house for imports in sdk/src, checked on the sources:
+ *
+ *   1. imports go downward only, along LEVELS; folders of one level know nothing of each other;
+ *   2. files do not import each other in circles (types alone may: they are gone at run time);
+ *   3. the folders in PURE run in a browser: no Node builtins, no npm packages but those named, except in reader/node*.ts,
+ *      which the rest of the reader does not import.
+ *
+ * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
+ *
+ *     node scripts/check-imports.mjs [DIRECTORY]     default: sdk/src; exit status 0 in order, 1 violations
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { join, posix, relative, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import ts from 'typescript';
+import { ROOT } from './step.mjs';
+
+/** Bottom to top. A folder may import from itself and from every level below its own. */
+const LEVELS = [
+  ['base'],
+  ['format'],
+  ['state', 'schema'],
+  ['writer', 'reader'],
+  ['protocols', 'convert'],
+  ['bridge'],
+  ['cli'],
+];
+
+/** Folder -> npm packages it may import although it runs in a browser. */
+const PURE = new Map([
+  ['base', []],
+  ['format', []],
+  ['state', []],
+  ['schema', ['yaml']],
+  ['reader', []],
+]);
+
+/** What the package as a whole offers stands above everything but the command line. */
+const ENTRY = 'index.ts';
+
+const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));
+const isNodeOnly = (/** @type {string} */ path) => /^reader\/node[^/]*\.ts$/.test(path);
+
+/**
+ * @typedef {object} Violation
+ * @property {string} file
+ * @property {string} rule
+ */
+
+/**
+ * @param {ReadonlyMap<string, string>} sources path relative to the source root, with `/` -> text
+ * @returns {Violation[]}
+ */
+export function checkImports(sources) {
+  const files = new Map([...sources].filter(([path]) => !path.endsWith('.test.ts')));
+  const graph = new Map([...files].map(([path, text]) => [path, importsOf(path, text)]));
+  const violations = [];
+  for (const [file, imports] of graph) {
+    for (const imported of imports) {
+      const rule = imported.local ? checkLocal(file, imported, files) : checkPackage(file, imported.name);
+      if (rule) violations.push({ file, rule });
+    }
+  }
+  return [...violations, ...findCycles(graph)];
+}
+
+/**
+ * @typedef {object} Import
+ * @property {boolean} local
+ * @property {string} name Path of a source file when local, else the module's name.
+ * @property {boolean} typeOnly
+ */
+
+/**
+ * Every module a source names: static, type-only, re-exported, dynamic.
+ * @param {string} path
+ * @param {string} text
+ * @returns {Import[]}
+ */
+function importsOf(path, text) {
+  const types = typeOnlySpecifiers(path, text);
+  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => {
+    const typeOnly = types.some((node) => node.pos <= pos && pos < node.end);
+    if (!fileName.startsWith('.')) return { local: false, name: fileName, typeOnly };
+    const name = posix.join(posix.dirname(path), fileName).replace(/\.js$/, '.ts');
+    return { local: true, name, typeOnly };
+  });
+}
+
+/**
+ * Where `import type` and `export type` name their modules.
+ * @param {string} path
+ * @param {string} text
+ */
+function typeOnlySpecifiers(path, text) {
+  const { statements } = ts.createSourceFile(path, text, ts.ScriptTarget.ES2022);
+  return statements.flatMap((node) => {
+    if (ts.isImportDeclaration(node) && node.importClause?.isTypeOnly) return [node.moduleSpecifier];
+    if (ts.isExportDeclaration(node) && node.isTypeOnly && node.moduleSpecifier)
+      return [node.moduleSpecifier];
+    return [];
+  });
+}
+
+/**
+ * @param {string} file
+ * @param {Import} imported
+ * @param {ReadonlyMap<string, string>} files
+ * @returns {string | null} the broken rule
+ */
+function checkLocal(file, { name }, files) {
+  if (name.startsWith('../')) return `imports ${name}, outside the source root`;
+  if (!files.has(name)) return `imports ${name}, which is not a source file`;
+  const from = folderOf(file);
+  const to = folderOf(name);
+  if (PURE.has(from) && !isNodeOnly(file) && isNodeOnly(name)) {
+    return `imports ${name}, which needs Node, into code that runs in a browser`;
+  }
+  if (from === to) return null;
+  const fromLevel = file === ENTRY ? (levelOf.get('cli') ?? 0) : levelOf.get(from);
+  const toLevel = levelOf.get(to);
+  if (fromLevel === undefined)
+    return `stands in ${from}, a folder without a level (scripts/check-imports.mjs)`;
+  if (toLevel === undefined) return `imports ${name}, which stands in no folder with a level`;
+  if (toLevel < fromLevel) return null;
+  return toLevel === fromLevel
+    ? `imports ${name}: ${from} and ${to} know nothing of each other`
+    : `imports ${name}: ${to} is above ${from}`;
+}
+
+/**
+ * @param {string} file
+ * @param {string} name
+ * @returns {string | null}
+ */
+function checkPackage(file, name) {
+  const allowed = PURE.get(folderOf(file));
+  if (!allowed || isNodeOnly(file)) return null;
+  if (name.startsWith('node:') || builtinModules.includes(name)) {
+    return `imports ${name}: ${folderOf(file)} runs in a browser`;
+  }
+  return allowed.some((pkg) => name === pkg || name.startsWith(`${pkg}/`))
+    ? null
+    : `imports the package ${name}: ${folderOf(file)} allows ${allowed.join(', ') || 'none'}`;
+}
+
+/** @param {string} path */
+function folderOf(path) {
+  return path.includes('/') ? path.slice(0, path.indexOf('/')) : '';
+}
+
+/**
+ * One violation per circle, found by a depth-first walk.
+ * @param {ReadonlyMap<string, readonly Import[]>} graph
+ * @returns {Violation[]}
+ */
+function findCycles(graph) {
+  /** @type {Violation[]} */
+  const cycles = [];
+  const done = new Set();
+  /** @type {string[]} */
+  const path = [];
+  /** @param {string} file */
+  const visit = (file) => {
+    const at = path.indexOf(file);
+    if (at >= 0) {
+      cycles.push({ file, rule: `imports itself in a circle: ${[...path.slice(at), file].join(' -> ')}` });
+      return;
+    }
+    if (done.has(file)) return;
+    path.push(file);
+    for (const { local, name, typeOnly } of graph.get(file) ?? []) {
+      if (local && !typeOnly && graph.has(name)) visit(name);
+    }
+    path.pop();
+    done.add(file);
+  };
+  for (const file of graph.keys()) visit(file);
+  return cycles;
+}
+
+/**
+ * @param {string} directory
+ * @returns {Map<string, string>}
+ */
+export function readSources(directory) {
+  const names = /** @type {string[]} */ (readdirSync(directory, { recursive: true, encoding: 'utf8' }));
+  const sources = names.filter((name) => name.endsWith('.ts')).sort();
+  return new Map(
+    sources.map((name) => [name.split(sep).join('/'), readFileSync(join(directory, name), 'utf8')]),
+  );
+}
+
+function main() {
+  const directory = process.argv[2] ?? join(ROOT, 'sdk', 'src');
+  const sources = readSources(directory);
+  const violations = checkImports(sources);
+  const shown = relative(process.cwd(), directory);
+  for (const { file, rule } of violations) console.error(`${posix.join(shown, file)}: ${rule}`);
+  console.log(`${sources.size} files, ${violations.length} violations`);
+  process.exitCode = violations.length || sources.size === 0 ? 1 : 0;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main();

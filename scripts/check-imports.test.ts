@@ -1,0 +1,148 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkImports, readSources } from './check-imports.mjs';
+import { ROOT } from './step.mjs';
+
+function check(files: Record<string, string>) {
+  return checkImports(new Map(Object.entries(files))).map(({ file, rule }) => `${file}: ${rule}`);
+}
+
+/** A tree in order, to which each test adds one thing. */
+const GOOD = {
+  'base/bytes.ts': '',
+  'format/header.ts': "import { x } from '../base/bytes.js';",
+  'state/index.ts': "import type { H } from '../format/header.js';",
+  'schema/parse.ts': "import { parse } from 'yaml'; import '../format/header.js';",
+  'writer/index.ts': "import { open } from 'node:fs/promises'; export * from '../state/index.js';",
+  'reader/index.ts': "import '../schema/parse.js';",
+  'reader/node.ts': "import 'node:fs'; import 'lz4-napi'; import './index.js';",
+  'protocols/cpu/ipc.ts': "import '../../writer/index.js';",
+  'bridge/daemon.ts': "import '../protocols/cpu/ipc.js'; await import('../reader/node.js');",
+  'cli/main.ts': "import '../bridge/daemon.js';",
+  'index.ts': "export * from './reader/index.js'; export * from './bridge/daemon.js';",
+};
+
+describe('direction of imports', () => {
+  it('accepts imports that go downward', () => {
+    expect(check(GOOD)).toEqual([]);
+  });
+
+  it.each([
+    ['an upward import', { 'format/up.ts': "import '../writer/index.js';" }, /writer is above format/],
+    [
+      'an upward type-only import',
+      { 'base/up.ts': "import type { H } from '../format/header.js';" },
+      /above/,
+    ],
+    ['an upward re-export', { 'format/up.ts': "export * from '../state/index.js';" }, /above/],
+    ['an upward dynamic import', { 'writer/up.ts': "await import('../bridge/daemon.js');" }, /above/],
+    [
+      'writer and reader together',
+      { 'writer/r.ts': "import '../reader/index.js';" },
+      /know nothing of each other/,
+    ],
+    [
+      'state and schema together',
+      { 'state/s.ts': "import '../schema/parse.js';" },
+      /know nothing of each other/,
+    ],
+    ['use of the entry', { 'cli/x.ts': "import '../index.js';" }, /no folder with a level/],
+    ['the command line in the entry', { 'index.ts': "export * from './cli/main.js';" }, /know nothing|above/],
+    ['a folder without a level', { 'misc/x.ts': "import '../base/bytes.js';" }, /without a level/],
+    ['a file that does not exist', { 'base/x.ts': "import './nothing.js';" }, /not a source file/],
+    ['a way out of the sources', { 'base/x.ts': "import '../../package.js';" }, /outside the source root/],
+  ])('refuses %s', (_what, added, rule) => {
+    expect(check({ ...GOOD, ...added })).toEqual([expect.stringMatching(rule)]);
+  });
+
+  it('leaves tests alone', () => {
+    expect(check({ ...GOOD, 'format/header.test.ts': "import '../cli/main.js'; import 'node:fs';" })).toEqual(
+      [],
+    );
+  });
+});
+
+describe('circles', () => {
+  it('names the files of a circle', () => {
+    const circle = {
+      'base/a.ts': "import './b.js';",
+      'base/b.ts': "import './c.js';",
+      'base/c.ts': "import './a.js';",
+    };
+    expect(check(circle)).toEqual([
+      'base/a.ts: imports itself in a circle: base/a.ts -> base/b.ts -> base/c.ts -> base/a.ts',
+    ]);
+  });
+
+  it('accepts a way back that is only a type', () => {
+    const files = { 'base/a.ts': "import './b.js';", 'base/b.ts': "import type { A } from './a.js';" };
+    expect(check(files)).toEqual([]);
+    const values = { ...files, 'base/b.ts': "import { type A } from './a.js';" };
+    expect(check(values)).toHaveLength(1);
+  });
+
+  it('accepts two ways to one file', () => {
+    const diamond = {
+      'base/a.ts': "import './b.js'; import './c.js';",
+      'base/b.ts': "import './d.js';",
+      'base/c.ts': "import './d.js';",
+      'base/d.ts': '',
+    };
+    expect(check(diamond)).toEqual([]);
+  });
+});
+
+describe('code that runs in a browser', () => {
+  it.each([
+    [
+      'a Node builtin',
+      { 'format/x.ts': "import { readFileSync } from 'node:fs';" },
+      /node:fs: format runs in/,
+    ],
+    ['a Node builtin without prefix', { 'base/x.ts': "import 'fs';" }, /fs: base runs in a browser/],
+    ['an npm package', { 'state/x.ts': "import 'lz4-napi';" }, /package lz4-napi: state allows none/],
+    ['another package than allowed', { 'schema/x.ts': "import 'yamlish';" }, /schema allows yaml/],
+    ['the file source', { 'reader/x.ts': "import './node.js';" }, /needs Node/],
+  ])('refuses %s', (_what, added, rule) => {
+    expect(check({ ...GOOD, ...added })).toEqual([expect.stringMatching(rule)]);
+  });
+});
+
+describe('the command', () => {
+  let directory = '';
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  function runOn(files: Record<string, string>) {
+    directory = mkdtempSync(join(tmpdir(), 'uscope-imports-'));
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(directory, path)), { recursive: true });
+      writeFileSync(join(directory, path), text);
+    }
+    const script = join(ROOT, 'scripts', 'check-imports.mjs');
+    return spawnSync(process.execPath, [script, directory], { encoding: 'utf8' });
+  }
+
+  it('exits 0 on a tree in order', () => {
+    const { status, stdout } = runOn(GOOD);
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '11 files, 0 violations\n' });
+  });
+
+  it('exits 1 and names file and rule on a violation', () => {
+    const { status, stderr } = runOn({ ...GOOD, 'base/up.ts': "import '../format/header.js';" });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/base\/up\.ts: imports format\/header\.ts: format is above base/);
+  });
+
+  it('does not take an empty directory for a tree in order', () => {
+    expect(runOn({}).status).toBe(1);
+  });
+});
+
+it('the SDK keeps to the rules', () => {
+  const sources = readSources(join(ROOT, 'sdk', 'src'));
+  expect(sources.size).toBeGreaterThan(5);
+  expect(checkImports(sources)).toEqual([]);
+});

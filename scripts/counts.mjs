@@ -1,0 +1,58 @@
+// @ts-check
+/** How many checks passed and failed, read from what the test programs of a step leave behind. */
+
+/** @typedef {{passed: number, failed: number, skipped: number}} Counts */
+
+/**
+ * A program that counts its own tests prints `N passed, N failed` alone on a line, once per suite. Any other step is one test.
+ * @param {{ok: boolean, output: string}} outcome
+ * @returns {Counts}
+ */
+export function countsFromOutput({ ok, output }) {
+  const lines = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)];
+  const passed = lines.reduce((sum, [, n]) => sum + Number(n), 0);
+  const failed = lines.reduce((sum, [, , n]) => sum + Number(n), 0);
+  if (lines.length === 0) return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+  return { passed, failed: atLeastOneUnlessOk(ok, failed), skipped: 0 };
+}
+
+/**
+ * vitest's JSON report. A file that does not even load has no tests; it counts as one failure.
+ * @param {boolean} ok whether vitest exited with 0
+ * @param {string | null} report text of the report, null when there is none
+ * @returns {Counts}
+ */
+export function countsFromVitest(ok, report) {
+  if (report === null) return { passed: 0, failed: 1, skipped: 0 };
+  const result = JSON.parse(report);
+  /** @type {{status: string, assertionResults: unknown[]}[]} */
+  const files = result.testResults;
+  const unloaded = files.filter(
+    (file) => file.status === 'failed' && file.assertionResults.length === 0,
+  ).length;
+  return {
+    passed: result.numPassedTests,
+    failed: atLeastOneUnlessOk(ok, result.numFailedTests + unloaded),
+    skipped: result.numPendingTests + result.numTodoTests,
+  };
+}
+
+/**
+ * @param {boolean} ok
+ * @param {number} failed
+ */
+function atLeastOneUnlessOk(ok, failed) {
+  return ok ? failed : Math.max(failed, 1);
+}
+
+/** @param {readonly Counts[]} all */
+export function total(all) {
+  return all.reduce(
+    (sum, c) => ({
+      passed: sum.passed + c.passed,
+      failed: sum.failed + c.failed,
+      skipped: sum.skipped + c.skipped,
+    }),
+    { passed: 0, failed: 0, skipped: 0 },
+  );
+}

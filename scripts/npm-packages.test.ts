@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { checkLockFile } from './check-lockfile.mjs';
+import { firstDifference } from './npm-packages.mjs';
+import { ROOT } from './step.mjs';
+
+const wanted = {
+  packages: {
+    '': { version: '1.0.0' },
+    sdk: { version: '0.1.0' },
+    'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
+    'node_modules/only-elsewhere': { version: '2.0.0', integrity: 'sha512-o', optional: true },
+    'node_modules/uscope': { resolved: 'sdk', link: true },
+  },
+};
+
+function installed(changes: Record<string, object | undefined>) {
+  const { '': _root, ...rest } = wanted.packages;
+  const { 'node_modules/only-elsewhere': _optional, ...packages } = rest;
+  const entries = Object.entries({ ...packages, ...changes }).filter(([, entry]) => entry !== undefined);
+  return { packages: Object.fromEntries(entries) as Record<string, object> };
+}
+
+describe('installed packages against the lock file', () => {
+  it('are in order when only optional ones are absent', () => {
+    expect(firstDifference(wanted, installed({}))).toBeNull();
+  });
+
+  it.each([
+    ['a package is missing', { 'node_modules/a': undefined }, 'node_modules/a is not installed'],
+    [
+      'a package has another version',
+      { 'node_modules/a': { version: '0.9.0', integrity: 'sha512-a' } },
+      'node_modules/a is another version',
+    ],
+    [
+      'a package has other contents',
+      { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-b' } },
+      'node_modules/a is another version',
+    ],
+    [
+      'a workspace is not linked',
+      { 'node_modules/uscope': undefined },
+      'node_modules/uscope is not installed',
+    ],
+    [
+      'a package is left over',
+      { 'node_modules/b': { version: '1.0.0' } },
+      'node_modules/b is installed but not wanted',
+    ],
+  ])('are not when %s', (_what, changes, reason) => {
+    expect(firstDifference(wanted, installed(changes))).toBe(reason);
+  });
+});
+
+describe('package-lock.json', () => {
+  it('of this repository is in order', () => {
+    expect(checkLockFile(JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')))).toEqual([]);
+  });
+
+  it('may not name a registry', () => {
+    const lock = { packages: { 'node_modules/a': { resolved: 'https://registry.example/a-1.0.0.tgz' } } };
+    expect(checkLockFile(lock)).toEqual([expect.stringContaining('node_modules/a names a registry host')]);
+  });
+
+  it('may not leave out what another platform needs', () => {
+    const lock = { packages: { 'node_modules/a': { optionalDependencies: { 'a-win32': '1.0.0' } } } };
+    expect(checkLockFile(lock)).toEqual([expect.stringContaining('node_modules/a needs a-win32')]);
+  });
+
+  it('may keep a dependency inside the package that needs it', () => {
+    const lock = {
+      packages: { 'node_modules/@x/a': { dependencies: { b: '1' } }, 'node_modules/@x/a/node_modules/b': {} },
+    };
+    expect(checkLockFile(lock)).toEqual([]);
+  });
+});

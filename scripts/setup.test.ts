@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { checkNode } from './setup.mjs';
+import { ROOT, run } from './step.mjs';
+import { needsFor, verilatorIsNewEnough } from './system-packages.mjs';
+
+describe('a machine without anything but Node', () => {
+  const empty = mkdtempSync(join(tmpdir(), 'uscope-path-'));
+  afterEach(() => rmSync(empty, { recursive: true, force: true }));
+
+  it('is told exactly what to install, with exit status 2', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/setup.mjs', '--for', 'test'], {
+      cwd: ROOT,
+      env: { PATH: empty },
+      encoding: 'utf8',
+    });
+    expect(status).toBe(2);
+    expect(stderr).toMatch(/^ENV_MISSING: missing: a C compiler/);
+    for (const name of ['gcc', 'g++', 'make', 'pkg-config', 'libzmq3-dev', 'verilator', 'clang-format']) {
+      expect(stderr).toMatch(new RegExp(`apt-get install .*\\b${name.replace(/\+/g, '\\+')}( |$)`, 'm'));
+    }
+  });
+});
+
+describe('versions', () => {
+  it.each([
+    ['Verilator 5.006 2023-01-22 rev (Debian 5.006-3)', true],
+    ['Verilator 5.036 2025-04-27 rev v5.036', true],
+    ['Verilator 6.001 2030-01-01', true],
+    ['Verilator 5.004 2022-12-14', false],
+    ['Verilator 4.228 2022-10-01', false],
+    ['', false],
+  ])('Verilator: %s', (text, good) => expect(verilatorIsNewEnough(text)).toBe(good));
+
+  it('of Node that are too old are refused', () => {
+    expect(() => checkNode('20.14.0')).toThrow(/ENV_MISSING: Node.js 20.15/);
+    expect(() => checkNode('18.20.0')).toThrow(/ENV_MISSING/);
+    expect(() => checkNode('20.15.0')).not.toThrow();
+    expect(() => checkNode('24.0.0')).not.toThrow();
+  });
+});
+
+it('the demo needs nothing that only tests need', () => {
+  const names = needsFor('demo').map((need) => need.debian);
+  expect(names).toContain('verilator');
+  expect(names).not.toContain('clang-format');
+});
+
+describe('a step', () => {
+  const node = (source: string) => ({ title: 'x', command: process.execPath, args: ['-e', source] });
+
+  it('keeps the output and the exit status', async () => {
+    const outcome = await run(node('console.log("out"); console.error("err"); process.exit(3)'));
+    expect(outcome).toMatchObject({ ok: false, why: 'exit status 3' });
+    expect(outcome.output).toContain('out');
+    expect(outcome.output).toContain('err');
+  });
+
+  it('has no stdin to wait for', async () => {
+    const outcome = await run(node('process.stdin.on("end", () => console.log("ended")).resume()'));
+    expect(outcome).toMatchObject({ ok: true, output: 'ended\n' });
+  });
+
+  it('is stopped with its children when it takes too long', async () => {
+    const source =
+      'require("child_process").spawn("sleep", ["60"], {stdio: "inherit"}); setTimeout(() => {}, 60000)';
+    const outcome = await run({ ...node(source), timeoutMs: 500 });
+    expect(outcome).toMatchObject({ ok: false, why: 'stopped after 0.5 s' });
+    expect(outcome.seconds).toBeLessThan(10);
+  });
+
+  it('that cannot be started is a failed step', async () => {
+    const outcome = await run({ title: 'x', command: '/nonexistent/program' });
+    expect(outcome.ok).toBe(false);
+    expect(outcome.why).toMatch(/cannot start .*ENOENT/);
+  });
+});

@@ -1,0 +1,163 @@
+// @ts-check
+/**
+ * What the repository needs from the operating system. Each need is probed for what it provides (a header that compiles, a
+ * program that runs, a version), not for a package name: any way of having installed it will do.
+ */
+import { spawnSync } from 'node:child_process';
+import { run } from './step.mjs';
+
+/**
+ * @typedef {object} Need
+ * @property {string} what Shown to people.
+ * @property {string} debian Package that provides it on Debian 12.
+ * @property {() => boolean} present
+ * @property {boolean} [optional] Something is poorer without it, nothing fails.
+ */
+
+const VERILATOR_MIN = [5, 6];
+
+/** @type {Record<string, Need>} */
+const NEEDS = {
+  cxx: {
+    what: 'a C++ compiler (g++)',
+    debian: 'g++',
+    present: () =>
+      compiles('g++', 'c++', '#include <string>\nint main() { return std::string("x").size() != 1; }'),
+  },
+  cc: {
+    what: 'a C compiler (gcc) with the C library headers',
+    debian: 'gcc',
+    present: () => compiles('gcc', 'c', '#include <stdio.h>\nint main(void) { return 0; }'),
+  },
+  make: { what: 'GNU make', debian: 'make', present: () => succeeds('make', ['--version']) },
+  pkgConfig: {
+    what: 'pkg-config',
+    debian: 'pkg-config',
+    present: () => succeeds('pkg-config', ['--version']),
+  },
+  zmq: {
+    what: 'the ZeroMQ library with zmq.h',
+    debian: 'libzmq3-dev',
+    present: () =>
+      compiles('gcc', 'c', '#include <zmq.h>\nint main(void) { return zmq_ctx_new() == 0; }', ['-lzmq']),
+  },
+  verilator: {
+    what: 'Verilator 5.006 or later',
+    debian: 'verilator',
+    present: () => verilatorIsNewEnough(output('verilator', ['--version'])),
+  },
+  clangFormat: {
+    what: 'clang-format',
+    debian: 'clang-format',
+    present: () => succeeds('clang-format', ['--version']),
+  },
+  python: {
+    what: 'Python 3 (builds the optional npm package zstd-napi where no binary of it can be fetched)',
+    debian: 'python3',
+    present: () => succeeds('python3', ['--version']),
+    optional: true,
+  },
+};
+
+const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
+
+/** @param {'demo' | 'test'} purpose */
+export function needsFor(purpose) {
+  const ids = purpose === 'test' ? [...ALWAYS, 'clangFormat'] : ALWAYS;
+  return ids.map((id) => NEEDS[id]);
+}
+
+/**
+ * Makes sure that everything needed is there; installs with apt-get where it may.
+ * @param {'demo' | 'test'} purpose
+ * @param {{install?: boolean}} [options]
+ * @returns {Promise<{installed: string[], missing: Need[], log: string}>} `missing`: required and still not there.
+ */
+export async function ensureSystemPackages(purpose, { install = true } = {}) {
+  const absent = needsFor(purpose).filter((need) => !need.present());
+  const required = absent.filter((need) => !need.optional);
+  // Optional needs alone are no reason to change somebody's machine.
+  if (required.length === 0) return { installed: [], missing: [], log: '' };
+
+  const apt = install ? aptCommand() : null;
+  if (apt === null) return { installed: [], missing: required, log: '' };
+
+  const packages = [...new Set(absent.map((need) => need.debian))];
+  const log = await aptInstall(apt, packages);
+  return { installed: packages, missing: required.filter((need) => !need.present()), log };
+}
+
+/**
+ * The sentence that goes with ENV_MISSING.
+ * @param {readonly Need[]} missing
+ */
+export function describeMissing(missing) {
+  const packages = [...new Set(missing.map((need) => need.debian))].join(' ');
+  return (
+    `missing: ${missing.map((need) => need.what).join('; ')}. ` +
+    `They could not be installed from here (that needs apt-get and root, or sudo without a password). ` +
+    `Install them and run the command again; on Debian 12: sudo apt-get install --no-install-recommends ${packages}`
+  );
+}
+
+/** @param {string} text What `verilator --version` prints. */
+export function verilatorIsNewEnough(text) {
+  const match = /^Verilator (\d+)\.(\d+)/m.exec(text);
+  if (!match) return false;
+  const [major, minor] = [Number(match[1]), Number(match[2])];
+  return major > VERILATOR_MIN[0] || (major === VERILATOR_MIN[0] && minor >= VERILATOR_MIN[1]);
+}
+
+/** @returns {string[] | null} apt-get with what must stand before it, or null where it may not be used. */
+function aptCommand() {
+  if (!succeeds('apt-get', ['--version'])) return null;
+  if (process.getuid?.() === 0) return ['apt-get'];
+  return succeeds('sudo', ['-n', 'true'])
+    ? ['sudo', '-n', 'DEBIAN_FRONTEND=noninteractive', 'apt-get']
+    : null;
+}
+
+/**
+ * @param {string[]} apt
+ * @param {string[]} packages
+ */
+async function aptInstall([command, ...lead], packages) {
+  const env = { DEBIAN_FRONTEND: 'noninteractive' };
+  const update = await run({ title: 'apt-get update', command, args: [...lead, 'update'], env });
+  // A failed update of one source need not matter: whether the packages came is probed afterwards.
+  const install = await run({
+    title: 'apt-get install',
+    command,
+    args: [...lead, 'install', '-y', '--no-install-recommends', ...packages],
+    env,
+  });
+  return update.output + install.output;
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ * @param {string} [input]
+ */
+function succeeds(program, args, input = '') {
+  return spawnSync(program, args, { input, timeout: 60_000 }).status === 0;
+}
+
+/**
+ * @param {string} program
+ * @param {string[]} args
+ */
+function output(program, args) {
+  return spawnSync(program, args, { encoding: 'utf8', timeout: 60_000 }).stdout ?? '';
+}
+
+/**
+ * Compiles and links a program from stdin, so that a missing header or library shows.
+ * @param {string} compiler
+ * @param {'c' | 'c++'} language
+ * @param {string} source
+ * @param {string[]} [libraries]
+ */
+function compiles(compiler, language, source, libraries = []) {
+  return succeeds(compiler, ['-x', language, '-', '-o', '/dev/null', '-x', 'none', ...libraries], source);
+}

@@ -1,0 +1,252 @@
+/** `uscope run` and `uscope serve` as processes, with a simulator that behaves and one that does not. */
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SessionStatus } from '../../sdk/src/format/index.js';
+import { TempDirs } from '../support/bridge-peer.js';
+import { type DecodedFile, decodeFile } from '../support/decode-file.js';
+import { BIN, buildSdk, childrenOf, isAlive, Running, until } from '../support/processes.js';
+
+const SIMULATOR = fileURLToPath(new URL('./simulator.mjs', import.meta.url));
+const dirs = new TempDirs();
+const started: Running[] = [];
+
+beforeAll(() => buildSdk());
+afterEach(async () => {
+  for (const running of started.splice(0)) {
+    running.kill('SIGKILL');
+    await running.ended;
+  }
+  dirs.cleanUp();
+});
+
+function start(args: readonly string[], cwd: string, env: Record<string, string> = {}): Running {
+  const running = new Running(process.execPath, [BIN, ...args], { cwd, env: { TMPDIR: cwd, ...env } });
+  started.push(running);
+  return running;
+}
+
+/** `uscope run -- node simulator.mjs ...` in a directory of its own. */
+function run(
+  simulator: readonly string[],
+  options: readonly string[] = [],
+): { running: Running; cwd: string } {
+  const cwd = dirs.make();
+  return {
+    running: start(['run', '--out', 'out', ...options, '--', process.execPath, SIMULATOR, ...simulator], cwd),
+    cwd,
+  };
+}
+
+const fileOf = (cwd: string): DecodedFile => decodeFile(join(cwd, 'out', 'core0.uscope'));
+const valuesOf = (file: DecodedFile): number[] =>
+  file.segments
+    .flatMap(({ frames }) => frames)
+    .flatMap(({ items }) => items.map((item) => (item.kind === 'op' ? Number(item.value) : -1)));
+const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
+
+describe('uscope run', () => {
+  it('traces a simulator, leaves stdout to it, and sums up on stderr', async () => {
+    const { running, cwd } = run(['whole', '5000']);
+    const { status, stdout, stderr } = await running.ended;
+    expect(stderr).toMatch(
+      /core0: out\/core0\.uscope: closed, 5,000 frames, 5,000 items, 0 strings, \d+ segments, [\d.]+ kB, 5\.00 µs simulated, 0 rejected, 0 lost/,
+    );
+    expect(status).toBe(0);
+    expect(stdout).toMatch(/^endpoint ipc:\/\/\S+ run [0-9a-f]{32}\ntracing\n$/);
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(5000));
+    expect(readdirSync(cwd)).toEqual(['out']); // the private socket's directory is gone
+  });
+
+  it('uses the options given', async () => {
+    const { running, cwd } = run(
+      ['whole', '1000'],
+      ['--compression', 'none', '--checkpoint-interval', '100ns'],
+    );
+    expect((await running.ended).status).toBe(0);
+    const { header, preamble, segments } = fileOf(cwd);
+    expect(header.flags & 2).toBe(0);
+    expect(preamble.checkpointIntervalPs).toBe(100_000n);
+    expect(segments.length).toBe(10);
+  });
+
+  it("ends with the simulator's status", async () => {
+    const { status } = await run(['status', '7']).running.ended;
+    expect(status).toBe(7);
+    const killed = await run(['killed']).running.ended;
+    expect(killed.stderr).toContain('SIGTERM');
+    expect(killed.status).toBe(128 + 15);
+  });
+
+  it('says so, with status 3, when no trace was opened', async () => {
+    const { status, stderr } = await run(['status', '0']).running.ended;
+    expect(stderr).toContain('no trace was opened');
+    expect(status).toBe(3);
+  });
+
+  it('says so, with status 3, when the client never closed its trace; the file is finalized', async () => {
+    const { running, cwd } = run(['unclosed', '1000']);
+    const { status, stderr } = await running.ended;
+    expect(stderr).toContain('without closing');
+    expect(status).toBe(3);
+    expect(fileOf(cwd).preamble.session?.status).toBe(SessionStatus.CLIENT_LOST);
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(1000));
+  });
+
+  it('says what was rejected, with status 3', async () => {
+    const { status, stderr } = await run(['rejects']).running.ended;
+    expect(stderr).toContain('3 items were rejected (OP_SLOT 3)');
+    expect(status).toBe(3);
+  });
+
+  it('refuses what cannot work before the simulator runs', async () => {
+    const cwd = dirs.make();
+    const outcome = async (...args: string[]): Promise<[number | null, string]> => {
+      const { status, stdout, stderr } = await start(args, cwd).ended;
+      expect(stdout).toBe('');
+      return [status, stderr];
+    };
+    const echo = ['--', 'echo', 'it ran'];
+    const [missing, why] = await outcome('run', '--', './no-such-simulator');
+    expect([missing, why]).toEqual([2, expect.stringMatching(/CLI_USAGE.*no-such-simulator/)]);
+
+    writeFileSync(join(cwd, 'wrong.yaml'), 'uscope: 1\nclocks: {clk: 1ns}\nstorages: {x: {slots: many}}\n');
+    const [schema, where] = await outcome('run', '--schema', 'wrong.yaml', ...echo);
+    expect([schema, where]).toEqual([1, expect.stringMatching(/SCHEMA_\w+: wrong\.yaml:3/)]);
+    const [absent] = await outcome('run', '--schema', 'absent.yaml', ...echo);
+    expect(absent).toBe(2);
+
+    mkdirSync(join(cwd, 'locked'));
+    writeFileSync(join(cwd, 'locked', 'out'), '');
+    const [directory, reason] = await outcome('run', '--out', 'locked/out/deeper', ...echo);
+    expect([directory, reason]).toEqual([1, expect.stringContaining('WRITER_DIRECTORY')]);
+
+    for (const [option, value] of [
+      ['--compression', 'zip'],
+      ['--checkpoint-interval', '0'],
+      ['--timeout', 'soon'],
+      ['--max-traces', '0'],
+    ]) {
+      expect((await outcome('run', option, value, ...echo))[0]).toBe(2);
+    }
+  });
+
+  it('refuses an endpoint where a daemon listens', async () => {
+    const cwd = dirs.make();
+    const endpoint = `ipc://${cwd}/d.sock`;
+    const serve = start(['serve', '--endpoint', endpoint], cwd);
+    await serve.printed('listening');
+    const second = await start(['run', '--endpoint', endpoint, '--', 'echo', 'it ran'], cwd).ended;
+    expect(second).toMatchObject({
+      status: 1,
+      stdout: '',
+      stderr: expect.stringContaining('BRIDGE_ENDPOINT'),
+    });
+    expect(existsSync(join(cwd, 'd.sock'))).toBe(true);
+  });
+
+  it('goes on when the daemon is killed: nothing is lost', async () => {
+    const { running, cwd } = run(['slow', '6000']);
+    await running.printed('tracing');
+    for (let kills = 0; kills < 2; kills++) {
+      await delay(300);
+      const [daemon] = childrenOf(running.pid, 'serve');
+      process.kill(daemon, 'SIGKILL');
+      await until('another daemon', () => childrenOf(running.pid, 'serve').some((pid) => pid !== daemon));
+    }
+    const { status, stderr } = await running.ended;
+    expect(stderr).toContain('was killed by SIGKILL; another one is started');
+    expect(stderr).toMatch(/closed, 6,000 frames, 6,000 items.* 0 lost/);
+    expect(status).toBe(0);
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(6000));
+  });
+
+  it('finalizes what a killed daemon left when the simulator ends too', async () => {
+    const { running, cwd } = run(['stubborn']);
+    await running.printed('tracing');
+    await delay(1300); // a commit
+    const [daemon] = childrenOf(running.pid, 'serve');
+    const [simulator] = childrenOf(running.pid, 'simulator.mjs');
+    process.kill(simulator, 'SIGKILL');
+    process.kill(daemon, 'SIGKILL');
+    const { status, stderr } = await running.ended;
+    expect(stderr).toMatch(/core0: .*(recovered|client lost)/);
+    expect(status).toBe(128 + 9);
+    const values = valuesOf(fileOf(cwd));
+    expect(values.length).toBeGreaterThan(0);
+    expect(values).toEqual(upTo(values.length));
+    expect(fileOf(cwd).header.flags & 1).toBe(1);
+  });
+
+  it('lets the simulator end at the first SIGINT', async () => {
+    const { running, cwd } = run(['patient']);
+    await running.printed('tracing');
+    running.kill('SIGINT');
+    const { status, stdout } = await running.ended;
+    expect(stdout).toContain('got SIGINT');
+    expect(status).toBe(5);
+    expect(fileOf(cwd).preamble.session?.status).toBe(SessionStatus.CLOSED);
+  });
+
+  it('kills it at the second; its trace is finalized', async () => {
+    const { running, cwd } = run(['stubborn']);
+    await running.printed('tracing');
+    running.kill('SIGINT');
+    await running.printed('got SIGINT');
+    running.kill('SIGINT');
+    const { status, stderr } = await running.ended;
+    expect(stderr).toContain('once more to kill it');
+    expect(status).toBe(128 + 9);
+    expect(fileOf(cwd).preamble.session?.status).toBe(SessionStatus.CLIENT_LOST);
+  });
+
+  it('a daemon whose supervisor is killed finalizes its traces and ends', async () => {
+    const { running, cwd } = run(['stubborn']);
+    await running.printed('tracing');
+    const [daemon] = childrenOf(running.pid, 'serve');
+    const [simulator] = childrenOf(running.pid, 'simulator.mjs');
+    running.kill('SIGKILL');
+    await until('the end of the daemon', () => !isAlive(daemon));
+    process.kill(simulator, 'SIGKILL');
+    expect(fileOf(cwd).header.flags & 1).toBe(1);
+  });
+});
+
+describe('uscope serve', () => {
+  it('tells of every trace, and finalizes at SIGTERM', async () => {
+    const cwd = dirs.make();
+    const endpoint = `ipc://${cwd}/run/d.sock`;
+    const serve = start(['serve', '--endpoint', endpoint, '--out', 'out'], cwd);
+    await serve.printed(`listening on ${endpoint}`);
+    expect(statSync(join(cwd, 'run')).mode & 0o777).toBe(0o700);
+    const env = { USCOPE_ENDPOINT: endpoint };
+    const simulate = (...args: string[]): Running => {
+      const running = new Running(process.execPath, [SIMULATOR, ...args], { cwd, env });
+      started.push(running);
+      return running;
+    };
+    expect((await simulate('whole').ended).status).toBe(0);
+    expect(serve.stderr).toMatch(/opened core0 .*\n.*core0: out\/core0\.uscope: closed, 1,000 frames/);
+    const endless = simulate('stubborn');
+    await endless.printed('tracing');
+    serve.kill('SIGTERM');
+    const { status, stderr } = await serve.ended;
+    expect(stderr).toMatch(/client lost/);
+    expect(status).toBe(0);
+    expect(fileOf(cwd).header.flags & 1).toBe(1);
+    expect(existsSync(join(cwd, 'run', 'd.sock'))).toBe(false);
+  });
+
+  it('takes the place of a daemon that was killed', async () => {
+    const cwd = dirs.make();
+    const endpoint = `ipc://${cwd}/d.sock`;
+    const first = start(['serve', '--endpoint', endpoint], cwd);
+    await first.printed('listening');
+    first.kill('SIGKILL');
+    await first.ended;
+    expect(existsSync(join(cwd, 'd.sock'))).toBe(true);
+    await start(['serve', '--endpoint', endpoint], cwd).printed('listening');
+  });
+});
