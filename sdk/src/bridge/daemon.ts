@@ -9,7 +9,7 @@ import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
 import { decodeDataHeader, peekTrace } from './data-header.js';
-import { bindEndpoint } from './endpoint.js';
+import { bindEndpoint, removeSocket } from './endpoint.js';
 import { Outbox } from './outbox.js';
 import {
   type CloseMessage,
@@ -42,7 +42,7 @@ const DEATH_WATCH_MS = 1000;
 const BYTES_PER_TURN = 1024 * 1024;
 /** Before the end: how long nothing may have come, and how long that is waited for. */
 const QUIET_MS = 60;
-const MAX_QUIET_WAIT_MS = 3000;
+const MAX_QUIET_WAIT_MS = 1500;
 const MAX_ERROR_TEXT = 8000;
 
 export class Daemon {
@@ -125,6 +125,7 @@ export class Daemon {
   async stop(): Promise<void> {
     clearInterval(this.watch);
     this.router.close();
+    removeSocket(this.endpoint);
     await this.loop;
   }
 

@@ -1,5 +1,5 @@
 /** Where the daemon listens: default place, what is allowed, and what is there already. */
-import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
+import { chmodSync, lstatSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
 import type { Router } from 'zeromq';
@@ -81,6 +81,11 @@ export async function bindEndpoint(router: Router, endpoint: string): Promise<st
     throw endpointError(endpoint, `cannot listen: ${reason}`, error);
   }
   return router.lastEndpoint ?? address;
+}
+
+/** After the socket is closed: its file. */
+export function removeSocket(endpoint: string): void {
+  if (endpoint.startsWith(IPC)) rmSync(endpoint.slice(IPC.length), { force: true });
 }
 
 /** Nobody else may open the socket in the moment between its creation and chmod. */

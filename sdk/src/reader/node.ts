@@ -1,5 +1,6 @@
 /** Reading traces in Node: the file source and native decompression. The only part of the reader that imports Node. */
 import { type FileHandle, open } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import zlib from 'node:zlib';
 import { uncompressSync } from 'lz4-napi';
@@ -51,7 +52,7 @@ export const nodeCodec: Codec = {
     await nextTurn();
     return raw;
   },
-  zstd: async (frame, rawSize) => (await zstdDecoder())(frame, rawSize),
+  zstd: (frame, rawSize) => zstdDecoder()(frame, rawSize),
   ...nativeCrc32(),
 };
 
@@ -72,26 +73,29 @@ function plainArray(bytes: Uint8Array): Uint8Array {
 }
 
 type ZstdDecoder = (frame: Uint8Array, rawSize: number) => Uint8Array;
+/** What is used of zstd-napi, told here: the package, and so its types, may be absent where this is compiled. */
+type ZstdBinding = { DCtx: new () => { decompress(target: Uint8Array, frame: Uint8Array): number } };
 type ZlibWithZstd = {
   zstdDecompressSync?(data: Uint8Array, options: { maxOutputLength: number }): Uint8Array;
 };
 
-let decoder: Promise<ZstdDecoder> | null = null;
+let decoder: ZstdDecoder | null = null;
 
-function zstdDecoder(): Promise<ZstdDecoder> {
+function zstdDecoder(): ZstdDecoder {
   decoder ??= findZstd();
   return decoder;
 }
 
 /** Node has ZSTD from 22.15 on; before, the optional package zstd-napi. Both write into at most `rawSize` bytes, whatever the frame says. */
-async function findZstd(): Promise<ZstdDecoder> {
+function findZstd(): ZstdDecoder {
   const { zstdDecompressSync } = zlib as unknown as ZlibWithZstd;
   if (zstdDecompressSync) {
     return (frame, rawSize) =>
       plainArray(zstdDecompressSync(frame, { maxOutputLength: Math.max(rawSize, 1) }));
   }
   try {
-    const binding = await import('zstd-napi/binding.js');
+    // `require`, as the package is CommonJS with computed exports, which `import` does not see by name.
+    const binding = createRequire(import.meta.url)('zstd-napi/binding.js') as ZstdBinding;
     const context = new binding.DCtx();
     return (frame, rawSize) => {
       const target = new Uint8Array(rawSize);

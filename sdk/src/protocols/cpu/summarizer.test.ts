@@ -164,19 +164,28 @@ describe('counters', () => {
     expect(level0(summarize(frames), 'cycles')).toEqual([[2n ** 32n, max, 2n ** 32n - 1n]]);
   });
 
-  it('stay exact when large and small amounts meet in one cycle', () => {
+  /** `count` ADDs of 2^32 - 1 in one frame. */
+  const addLargest = (summarizer: Summarizer, count: number, cycle: number): void => {
+    for (let i = 0; i < count; i++) summarizer.op(Action.ADD, CYCLES, 0, 0, 0xffff_ffff, 0);
+    summarizer.endFrame(cycle * 1000, 0);
+  };
+
+  it('stay exact when the sum of a cycle passes 2^53', () => {
+    const summarizer = createCpuSummarizer(SCHEMA);
+    for (let i = 0; i < 50; i++) addLargest(summarizer, 60_001, 7);
+    feed(summarizer, [{ timePs: 7000n, ops: [add(CYCLES, 2n ** 40n)] }]);
+    addLargest(summarizer, 2, 7);
+    addLargest(summarizer, 1, 8);
     const large = 2n ** 32n - 1n;
-    const ops = Array.from({ length: 1000 }, () => add(CYCLES, large));
-    const frames = [
-      { timePs: 0n, ops: [add(CYCLES, 2n ** 40n)] },
-      ...Array.from({ length: 1100 }, () => ({ timePs: 0n, ops })),
-      { timePs: 1000n, ops: [add(CYCLES, 1n)] },
-    ];
-    const sum = 2n ** 40n + 1_100_000n * large;
-    expect(level0(summarize(frames), 'cycles')).toEqual([[1n, sum, sum + 1n]]);
-    expect(level0(summarize(frames.slice(1)), 'cycles')).toEqual([
-      [1n, sum - 2n ** 40n, sum - 2n ** 40n + 1n],
-    ]);
+    const sum = 3_000_052n * large + 2n ** 40n;
+    expect(level0(summarizer.finish(), 'cycles')).toEqual([[large, sum, sum + large]]);
+  });
+
+  it('stay exact when the sum of a bucket passes 2^53', () => {
+    const summarizer = createCpuSummarizer(SCHEMA);
+    for (let cycle = 0; cycle < 1000; cycle++) addLargest(summarizer, 3001, cycle);
+    const sum = 3001n * (2n ** 32n - 1n);
+    expect(level0(summarizer.finish(), 'cycles')).toEqual([[sum, sum, 1000n * sum]]);
   });
 
   it('ignore SET', () => {
@@ -196,6 +205,18 @@ describe('long traces', () => {
     expect(summary.baseIntervalCycles).toBe(4096);
     expect(summary.density[0]).toEqual(Uint32Array.of(4, 4, 4, 4, 4));
     expect(level0(summary, 'cycles')).toEqual(Array(5).fill([1n, 1n, 4n]));
+  });
+
+  it('coarsen while another counter is in the middle of a bucket', () => {
+    const slow = [1030n, 1031n].map((cycle) => ({ timePs: cycle * 1000n, ops: [add(COMMITTED, 3n)] }));
+    const fast = [9000n, 9001n].map((cycle) => ({ timePs: cycle * 1000n, ops: [add(CYCLES, 1n)] }));
+    const summary = summarize([...slow, ...fast, { timePs: 9_002_000n, ops: [add(COMMITTED, 1n)] }], 8);
+    expect(summary.baseIntervalCycles).toBe(4096);
+    expect(level0(summary, 'core0/committed')).toEqual([
+      [3n, 3n, 6n],
+      [0n, 0n, 0n],
+      [1n, 1n, 1n],
+    ]);
   });
 
   it('stay within 65,536 buckets', () => {
