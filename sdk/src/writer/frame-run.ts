@@ -34,11 +34,16 @@ export class FrameRun {
   /** Items taken by the last call. */
   items = 0;
 
+  /** Per field of the layout: the action the summarizer wants to see, 0 if none. */
+  private readonly watched: Uint8Array;
+
   constructor(
     private readonly state: StorageState,
     private readonly summarizer: Summarizer | null,
     private readonly payloadSizes: Uint32Array,
-  ) {}
+  ) {
+    this.watched = watchedActions(state, summarizer);
+  }
 
   /**
    * Takes ordinary frames from `words[first]` on; returns the first word it did not take. The segment must have a frame already, so
@@ -51,11 +56,10 @@ export class FrameRun {
     buffer: SegmentBuffer,
     policy: CutPolicy,
   ): number {
-    const { state, summarizer, payloadSizes } = this;
+    const { state, summarizer, payloadSizes, watched } = this;
     const { cells, mask, occupied, layout } = state;
     const { numStorages, numSlots, numFields, numProperties, fieldBase, cellBase, maskBase, maskLo, maskHi } =
       layout;
-    const watched = summarizer === null ? null : summarizer.watched;
     buffer.reserve((endOfWords - first) * 4 + SLACK_BYTES);
     const { bytes, view } = buffer;
     let out = buffer.length;
@@ -170,12 +174,12 @@ export class FrameRun {
             mask[byte] = old | bit;
             occupied[id]++;
           }
+          if (watched[f] === head >>> 8) {
+            summarizer!.op((head >>> 8) as Action, id, slot, field, lo, hi);
+            touched = true;
+          }
         } else {
           state.apply(head >>> 8, id, slot, field, lo, hi);
-        }
-        if (watched !== null && watched[id] !== 0) {
-          summarizer!.op((head >>> 8) as Action, id, slot, field, lo, hi);
-          touched = true;
         }
         i += RECORD_WORDS;
       }
@@ -198,4 +202,17 @@ export class FrameRun {
     this.items = totalItems;
     return begin;
   }
+}
+
+/** Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
+function watchedActions(state: StorageState, summarizer: Summarizer | null): Uint8Array {
+  const { layout } = state;
+  const actions = new Uint8Array(layout.sizes.length);
+  if (summarizer === null) return actions;
+  for (let id = 0; id < layout.numStorages; id++) {
+    for (let field = 0; field < layout.numFields[id]; field++) {
+      actions[layout.fieldBase[id] + field] = summarizer.watchedAction(id, field);
+    }
+  }
+  return actions;
 }

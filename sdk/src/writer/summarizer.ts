@@ -9,6 +9,12 @@ export interface Summarizer {
   readonly watched: Uint8Array;
 
   /**
+   * The only action on this field that `op` does anything with, 0 if none: the writer's inner loop leaves the other ops out.
+   * Asked once per field, when the writer starts.
+   */
+  watchedAction(storageId: number, field: number): Action | 0;
+
+  /**
    * One op on a watched storage, in call order, before `endFrame` of its frame. `lo` and `hi` are the halves (u32) of the delta's value.
    * Called in the writer's inner loop: allocates nothing.
    */

@@ -80,6 +80,10 @@ class CpuSummarizer implements Summarizer {
     this.accumulator = new Accumulator(this.sources, periods, bucketLimit(limits.maxBuckets, counters));
   }
 
+  watchedAction(storageId: number, field: number): Action | 0 {
+    return field === 0 ? (this.actionOf[storageId] as Action | 0) : 0;
+  }
+
   op(action: Action, storageId: number, _slot: number, field: number, lo: number, hi: number): void {
     if (field !== 0 || action !== this.actionOf[storageId]) return;
     // A SET of an entity's first field is a birth, on a free slot or not; its value is the id.
