@@ -2,14 +2,28 @@
  * The library in Node: describe a trace (schema), write it, read it. Parts stand alone too: `uscope/format`, `uscope/schema`,
  * `uscope/writer`, `uscope/reader` (also in a browser), `uscope/reader/node`, `uscope/bridge`.
  */
+import { createCpuSummarizer } from './protocols/cpu/summarizer.js';
+import type { WriterOptions } from './writer/options.js';
+import { TraceWriter } from './writer/trace-writer.js';
+
 export { ERROR_CODES, type ErrorCode } from './base/codes.js';
 export { type ErrorPlace, isUscopeError, UscopeError } from './base/errors.js';
 export { type FileHeader, Flag } from './format/header.js';
 export { type SessionInfo, SessionStatus } from './format/session-chunk.js';
 export type { CounterSummary, MipmapLevel, TraceSummary } from './format/tsum.js';
 export * from './format/types.js';
+export { createCpuSummarizer } from './protocols/cpu/summarizer.js';
 export * from './reader/index.js';
 export { fileSource, nodeCodec, openTraceFile } from './reader/node.js';
 export * from './schema/index.js';
 export { StorageState } from './state/index.js';
 export * from './writer/index.js';
+
+/**
+ * Creates a trace file to be written in process, with the trace summary that viewers rely on (TSUM, §6): counters and instructions by the
+ * conventions of the cpu protocol. `summarizer: null` leaves it empty.
+ * @throws UscopeError WRITER_*, SCHEMA_*
+ */
+export function createTrace(options: WriterOptions): Promise<TraceWriter> {
+  return TraceWriter.create({ summarizer: createCpuSummarizer, ...options });
+}

@@ -23,8 +23,9 @@ export class CutPolicy {
   clientBytes = 0;
   /** Wall clock time asks for a cut: frames have waited for a second. */
   overdue = false;
-  private nextLo = 0;
-  private nextHi = 0;
+  /** The grid point, ps as u32 halves. */
+  nextLo = 0;
+  nextHi = 0;
   private readonly softClientBytes: number;
   private readonly hardClientBytes: number;
 
@@ -49,13 +50,13 @@ export class CutPolicy {
     return hi > this.nextHi || (hi === this.nextHi && lo >= this.nextLo);
   }
 
-  /** To be cut at the next advance of time. */
-  softDue(rawBytes: number): boolean {
-    return this.overdue || rawBytes >= this.limits.softBytes || this.clientBytes >= this.softClientBytes;
+  /** Raw bytes at which the segment is to be cut at the next advance of time; fixed while no client bytes arrive. */
+  get softLimit(): number {
+    return this.overdue || this.clientBytes >= this.softClientBytes ? 0 : this.limits.softBytes;
   }
 
-  /** To be cut now, even within one instant. */
-  hardDue(rawBytes: number): boolean {
-    return rawBytes >= this.limits.hardBytes || this.clientBytes >= this.hardClientBytes;
+  /** Raw bytes at which it is to be cut at once, even within one instant. */
+  get hardLimit(): number {
+    return this.clientBytes >= this.hardClientBytes ? 0 : this.limits.hardBytes;
   }
 }

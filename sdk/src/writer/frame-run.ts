@@ -64,6 +64,7 @@ export class FrameRun {
     const { bytes, view } = buffer;
     let out = buffer.length;
     let { lastLo, lastHi, ordinal } = this;
+    const { softLimit, hardLimit, nextLo: gridLo, nextHi: gridHi } = policy;
     let active = 0;
     let frames = 0;
     let totalItems = 0;
@@ -75,8 +76,8 @@ export class FrameRun {
       const timeHi = words[begin + 3];
       if (timeHi < lastHi || (timeHi === lastHi && timeLo < lastLo)) break;
       const later = timeLo !== lastLo || timeHi !== lastHi;
-      if (later && (policy.gridReached(timeLo, timeHi) || policy.softDue(out))) break;
-      if (policy.hardDue(out)) break;
+      if (later && (out >= softLimit || timeHi > gridHi || (timeHi === gridHi && timeLo >= gridLo))) break;
+      if (out >= hardLimit) break;
 
       // First pass: find END, check every id, see whether all ops are compact.
       let i = begin + RECORD_WORDS;

@@ -388,10 +388,10 @@ export class RecordWriter {
     const later = this.isLater(lo, hi);
     if (!this.snapshots.isEmpty) {
       this.cutAtSnapshot(lo, hi, later);
-    } else if (later && (policy.gridReached(lo, hi) || policy.softDue(open.length))) {
+    } else if (later && (policy.gridReached(lo, hi) || open.length >= policy.softLimit)) {
       if (open.numFrames > 0) this.cut(time(lo, hi), time(lo, hi));
       else policy.restart(time(lo, hi)); // nothing to commit: the segment goes on, only the grid moves
-    } else if (policy.hardDue(open.length) && open.numFrames > 0) {
+    } else if (open.length >= policy.hardLimit && open.numFrames > 0) {
       this.cutBehindLast();
       this.fixStart(lo, hi);
     }

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
+import { zstdForTests } from '../../../test/support/zstd.js';
 import type { Item } from '../format/index.js';
 import { Action, Flag, SessionStatus } from '../format/index.js';
 import { StorageState } from '../state/index.js';
@@ -141,7 +142,7 @@ describe('strings', () => {
 
 describe('compression', () => {
   for (const compression of ['none', 'lz4', 'zstd'] as const) {
-    it(`${compression} gives the same items`, async () => {
+    it.skipIf(compression === 'zstd' && !zstdForTests)(`${compression} gives the same items`, async () => {
       const writer = await TraceWriter.create(options({ compression }));
       for (let t = 0; t < 3000; t++) {
         writer.beginCycle(t * 500);
@@ -149,7 +150,7 @@ describe('compression', () => {
         writer.endCycle();
       }
       await writer.close();
-      const file = decodeFile(path, zstdForTest());
+      const file = decodeFile(path, zstdForTests?.decompress);
       expect(items(file)).toHaveLength(3000);
       expect(times(file)).toEqual(Array.from({ length: 3000 }, (_, t) => BigInt(t * 500)));
       replay(file);
@@ -401,14 +402,3 @@ describe('random traces', () => {
     );
   });
 });
-
-function zstdForTest() {
-  return (blob: Uint8Array): Uint8Array => {
-    const { decompress } = require_('zstd-napi') as { decompress(data: Uint8Array): Uint8Array };
-    return decompress(blob);
-  };
-}
-
-import { createRequire } from 'node:module';
-
-const require_ = createRequire(import.meta.url);
