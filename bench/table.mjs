@@ -26,12 +26,27 @@ export function printTable(title, rows) {
   for (const row of rows) {
     const cells = [
       `  ${row.name.padEnd(width)}`,
-      `${format(row.value).padStart(10)} ${row.unit.padEnd(8)}`,
+      measured(row).padEnd(20),
       targetText(row).padEnd(22),
       row.limit ?? '',
     ];
     console.log(cells.join('  ').trimEnd());
   }
+}
+
+/** @param {Row} row */
+function measured({ value, unit }) {
+  const [number, shown] = unit === 'ns' ? duration(value).split(' ') : [format(value), unit];
+  return `${number.padStart(10)} ${shown}`;
+}
+
+/**
+ * Nanoseconds in the unit that people would use.
+ * @param {number} ns
+ */
+export function duration(ns) {
+  if (ns >= 1e6) return `${format(ns / 1e6)} ms`;
+  return ns >= 1e4 ? `${format(ns / 1e3)} µs` : `${format(ns)} ns`;
 }
 
 /** @param {Row} row */

@@ -4,15 +4,20 @@
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */
 
 /**
- * A program that counts its own tests prints `N passed, N failed` alone on a line, once per suite. Any other step is one test.
+ * A program that counts its own tests prints `N passed, N failed` or `N tests, N failed` alone on a line, once per suite. Any
+ * other step is one test.
  * @param {{ok: boolean, output: string}} outcome
  * @returns {Counts}
  */
 export function countsFromOutput({ ok, output }) {
-  const lines = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)];
-  const passed = lines.reduce((sum, [, n]) => sum + Number(n), 0);
-  const failed = lines.reduce((sum, [, , n]) => sum + Number(n), 0);
+  const lines = [...output.matchAll(/^(\d+) (passed|tests), (\d+) failed$/gm)];
   if (lines.length === 0) return { passed: ok ? 1 : 0, failed: ok ? 0 : 1, skipped: 0 };
+  let passed = 0;
+  let failed = 0;
+  for (const [, first, word, second] of lines) {
+    passed += word === 'tests' ? Number(first) - Number(second) : Number(first);
+    failed += Number(second);
+  }
   return { passed, failed: atLeastOneUnlessOk(ok, failed), skipped: 0 };
 }
 

@@ -7,6 +7,11 @@ describe('counts of a step', () => {
     expect(countsFromOutput({ ok: false, output })).toEqual({ passed: 15, failed: 1, skipped: 0 });
   });
 
+  it('understands how many of all tests failed', () => {
+    const output = '== session\n22 tests, 2 failed\n== lookup\n5 tests, 0 failed\n';
+    expect(countsFromOutput({ ok: false, output })).toEqual({ passed: 25, failed: 2, skipped: 0 });
+  });
+
   it('takes a step without such lines for one test', () => {
     expect(countsFromOutput({ ok: true, output: 'all fine' })).toEqual({ passed: 1, failed: 0, skipped: 0 });
     expect(countsFromOutput({ ok: false, output: 'no' })).toEqual({ passed: 0, failed: 1, skipped: 0 });

@@ -86,7 +86,9 @@ await runScript(async () => {
 
   const { passed, failed, skipped } = total(counts);
   const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  console.log(`\n${minutes} minutes${skipped ? `; ${skipped} tests skipped (their input is not here)` : ''}`);
+  console.log(
+    `\n${minutes} minutes${skipped ? `; ${skipped} tests skipped (what they need is not on this machine)` : ''}`,
+  );
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });

@@ -56,13 +56,14 @@ static uint64_t num_records(const job_t *job)
     return run_empty(job->workload, job->cycles) + 2 * job->cycles;
 }
 
-/* ns per item of the loop alone; also tells the number of items. */
-static void measure_empty(const job_t *job, double *ns, uint64_t *items)
+/* ns per item of the loop alone, elapsed and processor time; also tells the number of items. */
+static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t *items)
 {
     for (uint64_t run = 0; run < job->runs; run++) {
-        uint64_t start = wall_ns();
+        uint64_t wall_start = wall_ns(), cpu_start = thread_ns();
         *items = run_empty(job->workload, job->cycles);
-        ns[run] = (double)(wall_ns() - start) / (double)*items;
+        cpu[run] = (double)(thread_ns() - cpu_start) / (double)*items;
+        wall[run] = (double)(wall_ns() - wall_start) / (double)*items;
     }
 }
 
@@ -95,9 +96,9 @@ static void measure_copy(uint64_t runs, double *gb_per_s)
 
 static void bench_floor(const job_t *job)
 {
-    double empty[MAX_RUNS], store[MAX_RUNS], copy[MAX_RUNS];
+    double empty[MAX_RUNS], empty_cpu[MAX_RUNS], store[MAX_RUNS], copy[MAX_RUNS];
     uint64_t items = 0, bytes = 0;
-    measure_empty(job, empty, &items);
+    measure_empty(job, empty, empty_cpu, &items);
     measure_records(job, store, &bytes);
     measure_copy(job->runs, copy);
     printf("{");
@@ -109,9 +110,9 @@ static void bench_floor(const job_t *job)
 
 static void bench_client(const job_t *job)
 {
-    double wall[MAX_RUNS], cpu[MAX_RUNS], empty[MAX_RUNS];
+    double wall[MAX_RUNS], cpu[MAX_RUNS], empty[MAX_RUNS], empty_cpu[MAX_RUNS];
     uint64_t items = 0;
-    measure_empty(job, empty, &items);
+    measure_empty(job, empty, empty_cpu, &items);
     uscope_writer_t *trace = open_trace("client");
     /* Run 0 touches the client's buffers for the first time and is not counted. */
     for (uint64_t run = 0; run <= job->runs; run++) {
@@ -126,6 +127,7 @@ static void bench_client(const job_t *job)
     close_trace(trace, &stats);
     printf("{");
     print_runs("empty_ns_per_item", empty, job->runs);
+    print_runs("empty_cpu_ns_per_item", empty_cpu, job->runs);
     print_runs("wall_ns_per_item", wall, job->runs);
     print_runs("cpu_ns_per_item", cpu, job->runs);
     printf("\"items\": %lu}\n", items);

@@ -8,8 +8,8 @@
 void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
                      unsigned long long value)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t && storage < t->num_storages)) {
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         struct storage_shape shape = t->storages[storage];
         if (LIKELY(slot < shape.num_slots && field < shape.num_fields &&
                    value < t->field_limits[shape.first_field + field] && t->cursor < t->limit)) {
@@ -18,14 +18,14 @@ void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
             return;
         }
     }
-    uscopei_op_slow(w, ACTION_SET, storage, slot, field, value);
+    uscopei_op_slow(w, storage, slot, field, value, ACTION_SET);
 }
 
 void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
                      unsigned long long value)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t && storage < t->num_storages)) {
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         struct storage_shape shape = t->storages[storage];
         if (LIKELY(slot < shape.num_slots && field < shape.num_fields && t->cursor < t->limit)) {
             put_record(t->cursor, op_word(ACTION_ADD, storage, slot, field), value);
@@ -33,25 +33,25 @@ void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
             return;
         }
     }
-    uscopei_op_slow(w, ACTION_ADD, storage, slot, field, value);
+    uscopei_op_slow(w, storage, slot, field, value, ACTION_ADD);
 }
 
 void uscope_slot_clear(uscope_writer_t *w, uint16_t storage, uint16_t slot)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t && storage < t->num_storages && slot < t->storages[storage].num_slots &&
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages && slot < t->storages[storage].num_slots &&
                t->cursor < t->limit)) {
         put_record(t->cursor, op_word(ACTION_CLEAR, storage, slot, 0), 0);
         t->cursor += RECORD_BYTES;
         return;
     }
-    uscopei_op_slow(w, ACTION_CLEAR, storage, slot, 0, 0);
+    uscopei_op_slow(w, storage, slot, 0, 0, ACTION_CLEAR);
 }
 
 void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, unsigned long long value)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t && storage < t->num_storages)) {
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         struct property_shape shape = t->properties[storage];
         if (LIKELY(property < shape.count && value < t->field_limits[shape.first + property] &&
                    t->cursor < t->limit)) {
@@ -60,7 +60,7 @@ void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, un
             return;
         }
     }
-    uscopei_op_slow(w, ACTION_PROP_SET, storage, 0, property, value);
+    uscopei_op_slow(w, storage, 0, property, value, ACTION_PROP_SET);
 }
 
 void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)
@@ -77,8 +77,8 @@ void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)
 
 void uscope_end_cycle(uscope_writer_t *w)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t != NULL)) {
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t))) {
         uscopei_close_frame(t, (uintptr_t)w);
         return;
     }

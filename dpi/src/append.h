@@ -5,10 +5,12 @@
 
 #include "internal.h"
 
+#pragma GCC visibility push(hidden)
+
 /** An open trace inside a cycle, or NULL after having reported what is wrong. */
 COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
-COLD void uscopei_op_slow(void *w, unsigned action, uint16_t storage, uint16_t slot, uint16_t field,
-                          uint64_t value);
+/* arguments in the order of the calls that end here, so that they stay in their registers */
+COLD void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value, unsigned action);
 COLD void uscopei_begin_slow(void *w, uint64_t time_ps);
 COLD void uscopei_end_slow(void *w);
 
@@ -34,5 +36,7 @@ static inline void uscopei_close_frame(struct uscopei_trace *t, uintptr_t handle
     t->frame_handle = 0;
     t->idle_handle = handle;
 }
+
+#pragma GCC visibility pop
 
 #endif

@@ -42,10 +42,10 @@ static bool check_value(struct uscopei_trace *t, uint16_t storage, uint32_t fiel
         uscopei_reject(t, code, field, "%s.%s: string index %llu was never defined; item rejected", owner,
                        info->name, (unsigned long long)value);
     } else {
-        char hex[32];
+        char hex[32], type[80];
         uscopei_format_hex(value, hex, sizeof hex);
         uscopei_reject(t, code, field, "%s.%s: value %s does not fit %s; item rejected", owner, info->name, hex,
-                       uscopei_type_name(info->type));
+                       uscopei_describe_type(schema, info->type, info->enum_id, type, sizeof type));
     }
     return false;
 }
@@ -78,7 +78,7 @@ static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage,
     return action != ACTION_SET || check_value(t, storage, shape.first_field + field, value);
 }
 
-void uscopei_op_slow(void *w, unsigned action, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
+void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value, unsigned action)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, action_names[action]);
     if (!t || !check_op(t, action, storage, slot, field, value))

@@ -46,7 +46,7 @@ static bool put_part(struct uscopei_trace *t, uint16_t storage, const struct sou
     unsigned char *at = t->cursor;
     if (payload > 0)
         put_record(at + payload, 0, 0);
-    put_record(at, RECORD_SNAPSHOT | (uint64_t)storage << 16 | (uint64_t)size << 32, offset | (uint64_t)total << 32);
+    put_snapshot(at, storage, size, offset, total);
     copy_from(source, offset, at + RECORD_BYTES, size);
     t->cursor += RECORD_BYTES + payload;
     return true;

@@ -12,7 +12,7 @@
 
 #include "io.h"
 
-enum { HELLO_MS = 200, PING_MS = 1000, MESSAGES_PER_TURN = 256 };
+enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, MESSAGES_PER_TURN = 256 };
 
 static void discard(struct io *io)
 {
@@ -142,8 +142,15 @@ static void greet(struct io *io)
 {
     struct mp_writer w = {0};
     message_hello(&w, "uscope-c " USCOPE_VERSION_STRING, (uint32_t)getpid(), uscopei_process_start());
-    conn_send_control(io, &w);
-    io->next_hello = io->now + HELLO_MS;
+    /* before the connection stands nothing goes out: try again soon */
+    io->next_hello = io->now + (conn_send_control(io, &w) ? HELLO_MS : RETRY_MS);
+}
+
+/* Several pings must fit into the patience of a client that was told to have little. */
+static uint64_t ping_interval(void)
+{
+    uint64_t quarter = uscopei_get_config()->timeout_ms / 4;
+    return quarter < PING_MS ? quarter : PING_MS;
 }
 
 static void ping(struct io *io)
@@ -151,7 +158,7 @@ static void ping(struct io *io)
     struct mp_writer w = {0};
     message_ping(&w);
     conn_send_control(io, &w);
-    io->next_ping = io->now + PING_MS;
+    io->next_ping = io->now + ping_interval();
 }
 
 /* -- receiving */
@@ -258,7 +265,7 @@ void conn_step(struct io *io)
     bool waiting = anyone_waits(io);
     if (waiting && !io->was_waiting) {
         io->heard = io->now;
-        io->next_ping = io->now + PING_MS;
+        io->next_ping = io->now + ping_interval();
     }
     io->was_waiting = waiting;
     if (waiting) {

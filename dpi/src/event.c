@@ -24,16 +24,19 @@ static bool check_field(struct uscopei_trace *t, uint16_t type, const struct eve
     uscopei_code code = uscopei_check_value(field->type, value, t->session->num_strings);
     if (code == E_NONE)
         return true;
-    const char *name = t->session->schema->event_names[type];
+    const struct uscopei_schema *schema = t->session->schema;
+    const char *name = schema->event_names[type];
+    const char *field_name = schema->event_field_names[field - t->event_fields];
     uint64_t id = (uint64_t)(field - t->event_fields) | UINT64_C(1) << 32;
     if (code == E_OP_STRING) {
-        uscopei_reject(t, code, id, "%s.%s: string index %llu was never defined; item rejected", name, field->name,
+        uscopei_reject(t, code, id, "%s.%s: string index %llu was never defined; item rejected", name, field_name,
                        (unsigned long long)value);
     } else {
-        char hex[32];
+        char hex[32], type_name[80];
         uscopei_format_hex(value, hex, sizeof hex);
-        uscopei_reject(t, code, id, "%s.%s: value %s does not fit %s; item rejected", name, field->name, hex,
-                       uscopei_type_name(field->type));
+        uscopei_reject(t, code, id, "%s.%s: value %s does not fit %s; item rejected", name, field_name, hex,
+                       uscopei_describe_type(schema, field->type, field->enum_id, type_name,
+                                             sizeof type_name));
     }
     return false;
 }
@@ -78,63 +81,53 @@ static COLD void event_slow(void *w, const char *call, uint16_t type, const unsi
         memcpy(payload + fields[i].offset, &values[i], fields[i].size);
 }
 
-static inline __attribute__((always_inline)) void event_n(void *w, const char *call, uint16_t type,
-                                                          const unsigned long long *values, unsigned n)
+/* True when the event was of the common kind, small and unproblematic, and is appended. */
+static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t type, const unsigned long long *values,
+                                                             unsigned n)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (LIKELY(t && type < t->num_events)) {
-        struct event_shape shape = t->events[type];
-        if (LIKELY(shape.num_fields == n && shape.size <= 8 && t->cursor < t->limit)) {
-            const struct event_field *fields = t->event_fields + shape.first_field;
-            uint64_t packed = 0;
-            bool good = true;
-            for (unsigned i = 0; i < n; i++) {
-                good &= values[i] < fields[i].limit;
-                packed |= (uint64_t)values[i] << (8 * fields[i].offset & 63);
-            }
-            if (LIKELY(good)) {
-                put_record(t->cursor, event_word(type, shape.size), packed);
-                t->cursor += RECORD_BYTES;
-                return;
-            }
-        }
+    struct uscopei_trace *t;
+    if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events))
+        return false;
+    struct event_shape shape = t->events[type];
+    if (UNLIKELY(shape.num_fields != n || shape.size > 8 || t->cursor >= t->limit))
+        return false;
+    const struct event_field *fields = t->event_fields + shape.first_field;
+    uint64_t packed = 0;
+    for (unsigned i = 0; i < n; i++) {
+        if (UNLIKELY(values[i] >= fields[i].limit))
+            return false;
+        packed |= (uint64_t)values[i] << (fields[i].shift & 63);
     }
-    event_slow(w, call, type, values, n);
+    put_record(t->cursor, event_word(type, shape.size), packed);
+    t->cursor += RECORD_BYTES;
+    return true;
 }
 
-#define V unsigned long long
-void uscope_event1(uscope_writer_t *w, uint16_t type, V a)
-{
-    event_n(w, "event1", type, (const V[]){a}, 1);
-}
-void uscope_event2(uscope_writer_t *w, uint16_t type, V a, V b)
-{
-    event_n(w, "event2", type, (const V[]){a, b}, 2);
-}
-void uscope_event3(uscope_writer_t *w, uint16_t type, V a, V b, V c)
-{
-    event_n(w, "event3", type, (const V[]){a, b, c}, 3);
-}
-void uscope_event4(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d)
-{
-    event_n(w, "event4", type, (const V[]){a, b, c, d}, 4);
-}
-void uscope_event5(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e)
-{
-    event_n(w, "event5", type, (const V[]){a, b, c, d, e}, 5);
-}
-void uscope_event6(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f)
-{
-    event_n(w, "event6", type, (const V[]){a, b, c, d, e, f}, 6);
-}
-void uscope_event7(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f, V g)
-{
-    event_n(w, "event7", type, (const V[]){a, b, c, d, e, f, g}, 7);
-}
-void uscope_event8(uscope_writer_t *w, uint16_t type, V a, V b, V c, V d, V e, V f, V g, V h)
-{
-    event_n(w, "event8", type, (const V[]){a, b, c, d, e, f, g, h}, 8);
-}
+/*
+ * uscope_eventN and its slow twin. The twin takes the values as they came, in registers, so that the fast path needs no stack.
+ */
+#define EVENT(n, parameters, ...)                                                                            \
+    static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
+    {                                                                                                        \
+        event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                       \
+    }                                                                                                        \
+    void uscope_event##n(uscope_writer_t *w, uint16_t type, PARAMETERS parameters)                           \
+    {                                                                                                        \
+        if (UNLIKELY(!event_fast(w, type, (const unsigned long long[]){__VA_ARGS__}, n)))                    \
+            event_slow##n(w, type, __VA_ARGS__);                                                             \
+    }
+#define PARAMETERS(...) __VA_ARGS__
+#define V               unsigned long long
+EVENT(1, (V a), a)
+EVENT(2, (V a, V b), a, b)
+EVENT(3, (V a, V b, V c), a, b, c)
+EVENT(4, (V a, V b, V c, V d), a, b, c, d)
+EVENT(5, (V a, V b, V c, V d, V e), a, b, c, d, e)
+EVENT(6, (V a, V b, V c, V d, V e, V f), a, b, c, d, e, f)
+EVENT(7, (V a, V b, V c, V d, V e, V f, V g), a, b, c, d, e, f, g)
+EVENT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
+#undef EVENT
+#undef PARAMETERS
 #undef V
 
 /* Of packed payloads only what has no meaning for some bytes is checked: booleans and strings. */
@@ -170,8 +163,8 @@ static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned
 
 void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)
 {
-    struct uscopei_trace *t = in_frame(w);
-    if (UNLIKELY(!t || type >= t->num_events)) {
+    struct uscopei_trace *t;
+    if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events)) {
         t = resolve_event(w, "event", type);
         if (!t)
             return;

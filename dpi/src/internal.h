@@ -18,6 +18,9 @@
 
 #include "uscope.h"
 
+/* Nothing below is seen outside the library; the compiler may address it directly. */
+#pragma GCC visibility push(hidden)
+
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define COLD        __attribute__((cold, noinline))
@@ -110,11 +113,11 @@ struct event_shape {
 struct event_field {
     uint64_t limit;
     uint16_t offset; /* in the payload */
+    uint8_t shift; /* the same in bits, where the payload fits the record itself */
     uint8_t type;
     uint8_t size;
     uint8_t enum_id;
-    uint8_t reserved[3];
-    const char *name;
+    uint16_t reserved;
 };
 
 struct field_info {
@@ -152,6 +155,7 @@ struct uscopei_schema {
     struct event_shape *events;
     char **event_names;
     struct event_field *event_fields;
+    const char **event_field_names;
     struct enum_info *enums;
     struct enum_label *labels;
     uint32_t *storages_by_name, *events_by_name; /* ids sorted by name */
@@ -164,6 +168,9 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
 void uscopei_schema_destroy(struct uscopei_schema *schema);
 unsigned uscopei_type_size(uint8_t type);
 const char *uscopei_type_name(uint8_t type);
+/** "u32", "enum flush_reason" */
+const char *uscopei_describe_type(const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id, char *out,
+                                  size_t size);
 /** Exclusive limit below which a value certainly fits (see struct event_field). */
 uint64_t uscopei_type_limit(uint8_t type);
 
@@ -295,10 +302,14 @@ static inline struct uscopei_trace *slot_of(const void *w)
     return (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
 }
 
-static inline struct uscopei_trace *in_frame(const void *w)
+/** True when the handle is good and its trace inside a cycle; then *t is the trace. */
+static inline bool in_frame(const void *w, struct uscopei_trace **t)
 {
-    struct uscopei_trace *t = slot_of(w);
-    return LIKELY(t && t->frame_handle == (uintptr_t)w) ? t : NULL;
+    uintptr_t value = (uintptr_t)w;
+    if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces))
+        return false;
+    *t = (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
+    return LIKELY((*t)->frame_handle == value);
 }
 
 /** Where the trace's thread stands, when frame_handle and idle_handle do not say it. */
@@ -355,7 +366,7 @@ struct uscopei_session {
     struct uscopei_pool *pool; /* set before pool_ready */
     atomic_bool pool_ready;
     atomic_bool waiting; /* the trace's thread waits for credit */
-    _Atomic uint64_t flush_frames; /* everything below this shall become durable now */
+    _Atomic uint64_t flush_frames; /* uscope_flush waits for everything below this */
     atomic_bool want_close;
     atomic_bool abandoned; /* the trace's thread is done with the session: the I/O thread frees it */
     uint64_t total_frames; /* set before want_close */
@@ -386,7 +397,6 @@ struct uscopei_session {
     uint64_t next_frame; /* ordinal of the first record at send_offset, when that is not the chunk's start */
     uint64_t sent_frames; /* frames sent, at least in part */
     uint64_t unsent_since; /* ms, 0: nothing unsent */
-    uint64_t flush_sent; /* highest flush asked of the daemon */
     bool stalled;
 };
 
@@ -433,6 +443,16 @@ static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot,
 static inline uint64_t event_word(uint16_t type, uint32_t size)
 {
     return RECORD_EVENT | (uint64_t)type << 16 | (uint64_t)size << 32;
+}
+
+static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset, uint32_t total)
+{
+    put_record(at, RECORD_SNAPSHOT | (uint64_t)storage << 16 | (uint64_t)size << 32, offset | (uint64_t)total << 32);
+}
+
+static inline void put_string(unsigned char *at, uint32_t length, uint64_t index)
+{
+    put_record(at, RECORD_STRING | (uint64_t)length << 32, index);
 }
 
 /** Ends the frame at the cursor, which always has room for it, and publishes it. */
@@ -520,5 +540,7 @@ bool uscopei_io_is_self(void);
 /** A session for these options, NULL with the thread's error set. */
 struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options);
 void uscopei_session_free(struct uscopei_session *s);
+
+#pragma GCC visibility pop
 
 #endif

@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { BUSY_POLL_MS = 1, POLL_MS = 5, CONNECTING_POLL_MS = 20 };
+enum { BUSY_POLL_MS = 1, POLL_MS = 5, CONNECTING_POLL_MS = 10 };
 
 struct uscopei_io_shared uscopei_io = {PTHREAD_MUTEX_INITIALIZER};
 

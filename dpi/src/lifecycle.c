@@ -176,6 +176,17 @@ const char *uscope_path(uscope_writer_t *w)
 
 /* -- failure */
 
+/*
+ * A daemon that was lost may come back and take what it did not get from the memory; of a trace that it has given up itself nothing is
+ * wanted any more.
+ */
+static bool keeps_memory(const struct uscopei_trace *t)
+{
+    const struct uscopei_session *s = t->session;
+    return s->pool && s->pool->path[0] && strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0 &&
+           atomic_load(&s->durable) < t->ordinal;
+}
+
 void uscopei_handle_failure(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
@@ -186,7 +197,7 @@ void uscopei_handle_failure(struct uscopei_trace *t)
         return;
     s->failure_handled = true;
     uscopei_set_error(s->fail_code, s->fail_message);
-    if (s->pool && s->pool->path[0])
+    if (keeps_memory(t))
         uscopei_say("%s: what was recorded last is kept in %s", s->name, s->pool->path);
     uscopei_failure_policy((void *)t->handle, s->fail_code, s->fail_message);
 }
@@ -260,8 +271,7 @@ static int close_trace(struct uscopei_trace *t, uscope_close_stats_t *stats)
         *stats = s->stats;
     }
     say_rejected(s);
-    /* of a trace that was lost, the memory stays for recovery */
-    if (!failed && s->pool)
+    if (s->pool && !keeps_memory(t))
         uscopei_pool_unlink(s->pool);
     abandon(t);
     return failed ? -1 : 0;

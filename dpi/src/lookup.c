@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ids by name. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +36,15 @@ void uscopei_schema_index_names(struct uscopei_schema *schema)
         schema->events_by_name[i] = i;
     qsort_r(schema->storages_by_name, schema->num_storages, sizeof(uint32_t), by_storage_name, schema);
     qsort_r(schema->events_by_name, schema->num_events, sizeof(uint32_t), by_event_name, schema);
+}
+
+const char *uscopei_describe_type(const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id, char *out,
+                                  size_t size)
+{
+    if (type != FT_ENUM)
+        return uscopei_type_name(type);
+    snprintf(out, size, "enum %s", schema->enums[enum_id].name);
+    return out;
 }
 
 static const char *storage_name(const struct uscopei_schema *schema, uint32_t id)
@@ -157,7 +167,7 @@ int uscope_event_field_id(uscope_writer_t *w, int event, const char *name)
     }
     struct event_shape shape = t->events[event];
     for (uint32_t i = 0; i < shape.num_fields; i++) {
-        if (strcmp(t->event_fields[shape.first_field + i].name, text_of(name)) == 0)
+        if (strcmp(t->session->schema->event_field_names[shape.first_field + i], text_of(name)) == 0)
             return (int)i;
     }
     uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)event << 32, "%s has no field \"%s\"",

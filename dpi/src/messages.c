@@ -57,13 +57,6 @@ void message_open(struct mp_writer *w, const struct open_message *open)
         mp_pair_uint(w, "core", open->core);
 }
 
-void message_flush(struct mp_writer *w, uint32_t trace, uint32_t epoch)
-{
-    begin(w, "flush", 2);
-    mp_pair_uint(w, "trace", trace);
-    mp_pair_uint(w, "epoch", epoch);
-}
-
 void message_close(struct mp_writer *w, const struct close_message *close)
 {
     uint32_t reasons = 0;

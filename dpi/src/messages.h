@@ -40,7 +40,6 @@ struct open_message {
     uint32_t core; /* USCOPE_NO_CORE: absent */
 };
 void message_open(struct mp_writer *w, const struct open_message *open);
-void message_flush(struct mp_writer *w, uint32_t trace, uint32_t epoch);
 
 struct close_message {
     uint32_t trace;

@@ -176,7 +176,6 @@ static void resume(struct uscopei_session *s)
 {
     s->link = LINK_NEED_OPEN;
     s->close_sent = false;
-    s->flush_sent = 0;
 }
 
 static void handle_greeting_error(struct io *io, const struct message *m, const char *code, const char *text)

@@ -124,6 +124,7 @@ static bool allocate(struct reader *r, struct uscopei_schema *schema)
                 TABLE(field_limits, schema->num_fields) && TABLE(field_infos, schema->num_fields) &&
                 TABLE(events, schema->num_events) && TABLE(event_names, schema->num_events) &&
                 TABLE(events_by_name, schema->num_events) && TABLE(event_fields, schema->num_event_fields) &&
+                TABLE(event_field_names, schema->num_event_fields) &&
                 TABLE(enums, schema->num_enums) && TABLE(labels, schema->num_labels);
 #undef TABLE
     return done || wrong(r, E_BRIDGE_LIMIT, "no memory for the schema");
@@ -234,10 +235,11 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
         return false;
     uint32_t size = 0;
     for (unsigned i = 0; i < shape->num_fields; i++) {
-        struct event_field *field = &schema->event_fields[(*next_field)++];
+        uint32_t index = (*next_field)++;
+        struct event_field *field = &schema->event_fields[index];
         if (!take(r, 1, FIELD_DEF, &field_at))
             return false;
-        field->name = name_at(r, u16_at(r, field_at));
+        schema->event_field_names[index] = name_at(r, u16_at(r, field_at));
         field->type = r->bytes[field_at + 2];
         field->enum_id = r->bytes[field_at + 3];
         if (!check_type(r, schema, field->type, field->enum_id))
@@ -245,6 +247,7 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
         field->limit = uscopei_type_limit(field->type);
         field->size = (uint8_t)uscopei_type_size(field->type);
         field->offset = (uint16_t)size;
+        field->shift = (uint8_t)(8 * size & 63);
         schema->has_strings |= field->type == FT_STRING_REF;
         size += field->size;
         if (size > MAX_PAYLOAD)
@@ -342,6 +345,7 @@ void uscopei_schema_destroy(struct uscopei_schema *schema)
     free(schema->event_names);
     free(schema->events_by_name);
     free(schema->event_fields);
+    free(schema->event_field_names);
     free(schema->enums);
     free(schema->labels);
     free(schema);

@@ -140,7 +140,7 @@ static bool append_string(struct uscopei_trace *t, const void *text, uint32_t le
     if ((t->cursor >= t->limit || (size_t)(t->limit - t->cursor) < bytes) && !uscopei_make_room(t, bytes))
         return false;
     unsigned char *at = t->cursor;
-    put_record(at, RECORD_STRING | (uint64_t)length << 32, index);
+    put_string(at, length, index);
     if (payload > 0) {
         put_record(at + payload, 0, 0);
         memcpy(at + RECORD_BYTES, text, length);

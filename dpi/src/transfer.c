@@ -62,7 +62,6 @@ void trace_connection_lost(struct uscopei_session *s)
         return;
     s->link = LINK_NEED_OPEN;
     s->close_sent = false;
-    s->flush_sent = 0;
 }
 
 /* -- giving chunks back */
@@ -235,17 +234,6 @@ static void send_close(struct io *io, struct uscopei_session *s)
     }
 }
 
-static void ask_for_flush(struct io *io, struct uscopei_session *s)
-{
-    uint64_t wanted = atomic_load(&s->flush_frames);
-    if (wanted <= s->flush_sent || wanted > s->sent_frames || wanted <= atomic_load(&s->durable))
-        return;
-    struct mp_writer w = {0};
-    message_flush(&w, s->trace_number, s->epoch);
-    if (conn_send_control(io, &w))
-        s->flush_sent = wanted;
-}
-
 bool trace_waits(const struct uscopei_session *s)
 {
     return s->link != LINK_STREAMING || atomic_load(&s->want_close) || s->sent_frames > atomic_load(&s->durable);
@@ -266,7 +254,6 @@ void trace_step(struct io *io, struct uscopei_session *s)
         /* close was asked for after the last chunk was sealed, so an empty queue means that everything is out */
         if (!pump(io, s) && ring_head(s) > s->send_position)
             closing = false;
-        ask_for_flush(io, s);
     }
     if (closing)
         send_close(io, s);

@@ -12,6 +12,12 @@
 
 enum { MOST_TRACES = 32, MOST_CLIENTS = 8 };
 
+/** A place in the stream. */
+struct mark {
+    size_t size;
+    uint64_t frames, strings, items, snapshots, time;
+};
+
 struct trace {
     bool used, attached, failed, dropping, finalized;
     char name[256];
@@ -22,8 +28,7 @@ struct trace {
     uint64_t items, time, next_string;
     uint64_t held;
     uint32_t part_storage, part_offset, part_total; /* of the snapshot under way */
-    uint64_t durable_frames, durable_strings, durable_items, durable_snapshots, durable_time;
-    size_t durable_size;
+    struct mark complete, durable; /* behind the last END; and of that what is acknowledged */
     unsigned char *records;
     size_t room;
     struct fake_log log;
@@ -81,8 +86,18 @@ static void send_ack(struct fake_daemon *d, struct trace *t)
     start_map(&w, "ack", 3);
     mp_pair_uint(&w, "trace", t->number);
     mp_pair_uint(&w, "epoch", t->epoch);
-    mp_pair_uint(&w, "frames", t->durable_frames);
+    mp_pair_uint(&w, "frames", t->durable.frames);
     send_map(d, &w);
+}
+
+/* Everything up to the last complete frame becomes durable. What is still held belongs to later ones. */
+static void commit(struct fake_daemon *d, struct trace *t)
+{
+    if (t->complete.frames <= t->durable.frames)
+        return;
+    t->durable = t->complete;
+    t->held = t->log.size - t->complete.size;
+    send_ack(d, t);
 }
 
 static void send_trace_error(struct fake_daemon *d, uint32_t number, int64_t epoch, const char *code, bool retry)
@@ -103,25 +118,20 @@ static void send_trace_error(struct fake_daemon *d, uint32_t number, int64_t epo
 
 /* -- durability */
 
-/* Everything up to the last complete frame; what follows it is not part of any frame yet. */
-static void commit(struct trace *t, size_t size)
+static struct mark here(const struct trace *t)
 {
-    t->durable_size = size;
-    t->durable_frames = t->position;
-    t->durable_strings = t->next_string;
-    t->durable_items = t->log.items;
-    t->durable_snapshots = t->log.snapshots;
-    t->durable_time = t->time;
+    return (struct mark){t->log.size, t->position, t->next_string, t->log.items, t->log.snapshots, t->time};
 }
 
 static void forget_undurable(struct trace *t)
 {
-    t->log.size = t->durable_size;
-    t->log.items = t->durable_items;
-    t->log.snapshots = t->durable_snapshots;
-    t->position = t->durable_frames;
-    t->next_string = t->durable_strings;
-    t->time = t->durable_time;
+    t->complete = t->durable;
+    t->log.size = t->durable.size;
+    t->log.items = t->durable.items;
+    t->log.snapshots = t->durable.snapshots;
+    t->position = t->durable.frames;
+    t->next_string = t->durable.strings;
+    t->time = t->durable.time;
     t->attached = false;
     t->in_frame = false;
     t->held = 0;
@@ -263,13 +273,12 @@ static size_t record_length(struct fake_daemon *d, const unsigned char *at, size
 
 static void take_records(struct fake_daemon *d, struct trace *t, const unsigned char *at, size_t size)
 {
-    size_t complete = 0;
     for (const unsigned char *end = at + size; at < end;) {
         size_t length = record_length(d, at, (size_t)(end - at));
         if (length == 0)
             return;
         /* resent frames that are here already */
-        bool keep = t->position >= t->durable_frames;
+        bool keep = t->position >= t->durable.frames;
         switch (at[0]) {
         case 0x10: take_begin(d, t, at, keep); break;
         case 0x11: take_end(d, t, at, keep); break;
@@ -285,10 +294,8 @@ static void take_records(struct fake_daemon *d, struct trace *t, const unsigned 
             if (keep)
                 append(t, at, length);
         }
-        if (at[0] == 0x11)
-            complete = t->log.size;
-        if (at[0] == 0x11 && !atomic_load(&d->switches.withhold_acks) && keep)
-            commit(t, complete);
+        if (at[0] == 0x11 && keep)
+            t->complete = here(t);
         at += length;
     }
 }
@@ -315,12 +322,12 @@ static bool check_header(struct fake_daemon *d, struct trace *t, const unsigned 
     if (seq != t->seq)
         return false;
     if (seq == 0) {
-        if (first > t->durable_frames)
+        if (first > t->durable.frames)
             violate(d, "the stream begins at frame %llu, durable are %llu", (unsigned long long)first,
-                    (unsigned long long)t->durable_frames);
-        if (first < t->durable_frames)
+                    (unsigned long long)t->durable.frames);
+        if (first < t->durable.frames)
             violate(d, "frame %llu is sent again though %llu are durable", (unsigned long long)first,
-                    (unsigned long long)t->durable_frames);
+                    (unsigned long long)t->durable.frames);
         t->position = first;
         t->in_frame = t->new_frame = continues;
     } else if (first != t->position || continues != t->in_frame) {
@@ -335,7 +342,7 @@ static void sink_data(struct fake_daemon *d, const unsigned char *h, const unsig
     struct trace *t = by_number(d, u32_at(h + 8));
     if (!t || payload[size - 16] != 0x11)
         return;
-    t->position = t->durable_frames = u64_at(payload + size - 8) + 1;
+    t->position = t->durable.frames = u64_at(payload + size - 8) + 1;
     send_ack(d, t);
 }
 
@@ -361,12 +368,9 @@ static void take_data(struct fake_daemon *d, const unsigned char *h, const unsig
     t->held += size;
     if (t->held > t->log.most_held)
         t->log.most_held = t->held;
-    uint64_t before = t->durable_frames;
     take_records(d, t, payload, size);
-    if (t->durable_frames > before) {
-        t->held = 0;
-        send_ack(d, t);
-    }
+    if (!atomic_load(&d->switches.withhold_acks))
+        commit(d, t);
 }
 
 /* -- control messages */
@@ -504,7 +508,7 @@ static void answer_open(struct fake_daemon *d, const struct fields *f)
     t->number = ++d->next_number;
     t->epoch = ++d->next_epoch;
     t->seq = 0;
-    uint64_t frames = t->durable_frames;
+    uint64_t frames = t->durable.frames;
     if (atomic_load(&d->switches.forget) && frames > 0)
         frames = 0;
     uint64_t most = atomic_load(&d->switches.credit);
@@ -514,7 +518,7 @@ static void answer_open(struct fake_daemon *d, const struct fields *f)
     mp_pair_uint(&w, "epoch", t->epoch);
     mp_pair_bin(&w, "schema", d->schema, (uint32_t)d->schema_size);
     mp_pair_uint(&w, "frames", frames);
-    mp_pair_uint(&w, "strings", t->durable_strings);
+    mp_pair_uint(&w, "strings", t->durable.strings);
     mp_pair_uint(&w, "interval_ps", f->interval_ps ? f->interval_ps : 10000000);
     mp_pair_uint(&w, "credit", most && most < f->credit ? most : f->credit);
     mp_pair_str(&w, "path", "/out/fake.uscope");
@@ -531,7 +535,7 @@ static void send_closed(struct fake_daemon *d, const struct trace *t)
     mp_put_map(&w, 10);
     mp_pair_str(&w, "path", "/out/fake.uscope");
     mp_pair_str(&w, "status", "closed");
-    mp_pair_uint(&w, "frames", t->durable_frames);
+    mp_pair_uint(&w, "frames", t->durable.frames);
     mp_pair_uint(&w, "items", t->log.items);
     mp_pair_uint(&w, "strings", t->next_string);
     mp_pair_uint(&w, "segments", 1);
@@ -556,7 +560,7 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
         violate(d, "close names %llu frames and %llu strings, received are %llu and %llu", (unsigned long long)f->frames,
                 (unsigned long long)f->strings, (unsigned long long)t->position, (unsigned long long)t->next_string);
     t->position = f->frames;
-    commit(t, t->log.size);
+    t->durable = t->complete = here(t);
     t->log.closed = t->finalized = true;
     t->log.rejected = f->rejected;
     snprintf(t->log.reasons, sizeof t->log.reasons, "%s", f->reasons);
@@ -567,14 +571,8 @@ static void ack_everything(struct fake_daemon *d)
 {
     for (int i = 0; i < MOST_TRACES; i++) {
         struct trace *t = &d->traces[i];
-        if (!t->attached || t->failed || t->position <= t->durable_frames)
-            continue;
-        /* of an open frame the beginning is not durable: cut the log behind the last END */
-        if (t->in_frame || t->part_total)
-            continue;
-        commit(t, t->log.size);
-        t->held = 0;
-        send_ack(d, t);
+        if (t->attached && !t->failed)
+            commit(d, t);
     }
 }
 
@@ -591,8 +589,6 @@ static void take_control(struct fake_daemon *d, const void *bytes, size_t size)
         answer_open(d, &f);
     else if (strcmp(f.type, "close") == 0)
         answer_close(d, &f);
-    else if (strcmp(f.type, "flush") == 0)
-        ack_everything(d);
     else if (strcmp(f.type, "ping") == 0) {
         struct mp_writer w = {0};
         d->pings++;

@@ -115,7 +115,7 @@ unsigned char *schema_bytes(const struct test_schema *s, size_t *size)
         scopes++;
     while (enums < 4 && s->enums[enums].name)
         enums++;
-    while (storages < 12 && s->storages[storages].name)
+    while (storages < 260 && s->storages[storages].name)
         storages++;
     while (events < 12 && s->events[events].name)
         events++;

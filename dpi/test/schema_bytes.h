@@ -28,10 +28,11 @@ struct test_enum {
     const char *labels[8];
 };
 
+/** Lists end with the first entry that has no name. */
 struct test_schema {
     const char *scopes[4]; /* children of the root, from scope 1 on */
     struct test_enum enums[4];
-    struct test_storage storages[12];
+    struct test_storage storages[260];
     struct test_event events[12];
 };
 

@@ -1,17 +1,60 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests are linked against the objects, so that inner parts can be tested too.
+# Every test program is built twice: against the library as it is shipped, and with the sanitizers. What needs a simulator's
+# svdpi.h, or Verilator, is left out where there is none.
 
-TEST_COMMON = test/harness.c test/fake_daemon.c test/schema_bytes.c
-TEST_NAMES = session
+TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/schema_bytes.c
+TEST_HEADERS := $(wildcard test/*.h)
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections checkpoint session resume policy memory
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-$(B)/test_%: test/test_%.c $(TEST_COMMON) $(B)/libuscope.a $(wildcard test/*.h)
-	$(CC) $(TEST_CFLAGS) -O1 $< $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
+ifneq ($(SVDPI_INC),)
+TEST_NAMES += shim
+$(B)/test_shim $(B)/san_shim: SHIM = src/dpi_shim.c -isystem $(SVDPI_INC)
+endif
 
-$(B)/san_%: test/test_%.c $(TEST_COMMON) $(CLIENT) $(HEADERS) $(wildcard test/*.h)
-	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(TEST_COMMON) $(CLIENT) $(LIBS) -o $@
+$(B)/test_%: test/test_%.c $(TEST_COMMON) $(B)/libuscope.a $(TEST_HEADERS)
+	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
 
-test: all $(TEST_NAMES:%=$(B)/test_%) $(TEST_NAMES:%=$(B)/san_%)
+$(B)/san_%: test/test_%.c $(TEST_COMMON) $(CLIENT) src/dpi_shim.c $(HEADERS) $(TEST_HEADERS)
+	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(TEST_COMMON) $(CLIENT) $(LIBS) -o $@
+
+$(B)/header_cxx.o: test/header_cxx.cpp include/uscope.h | $(B)
+	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c $< -o $@
+
+.PHONY: test-unit test-sanitized test-verilator
+test: test-unit test-sanitized test-verilator
+
+test-unit: all $(B)/header_cxx.o $(TEST_NAMES:%=$(B)/test_%)
 	@set -e; for t in $(TEST_NAMES); do echo "== $$t"; $(B)/test_$$t; done
-	@set -e; for t in $(TEST_NAMES); do echo "== $$t (AddressSanitizer, UBSan)"; $(B)/san_$$t; done
+
+test-sanitized: $(TEST_NAMES:%=$(B)/san_%)
+	@set -e; for t in $(TEST_NAMES); do echo "== $$t (AddressSanitizer, UBSan)"; $(B)/san_$$t 2>&1 | grep -v 'was not suspended'; \
+	  test $${PIPESTATUS[0]} = 0; done
+
+# -- a real Verilator model, linked against the shared and the static library
+
+VERILATOR ?= verilator
+SV = ../sv/uscope_pkg.sv test/verilator/top.sv
+VERILATE = $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS "-I$(abspath include) -O1"
+
+$(B)/fake_daemon: test/fake_main.c $(TEST_COMMON) $(B)/libuscope.a $(TEST_HEADERS)
+	$(CC) $(TEST_CFLAGS) $< $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
+
+$(B)/verilator_shared/Vtop: $(SV) ../sv/uscope_dpi.svh test/verilator/main.cpp include/uscope.h $(B)/libuscope_dpi.so
+	$(VERILATE) --Mdir $(@D) -LDFLAGS "-L$(abspath $(B)) -Wl,-rpath,$(abspath $(B)) -luscope_dpi" $(SV) $(abspath test/verilator/main.cpp) > $(B)/verilator_shared.log
+	touch $@
+
+$(B)/verilator_static/Vtop: $(SV) ../sv/uscope_dpi.svh test/verilator/main.cpp include/uscope.h $(B)/libuscope_dpi.a
+	rm -f $@
+	$(VERILATE) --Mdir $(@D) -LDFLAGS "$(abspath $(B))/libuscope_dpi.a -lzmq -lpthread" $(SV) $(abspath test/verilator/main.cpp) > $(B)/verilator_static.log
+
+ifeq ($(shell command -v $(VERILATOR) 2>/dev/null),)
+test-verilator:
+	@echo "No Verilator: its tests are left out."
+else
+test-verilator: $(B)/fake_daemon $(B)/verilator_shared/Vtop $(B)/verilator_static/Vtop
+	@echo "== Verilator"
+	$(VERILATOR) --lint-only -Wall --top-module top +incdir+../sv $(SV)
+	@test/verilator/run.sh $(B)/fake_daemon $(B)/verilator_shared/Vtop $(B)/verilator_static/Vtop
+endif

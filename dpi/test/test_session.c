@@ -1,43 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A trace from open to close against a daemon that checks the protocol. */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "fake_daemon.h"
-#include "harness.h"
-#include "schema_bytes.h"
-#include "uscope.h"
-
-static struct fake_daemon *start_daemon(void)
-{
-    size_t size;
-    unsigned char *schema = schema_bytes(&core_schema, &size);
-    struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
-    free(schema);
-    fake_start(d);
-    capture_messages();
-    return d;
-}
-
-static uscope_writer_t *open_core(void)
-{
-    uscope_writer_t *w = uscope_writer_open("core0", NULL, NULL, 0);
-    CHECK(w);
-    return w;
-}
-
-static void finish(struct fake_daemon *d)
-{
-    CHECK_TEXT(fake_violation(d), "");
-    CHECK_NUMBER(num_messages(), 0);
-    fake_free(d);
-}
+#include "client.h"
 
 TEST(a_trace_arrives_record_by_record)
 {
     struct fake_daemon *d = start_daemon();
-    uscope_writer_t *w = open_core();
+    uscope_writer_t *w = open_trace("core0");
     uscope_begin_cycle(w, 1000);
     uscope_slot_set(w, ENTITIES, 5, 1, 0x80000000123ull);
     uscope_slot_add(w, COMMITTED, 0, 0, 3);
@@ -63,5 +38,443 @@ TEST(a_trace_arrives_record_by_record)
     CHECK_NUMBER(log.size, sizeof expected);
     CHECK(memcmp(log.records, expected, sizeof expected) == 0);
     CHECK(log.closed);
-    finish(d);
+    finish(d, 0);
+}
+
+TEST(many_cycles_arrive_complete_and_in_order)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 100000);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 100000);
+    finish(d, 0);
+}
+
+TEST(every_field_type_is_packed_as_the_schema_says)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_begin_cycle(w, 0);
+    uscope_event8(w, EIGHT, 0x11, 0x2222, 0x33333333, 0x4444444444444444, (unsigned long long)-5, 0xFFFA,
+                  (unsigned long long)-7, (unsigned long long)-8);
+    unsigned char packed[30];
+    memset(packed, 0xAB, sizeof packed);
+    uscope_event(w, EIGHT, packed);
+    uscope_event_bytes(w, FLAGGED, "\1abcdefgh", 9);
+    uscope_event_bytes(w, BARE, NULL, 0);
+    uscope_event(w, BARE, NULL);
+    uscope_end_cycle(w);
+    uscope_close(w);
+    static const unsigned char first[48] = {
+        3, 0, 3, 0, 30, 0, 0, 0, 0x11, 0x22, 0x22, 0x33, 0x33, 0x33, 0x33, 0x44,
+        0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0xFB, 0xFA, 0xFF, 0xF9, 0xFF, 0xFF, 0xFF, 0xF8, 0xFF,
+        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    struct fake_log log = log_of(d, "core0");
+    CHECK(memcmp(log.records + 16, first, sizeof first) == 0);
+    CHECK(memcmp(log.records + 16 + 48 + 8, packed, sizeof packed) == 0);
+    CHECK(memcmp(log.records + 16 + 96 + 8, "\1abcdefgh", 10) == 0);
+    CHECK_NUMBER(log.items, 5);
+    finish(d, 0);
+}
+
+TEST(a_cycle_of_more_than_65535_items_becomes_frames_of_equal_time)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_begin_cycle(w, 5000);
+    for (int i = 0; i < 200000; i++)
+        uscope_slot_add(w, COMMITTED, 0, 0, 1);
+    uscope_end_cycle(w);
+    uscope_begin_cycle(w, 6000);
+    for (int i = 0; i < 65535; i++)
+        uscope_event2(w, FLAGGED, 1, 2); /* two records each */
+    uscope_end_cycle(w);
+    uscope_close_stats_t stats;
+    CHECK_NUMBER(uscope_close_stats(w, &stats), 0);
+    CHECK_NUMBER(stats.items, 265535);
+    CHECK_NUMBER(stats.frames, 5);
+    CHECK_NUMBER(stats.total_time_ps, 6000);
+    finish(d, 0);
+}
+
+TEST(a_cycle_larger_than_the_credit_is_split_and_arrives)
+{
+    setenv("USCOPE_CREDIT_MIB", "2", 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    char text[60000];
+    memset(text, 'x', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    uscope_begin_cycle(w, 1);
+    for (int i = 0; i < 200; i++) {
+        text[0] = (char)('a' + i / 20);
+        text[1] = (char)('a' + i % 20);
+        uscope_event2(w, ANNOTATE, (unsigned long long)i, uscope_string(w, text));
+    }
+    uscope_end_cycle(w);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    CHECK_NUMBER(log.items, 200);
+    CHECK(log.most_held <= 2 << 20);
+    finish(d, 0);
+}
+
+TEST(strings_known_already_get_the_same_index)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    CHECK_NUMBER(uscope_string(w, "add"), 0);
+    uscope_begin_cycle(w, 0);
+    CHECK_NUMBER(uscope_string(w, "sub"), 1);
+    CHECK_NUMBER(uscope_string(w, "add"), 0);
+    CHECK_NUMBER(uscope_string(w, ""), 2);
+    uscope_slot_set(w, TEXTS, 0, 0, 1);
+    uscope_end_cycle(w);
+    CHECK_NUMBER(uscope_string(w, "sub"), 1);
+    CHECK_NUMBER(uscope_string(w, "\xC2\xB5Scope \xE2\x82\xAC \xF0\x9F\x98\x80"), 3);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    CHECK_NUMBER(log.strings, 4);
+    CHECK_NUMBER(log.items, 1);
+    finish(d, 0);
+}
+
+TEST(more_strings_than_the_cache_holds_cost_duplicates_not_mistakes)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    unsigned highest = 0;
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 150000; i++) {
+            char text[80];
+            snprintf(text, sizeof text, "string number %d of a trace with very many different strings", i);
+            unsigned index = uscope_string(w, text);
+            CHECK(index <= highest);
+            highest = index == highest ? highest + 1 : highest;
+            CHECK_NUMBER(uscope_string(w, text), index);
+        }
+    }
+    uscope_begin_cycle(w, 0);
+    uscope_end_cycle(w);
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").strings, highest);
+    finish(d, 0);
+}
+
+static bool gave_up_waiting(void *w)
+{
+    (void)w;
+    return false;
+}
+
+struct producer {
+    uscope_writer_t *w;
+    uint64_t cycles;
+    atomic_bool done;
+};
+
+static void *produce(void *argument)
+{
+    struct producer *p = argument;
+    run_cycles(p->w, 0, p->cycles);
+    atomic_store(&p->done, true);
+    return NULL;
+}
+
+TEST(when_the_credit_is_used_up_the_simulator_waits_and_then_goes_on)
+{
+    setenv("USCOPE_CREDIT_MIB", "4", 1);
+    struct fake_daemon *d = start_daemon();
+    atomic_store(&fake_switches(d)->withhold_acks, true);
+    struct producer p = {.w = open_trace("core0"), .cycles = 100000};
+    pthread_t thread;
+    pthread_create(&thread, NULL, produce, &p);
+    wait_until(gave_up_waiting, NULL, 300);
+    CHECK(!atomic_load(&p.done));
+    struct fake_log log = log_of(d, "core0");
+    CHECK(log.most_held <= 4 << 20);
+    CHECK(log.most_held > 3 << 20);
+    CHECK_NUMBER(log.credit, 4 << 20);
+    /* what is there is acknowledged, and no more: the next wait comes soon */
+    atomic_store(&fake_switches(d)->ack_now, true);
+    wait_until(gave_up_waiting, NULL, 100);
+    CHECK(!atomic_load(&p.done));
+    CHECK(fake_frames(d, "core0") > log.frames);
+    atomic_store(&fake_switches(d)->withhold_acks, false);
+    atomic_store(&fake_switches(d)->ack_now, true);
+    pthread_join(thread, NULL);
+    CHECK(atomic_load(&p.done));
+    uscope_close(p.w);
+    log = log_of(d, "core0");
+    check_cycles(&log, 100000);
+    finish(d, 0);
+}
+
+TEST(the_daemon_may_grant_less_credit_than_asked)
+{
+    struct fake_daemon *d = start_daemon();
+    atomic_store(&fake_switches(d)->credit, 1 << 20);
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 50000);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    CHECK_NUMBER(log.credit, 32 << 20);
+    CHECK(log.most_held <= 1 << 20);
+    check_cycles(&log, 50000);
+    finish(d, 0);
+}
+
+TEST(flush_waits_until_everything_is_durable)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 10);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    CHECK_NUMBER(fake_frames(d, "core0"), 10);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    uscope_begin_cycle(w, 10000);
+    CHECK_NUMBER(uscope_flush(w), (unsigned long long)-1);
+    CHECK_TEXT(uscope_last_error_code(), "OP_NESTED_CYCLE");
+    uscope_end_cycle(w);
+    uscope_close(w);
+    finish(d, 1);
+}
+
+TEST(what_is_published_is_sent_without_further_calls)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 3);
+    for (int i = 0; i < 200 && fake_frames(d, "core0") < 3; i++)
+        sleep_ms(1);
+    CHECK_NUMBER(fake_frames(d, "core0"), 3);
+    uscope_close(w);
+    finish(d, 0);
+}
+
+TEST(close_ends_an_open_cycle_and_is_harmless_when_repeated)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_begin_cycle(w, 7);
+    uscope_slot_add(w, COMMITTED, 0, 0, 1);
+    uscope_close_stats_t stats;
+    CHECK_NUMBER(uscope_close_stats(w, &stats), 0);
+    CHECK_NUMBER(stats.frames, 1);
+    CHECK_NUMBER(stats.items, 1);
+    uscope_close(w);
+    uscope_writer_close(w);
+    uscope_close(NULL);
+    finish(d, 0);
+}
+
+TEST(a_trace_without_a_cycle_closes)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_close(open_trace("core0"));
+    CHECK(log_of(d, "core0").closed);
+    CHECK_NUMBER(log_of(d, "core0").frames, 0);
+    finish(d, 0);
+}
+
+TEST(what_is_known_at_open_reaches_the_daemon)
+{
+    setenv("USCOPE_CORE", "3", 1);
+    setenv("USCOPE_RUN_ID", "00112233445566778899aabbccddeeff", 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_schema_t *schema = uscope_schema_from_text("uscope: 1\n", "model.yaml");
+    uscope_dut_property_t properties[] = {{"dut_name", "boom"}, {"cpu.isa", "RV64GC"}};
+    uscope_dut_t dut = {2, properties};
+    uscope_writer_t *w = uscope_writer_open("./soc/core3.uscope", &dut, schema, 5000000);
+    uscope_schema_free(schema);
+    CHECK(w);
+    CHECK_TEXT(uscope_path(w), "/out/fake.uscope");
+    uscope_close(w);
+    struct fake_log log = log_of(d, "soc/core3");
+    CHECK_TEXT(log.schema, "uscope: 1\n");
+    CHECK_TEXT(log.schema_name, "model.yaml");
+    CHECK_TEXT(log.dut, "dut_name=boom;cpu.isa=RV64GC;");
+    CHECK_NUMBER(log.interval_ps, 5000000);
+    CHECK_NUMBER(log.core, 3);
+    CHECK_NUMBER(log.run[0], 0x00);
+    CHECK_NUMBER(log.run[15], 0xFF);
+    finish(d, 0);
+}
+
+TEST(the_schema_named_by_the_environment_is_sent_as_text)
+{
+    char path[300];
+    snprintf(path, sizeof path, "%s/core.yaml", test_directory());
+    FILE *file = fopen(path, "w");
+    fputs("uscope: 1\nclocks: {}\n", file);
+    fclose(file);
+    setenv("USCOPE_SCHEMA", path, 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_close(open_trace("core0"));
+    CHECK_TEXT(log_of(d, "core0").schema, "uscope: 1\nclocks: {}\n");
+    CHECK_TEXT(log_of(d, "core0").schema_name, path);
+    unlink(path);
+    uscope_writer_t *w = uscope_writer_open("core1", NULL, NULL, 0);
+    CHECK(!w);
+    CHECK_TEXT(uscope_last_error_code(), "READER_OPEN");
+    finish(d, 1);
+}
+
+static void *trace_in_thread(void *name)
+{
+    uscope_writer_t *w = open_trace(name);
+    run_cycles(w, 0, 60000);
+    uscope_close(w);
+    return NULL;
+}
+
+TEST(two_threads_trace_two_traces)
+{
+    struct fake_daemon *d = start_daemon();
+    pthread_t threads[2];
+    char names[2][8] = {"core0", "core1"};
+    for (int i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, trace_in_thread, names[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < 2; i++) {
+        struct fake_log log = log_of(d, names[i]);
+        check_cycles(&log, 60000);
+    }
+    finish(d, 0);
+}
+
+TEST(a_handle_of_a_closed_trace_does_not_reach_the_next_one)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *first = open_trace("a");
+    uscope_close(first);
+    uscope_writer_t *second = open_trace("b");
+    CHECK(first != second);
+    uscope_begin_cycle(second, 0);
+    uscope_slot_add(first, COMMITTED, 0, 0, 1);
+    uscope_close(first);
+    uscope_slot_add(second, COMMITTED, 0, 0, 1);
+    uscope_end_cycle(second);
+    uscope_close(second);
+    CHECK_NUMBER(log_of(d, "b").items, 1);
+    CHECK(strstr(message_at(0), "the handle of a trace that is closed"));
+    finish(d, 1);
+}
+
+static void use_handle(void *w)
+{
+    uint8_t mask[64] = {0};
+    uscope_begin_cycle(w, 0);
+    uscope_slot_set(w, 0, 0, 0, 0);
+    uscope_slot_clear(w, 0, 0);
+    uscope_slot_add(w, 0, 0, 0, 0);
+    uscope_prop_set(w, 0, 0, 0);
+    uscope_event(w, 0, mask);
+    uscope_event_bytes(w, 0, mask, 5);
+    uscope_event1(w, 0, 0);
+    uscope_event8(w, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    uscope_end_cycle(w);
+    CHECK_NUMBER(uscope_string(w, "x"), USCOPE_NO_STRING);
+    uscope_set_checkpoint_callback(w, NULL, NULL);
+    uscope_checkpoint_storage(w, 0, mask, mask, 0);
+    CHECK(uscope_storage_id(w, "a") == -1 && uscope_field_id(w, 0, "a") == -1);
+    CHECK(uscope_property_id(w, 0, "a") == -1 && uscope_event_id(w, "a") == -1);
+    CHECK(uscope_event_field_id(w, 0, "a") == -1 && uscope_enum_value(w, "a", "b") == -1);
+    CHECK_NUMBER(uscope_rejected(w), 0);
+    CHECK_TEXT(uscope_path(w), "");
+    uscope_flush(w);
+    uscope_close(w);
+}
+
+TEST(garbage_handles_are_reported_once_and_never_followed)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uintptr_t good = (uintptr_t)w;
+    const uintptr_t garbage[] = {1, 0xDEADBEEF, UINTPTR_MAX, good + 1, good + 16, good - 1, good + 512, good + (1 << 20)};
+    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
+        use_handle((void *)garbage[i]);
+    CHECK_NUMBER(num_messages(), 1);
+    CHECK_TEXT(message_at(0), "OP_HANDLE: begin_cycle: 0x1 is not a handle of a trace; the call is ignored, as are all calls like it");
+    CHECK_TEXT(uscope_last_error_code(), "OP_HANDLE");
+    run_cycles(w, 0, 5);
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").frames, 5);
+    finish(d, 1);
+}
+
+TEST(null_handles_are_quiet)
+{
+    capture_messages();
+    use_handle(NULL);
+    CHECK_NUMBER(num_messages(), 0);
+    CHECK_TEXT(uscope_last_error_code(), "");
+}
+
+TEST(a_forked_child_is_not_traced_and_does_no_harm)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 10);
+    uscope_begin_cycle(w, 10000);
+    pid_t child = fork();
+    if (child == 0) {
+        uscope_end_cycle(w);
+        use_handle(w);
+        CHECK(!uscope_writer_open("child", NULL, NULL, 0));
+        CHECK_NUMBER(num_messages(), 2);
+        CHECK_TEXT(message_at(0), "this process was forked from the traced one: its calls are not traced");
+        exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_NUMBER(status, 0);
+    uscope_end_cycle(w);
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").frames, 11);
+    finish(d, 0);
+}
+
+TEST(traces_still_open_at_exit_are_closed)
+{
+    struct fake_daemon *d = start_daemon();
+    int ready[2];
+    CHECK(pipe(ready) == 0);
+    /* the daemon lives on in this process; the client must be one of its own */
+    pid_t child = fork();
+    if (child == 0) {
+        run_cycles(open_trace("one"), 0, 1000);
+        run_cycles(open_trace("two"), 0, 2000);
+        exit(0);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    CHECK_NUMBER(status, 0);
+    CHECK(log_of(d, "one").closed);
+    CHECK(log_of(d, "two").closed);
+    CHECK_NUMBER(log_of(d, "one").frames, 1000);
+    CHECK_NUMBER(log_of(d, "two").frames, 2000);
+    finish(d, 0);
+}
+
+TEST(many_traces_share_the_connection)
+{
+    setenv("USCOPE_CREDIT_MIB", "1", 1);
+    setenv("USCOPE_SHM", "0", 1);
+    /* the daemon of the tests has room for 32 */
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w[32];
+    for (int i = 0; i < 32; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "core%d", i);
+        w[i] = open_trace(name);
+        run_cycles(w[i], 0, 100);
+    }
+    for (int i = 0; i < 32; i++)
+        uscope_close(w[i]);
+    CHECK_NUMBER(log_of(d, "core31").frames, 100);
+    finish(d, 0);
 }

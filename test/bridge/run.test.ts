@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SessionStatus } from '../../sdk/src/format/index.js';
-import { TempDirs } from '../support/bridge-peer.js';
+import { TempDirs, upTo, valuesOf } from '../support/bridge-peer.js';
 import { type DecodedFile, decodeFile } from '../support/decode-file.js';
 import { BIN, buildSdk, childrenOf, isAlive, Running, until } from '../support/processes.js';
 
@@ -41,11 +41,6 @@ function run(
 }
 
 const fileOf = (cwd: string): DecodedFile => decodeFile(join(cwd, 'out', 'core0.uscope'));
-const valuesOf = (file: DecodedFile): number[] =>
-  file.segments
-    .flatMap(({ frames }) => frames)
-    .flatMap(({ items }) => items.map((item) => (item.kind === 'op' ? Number(item.value) : -1)));
-const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 describe('uscope run', () => {
   it('traces a simulator, leaves stdout to it, and sums up on stderr', async () => {
@@ -228,6 +223,7 @@ describe('uscope serve', () => {
       return running;
     };
     expect((await simulate('whole').ended).status).toBe(0);
+    await serve.printed('closed, 1,000 frames');
     expect(serve.stderr).toMatch(/opened core0 .*\n.*core0: out\/core0\.uscope: closed, 1,000 frames/);
     const endless = simulate('stubborn');
     await endless.printed('tracing');

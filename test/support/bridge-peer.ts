@@ -4,15 +4,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Dealer } from 'zeromq';
 import { decodeDaemonMessage, encodeControl } from '../../sdk/src/bridge/codec.js';
+import { Daemon, type DaemonOptions } from '../../sdk/src/bridge/daemon.js';
 import { encodeDataHeader } from '../../sdk/src/bridge/data-header.js';
 import type {
   ClientMessage,
+  CloseMessage,
   DaemonMessage,
   OpenedMessage,
   OpenMessage,
 } from '../../sdk/src/bridge/protocol.js';
 import { Action } from '../../sdk/src/format/types.js';
 import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
+import type { DecodedFile } from './decode-file.js';
 
 /** One dense storage with a u64 field, one event with a string. */
 export const SCHEMA = `uscope: 1
@@ -37,6 +40,63 @@ export class TempDirs {
     for (const directory of this.made.splice(0)) rmSync(directory, { recursive: true, force: true });
   }
 }
+
+/** Daemons, peers and directories of one test file; `cleanUp` after every test. */
+export class BridgeBench {
+  readonly dirs = new TempDirs();
+  private readonly cleanups: (() => unknown)[] = [];
+
+  /** Done before everything that was registered earlier. */
+  later(cleanup: () => unknown): void {
+    this.cleanups.push(cleanup);
+  }
+
+  async cleanUp(): Promise<void> {
+    for (const cleanup of this.cleanups.splice(0).reverse()) await cleanup();
+    this.dirs.cleanUp();
+  }
+
+  /** By default on a socket and with an output directory of its own. */
+  async startDaemon(more: Partial<DaemonOptions> = {}): Promise<{ daemon: Daemon; out: string }> {
+    const out = more.outputDirectory ?? join(this.dirs.make(), 'out');
+    const endpoint = more.endpoint ?? `ipc://${this.dirs.make()}/d.sock`;
+    const daemon = await Daemon.start({ endpoint, outputDirectory: out, ...more });
+    this.later(async () => {
+      await daemon.finalize();
+      await daemon.stop();
+    });
+    return { daemon, out };
+  }
+
+  peerOf(daemon: Daemon): RawPeer {
+    const peer = new RawPeer(daemon.endpoint);
+    this.later(() => peer.close());
+    return peer;
+  }
+
+  /** A peer that has said hello. */
+  async greetedPeer(daemon: Daemon): Promise<RawPeer> {
+    const peer = this.peerOf(daemon);
+    await peer.hello();
+    return peer;
+  }
+}
+
+/** A session id. */
+export const sessionId = (n: number): Uint8Array => new Uint8Array(16).fill(n);
+
+export function closeMessage(id: Uint8Array, trace: number, frames: number, strings = 0): CloseMessage {
+  return { t: 'close', trace, session: id, frames: BigInt(frames), strings: BigInt(strings) };
+}
+
+/** Values of all ops of a file (-1 for an event), in order: what `framesFrom` put there. */
+export function valuesOf({ segments }: DecodedFile): number[] {
+  return segments
+    .flatMap(({ frames }) => frames)
+    .flatMap(({ items }) => items.map((item) => (item.kind === 'op' ? Number(item.value) : -1)));
+}
+
+export const upTo = (n: number): number[] => Array.from({ length: n }, (_, i) => i);
 
 /** Frames `first` up to `end`: at time ordinal * 1000 ps, `items` SETs of slot (i mod 16) to the ordinal. */
 export function framesFrom(first: number, end: number, items = 1): Uint8Array {

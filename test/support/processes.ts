@@ -94,9 +94,16 @@ export function childrenOf(pid: number, text: string): number[] {
     .trim()
     .split(' ')
     .filter(Boolean);
-  return children
-    .map(Number)
-    .filter((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes(text));
+  return children.map(Number).filter((child) => commandLine(child).includes(text));
+}
+
+/** Empty for a process that has just ended. */
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
 }
 
 export function isAlive(pid: number): boolean {

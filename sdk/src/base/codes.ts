@@ -29,6 +29,7 @@ export const ERROR_CODES = {
   SCHEMA_LIMIT: 'The schema exceeds a limit of the format (64 KiB of strings, 255 enums, 65,535 slots, ...).',
   SCHEMA_MISSING: 'A required key is missing.',
   SCHEMA_VARIABLE: 'A ${variable} has no value or is malformed.',
+  SCHEMA_MISMATCH: 'The schema is not the one the client was generated from.',
   // -- operations of an instrumented model
   OP_STORAGE: 'A storage id or name is not in the schema.',
   OP_SLOT: "A slot index is not below the storage's number of slots.",

@@ -59,6 +59,8 @@ export class ClientTrace {
   private heldBytes = 0;
   private credit = 0;
   private trace = -1;
+  /** Open on the current connection. */
+  private attached = false;
   private epoch = -1;
   private seq = 0n;
   private inFrame = false;
@@ -70,9 +72,13 @@ export class ClientTrace {
     readonly session: Uint8Array,
   ) {}
 
-  /** Number on the current connection; -1 while the trace is not open there. */
+  /** Number on the connection it was opened on last: what that daemon said before it went may arrive after the loss is known. */
   get number(): number {
     return this.trace;
+  }
+
+  get isOpen(): boolean {
+    return this.attached;
   }
 
   /**
@@ -89,7 +95,7 @@ export class ClientTrace {
     const held = this.describe(records);
     this.held.push(held);
     this.heldBytes += records.length;
-    if (this.trace >= 0) this.transmit(held);
+    if (this.attached) this.transmit(held);
   }
 
   /** Resolves when all complete frames are durable. */
@@ -111,7 +117,7 @@ export class ClientTrace {
 
   /** The connection is gone: nothing is sent until the trace is open again. */
   detach(): void {
-    this.trace = -1;
+    this.attached = false;
   }
 
   opened(message: OpenedMessage): void {
@@ -119,6 +125,7 @@ export class ClientTrace {
     this.schema = message.schema;
     this.credit = message.credit;
     this.trace = message.trace;
+    this.attached = true;
     this.epoch = message.epoch;
     this.seq = 0n;
     this.release(message.frames);
@@ -146,6 +153,7 @@ export class ClientTrace {
   private refused(message: ErrorMessage): void {
     if (message.epoch !== undefined && message.epoch !== this.epoch) return;
     if (message.retry) {
+      if (!this.attached) return;
       this.detach();
       this.link.reopen(this, message.code === 'BRIDGE_UNKNOWN_TRACE');
     } else {
@@ -168,7 +176,7 @@ export class ClientTrace {
   }
 
   private sendClose(): void {
-    if (this.closeMessage && this.trace >= 0) this.link.control({ ...this.closeMessage, trace: this.trace });
+    if (this.closeMessage && this.attached) this.link.control({ ...this.closeMessage, trace: this.trace });
   }
 
   private release(durable: bigint): void {

@@ -108,7 +108,7 @@ export class BridgeClient {
       core,
     });
     this.reopen(trace);
-    while (trace.number < 0) {
+    while (!trace.isOpen) {
       if (trace.failure) throw trace.failure;
       await this.change();
     }

@@ -50,9 +50,9 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
 /** @param seen gathers the ids of the sessions this daemon has had */
 function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOptions['events']> {
   return {
-    onOpen: (session, resumed) => {
+    onOpen: (session, schema, resumed) => {
       seen.add(nameOf(session).session);
-      const periodPs = session.schema.clocks[0]?.periodPs ?? 0;
+      const periodPs = schema.clocks[0]?.periodPs ?? 0;
       reporter.tell({ type: 'opened', ...nameOf(session), resumed, periodPs });
     },
     onStall: (session, error) => {

@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import { Router } from 'zeromq';
-import { ERROR_CODES, type ErrorCode } from '../base/codes.js';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
+import type { Schema } from '../format/types.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
@@ -22,6 +22,7 @@ import { clientLost, Registry, type RegistryOptions } from './registry.js';
 import type { Session, SessionLink } from './session.js';
 import { outputRoot } from './trace-name.js';
 import { PRODUCT } from './version.js';
+import { wireError } from './wire-error.js';
 
 export interface DaemonOptions extends Partial<RegistryOptions> {
   readonly endpoint: string;
@@ -30,7 +31,7 @@ export interface DaemonOptions extends Partial<RegistryOptions> {
 }
 
 export interface DaemonEvents {
-  onOpen?(session: Session, resumed: boolean): void;
+  onOpen?(session: Session, schema: Schema, resumed: boolean): void;
   onStall?(session: Session, error: UscopeError | null): void;
   onEnd?(session: Session): void;
 }
@@ -43,7 +44,6 @@ const BYTES_PER_TURN = 1024 * 1024;
 /** Before the end: how long nothing may have come, and how long that is waited for. */
 const QUIET_MS = 60;
 const MAX_QUIET_WAIT_MS = 1500;
-const MAX_ERROR_TEXT = 8000;
 
 export class Daemon {
   /** @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_* */
@@ -87,16 +87,13 @@ export class Daemon {
     this.registry = new Registry(
       { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
       {
-        onOpen: (session, resumed) => events.onOpen?.(session, resumed),
+        onOpen: (session, schema, resumed) => events.onOpen?.(session, schema, resumed),
         onStall: (session, error) => events.onStall?.(session, error),
         onEnd: (session) => {
           events.onEnd?.(session);
-          this.registry.forgetEnded();
+          for (const forgotten of this.registry.forgetEnded()) this.unlink(forgotten);
         },
-        isAbandoned: (session) => {
-          const process = this.owners.get(session)?.process;
-          return process ? !isRunning(process) : false;
-        },
+        isAbandoned: (session) => this.isAbandoned(session),
       },
     );
   }
@@ -124,6 +121,7 @@ export class Daemon {
   /** Closes the socket. Traces that are open stay unfinalized: call `finalize` first. */
   async stop(): Promise<void> {
     clearInterval(this.watch);
+    await this.outbox.flushed();
     this.router.close();
     removeSocket(this.endpoint);
     await this.loop;
@@ -212,12 +210,21 @@ export class Daemon {
     }
   }
 
+  private unlink(session: Session): number | undefined {
+    const { traces } = this.owners.get(session) ?? {};
+    for (const [trace, other] of traces ?? []) {
+      if (other !== session) continue;
+      traces?.delete(trace);
+      return trace;
+    }
+    return undefined;
+  }
+
   /** A new epoch, and on a new connection a new number; what another connection still sends is no longer taken. */
   private link(connection: Connection, session: Session): SessionLink {
-    const before = this.owners.get(session);
-    const known = [...(before?.traces ?? [])].find(([, other]) => other === session)?.[0];
-    if (known !== undefined && before !== connection) before?.traces.delete(known);
-    const trace = before === connection && known !== undefined ? known : this.nextTrace++;
+    const before = this.unlink(session);
+    const here = this.owners.get(session) === connection;
+    const trace = here && before !== undefined ? before : this.nextTrace++;
     const epoch = this.nextEpoch;
     this.nextEpoch = (epoch + 1) >>> 0;
     connection.traces.set(trace, session);
@@ -244,12 +251,9 @@ export class Daemon {
   }
 
   private sendError(routingId: Buffer, error: unknown, req?: number): void {
-    const { code, message } = error as UscopeError;
-    const known = typeof code === 'string' && Object.hasOwn(ERROR_CODES, code);
-    const safe: ErrorCode = known ? code : 'BRIDGE_INTERNAL';
-    const msg = message.replace(`${code}: `, '').slice(0, MAX_ERROR_TEXT);
-    const v = safe === 'BRIDGE_VERSION' ? PROTOCOL_VERSION : undefined;
-    this.send(routingId, { t: 'error', req, code: safe, msg, v });
+    const told = wireError(error);
+    const v = told.code === 'BRIDGE_VERSION' ? PROTOCOL_VERSION : undefined;
+    this.send(routingId, { t: 'error', req, ...told, v });
   }
 
   // -- clients that are gone, and the end
@@ -260,6 +264,14 @@ export class Daemon {
         if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
       }
     }
+  }
+
+  /** Whether the session's process has ended, and everything it sent has been taken in. */
+  private async isAbandoned(session: Session): Promise<boolean> {
+    const connection = this.owners.get(session);
+    if (!connection?.process || isRunning(connection.process)) return false;
+    while (Date.now() - connection.lastHeard < QUIET_MS) await delay(QUIET_MS / 2);
+    return true;
   }
 
   /** What a client sent before it ended may still be in the socket. */

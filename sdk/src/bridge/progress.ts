@@ -93,7 +93,8 @@ export class Progress {
 
   /** The cursor goes back to the start of the line, so that what the simulator prints next overwrites it. */
   private redraw(parts: string[]): void {
-    const width = (this.output.columns ?? DEFAULT_COLUMNS) - 1;
+    // A terminal that does not know its size reports 0.
+    const width = (this.output.columns || DEFAULT_COLUMNS) - 1;
     const count = parts.length > 1 ? `${parts.length} traces | ` : '';
     const line = `${count}${parts.join(' | ')}`;
     this.output.write(`${CLEAR_LINE}${line.length > width ? `${line.slice(0, width - 1)}…` : line}\r`);

@@ -1,7 +1,7 @@
 /** The daemon's sessions: which there are, which file each writes, and how one comes to be. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { CompressionName, DutProperties } from '../format/types.js';
+import type { CompressionName, DutProperties, Schema } from '../format/types.js';
 import { type ParsedSchema, parseSchema } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
@@ -32,9 +32,9 @@ export interface RegistryOptions {
 }
 
 export interface RegistryEvents extends SessionEvents {
-  onOpen(session: Session, resumed: boolean): void;
+  onOpen(session: Session, schema: Schema, resumed: boolean): void;
   /** Whether the client of a session is known to have ended. */
-  isAbandoned(session: Session): boolean;
+  isAbandoned(session: Session): Promise<boolean>;
 }
 
 export class Registry {
@@ -76,10 +76,15 @@ export class Registry {
     });
   }
 
-  /** Drops what is remembered of the sessions that ended first. */
-  forgetEnded(): void {
-    const ended = [...this.sessions].filter(([, session]) => session.isEnded);
-    for (const [id] of ended.slice(0, Math.max(0, ended.length - MAX_ENDED))) this.sessions.delete(id);
+  /** Drops what is remembered of the sessions that ended first, and returns them. */
+  forgetEnded(): Session[] {
+    const ended = [...this.sessions.values()].filter((session) => session.isEnded);
+    const dropped = ended.slice(0, Math.max(0, ended.length - MAX_ENDED));
+    for (const session of dropped) {
+      this.sessions.delete(key(session.init.id));
+      if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
+    }
+    return dropped;
   }
 
   private async inTurn<T>(path: string, action: () => Promise<T>): Promise<T> {
@@ -98,7 +103,8 @@ export class Registry {
     const holder = this.byPath.get(path);
     if (!holder || holder.isEnded) return;
     if (holder.isEnding) return holder.ended;
-    if (this.events.isAbandoned(holder)) return holder.finalize(SessionStatus.CLIENT_LOST, clientLost());
+    if (await this.events.isAbandoned(holder))
+      return holder.finalize(SessionStatus.CLIENT_LOST, clientLost());
     throw new UscopeError(
       'BRIDGE_NAME_BUSY',
       `another session writes the trace "${name}"; wait for its end or choose another name`,
@@ -120,7 +126,7 @@ export class Registry {
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const session = new Session({ id, name, dut, intervalPs, credit }, this.events);
-    const resumed = await this.attachSink(session, {
+    await this.attachSink(session, {
       path,
       schema: parsed.schema,
       dut,
@@ -134,16 +140,16 @@ export class Registry {
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
     });
-    this.events.onOpen(session, resumed);
     this.sessions.set(key(id), session);
     this.byPath.set(path, session);
     return session;
   }
 
-  private async attachSink(session: Session, options: WriterOptions): Promise<boolean> {
+  private async attachSink(session: Session, options: WriterOptions): Promise<void> {
     const continued = await this.sinks.resume(options);
-    session.attach(continued ?? (await this.sinks.create(options)), continued !== null);
-    return continued !== null;
+    const sink = continued ?? (await this.sinks.create(options));
+    session.attach(sink, continued !== null);
+    this.events.onOpen(session, sink.schema, continued !== null);
   }
 
   private schemaOf(message: OpenMessage): ParsedSchema {

@@ -5,12 +5,13 @@
 import { UscopeError } from '../base/errors.js';
 import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { DutProperties, Schema } from '../format/types.js';
+import type { DutProperties } from '../format/types.js';
 import type { TraceStats } from '../writer/index.js';
 import { countItems } from './count-items.js';
 import { type DataHeader, payloadWords } from './data-header.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
 import type { TraceSink } from './sink.js';
+import { wireError } from './wire-error.js';
 
 /** A client's connection as one trace sees it; a new one with every `opened`. */
 export interface SessionLink {
@@ -47,10 +48,13 @@ export class Session {
   stalled: UscopeError | null = null;
   readonly ended: Promise<void>;
 
-  private sink!: TraceSink;
+  /** null once the session has ended: what is remembered of it shall not hold the writer's memory. */
+  private sink: TraceSink | null = null;
+  private schemaBytes: Uint8Array = new Uint8Array(0);
   private readonly jobs: Job[] = [];
   private running = false;
   private queuedBytes = 0;
+  private overran = false;
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
@@ -75,6 +79,7 @@ export class Session {
   /** The sink is created with the callbacks below, so it comes after the session. */
   attach(sink: TraceSink, resumed: boolean): void {
     this.sink = sink;
+    this.schemaBytes = encodeSchemaPayload(sink.schema, this.init.dut).schema;
     if (!resumed) return;
     this.durableStrings = sink.nextString;
     sink.restartStream();
@@ -89,14 +94,15 @@ export class Session {
     return this.isEnded || this.failure !== null;
   }
 
-  /** That of the file, which a resumed session may not choose again. */
-  get schema(): Schema {
-    return this.sink.schema;
-  }
-
   /** Numbers so far, or the final ones. */
   get stats(): TraceStats {
-    return this.final ?? this.sink.stats;
+    return this.final ?? this.writer.stats;
+  }
+
+  private get writer(): TraceSink {
+    if (!this.sink)
+      throw new UscopeError('BRIDGE_INTERNAL', `the session of "${this.init.name}" has no writer`);
+    return this.sink;
   }
 
   // -- what the writer reports
@@ -110,7 +116,7 @@ export class Session {
   onStall(error: UscopeError | null): void {
     this.stalled = error;
     const { link } = this;
-    if (error) link?.send({ t: 'stalled', trace: link?.trace, code: error.code, msg: error.message });
+    if (error) link?.send({ t: 'stalled', trace: link.trace, ...wireError(error) });
     this.events.onStall(this, error);
   }
 
@@ -118,6 +124,7 @@ export class Session {
 
   /** A data message whose header is well-formed. */
   receive(header: DataHeader, payload: Uint8Array): void {
+    if (this.overran) return;
     this.queuedBytes += payload.length;
     this.run(() => {
       this.queuedBytes -= payload.length;
@@ -137,18 +144,18 @@ export class Session {
     this.run(async () => {
       if (!this.isEnding) await this.restart().catch((error) => this.fail(asUscopeError(error)));
       if (this.failure) {
-        link.send({ t: 'error', req, code: this.failure.code, msg: this.failure.message });
+        link.send({ t: 'error', req, ...wireError(this.failure) });
         return;
       }
       this.link = link;
-      const { dut, intervalPs, credit } = this.init;
+      const { intervalPs, credit } = this.init;
       link.send({
         t: 'opened',
         req,
         trace: link.trace,
         epoch: link.epoch,
-        schema: encodeSchemaPayload(this.sink.schema, dut).schema,
-        frames: this.final?.frames ?? this.sink.durableFrames,
+        schema: this.schemaBytes,
+        frames: this.final?.frames ?? this.writer.durableFrames,
         strings: this.final?.strings ?? this.durableStrings,
         interval_ps: intervalPs,
         credit,
@@ -162,8 +169,10 @@ export class Session {
     this.run(async () => {
       if (!this.isEnding && this.isIncomplete(message)) return;
       this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
-      await this.finish(SessionStatus.CLOSED, message.rejected ?? 0n);
-      answer({ t: 'closed', trace: message.trace, session: this.init.id, stats: wireStats(this.stats) });
+      const { session, trace } = message;
+      const tell = (): void => answer({ t: 'closed', trace, session, stats: wireStats(this.stats) });
+      if (this.isEnded) tell();
+      else await this.finish(SessionStatus.CLOSED, message.rejected ?? 0n, tell);
     });
   }
 
@@ -171,22 +180,14 @@ export class Session {
   finalize(status: SessionStatus, reason: UscopeError): Promise<void> {
     this.run(async () => {
       if (this.isEnded) return;
-      const { link } = this;
-      await this.finish(status, 0n);
-      link?.send({
-        t: 'error',
-        trace: link.trace,
-        epoch: link.epoch,
-        code: reason.code,
-        msg: reason.message,
-      });
+      await this.finish(status, 0n, () => this.sendError(reason));
     });
     return this.ended;
   }
 
   /** Stops waiting for disk space. */
   abortWaiting(): void {
-    if (!this.isEnded) this.sink.abortWaiting();
+    this.sink?.abortWaiting();
   }
 
   // -- the queue
@@ -220,11 +221,11 @@ export class Session {
     }
     this.nextSeq++;
     this.push(payloadWords(payload));
-    if (this.sink.congested) return this.sink.ready();
+    if (this.writer.congested) return this.writer.ready();
   }
 
   private push(words: Uint32Array): void {
-    const { sink } = this;
+    const sink = this.writer;
     const { nextFrame } = sink;
     const { items } = sink.stats;
     try {
@@ -240,7 +241,7 @@ export class Session {
   private gapBefore(header: DataHeader): UscopeError | null {
     if (header.seq !== this.nextSeq)
       return sequenceError(`message ${header.seq} came where ${this.nextSeq} was due`);
-    const { nextFrame } = this.sink;
+    const { nextFrame } = this.writer;
     if (header.firstFrame === nextFrame) this.catchingUp = false;
     else if (header.firstFrame > nextFrame || !this.catchingUp) {
       return sequenceError(
@@ -251,23 +252,16 @@ export class Session {
   }
 
   private reject(error: UscopeError): void {
-    const { link } = this;
-    if (this.isEnding || this.outOfStep || !link) return;
+    if (this.isEnding || this.outOfStep) return;
     this.outOfStep = true;
-    link.send({
-      t: 'error',
-      trace: link.trace,
-      epoch: link.epoch,
-      code: error.code,
-      msg: error.message,
-      retry: true,
-    });
+    this.sendError(error, true);
   }
 
   /** Commits what is complete, so that the client sends again as little as possible; what is not is dropped. */
   private async restart(): Promise<void> {
-    if (this.sink.nextFrame > 0n || this.link) this.sink.restartStream();
-    await this.sink.flush();
+    const sink = this.writer;
+    if (sink.nextFrame > 0n || this.link) sink.restartStream();
+    await sink.flush();
     this.nextSeq = 0n;
     this.outOfStep = false;
     this.catchingUp = true;
@@ -275,7 +269,7 @@ export class Session {
 
   /** A `close` that counts more than has arrived: the client shall open the trace again and send the rest. */
   private isIncomplete(message: CloseMessage): boolean {
-    const { nextFrame, nextString } = this.sink;
+    const { nextFrame, nextString } = this.writer;
     if (!this.outOfStep && message.frames <= nextFrame && message.strings <= nextString) return false;
     this.outOfStep = false;
     this.reject(
@@ -289,6 +283,7 @@ export class Session {
   // -- the end
 
   private overrun(): void {
+    this.overran = true;
     const detail = `the client has sent more than its credit of ${this.init.credit} bytes without waiting`;
     this.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
   }
@@ -297,20 +292,28 @@ export class Session {
   private fail(error: UscopeError): void {
     if (this.isEnding) return;
     this.failure = error;
-    const { link } = this;
-    link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, code: error.code, msg: error.message });
+    this.sendError(error);
     this.run(() => this.finish(SessionStatus.CLOSED, 0n));
   }
 
-  private async finish(status: SessionStatus, rejected: bigint): Promise<void> {
+  private sendError(error: UscopeError, retry?: true): void {
+    const { link } = this;
+    link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, ...wireError(error), retry });
+  }
+
+  /** @param tell tells the client, before anybody else knows of the end and may close the socket */
+  private async finish(status: SessionStatus, rejected: bigint, tell?: () => void): Promise<void> {
     if (this.isEnded) return;
+    const sink = this.writer;
     const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
     try {
-      this.final = await this.sink.close({ status, rejected, lost: this.failure ? atLeastOne : 0n });
+      this.final = await sink.close({ status, rejected, lost: this.failure ? atLeastOne : 0n });
     } catch (error) {
       this.failure ??= asUscopeError(error);
-      this.final = this.sink.stats;
+      this.final = sink.stats;
     }
+    this.sink = null;
+    tell?.();
     this.events.onEnd(this);
     this.resolveEnded();
   }

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { BENCHMARKS, parseOptions } from './options.mjs';
+import { percentile } from './statistics.mjs';
+import { duration, meetsTarget } from './table.mjs';
+
+describe('arguments', () => {
+  it('by default ask for everything', () => {
+    expect(parseOptions([])).toMatchObject({ names: [...BENCHMARKS], workload: 'std', runs: 5, json: false });
+  });
+
+  it('name benchmarks and their size', () => {
+    const options = parseOptions(['path', 'client', '--cycles', '1000', '--workload', 'ooo', '--json']);
+    expect(options).toMatchObject({ names: ['path', 'client'], cycles: 1000, workload: 'ooo', json: true });
+  });
+
+  it.each([
+    [['paths'], /"paths" is none of client/],
+    [['--cycles', '0'], /"0" is not a positive whole number/],
+    [['--cycles', '1e99'], /not a positive whole number/],
+    [['--workload', 'x'], /"x" is none of std, ooo/],
+    [['--compression', 'gzip'], /"gzip" is none of lz4/],
+    [['--unknown'], /Unknown option/],
+  ])('%j are refused with the reason', (args, reason) => expect(() => parseOptions(args)).toThrow(reason));
+});
+
+describe('results', () => {
+  it('meet a target from the right side', () => {
+    const row = { name: 'x', unit: 'ns' };
+    expect(meetsTarget({ ...row, value: 8, target: { atMost: 8 } })).toBe(true);
+    expect(meetsTarget({ ...row, value: 8.1, target: { atMost: 8 } })).toBe(false);
+    expect(meetsTarget({ ...row, value: 19.9, target: { atLeast: 20 } })).toBe(false);
+    expect(meetsTarget({ ...row, value: 1 })).toBe(true);
+  });
+
+  it('are shown in the unit people use', () => {
+    expect([7.25, 999, 12_345, 2_345_678].map(duration)).toEqual(['7.25 ns', '999 ns', '12.3 µs', '2.35 ms']);
+  });
+
+  it('have percentiles', () => {
+    const values = Array.from({ length: 100 }, (_, i) => 99 - i);
+    expect([0, 0.5, 0.99, 1].map((share) => percentile(values, share))).toEqual([0, 50, 99, 99]);
+  });
+});

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Daemons that die, hang, lose messages or come back with too little: no frame is lost, none arrives twice. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "client.h"
+
+struct producer {
+    uscope_writer_t *w;
+    uint64_t cycles;
+    unsigned pause; /* ms every 2,000 cycles */
+    atomic_ullong at;
+    pthread_t thread;
+};
+
+static void *produce(void *argument)
+{
+    struct producer *p = argument;
+    for (uint64_t i = 0; i < p->cycles; i += 100) {
+        run_cycles(p->w, i, 100);
+        atomic_store(&p->at, i + 100);
+        if (i % 2000 == 0)
+            sleep_ms(p->pause); /* a real model has something to simulate, too */
+    }
+    return NULL;
+}
+
+static void start_producing(struct producer *p, const char *name, uint64_t cycles, unsigned pause)
+{
+    p->w = open_trace(name);
+    p->cycles = cycles;
+    p->pause = pause;
+    atomic_init(&p->at, 0);
+    pthread_create(&p->thread, NULL, produce, p);
+}
+
+static bool a_tenth_is_done(void *argument)
+{
+    struct producer *p = argument;
+    return atomic_load(&p->at) * 10 >= p->cycles;
+}
+
+TEST(a_daemon_killed_and_restarted_again_and_again_gets_every_frame_once)
+{
+    struct fake_daemon *d = start_daemon();
+    struct producer p;
+    start_producing(&p, "core0", 200000, 6);
+    for (int round = 0; round < 5; round++) {
+        sleep_ms(110);
+        fake_kill(d);
+        sleep_ms(5);
+        fake_start(d);
+    }
+    pthread_join(p.thread, NULL);
+    uscope_close(p.w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 200000);
+    CHECK(log.opens >= 3);
+    finish(d, 0);
+}
+
+TEST(what_was_received_but_not_acknowledged_is_sent_again)
+{
+    struct fake_daemon *d = start_daemon();
+    atomic_store(&fake_switches(d)->withhold_acks, true);
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 20000);
+    sleep_ms(50);
+    CHECK(fake_frames(d, "core0") > 10000);
+    fake_kill(d);
+    CHECK_NUMBER(fake_frames(d, "core0"), 0);
+    run_cycles(w, 20000, 20000);
+    atomic_store(&fake_switches(d)->withhold_acks, false);
+    fake_start(d);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 40000);
+    CHECK_NUMBER(log.opens, 2);
+    finish(d, 0);
+}
+
+static void *start_later(void *argument)
+{
+    sleep_ms(300);
+    fake_start(argument);
+    return NULL;
+}
+
+TEST(a_daemon_that_is_away_at_close_gets_everything_when_it_returns)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 3000);
+    fake_kill(d);
+    run_cycles(w, 3000, 3000);
+    /* close waits in this thread; the daemon is started again by another */
+    pthread_t starter;
+    pthread_create(&starter, NULL, start_later, d);
+    uscope_close(w);
+    pthread_join(starter, NULL);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 6000);
+    CHECK(log.closed);
+    finish(d, 0);
+}
+
+TEST(strings_behind_the_last_cycle_survive_a_restart)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 10);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    fake_kill(d);
+    CHECK_NUMBER(uscope_string(w, "never used"), 1);
+    fake_start(d);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    CHECK_NUMBER(log.frames, 10);
+    CHECK_NUMBER(log.strings, 2);
+    finish(d, 0);
+}
+
+TEST(a_lost_message_is_noticed_and_everything_after_it_sent_again)
+{
+    struct fake_daemon *d = start_daemon();
+    struct producer p;
+    start_producing(&p, "core0", 50000, 1);
+    for (int i = 0; i < 5; i++) {
+        sleep_ms(8);
+        atomic_store(&fake_switches(d)->drop_data, true);
+    }
+    pthread_join(p.thread, NULL);
+    atomic_store(&fake_switches(d)->drop_data, false);
+    uscope_close(p.w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 50000);
+    CHECK(log.opens > 1);
+    finish(d, 0);
+}
+
+TEST(an_error_with_retry_makes_the_trace_resume)
+{
+    struct fake_daemon *d = start_daemon();
+    struct producer p;
+    start_producing(&p, "core0", 50000, 1);
+    CHECK(wait_until(a_tenth_is_done, &p, 5000));
+    atomic_store(&fake_switches(d)->retry_error, true);
+    pthread_join(p.thread, NULL);
+    uscope_close(p.w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 50000);
+    CHECK_NUMBER(log.opens, 2);
+    finish(d, 0);
+}
+
+TEST(a_resume_in_the_middle_of_a_giant_cycle_loses_nothing)
+{
+    setenv("USCOPE_CREDIT_MIB", "8", 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 100);
+    uscope_begin_cycle(w, 200000);
+    for (int i = 0; i < 300000; i++) {
+        uscope_event2(w, FLAGGED, (unsigned long long)i & 1, (unsigned long long)i);
+        if (i == 150000) {
+            fake_kill(d);
+            fake_start(d);
+        }
+        if (i % 50000 == 0)
+            sleep_ms(5);
+    }
+    uscope_end_cycle(w);
+    uscope_close_stats_t stats;
+    CHECK_NUMBER(uscope_close_stats(w, &stats), 0);
+    CHECK_NUMBER(stats.items, 300700);
+    finish(d, 0);
+}
+
+TEST(several_traces_resume_on_one_new_connection)
+{
+    struct fake_daemon *d = start_daemon();
+    struct producer p[3];
+    const char *names[3] = {"a", "b", "c"};
+    for (int i = 0; i < 3; i++)
+        start_producing(&p[i], names[i], 60000, 1);
+    sleep_ms(30);
+    fake_kill(d);
+    fake_start(d);
+    for (int i = 0; i < 3; i++) {
+        pthread_join(p[i].thread, NULL);
+        uscope_close(p[i].w);
+        struct fake_log log = log_of(d, names[i]);
+        check_cycles(&log, 60000);
+    }
+    finish(d, 0);
+}
+
+TEST(a_daemon_that_hangs_is_replaced_without_loss)
+{
+    setenv("USCOPE_TIMEOUT_MS", "1000", 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 1000);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    atomic_store(&fake_switches(d)->silent, true);
+    run_cycles(w, 1000, 1000);
+    sleep_ms(700);
+    atomic_store(&fake_switches(d)->silent, false);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 2000);
+    finish(d, 0);
+}
+
+TEST(a_daemon_that_has_lost_what_it_acknowledged_is_found_out)
+{
+    setenv("USCOPE_ON_FAILURE", "continue", 1);
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 1000);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    fake_kill(d);
+    atomic_store(&fake_switches(d)->forget, true);
+    fake_start(d);
+    run_cycles(w, 1000, 10);
+    CHECK_NUMBER(uscope_close_stats(w, NULL), (unsigned long long)-1);
+    CHECK_TEXT(uscope_last_error_code(), "BRIDGE_SEQUENCE");
+    CHECK_TEXT(message_at(0), "core0: BRIDGE_SEQUENCE: after reconnecting the daemon has 0 frames, but had acknowledged "
+                              "1000: frames are lost on the daemon's side");
+    fake_free(d);
+}
+
+TEST(an_idle_trace_survives_a_restart)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 100);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    fake_kill(d);
+    sleep_ms(50);
+    fake_start(d);
+    sleep_ms(400);
+    run_cycles(w, 100, 100);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 200);
+    finish(d, 0);
+}

@@ -1,0 +1,93 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { useIo } from './io.js';
+import { runCli } from './main.js';
+
+const vectors = fileURLToPath(new URL('../../../test/vectors/codegen/', import.meta.url));
+const schema = join(vectors, 'core.yaml');
+
+async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  useIo({
+    out: (text) => {
+      out += text;
+    },
+    err: (line) => {
+      err += `${line}\n`;
+    },
+    flush: () => undefined,
+    colour: false,
+  });
+  try {
+    return { status: await runCli(['codegen', ...args]), out, err };
+  } finally {
+    useIo(null);
+    process.exitCode = undefined;
+  }
+}
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'uscope-codegen-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+describe('uscope codegen', () => {
+  it.each([
+    ['--sv', 'core.sv'],
+    ['--c', 'core.h'],
+    ['--py', 'core.py'],
+    ['--ts', 'core.ts'],
+  ])('%s prints %s', async (option, golden) => {
+    const expected = await readFile(join(vectors, golden), 'utf8');
+    expect(await run(schema, option)).toEqual({ status: 0, out: expected, err: '' });
+  });
+
+  it('writes a file and prints nothing', async () => {
+    const file = join(directory, 'core.h');
+    expect(await run(schema, '--c', '-o', file)).toEqual({ status: 0, out: '', err: '' });
+    expect(await readFile(file, 'utf8')).toBe(await readFile(join(vectors, 'core.h'), 'utf8'));
+  });
+
+  it('calls things after the schema file, or after --name', async () => {
+    expect((await run(schema, '--sv')).out).toContain('\npackage core_trace_pkg;\n');
+    expect((await run(schema, '--sv', '--name', 'dut')).out).toContain('\npackage dut_trace_pkg;\n');
+  });
+
+  it('writes scope paths into all names with --qualified', async () => {
+    expect((await run(schema, '--c', '--qualified')).out).toContain('#define CORE_ST_CORE_ROB 2\n');
+  });
+
+  it.each([
+    ['no language', [schema], 'no language; give one of --sv, --c, --py, --ts'],
+    ['two languages', [schema, '--sv', '--c'], "option '--sv' cannot be used with option '--c'"],
+    ['a name that is none', [schema, '--c', '--name', '1x'], '"1x" is no name'],
+    ['no such file', [join(vectors, 'absent.yaml'), '--c'], 'the schema cannot be read'],
+  ])('refuses %s', async (_, args, message) => {
+    const result = await run(...args);
+    expect(result).toMatchObject({ status: 2, out: '' });
+    expect(result.err).toContain('CLI_USAGE');
+    expect(result.err).toContain(message);
+  });
+
+  it('says where the schema is wrong', async () => {
+    const file = join(directory, 'bad.yaml');
+    await writeFile(
+      file,
+      'uscope: 1\nclocks: {clk: 1 ns}\nstorages: {x: {slots: 1, kind: densse, fields: {a: u8}}}\n',
+    );
+    const result = await run(file, '--sv');
+    expect(result).toMatchObject({ status: 1, out: '' });
+    expect(result.err).toMatch(/SCHEMA_TYPE: .*densse.*bad\.yaml, line 3/);
+  });
+
+  it('says when the output cannot be written', async () => {
+    const result = await run(schema, '--c', '-o', join(directory, 'absent', 'core.h'));
+    expect(result).toMatchObject({ status: 1, out: '' });
+    expect(result.err).toContain('WRITER_IO: the code cannot be written');
+  });
+});

@@ -1,0 +1,240 @@
+/** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
+import { UscopeError } from '../../base/errors.js';
+import {
+  type ClockDef,
+  type EnumDef,
+  type EventDef,
+  FieldType,
+  NO_ID,
+  type Schema,
+  SF_BUFFER,
+  SF_SPARSE,
+  type StorageDef,
+  scopePath,
+} from '../../format/types.js';
+import { payloadLayout, type Trace } from '../../reader/index.js';
+import { type Xlen, xlenOfIsa } from './riscv/index.js';
+import { isCounterStorage } from './summarizer.js';
+
+export const CPU_PROTOCOL = 'cpu';
+
+/** Where a field of an event lies in the payload. */
+export interface EventField {
+  readonly offset: number;
+  readonly type: FieldType;
+  /** The enum of an ENUM field, else null. */
+  readonly labels: EnumDef | null;
+}
+
+/** An event of the conventions, with those of its fields that the trace has. */
+export interface CoreEvent {
+  readonly def: EventDef;
+  readonly fields: ReadonlyMap<string, EventField>;
+}
+
+/** The catalogue of instructions in flight. Field indices are -1 where the trace has no such field. */
+export interface CoreEntities {
+  readonly def: StorageDef;
+  readonly idField: number;
+  readonly pcField: number;
+  readonly bitsField: number;
+  readonly compressedField: number;
+  readonly threadField: number;
+}
+
+export type CoreEventName = 'stage_transition' | 'annotate' | 'dependency' | 'flush' | 'stall' | 'trap';
+
+export interface CpuCore {
+  /** Scope path without the root: `core0`, `soc/tile1/core0`; the scope's own name where the root itself is the core. */
+  readonly name: string;
+  readonly scopeId: number;
+  readonly clock: ClockDef | undefined;
+  /** Clock period in ps; 0n: unknown, there are no cycles. */
+  readonly periodPs: bigint;
+  /** DUT property `cpu.isa`. */
+  readonly isa: string | undefined;
+  /** Register width of a RISC-V core; null for other instruction sets and unknown ones. */
+  readonly xlen: Xlen | null;
+  /** Stages in pipeline order; see `stageOf`. */
+  readonly stages: readonly string[];
+  readonly entities: CoreEntities | null;
+  readonly events: ReadonlyMap<CoreEventName, CoreEvent>;
+  /** ROB, queues: buffers whose slots name an entity. */
+  readonly buffers: readonly StorageDef[];
+  readonly counters: readonly StorageDef[];
+  /** Index into `stages` of a value of the field `stage`; -1 for a value that is none. */
+  stageOf(value: number): number;
+}
+
+const EVENT_NAMES: readonly CoreEventName[] = [
+  'stage_transition',
+  'annotate',
+  'dependency',
+  'flush',
+  'stall',
+  'trap',
+];
+
+/** Every core of a trace, in the order of the schema. */
+export function findCores(trace: Trace): CpuCore[] {
+  const { schema } = trace;
+  return schema.scopes
+    .filter((scope) => scope.protocol === CPU_PROTOCOL)
+    .map((scope) => describeCore(trace, scope.scopeId));
+}
+
+/**
+ * The core of that name: its scope path, or the scope's own name where only one has it. Without a name the first core.
+ * @throws UscopeError READER_NAME: no such core, or no core at all
+ */
+export function findCore(trace: Trace, name?: string): CpuCore {
+  const cores = findCores(trace);
+  const [first] = cores;
+  if (!first) {
+    throw new UscopeError(
+      'READER_NAME',
+      `the trace has no core: none of its scopes has the protocol "${CPU_PROTOCOL}"`,
+    );
+  }
+  if (name === undefined) return first;
+  const exact = cores.find((core) => core.name === name);
+  const matches = exact ? [exact] : cores.filter((core) => core.name.endsWith(`/${name}`));
+  if (matches.length === 1 && matches[0]) return matches[0];
+  const known = cores.map((core) => core.name).join(', ');
+  const problem =
+    matches.length > 1 ? `"${name}" is the name of several cores` : `there is no core "${name}"`;
+  throw new UscopeError('READER_NAME', `${problem}; the trace has: ${known}`);
+}
+
+/**
+ * The cycle in which a time lies, counted from time 0.
+ * @throws UscopeError READER_NO_CYCLES when the period of the core's clock is not known
+ */
+export function cycleOf(core: CpuCore, timePs: bigint): bigint {
+  return timePs / requirePeriod(core);
+}
+
+/** @throws UscopeError READER_NO_CYCLES */
+export function requirePeriod(core: CpuCore): bigint {
+  if (core.periodPs > 0n) return core.periodPs;
+  const clock = core.clock ? `clock "${core.clock.name}"` : 'its clock';
+  throw new UscopeError(
+    'READER_NO_CYCLES',
+    `the period of ${clock} is not known, so ${core.name} has no cycles; ask in picoseconds`,
+  );
+}
+
+/** @throws UscopeError READER_NAME when the core records no instructions */
+export function requireEntities(core: CpuCore): CoreEntities {
+  if (core.entities) return core.entities;
+  throw new UscopeError(
+    'READER_NAME',
+    `${core.name} has no storage "entities": the trace follows no instructions of it`,
+  );
+}
+
+function describeCore(trace: Trace, scopeId: number): CpuCore {
+  const { schema } = trace;
+  const inside = membersOf(schema, scopeId);
+  // What stands in the core's own scope comes before what stands below.
+  const own = <T extends { readonly scopeId: number }>(defs: readonly T[]): T[] =>
+    defs
+      .filter((def) => inside.has(def.scopeId))
+      .sort((a, b) => Number(b.scopeId === scopeId) - Number(a.scopeId === scopeId));
+  const storages = own(schema.storages);
+  const events = own(schema.events);
+  const clock = trace.clockOf(scopeId);
+  const isa = trace.dutProperty('cpu.isa');
+  const stageEvent = coreEvent(schema, events, 'stage_transition');
+  const labels = stageEvent?.fields.get('stage')?.labels ?? null;
+  const stages = stageNames(trace.dutProperty('cpu.pipeline_stages'), labels);
+  const catalogue = storages.find((storage) => storage.name === 'entities');
+  return {
+    name: scopePath(schema, scopeId) || (schema.scopes[scopeId]?.name ?? ''),
+    scopeId,
+    clock,
+    periodPs: BigInt(clock?.periodPs ?? 0),
+    isa,
+    xlen: xlenOfIsa(isa),
+    stages,
+    entities: catalogue ? describeEntities(catalogue) : null,
+    events: new Map(
+      EVENT_NAMES.flatMap((name) => {
+        const event = coreEvent(schema, events, name);
+        return event ? [[name, event] as const] : [];
+      }),
+    ),
+    buffers: storages.filter(
+      (storage) =>
+        (storage.flags & SF_BUFFER) !== 0 && storage.fields.some((field) => field.name === 'entity_id'),
+    ),
+    counters: storages.filter((storage) => isCounterStorage(storage)),
+    stageOf: stageLookup(stages, labels),
+  };
+}
+
+/** The scope and those below it that belong to no other protocol. */
+function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
+  const inside = new Set([scopeId]);
+  // Parents may stand behind their children.
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const scope of schema.scopes) {
+      if (inside.has(scope.scopeId) || scope.protocol !== null) continue;
+      if (scope.parentId === NO_ID || !inside.has(scope.parentId)) continue;
+      inside.add(scope.scopeId);
+      grown = true;
+    }
+  }
+  return inside;
+}
+
+function describeEntities(def: StorageDef): CoreEntities | null {
+  if ((def.flags & SF_SPARSE) === 0) return null;
+  const index = (name: string): number => def.fields.findIndex((field) => field.name === name);
+  return {
+    def,
+    idField: index('entity_id'),
+    pcField: index('pc'),
+    bitsField: index('inst_bits'),
+    compressedField: index('is_compressed'),
+    threadField: index('thread_id'),
+  };
+}
+
+function coreEvent(schema: Schema, events: readonly EventDef[], name: CoreEventName): CoreEvent | null {
+  const def = events.find((event) => event.name === name);
+  if (!def) return null;
+  const { offsets } = payloadLayout(def.fields);
+  const fields = new Map(
+    def.fields.map((field, index) => {
+      const labels = field.type === FieldType.ENUM ? (schema.enums[field.enumId] ?? null) : null;
+      return [field.name, { offset: offsets[index] ?? 0, type: field.type, labels }];
+    }),
+  );
+  return { def, fields };
+}
+
+/** `cpu.pipeline_stages`, else the labels of the enum. Stages that only the enum has follow behind. */
+function stageNames(property: string | undefined, labels: EnumDef | null): string[] {
+  const listed = (property ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const ofEnum = labels?.values.map((value) => value.name) ?? [];
+  if (listed.length === 0) return ofEnum;
+  const isRenamed = ofEnum.length === listed.length;
+  return isRenamed ? listed : [...listed, ...ofEnum.filter((name) => !listed.includes(name))];
+}
+
+/** A value means the stage of its label; where the list uses other names than the enum, the one at its position. */
+function stageLookup(stages: readonly string[], labels: EnumDef | null): (value: number) => number {
+  const known = new Map<number, number>();
+  labels?.values.forEach(({ value, name }, position) => {
+    const byName = stages.indexOf(name);
+    const index = byName >= 0 ? byName : position;
+    if (!known.has(value) && index < stages.length) known.set(value, index);
+  });
+  if (!labels) for (const index of stages.keys()) known.set(index, index);
+  return (value) => known.get(value) ?? -1;
+}

@@ -1,0 +1,106 @@
+/** RISC-V machine code as text: RV32 and RV64 with I, M, A, F, D, C, Zicsr, Zifencei and the privileged instructions. */
+import { COMPRESSED, COMPRESSED_OPERANDS, type CompressedEncoding } from './compressed.js';
+import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
+import {
+  compileOperands,
+  field,
+  isReservedRounding,
+  OPERANDS,
+  type Operand,
+  type OperandContext,
+} from './operands.js';
+
+export interface DisassembleOptions {
+  readonly xlen: Xlen;
+  /** Address of the instruction: branch and jump targets are shown as addresses; without it as distances (`.+8`). */
+  readonly pc?: bigint | undefined;
+  /**
+   * Pseudo-instructions (`li`, `ret`, `beqz`, …) where they apply, and compressed instructions as what they stand for. False: every
+   * instruction under its own name (`addi`, `c.jr`). Default true.
+   */
+  readonly pseudo?: boolean | undefined;
+}
+
+interface Row extends Encoding {
+  readonly text: Operand;
+  readonly hasRounding: boolean;
+}
+
+interface CompressedRow extends CompressedEncoding {
+  readonly text: Operand;
+}
+
+const OPCODES = 128;
+const rows = byOpcode(ENCODINGS);
+const pseudoRows = byOpcode(PSEUDO);
+const compressedRows: readonly CompressedRow[] = COMPRESSED.map((encoding) => ({
+  ...encoding,
+  text: compileOperands(encoding.operands, COMPRESSED_OPERANDS),
+}));
+
+/** Length of the instruction that starts with these bits, in bytes; 0: longer than 32 bits. */
+export function instructionLength(bits: number): 0 | 2 | 4 {
+  if ((bits & 3) !== 3) return 2;
+  return (bits & 0x1f) === 0x1f ? 0 : 4;
+}
+
+/**
+ * One instruction: mnemonic, a space, operands separated by commas, as GNU objdump writes them. Of a 16-bit instruction the upper half of
+ * `bits` is ignored. What is no instruction is `.word 0x…` (`.half 0x…` for 16 bits).
+ * @param bits u32
+ */
+export function disassemble(bits: number, { xlen, pc, pseudo = true }: DisassembleOptions): string {
+  const context: OperandContext = { xlen, pc };
+  if (instructionLength(bits) === 2) return compressed(bits & 0xffff, context, pseudo);
+  return word(bits >>> 0, context, pseudo) ?? `.word 0x${hexDigits(bits >>> 0, 8)}`;
+}
+
+/** Word size that a DUT's `cpu.isa` names (`RV64GC`, `rv32imc_zicsr`); null where it is not RISC-V of 32 or 64 bits. */
+export function xlenOfIsa(isa: string | undefined): Xlen | null {
+  const match = /^\s*rv(32|64)/i.exec(isa ?? '');
+  return match ? (Number(match[1]) as Xlen) : null;
+}
+
+function word(bits: number, context: OperandContext, pseudo: boolean): string | null {
+  const row = (pseudo && find(pseudoRows, bits, context.xlen)) || find(rows, bits, context.xlen);
+  if (!row) return null;
+  const operands = row.text(bits, context);
+  return operands ? `${row.name} ${operands}` : row.name;
+}
+
+function compressed(bits: number, context: OperandContext, pseudo: boolean): string {
+  const row = compressedRows.find(
+    ({ match, mask, xlen, accepts }) =>
+      (bits & mask) === match && (xlen === 0 || xlen === context.xlen) && accepts(bits),
+  );
+  if (!row) return `.half 0x${hexDigits(bits, 4)}`;
+  const expanded = pseudo ? word(row.expand(bits), context, true) : null;
+  if (expanded !== null) return expanded;
+  const operands = row.text(bits, context);
+  return operands ? `${row.name} ${operands}` : row.name;
+}
+
+function find(table: readonly (readonly Row[])[], bits: number, xlen: Xlen): Row | undefined {
+  return table[bits & (OPCODES - 1)]?.find(
+    (row) =>
+      (bits & row.mask) >>> 0 === row.match &&
+      (row.xlen === 0 || row.xlen === xlen) &&
+      !(row.hasRounding && isReservedRounding(bits)) &&
+      !(row.sameSources && field(bits, 19, 15) !== field(bits, 24, 20)),
+  );
+}
+
+/** All tables agree in the lowest seven bits: they are the index. */
+function byOpcode(encodings: readonly Encoding[]): readonly (readonly Row[])[] {
+  const table: Row[][] = Array.from({ length: OPCODES }, () => []);
+  for (const encoding of encodings) {
+    const text = compileOperands(encoding.operands, OPERANDS);
+    const hasRounding = /[~^]/.test(encoding.operands);
+    table[encoding.match & (OPCODES - 1)]?.push({ ...encoding, text, hasRounding });
+  }
+  return table;
+}
+
+function hexDigits(value: number, digits: number): string {
+  return value.toString(16).padStart(digits, '0');
+}

@@ -1,0 +1,92 @@
+/** The functions generated per storage, field, property and event, before any language's spelling: what keeps the languages parallel. */
+import type { BuiltinTypeName } from '../types.js';
+import type { CodeModel, EventModel, FieldModel, StorageModel, ValueType } from './model.js';
+
+/** `text`: a string that the function interns; `string`: the index of one interned before. */
+export type ParamType = ValueType | 'slot' | 'text';
+
+export interface Param {
+  readonly word: string;
+  readonly type: ParamType;
+}
+
+/** What a function does. Values are parameters, in the order of the fields. */
+export type Action =
+  | { readonly kind: 'set' | 'add'; readonly storage: StorageModel; readonly field: FieldModel }
+  | { readonly kind: 'put' | 'clear'; readonly storage: StorageModel }
+  | { readonly kind: 'prop'; readonly storage: StorageModel; readonly property: FieldModel }
+  | { readonly kind: 'event'; readonly event: EventModel };
+
+export interface Procedure {
+  /** Without the storage: `set_pc`, `put`, `prop_head`; for events `ev_flush`. */
+  readonly word: string;
+  /** The slot, where there is one, then the values. */
+  readonly params: readonly Param[];
+  readonly action: Action;
+  /** A second form of the one before it, which takes texts where that takes indices. */
+  readonly interning: boolean;
+}
+
+export const SLOT: Param = { word: 'slot', type: 'slot' };
+
+export function storageProcedures(storage: StorageModel): Procedure[] {
+  const { fields, single } = storage;
+  const slot = single ? [] : [SLOT];
+  const suffix = (field: FieldModel): string => (single ? '' : `_${field.word}`);
+  return [
+    ...fields.flatMap((field) =>
+      bothForms(`set${suffix(field)}`, slot, [valueParam(field)], { kind: 'set', storage, field }),
+    ),
+    ...fields.flatMap((field) => {
+      const delta = deltaType(field);
+      if (!delta) return [];
+      const action: Action = { kind: 'add', storage, field };
+      return bothForms(`add${suffix(field)}`, slot, [{ word: 'delta', type: delta }], action);
+    }),
+    ...(single || fields.length === 0 ? [] : bothForms('put', slot, fields, { kind: 'put', storage })),
+    ...(storage.sparse ? bothForms('clear', slot, [], { kind: 'clear', storage }) : []),
+    ...storage.properties.flatMap((property) =>
+      bothForms(`prop_${property.word}`, [], [valueParam(property)], { kind: 'prop', storage, property }),
+    ),
+  ];
+}
+
+export function eventProcedures(event: EventModel): Procedure[] {
+  return bothForms(`ev_${event.word}`, [], event.fields, { kind: 'event', event });
+}
+
+/** Events with fields beyond what the fixed calls of the client take. */
+export const MAX_CALL_VALUES = 8;
+
+export function enumOf(type: ParamType): Exclude<ValueType, BuiltinTypeName> | undefined {
+  return typeof type === 'string' ? undefined : type;
+}
+
+export function hasWideEvents(model: CodeModel): boolean {
+  return model.events.some((event) => event.fields.length > MAX_CALL_VALUES);
+}
+
+function valueParam(field: FieldModel): Param {
+  return { word: 'value', type: field.type };
+}
+
+/** 64 bits, whatever the field's width: additions wrap. Only numbers can be added to. */
+function deltaType({ type }: FieldModel): 'u64' | 'i64' | undefined {
+  if (typeof type !== 'string' || type === 'bool' || type === 'string') return undefined;
+  return type.startsWith('i') ? 'i64' : 'u64';
+}
+
+function bothForms(
+  word: string,
+  slot: readonly Param[],
+  values: readonly Param[],
+  action: Action,
+): Procedure[] {
+  const params = [...slot, ...values];
+  const plain: Procedure = { word, params, action, interning: false };
+  if (!values.some((value) => value.type === 'string')) return [plain];
+  const texts = params.map(
+    (param): Param => (param.type === 'string' ? { word: param.word, type: 'text' } : param),
+  );
+  return [plain, { word: `${word}_str`, params: texts, action, interning: true }];
+}

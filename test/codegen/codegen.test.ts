@@ -1,0 +1,202 @@
+/** Generated code meets the tools of its language: it is clean, and it makes the calls it promises, the same in every language. */
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { TraceWriter } from '../../sdk/src/index.js';
+import { openTraceFile } from '../../sdk/src/reader/node.js';
+import {
+  SCHEMA_SHA256 as CORE_SHA256,
+  type CoreTrace,
+  coreOpen,
+  FlushReason,
+} from '../vectors/codegen/core.js';
+import { Class, HostileTrace, Level, SCHEMA_SHA256, St, type Writer } from '../vectors/codegen/hostile.js';
+import { C_PROGRAM, EXPECTED, PACKED_EVENT, PYTHON_PROGRAM, SV_PROGRAM } from './programs.js';
+import { VECTORS, writeRecorder } from './recorder.js';
+
+const NAMES = ['core', 'hostile'] as const;
+const OPENED = `open t ${SCHEMA_SHA256.slice(0, 8)} site=lab,lane=3,class=c,trace_name=x,core=-1`;
+const WARNINGS = ['-Wall', '-Wextra', '-Wconversion', '-Wsign-conversion', '-pedantic', '-Werror'];
+
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'uscope-codegen-'));
+  writeRecorder(directory);
+  cpSync(VECTORS, directory, { recursive: true });
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const succeeds = (program: string, ...args: string[]): boolean =>
+  spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+
+/** Runs a tool in the directory; what it says is part of the failure. */
+function run(program: string, ...args: string[]): string {
+  const result = spawnSync(program, args, { cwd: directory, encoding: 'utf8' });
+  if (result.error) throw result.error;
+  if (result.status !== 0) throw new Error(`${program} ${args.join(' ')}\n${result.stdout}${result.stderr}`);
+  return result.stdout + result.stderr;
+}
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(directory, name), text);
+  return name;
+};
+const lines = (text: string): string[] => text.trimEnd().split('\n');
+
+describe('C', () => {
+  it.each(
+    NAMES.flatMap((name) => [
+      [name, 'gcc', 'c11', 'c'] as const,
+      [name, 'g++', 'c++11', 'cpp'] as const,
+      [name, 'g++', 'c++20', 'cpp'] as const,
+    ]),
+  )('%s: %s -std=%s has nothing to say', (name, compiler, standard, extension) => {
+    const source = file(`only_${name}.${extension}`, `#include "${name}.h"\n#include "${name}.h"\n`);
+    expect(run(compiler, `-std=${standard}`, ...WARNINGS, '-fsyntax-only', source)).toBe('');
+  });
+
+  it('makes the calls it promises', () => {
+    run('gcc', '-std=c11', ...WARNINGS, '-o', 'program', file('program.c', C_PROGRAM), 'recorder.c');
+    expect(lines(run('./program'))).toEqual([OPENED, ...EXPECTED, PACKED_EVENT]);
+  });
+});
+
+describe('SystemVerilog', () => {
+  it.each(NAMES)('%s: verilator --lint-only -Wall has nothing to say', (name) =>
+    expect(run('verilator', '--lint-only', '-Wall', '-I.', 'uscope_pkg.sv', `${name}.sv`)).toBe(''),
+  );
+
+  it.skipIf(!succeeds('python3', '-c', 'import pyslang')).each(NAMES)(
+    '%s: pyslang has nothing to say',
+    (name) => {
+      const script = file(
+        'check.py',
+        `import sys, pyslang
+try:
+    from pyslang.ast import Compilation
+    from pyslang.syntax import SyntaxTree
+except ImportError:
+    from pyslang import Compilation, SyntaxTree
+compilation = Compilation()
+for path in sys.argv[1:]:
+    compilation.addSyntaxTree(SyntaxTree.fromFile(path))
+for diagnostic in compilation.getAllDiagnostics():
+    print(diagnostic.code, diagnostic.args, diagnostic.location.offset)
+`,
+      );
+      expect(run('python3', script, 'uscope_pkg.sv', `${name}.sv`)).toBe('');
+    },
+  );
+
+  it('makes the calls it promises', () => {
+    file('top.sv', SV_PROGRAM);
+    const options = [
+      '--binary',
+      '-Wall',
+      '-I.',
+      '-CFLAGS',
+      '-I.. -O0',
+      '--Mdir',
+      'obj',
+      '--top-module',
+      'top',
+    ];
+    run('verilator', ...options, 'uscope_pkg.sv', 'hostile.sv', 'top.sv', 'recorder.c', 'unused.c');
+    const printed = lines(run('obj/Vtop')).filter((line) => !line.startsWith('- '));
+    expect(printed).toEqual([OPENED, ...EXPECTED]);
+  });
+});
+
+describe('Python', () => {
+  it.each(NAMES)('%s compiles', (name) => expect(run('python3', '-m', 'py_compile', `${name}.py`)).toBe(''));
+
+  it.skipIf(!succeeds('python3', '-m', 'mypy', '--version'))('is clean for mypy --strict', () => {
+    file('program.py', PYTHON_PROGRAM);
+    run('python3', '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'program.py');
+  });
+
+  it('makes the calls it promises', () => {
+    expect(lines(run('python3', file('program.py', PYTHON_PROGRAM)))).toEqual([OPENED, ...EXPECTED]);
+  });
+});
+
+describe('TypeScript', () => {
+  it('makes the calls it promises', () => {
+    const calls: string[] = [];
+    const log = (...words: unknown[]): void => void calls.push(words.map((word) => String(word)).join(' '));
+    const value = (given: unknown): unknown => (typeof given === 'boolean' ? Number(given) : given);
+    const writer: Writer = {
+      slotSet: (storage, slot, field, given) => {
+        if (typeof given === 'string') log('string', given);
+        log('set', storage, slot, field, typeof given === 'string' ? 0 : value(given));
+      },
+      slotClear: (storage, slot) => log('clear', storage, slot),
+      slotAdd: (storage, slot, field, delta) => log('add', storage, slot, field, delta),
+      propSet: (storage, property, given) => log('prop', storage, property, value(given)),
+      event: (type, fields) => log('event', type, ...(fields as readonly unknown[])),
+    };
+    const t = new HostileTrace(writer);
+    t.w.set(255);
+    t.signedCounter.add(-5);
+    t.signedCounter.set(-32768);
+    t.state.set(Class.MRO);
+    t.label.set('a "b"');
+    t.endmodule.put(65534, 1, 65535, Class.MODULE);
+    t.endmodule.clear(65534);
+    t.allTypes.put(
+      1,
+      1,
+      65535,
+      0xffff_ffff,
+      -1n,
+      -128,
+      -32768,
+      -(2 ** 31),
+      -(1n << 63n),
+      true,
+      7,
+      Class.TRUE,
+      Level.HIGH,
+    );
+    t.allTypes.propPi(-2);
+    t.allTypes.propPb(true);
+    t.allTypes.propPe(St.DENSE);
+    t.evNothing();
+    t.evKeywords(1, 2, 3, 4, 5, 6, 7, 8);
+    t.laneSiteShared.add(18);
+    expect(calls).toEqual(EXPECTED);
+  });
+
+  it('writes a trace of the schema it was generated from, with its variables', async () => {
+    const schemaText = readFileSync(join(VECTORS, 'core.yaml'), 'utf8');
+    const path = join(directory, 'core7.uscope');
+    const trace: CoreTrace<TraceWriter> = await coreOpen({ path, schemaText }, { core: 7 });
+    trace.writer.beginCycle(1000);
+    trace.entities.put(3, 11, 0x8000_0000_0000_0001n, 0x13);
+    trace.rob.propRetirePtr(2);
+    trace.committedInsns.add(1);
+    trace.evFlush(11, FlushReason.INTERRUPT);
+    trace.evAnnotate(11, 'text');
+    trace.writer.endCycle();
+    expect(await trace.writer.close()).toMatchObject({ frames: 1n, items: 7n, strings: 1n });
+
+    const reader = await openTraceFile(path);
+    expect(reader.names.storageNames).toContain('core7/rob');
+    expect(reader.schema.storages.map((def) => def.name)).toEqual([
+      'entities',
+      'regs',
+      'rob',
+      'committed_insns',
+      'cycles',
+    ]);
+    await reader.close();
+  });
+
+  it('refuses another schema', async () => {
+    const schemaText = readFileSync(join(VECTORS, 'core.yaml'), 'utf8').replace('slots: 64', 'slots: 128');
+    const opening = coreOpen({ path: join(directory, 'other.uscope'), schemaText });
+    await expect(opening).rejects.toThrow(new RegExp(`SCHEMA_MISMATCH: .*${CORE_SHA256}`));
+  });
+});
