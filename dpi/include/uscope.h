@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /**
  * @file uscope.h
- * C API of the µScope client: an instrumented model appends operations and events, the client carries them to the
- * daemon (`uscope run`, `uscope serve`), which writes the trace file. Usable from C11 and C++.
+ * C API of the µScope client: an instrumented model appends operations and events, the client carries them to
+ * the daemon (`uscope run`, `uscope serve`), which writes the trace file. Usable from C11 and C++.
  *
  * Names and shapes follow section 9 of the format text. All times are picoseconds (ps). 64-bit arguments are
- * `unsigned long long`, which is what simulators declare for `longint unsigned`: a file may include this header
- * and a simulator's generated DPI header together.
+ * `unsigned long long`, which is what simulators declare for `longint unsigned`: a file may include this
+ * header and a simulator's generated DPI header together.
  *
- * A trace is used by one thread at a time; different traces may be used by different threads. The calls between
- * uscope_begin_cycle and uscope_end_cycle only check their arguments and append to memory. They block only when the
- * credit is used up (the daemon has that many bytes not yet made durable).
+ * A trace is used by one thread at a time; different traces may be used by different threads. The calls
+ * between uscope_begin_cycle and uscope_end_cycle only check their arguments and append to memory. They block
+ * only when the credit is used up (the daemon has that many bytes not yet made durable).
  *
- * A call with wrong arguments is rejected, counted, and reported once per place with names; the trace stays valid.
- * A null handle is legal everywhere: the call does nothing (that is how a model runs untraced).
+ * A call with wrong arguments is rejected, counted, and reported once per place with names; the trace stays
+ * valid. A null handle is legal everywhere: the call does nothing (that is how a model runs untraced).
  */
 #ifndef USCOPE_H
 #define USCOPE_H
@@ -26,14 +26,14 @@
 #define USCOPE_API
 #endif
 
-#define USCOPE_VERSION_STRING "0.1.0"
+#define USCOPE_VERSION_STRING   "0.1.0"
 /** Version of the bridge protocol this client speaks (docs/bridge-protocol.md). */
 #define USCOPE_PROTOCOL_VERSION 1
 
 /** Result of uscope_string for a text that was rejected. Never a valid index. */
 #define USCOPE_NO_STRING 0xFFFFFFFFu
 /** Value of uscope_open_options_t.core_index for a trace that belongs to no particular core. */
-#define USCOPE_NO_CORE 0xFFFFFFFFu
+#define USCOPE_NO_CORE   0xFFFFFFFFu
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,9 +42,10 @@ extern "C" {
 /** An open trace. Opaque; `void`, so that it is a DPI `chandle` as it stands. */
 typedef void uscope_writer_t;
 
-/* ---------------------------------------------------------------------------------------------- schema and DUT */
+/* ---- schema and DUT */
 
-/** A schema: text (YAML or JSON, docs/schema.md) or definitions made by calls. The daemon checks it at open. */
+/** A schema: text (YAML or JSON, docs/schema.md) or definitions made by calls. The daemon checks it at open.
+ */
 typedef struct uscope_schema uscope_schema_t;
 
 typedef struct uscope_dut_property {
@@ -66,16 +67,21 @@ typedef uscope_dut_t dut_desc_t;
 
 /** How a storage keeps its slots (§4.6.1). */
 typedef enum uscope_storage_kind {
-    USCOPE_DENSE = 0,       /**< every slot is always valid */
-    USCOPE_SPARSE = 1,      /**< SET makes a slot valid, CLEAR makes it invalid */
+    USCOPE_DENSE = 0,  /**< every slot is always valid */
+    USCOPE_SPARSE = 1, /**< SET makes a slot valid, CLEAR makes it invalid */
     USCOPE_DENSE_BUFFER = 2,
-    USCOPE_BUFFER = 3       /**< sparse, shown as a buffer (ROB, queues) */
+    USCOPE_BUFFER = 3 /**< sparse, shown as a buffer (ROB, queues) */
 } uscope_storage_kind_t;
 
 /** Meaning of a storage property (§4.6.2): pointers of a ring come in pairs with the same pair id. */
-typedef enum uscope_property_role { USCOPE_PLAIN = 0, USCOPE_HEAD = 1, USCOPE_TAIL = 2 } uscope_property_role_t;
+typedef enum uscope_property_role {
+    USCOPE_PLAIN = 0,
+    USCOPE_HEAD = 1,
+    USCOPE_TAIL = 2
+} uscope_property_role_t;
 
-/** An empty schema to define by the calls below. NULL when memory is exhausted. Free with uscope_schema_free. */
+/** An empty schema to define by the calls below. NULL when memory is exhausted. Free with uscope_schema_free.
+ */
 USCOPE_API uscope_schema_t *uscope_schema_new(void);
 /** A schema file read now and sent as text. NULL with uscope_last_error_* set when it cannot be read. */
 USCOPE_API uscope_schema_t *uscope_schema_from_file(const char *path);
@@ -84,10 +90,11 @@ USCOPE_API uscope_schema_t *uscope_schema_from_text(const char *text, const char
 USCOPE_API void uscope_schema_free(uscope_schema_t *schema);
 
 /*
- * Definitions. Paths are scope paths without the root: "core0/rob". A scope must be defined before what is in it; names
- * without a slash belong to the root scope. Ids are given by the daemon; look them up after open. Types: "u8" "u16"
- * "u32" "u64" "i8" "i16" "i32" "i64" "bool" "string" or the name of an enum. Each returns 0, or -1 with
- * uscope_last_error_* set (unknown scope or storage, a name defined twice, a schema that came from text).
+ * Definitions. Paths are scope paths without the root: "core0/rob". A scope must be defined before what is in
+ * it; names without a slash belong to the root scope. Ids are given by the daemon; look them up after open.
+ * Types: "u8" "u16" "u32" "u64" "i8" "i16" "i32" "i64" "bool" "string" or the name of an enum. Each returns
+ * 0, or -1 with uscope_last_error_* set (unknown scope or storage, a name defined twice, a schema that came
+ * from text).
  */
 USCOPE_API int uscope_schema_dut(uscope_schema_t *schema, const char *key, const char *value);
 USCOPE_API int uscope_schema_clock(uscope_schema_t *schema, const char *name, unsigned int period_ps);
@@ -108,18 +115,18 @@ USCOPE_API int uscope_schema_event_field(uscope_schema_t *schema, const char *ev
 /** The schema's text as it will be sent; valid until the next call on it. NULL when memory is exhausted. */
 USCOPE_API const char *uscope_schema_text(uscope_schema_t *schema);
 
-/* --------------------------------------------------------------------------------------------------- life cycle */
+/* ---- life cycle */
 
 /** Everything that can be said at open. Initialise with USCOPE_OPEN_OPTIONS_INIT, then set what differs. */
 typedef struct uscope_open_options {
-    uint32_t size;                   /**< sizeof(uscope_open_options_t): lets the struct grow */
-    uint32_t core_index;             /**< USCOPE_NO_CORE: environment USCOPE_CORE, else none */
-    const char *name;                /**< trace name, "core0" or "soc/core0"; a suffix ".uscope" is dropped */
-    const uscope_schema_t *schema;   /**< NULL: the file named by USCOPE_SCHEMA, else the daemon's default */
-    const uscope_dut_t *dut;         /**< may be NULL */
-    unsigned long long interval_ps;  /**< checkpoint interval; 0: the daemon's default */
-    const uint8_t *run_id;           /**< 16 bytes; NULL: environment USCOPE_RUN_ID, else none */
-    uint32_t credit_mib;             /**< memory for data not yet durable; 0: USCOPE_CREDIT_MIB, else 32 */
+    uint32_t size;                  /**< sizeof(uscope_open_options_t): lets the struct grow */
+    uint32_t core_index;            /**< USCOPE_NO_CORE: environment USCOPE_CORE, else none */
+    const char *name;               /**< trace name, "core0" or "soc/core0"; a suffix ".uscope" is dropped */
+    const uscope_schema_t *schema;  /**< NULL: the file named by USCOPE_SCHEMA, else the daemon's default */
+    const uscope_dut_t *dut;        /**< may be NULL */
+    unsigned long long interval_ps; /**< checkpoint interval; 0: the daemon's default */
+    const uint8_t *run_id;          /**< 16 bytes; NULL: environment USCOPE_RUN_ID, else none */
+    uint32_t credit_mib;            /**< memory for data not yet durable; 0: USCOPE_CREDIT_MIB, else 32 */
 } uscope_open_options_t;
 
 #define USCOPE_OPEN_OPTIONS_INIT                                                                             \
@@ -128,9 +135,9 @@ typedef struct uscope_open_options {
     }
 
 /**
- * Opens a trace and waits until the daemon has created the file. NULL on failure, with a message on stderr and in
- * uscope_last_error_*: BRIDGE_NO_DAEMON (nothing answered for USCOPE_OPEN_TIMEOUT_MS), BRIDGE_VERSION, BRIDGE_NAME,
- * SCHEMA_*, and whatever else the daemon answers.
+ * Opens a trace and waits until the daemon has created the file. NULL on failure, with a message on stderr
+ * and in uscope_last_error_*: BRIDGE_NO_DAEMON (nothing answered for USCOPE_OPEN_TIMEOUT_MS), BRIDGE_VERSION,
+ * BRIDGE_NAME, SCHEMA_*, and whatever else the daemon answers.
  */
 USCOPE_API uscope_writer_t *uscope_writer_open_opts(const uscope_open_options_t *options);
 /** §9. `path` is the trace's name; the daemon puts the file into its output directory. Interval in ps. */
@@ -138,8 +145,8 @@ USCOPE_API uscope_writer_t *uscope_writer_open(const char *path, const uscope_du
                                                const uscope_schema_t *schema, uint32_t checkpoint_interval);
 
 /**
- * Closes a trace: ends an open cycle, waits until the file is complete and durable. Harmless on a handle that is
- * closed already. Traces still open when the process exits are closed then.
+ * Closes a trace: ends an open cycle, waits until the file is complete and durable. Harmless on a handle that
+ * is closed already. Traces still open when the process exits are closed then.
  */
 USCOPE_API void uscope_close(uscope_writer_t *w);
 USCOPE_API void uscope_writer_close(uscope_writer_t *w);
@@ -151,21 +158,23 @@ typedef struct uscope_close_stats {
     unsigned long long lost;
 } uscope_close_stats_t;
 
-/** Like uscope_close. 0 and the statistics when the file is complete, -1 (see uscope_last_error_*) otherwise. */
+/** Like uscope_close. 0 and the statistics when the file is complete, -1 (see uscope_last_error_*) otherwise.
+ */
 USCOPE_API int uscope_close_stats(uscope_writer_t *w, uscope_close_stats_t *stats);
 
 /** Waits until every complete cycle is durable. 0, or -1 when the trace has failed or a cycle is open. */
 USCOPE_API int uscope_flush(uscope_writer_t *w);
 
-/* ---------------------------------------------------------------------------------------------------- per cycle */
+/* ---- per cycle */
 
 /** Begins the cycle at `time_ps`, not before the previous one (equal is legal). Cycles do not nest. */
 USCOPE_API void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps);
 USCOPE_API void uscope_end_cycle(uscope_writer_t *w);
 
 /**
- * Sets a field of a slot. The value must fit the field's type: unsigned types take no higher bits, signed ones take
- * the N-bit pattern or the value sign-extended to 64 bits, a string field takes an index from uscope_string.
+ * Sets a field of a slot. The value must fit the field's type: unsigned types take no higher bits, signed
+ * ones take the N-bit pattern or the value sign-extended to 64 bits, a string field takes an index from
+ * uscope_string.
  */
 USCOPE_API void uscope_slot_set(uscope_writer_t *w, uint16_t storage_id, uint16_t slot, uint16_t field,
                                 unsigned long long value);
@@ -204,28 +213,29 @@ USCOPE_API void uscope_event8(uscope_writer_t *w, uint16_t event_type_id, unsign
                               unsigned long long f7);
 
 /**
- * The index of a text for a string field (§7), new or known; legal inside and outside a cycle. At most 65,520 bytes of
- * valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used recently get the same index again.
+ * The index of a text for a string field (§7), new or known; legal inside and outside a cycle. At most 65,520
+ * bytes of valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used recently get the same index again.
  */
 USCOPE_API unsigned int uscope_string(uscope_writer_t *w, const char *text);
 
-/* --------------------------------------------------------------------------------------------------- checkpoints */
+/* ---- checkpoints */
 
 typedef void (*uscope_checkpoint_fn)(uscope_writer_t *w, void *user_data);
 /**
- * `fn` is called inside uscope_begin_cycle when a multiple of the checkpoint interval is reached, before the cycle
- * begins; it describes storages by uscope_checkpoint_storage. NULL removes it. Storages it leaves out are taken from replay.
+ * `fn` is called inside uscope_begin_cycle when a multiple of the checkpoint interval is reached, before the
+ * cycle begins; it describes storages by uscope_checkpoint_storage. NULL removes it. Storages it leaves out
+ * are taken from replay.
  */
 USCOPE_API void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn, void *user_data);
 /**
- * The state of one storage as in a checkpoint block (§8.5) without properties. Sparse: `valid_mask` has one bit per
- * slot (LSB first) and `slot_data` holds the valid slots only. Dense: `valid_mask` is NULL, every slot is given. OP_SNAPSHOT
- * outside a callback or when the number of slots is wrong.
+ * The state of one storage as in a checkpoint block (§8.5) without properties. Sparse: `valid_mask` has one
+ * bit per slot (LSB first) and `slot_data` holds the valid slots only. Dense: `valid_mask` is NULL, every
+ * slot is given. OP_SNAPSHOT outside a callback or when the number of slots is wrong.
  */
 USCOPE_API void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage_id, const uint8_t *valid_mask,
                                           const void *slot_data, uint32_t num_valid_slots);
 
-/* ------------------------------------------------------------------------------------------------------- names */
+/* ---- names */
 
 /* Ids by name: -1 and an OP_ error when there is none; -1 and no error on a null handle. */
 USCOPE_API int uscope_storage_id(uscope_writer_t *w, const char *name);
@@ -237,7 +247,7 @@ USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, cons
 /** Numeric value of an enum's label: uscope_enum_value(w, "flush_reason", "exception"). */
 USCOPE_API int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label);
 
-/* ------------------------------------------------------------------------------------- errors, versions, policy */
+/* ---- errors, versions, policy */
 
 /** Code of the calling thread's last error ("OP_VALUE", docs/errors.md), "" when there was none. */
 USCOPE_API const char *uscope_last_error_code(void);
@@ -250,23 +260,25 @@ USCOPE_API int uscope_protocol_version(void);
 /** Path of the trace's file as the daemon named it; "" on a null handle. */
 USCOPE_API const char *uscope_path(uscope_writer_t *w);
 
-/** Receives every message instead of stderr; may be called from the client's own thread. NULL restores stderr. */
+/** Receives every message instead of stderr; may be called from the client's own thread. NULL restores
+ * stderr. */
 typedef void (*uscope_message_fn)(const char *message, void *user_data);
 USCOPE_API void uscope_set_message_handler(uscope_message_fn fn, void *user_data);
 
 #define USCOPE_ON_FAILURE_CONTINUE 0
 #define USCOPE_ON_FAILURE_STOP     1
 /**
- * Decides, on the thread that uses the trace, what follows when tracing fails after open: USCOPE_ON_FAILURE_CONTINUE
- * (calls become no-ops) or USCOPE_ON_FAILURE_STOP (exit with status 3). Without a handler USCOPE_ON_FAILURE decides:
- * "stop" (default) or "continue".
+ * Decides, on the thread that uses the trace, what follows when tracing fails after open:
+ * USCOPE_ON_FAILURE_CONTINUE (calls become no-ops) or USCOPE_ON_FAILURE_STOP (exit with status 3). Without a
+ * handler USCOPE_ON_FAILURE decides: "stop" (default) or "continue".
  */
 typedef int (*uscope_failure_fn)(uscope_writer_t *w, const char *code, const char *message, void *user_data);
 USCOPE_API void uscope_set_failure_handler(uscope_failure_fn fn, void *user_data);
 
-/* ------------------------------------------------------------------------------------- only in libuscope_dpi */
+/* ---- only in libuscope_dpi */
 
-/** Opens with defaults (§9.1). On failure USCOPE_ON_FAILURE decides: stop, or null ("continuing untraced"). */
+/** Opens with defaults (§9.1). On failure USCOPE_ON_FAILURE decides: stop, or null ("continuing untraced").
+ */
 USCOPE_API uscope_writer_t *uscope_open(const char *path);
 /** The same with a schema file. */
 USCOPE_API uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path);

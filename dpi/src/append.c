@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calls a model makes millions of times a second. Each checks everything by a handful of compares and appends; whatever
- * does not pass is looked at again, carefully and with names, in append_slow.c.
+ * The calls a model makes millions of times a second. Each checks everything by a handful of compares and
+ * appends; whatever does not pass is looked at again, carefully and with names, in append_slow.c.
  */
 #include "append.h"
 

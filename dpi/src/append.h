@@ -10,7 +10,8 @@
 /** An open trace inside a cycle, or NULL after having reported what is wrong. */
 COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
 /* arguments in the order of the calls that end here, so that they stay in their registers */
-COLD void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value, unsigned action);
+COLD void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value,
+                          unsigned action);
 COLD void uscopei_begin_slow(void *w, uint64_t time_ps);
 COLD void uscopei_end_slow(void *w);
 
@@ -21,10 +22,10 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     t->cursor += RECORD_BYTES;
     t->last_time = time_ps;
     start_items(t);
-    /* room for 65,535 records of one item each; items with payload only make this come sooner, and it is looked at again then */
+    /* room for 65,535 records of one item each; items with payload only make this come sooner, and it is
+     * looked at again then */
     unsigned char *most = t->cursor + (size_t)MAX_ITEMS_PER_FRAME * RECORD_BYTES;
-    if (UNLIKELY(t->limit > most))
-        t->limit = most;
+    if (UNLIKELY(t->limit > most)) t->limit = most;
     t->idle_handle = 0;
     t->frame_handle = handle;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The careful form of the per-cycle calls: finds out what is wrong and says it, or makes room and appends after all. */
+/* The careful form of the per-cycle calls: finds out what is wrong and says it, or makes room and appends
+ * after all. */
 #include "append.h"
 
 static const char *const action_names[] = {"?", "slot_set", "slot_clear", "slot_add", "prop_set"};
@@ -7,8 +8,7 @@ static const char *const action_names[] = {"?", "slot_set", "slot_clear", "slot_
 struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call)
 {
     struct uscopei_trace *t = uscopei_resolve(w, call);
-    if (!t || t->frame_handle)
-        return t;
+    if (!t || t->frame_handle) return t;
     struct uscopei_session *s = t->session;
     if (s->state == ST_REJECTED_CYCLE) {
         s->rejected[E_OP_TIME]++;
@@ -23,8 +23,7 @@ struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call)
 
 static bool check_slot(struct uscopei_trace *t, uint16_t storage, uint16_t slot)
 {
-    if (slot < t->storages[storage].num_slots)
-        return true;
+    if (slot < t->storages[storage].num_slots) return true;
     uscopei_reject(t, E_OP_SLOT, storage, "%s: slot %u is not below %u; item rejected",
                    t->session->schema->storage_infos[storage].name, slot, t->storages[storage].num_slots);
     return false;
@@ -35,8 +34,7 @@ static bool check_value(struct uscopei_trace *t, uint16_t storage, uint32_t fiel
     const struct uscopei_schema *schema = t->session->schema;
     const struct field_info *info = &schema->field_infos[field];
     uscopei_code code = uscopei_check_value(info->type, value, t->session->num_strings);
-    if (code == E_NONE)
-        return true;
+    if (code == E_NONE) return true;
     const char *owner = schema->storage_infos[storage].name;
     if (code == E_OP_STRING) {
         uscopei_reject(t, code, field, "%s.%s: string index %llu was never defined; item rejected", owner,
@@ -44,31 +42,30 @@ static bool check_value(struct uscopei_trace *t, uint16_t storage, uint32_t fiel
     } else {
         char hex[32], type[80];
         uscopei_format_hex(value, hex, sizeof hex);
-        uscopei_reject(t, code, field, "%s.%s: value %s does not fit %s; item rejected", owner, info->name, hex,
-                       uscopei_describe_type(schema, info->type, info->enum_id, type, sizeof type));
+        uscopei_reject(t, code, field, "%s.%s: value %s does not fit %s; item rejected", owner, info->name,
+                       hex, uscopei_describe_type(schema, info->type, info->enum_id, type, sizeof type));
     }
     return false;
 }
 
-static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage, uint16_t slot, uint16_t field,
-                     uint64_t value)
+static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage, uint16_t slot,
+                     uint16_t field, uint64_t value)
 {
     if (storage >= t->num_storages) {
-        uscopei_reject(t, E_OP_STORAGE, storage, "storage id %u is not in the schema, which has %u; item rejected",
-                       storage, t->num_storages);
+        uscopei_reject(t, E_OP_STORAGE, storage,
+                       "storage id %u is not in the schema, which has %u; item rejected", storage,
+                       t->num_storages);
         return false;
     }
     const char *name = t->session->schema->storage_infos[storage].name;
     if (action == ACTION_PROP_SET) {
         struct property_shape shape = t->properties[storage];
-        if (field < shape.count)
-            return check_value(t, storage, shape.first + field, value);
-        uscopei_reject(t, E_OP_PROPERTY, storage, "%s: property %u is not below %u; item rejected", name, field,
-                       shape.count);
+        if (field < shape.count) return check_value(t, storage, shape.first + field, value);
+        uscopei_reject(t, E_OP_PROPERTY, storage, "%s: property %u is not below %u; item rejected", name,
+                       field, shape.count);
         return false;
     }
-    if (!check_slot(t, storage, slot))
-        return false;
+    if (!check_slot(t, storage, slot)) return false;
     struct storage_shape shape = t->storages[storage];
     if (action != ACTION_CLEAR && field >= shape.num_fields) {
         uscopei_reject(t, E_OP_FIELD, storage, "%s: field %u is not below %u; item rejected", name, field,
@@ -78,13 +75,12 @@ static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage,
     return action != ACTION_SET || check_value(t, storage, shape.first_field + field, value);
 }
 
-void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value, unsigned action)
+void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value,
+                     unsigned action)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, action_names[action]);
-    if (!t || !check_op(t, action, storage, slot, field, value))
-        return;
-    if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))
-        return;
+    if (!t || !check_op(t, action, storage, slot, field, value)) return;
+    if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
     put_record(t->cursor, op_word(action, storage, slot, field), value);
     t->cursor += RECORD_BYTES;
 }
@@ -97,8 +93,7 @@ static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
     uint64_t next = time_ps / interval * interval;
     t->next_checkpoint = next > UINT64_MAX - interval ? UINT64_MAX : next + interval;
     /* before the first frame there is nothing that a segment could end with */
-    if (t->ordinal == 0 || !s->callback)
-        return;
+    if (t->ordinal == 0 || !s->callback) return;
     uintptr_t handle = t->idle_handle;
     t->idle_handle = 0;
     s->state = ST_CALLBACK;
@@ -113,12 +108,14 @@ static bool may_begin(struct uscopei_trace *t, uint64_t time_ps)
 {
     struct uscopei_session *s = t->session;
     if (t->frame_handle) {
-        uscopei_reject(t, E_OP_NESTED_CYCLE, 0, "begin_cycle(%llu ps) inside the cycle at %llu ps; call rejected",
+        uscopei_reject(t, E_OP_NESTED_CYCLE, 0,
+                       "begin_cycle(%llu ps) inside the cycle at %llu ps; call rejected",
                        (unsigned long long)time_ps, (unsigned long long)t->last_time);
         return false;
     }
     if (s->state == ST_CALLBACK) {
-        uscopei_reject(t, E_OP_NESTED_CYCLE, 1, "begin_cycle(%llu ps) inside a checkpoint callback; call rejected",
+        uscopei_reject(t, E_OP_NESTED_CYCLE, 1,
+                       "begin_cycle(%llu ps) inside a checkpoint callback; call rejected",
                        (unsigned long long)time_ps);
         return false;
     }
@@ -130,7 +127,8 @@ static bool may_begin(struct uscopei_trace *t, uint64_t time_ps)
     if (time_ps < t->last_time) {
         s->state = ST_REJECTED_CYCLE;
         t->idle_handle = 0;
-        uscopei_reject(t, E_OP_TIME, 0, "begin_cycle(%llu ps) after %llu ps: time runs backwards; cycle rejected",
+        uscopei_reject(t, E_OP_TIME, 0,
+                       "begin_cycle(%llu ps) after %llu ps: time runs backwards; cycle rejected",
                        (unsigned long long)time_ps, (unsigned long long)t->last_time);
         return false;
     }
@@ -140,18 +138,14 @@ static bool may_begin(struct uscopei_trace *t, uint64_t time_ps)
 void uscopei_begin_slow(void *w, uint64_t time_ps)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "begin_cycle");
-    if (!t || t->session->state == ST_UNTRACED)
-        return;
+    if (!t || t->session->state == ST_UNTRACED) return;
     if (atomic_load(&t->failed)) {
         uscopei_handle_failure(t);
         return;
     }
-    if (!may_begin(t, time_ps))
-        return;
-    if (time_ps >= t->next_checkpoint)
-        ask_for_checkpoint(t, time_ps);
-    if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)))
-        return;
+    if (!may_begin(t, time_ps)) return;
+    if (time_ps >= t->next_checkpoint) ask_for_checkpoint(t, time_ps);
+    if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))) return;
     t->session->frame_bytes = 0;
     uscopei_open_frame(t, (uintptr_t)w, time_ps);
 }
@@ -159,8 +153,7 @@ void uscopei_begin_slow(void *w, uint64_t time_ps)
 void uscopei_end_slow(void *w)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "end_cycle");
-    if (!t)
-        return;
+    if (!t) return;
     struct uscopei_session *s = t->session;
     if (s->state == ST_REJECTED_CYCLE) {
         s->state = ST_NORMAL;

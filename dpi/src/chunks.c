@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The trace's side of the chunk memory: filling chunks one after the other, splitting frames that grow too large, and
- * waiting when the credit is used up.
+ * The trace's side of the chunk memory: filling chunks one after the other, splitting frames that grow too
+ * large, and waiting when the credit is used up.
  */
 #include "append.h"
 
@@ -24,11 +24,9 @@ static bool fits(const struct uscopei_trace *t, size_t bytes)
 void uscopei_set_limit(struct uscopei_trace *t)
 {
     t->limit = chunk_end(t) - RECORD_BYTES;
-    if (!t->frame_handle)
-        return;
+    if (!t->frame_handle) return;
     size_t left = (size_t)(MAX_ITEMS_PER_FRAME - uscopei_frame_items(t)) * RECORD_BYTES;
-    if ((size_t)(t->limit - t->cursor) > left)
-        t->limit = t->cursor + left;
+    if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
 }
 
 static void seal(struct uscopei_trace *t, bool in_frame_now)
@@ -44,8 +42,7 @@ static void seal(struct uscopei_trace *t, bool in_frame_now)
     /* in this order: whoever sees the new index and no seal knows that an end_cycle has published it */
     atomic_store_explicit(&chunk->sealed, 1, memory_order_release);
     atomic_store_explicit(t->published, used, memory_order_release);
-    if (held > s->pool->credit / 2)
-        uscopei_io_wake();
+    if (held > s->pool->credit / 2) uscopei_io_wake();
 }
 
 static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
@@ -74,8 +71,7 @@ static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
 static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
 {
     struct uscopei_session *s = t->session;
-    if (LIKELY(uscopei_pool_take(s->pool, index)))
-        return true;
+    if (LIKELY(uscopei_pool_take(s->pool, index))) return true;
     atomic_store(&s->waiting, true);
     uscopei_io_wake();
     pthread_mutex_lock(&uscopei_io.lock);
@@ -84,8 +80,7 @@ static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
         pthread_cond_wait(&s->changed, &uscopei_io.lock);
     pthread_mutex_unlock(&uscopei_io.lock);
     atomic_store(&s->waiting, false);
-    if (!taken)
-        uscopei_handle_failure(t);
+    if (!taken) uscopei_handle_failure(t);
     return taken;
 }
 
@@ -93,12 +88,10 @@ static bool next_chunk(struct uscopei_trace *t, bool continues)
 {
     struct uscopei_session *s = t->session;
     uint32_t items = continues ? uscopei_frame_items(t) : 0;
-    if (continues)
-        s->frame_bytes += (uint64_t)(t->cursor - t->item_base);
+    if (continues) s->frame_bytes += (uint64_t)(t->cursor - t->item_base);
     seal(t, continues);
     uint32_t index;
-    if (!take_chunk(t, &index))
-        return false;
+    if (!take_chunk(t, &index)) return false;
     enter_chunk(t, index, continues);
     start_items(t);
     t->items_before = items;
@@ -110,8 +103,7 @@ static bool split_frame(struct uscopei_trace *t, size_t bytes)
 {
     put_end(t, uscopei_frame_items(t));
     t->session->frame_bytes = 0;
-    if (!fits(t, bytes + RECORD_BYTES) && !next_chunk(t, false))
-        return false;
+    if (!fits(t, bytes + RECORD_BYTES) && !next_chunk(t, false)) return false;
     put_record(t->cursor, RECORD_BEGIN, t->last_time);
     t->cursor += RECORD_BYTES;
     start_items(t);
@@ -123,12 +115,10 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
     struct uscopei_session *s = t->session;
     bool framed = t->frame_handle != 0;
     if (framed && uscopei_frame_items(t) >= MAX_ITEMS_PER_FRAME) {
-        if (!split_frame(t, bytes))
-            return false;
+        if (!split_frame(t, bytes)) return false;
     } else if (!fits(t, bytes)) {
         bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
-        if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed))
-            return false;
+        if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed)) return false;
     }
     uscopei_set_limit(t);
     return true;
@@ -137,8 +127,7 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
 bool uscopei_first_chunk(struct uscopei_trace *t)
 {
     uint32_t index;
-    if (!uscopei_pool_take(t->session->pool, &index))
-        return false;
+    if (!uscopei_pool_take(t->session->pool, &index)) return false;
     enter_chunk(t, index, false);
     start_items(t);
     uscopei_set_limit(t);

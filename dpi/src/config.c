@@ -16,14 +16,13 @@ static pthread_once_t config_once = PTHREAD_ONCE_INIT;
 static uint64_t number(const char *name, uint64_t fallback, uint64_t least, uint64_t most)
 {
     const char *text = getenv(name);
-    if (!text || !*text)
-        return fallback;
+    if (!text || !*text) return fallback;
     char *end;
     errno = 0;
     unsigned long long value = strtoull(text, &end, 10);
     if (*end || errno || text[0] == '-' || value < least || value > most) {
-        uscopei_say("%s=%s is not a number from %llu to %llu; %llu is used", name, text, (unsigned long long)least,
-                    (unsigned long long)most, (unsigned long long)fallback);
+        uscopei_say("%s=%s is not a number from %llu to %llu; %llu is used", name, text,
+                    (unsigned long long)least, (unsigned long long)most, (unsigned long long)fallback);
         return fallback;
     }
     return value;
@@ -31,8 +30,7 @@ static uint64_t number(const char *name, uint64_t fallback, uint64_t least, uint
 
 static bool parse_run(const char *text, uint8_t *out)
 {
-    if (strlen(text) != 32 || strspn(text, "0123456789abcdefABCDEF") != 32)
-        return false;
+    if (strlen(text) != 32 || strspn(text, "0123456789abcdefABCDEF") != 32) return false;
     for (int i = 0; i < 16; i++) {
         char pair[3] = {text[2 * i], text[2 * i + 1], 0};
         out[i] = (uint8_t)strtoul(pair, NULL, 16);
@@ -67,7 +65,8 @@ static void read_environment(void)
     text = getenv("USCOPE_SHM");
     config.shared_memory = !(text && strcmp(text, "0") == 0) && strncmp(config.endpoint, "ipc:", 4) == 0;
     text = getenv("USCOPE_SHM_DIR");
-    snprintf(config.memory_directory, sizeof config.memory_directory, "%s", text && *text ? text : "/dev/shm");
+    snprintf(config.memory_directory, sizeof config.memory_directory, "%s",
+             text && *text ? text : "/dev/shm");
     text = getenv("USCOPE_RUN_ID");
     if (text && *text && !(config.has_run = parse_run(text, config.run)))
         uscopei_say("USCOPE_RUN_ID=%s is not 32 hexadecimal digits; it is ignored", text);
@@ -90,8 +89,7 @@ uint64_t uscopei_process_start(void)
 {
     char text[1024];
     FILE *file = fopen("/proc/self/stat", "re");
-    if (!file)
-        return 0;
+    if (!file) return 0;
     size_t size = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[size] = 0;
@@ -135,8 +133,7 @@ char *uscopei_read_file(const char *path, size_t *size)
         free(text);
         text = NULL;
     }
-    if (file)
-        fclose(file);
+    if (file) fclose(file);
     if (text) {
         text[used] = 0;
         *size = used;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection to the daemon: one socket, a greeting, watching whether the other side is still there. A lost connection is
- * never repaired but replaced by a new socket, so that nothing of the old one can be mistaken for an answer.
+ * The connection to the daemon: one socket, a greeting, watching whether the other side is still there. A
+ * lost connection is never repaired but replaced by a new socket, so that nothing of the old one can be
+ * mistaken for an answer.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,8 +17,7 @@ enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, MESSAGES_PER_TURN = 256 };
 
 static void discard(struct io *io)
 {
-    if (io->monitor)
-        zmq_close(io->monitor);
+    if (io->monitor) zmq_close(io->monitor);
     if (io->socket) {
         zmq_socket_monitor(io->socket, NULL, 0);
         zmq_close(io->socket);
@@ -43,8 +43,7 @@ static bool watch(struct io *io)
     char name[64];
     static unsigned counter;
     snprintf(name, sizeof name, "inproc://uscope-monitor-%u", counter++);
-    if (zmq_socket_monitor(io->socket, name, ZMQ_EVENT_DISCONNECTED) != 0)
-        return false;
+    if (zmq_socket_monitor(io->socket, name, ZMQ_EVENT_DISCONNECTED) != 0) return false;
     io->monitor = zmq_socket(io->context, ZMQ_PAIR);
     int zero = 0;
     return io->monitor && zmq_setsockopt(io->monitor, ZMQ_LINGER, &zero, sizeof zero) == 0 &&
@@ -57,8 +56,7 @@ static bool connect_socket(struct io *io)
     int zero = 0, one = 1, again = 50, most = 500;
     int64_t largest = MAX_CONTROL_BYTES + 4096;
     io->socket = zmq_socket(io->context, ZMQ_DEALER);
-    if (!io->socket)
-        return false;
+    if (!io->socket) return false;
     zmq_setsockopt(io->socket, ZMQ_LINGER, &zero, sizeof zero);
     zmq_setsockopt(io->socket, ZMQ_IMMEDIATE, &one, sizeof one);
     zmq_setsockopt(io->socket, ZMQ_SNDHWM, &zero, sizeof zero);
@@ -73,8 +71,7 @@ static bool connect_socket(struct io *io)
 static void fail_all(struct io *io, const char *code, const char *message)
 {
     for (uint32_t i = 0; i < io->count; i++) {
-        if (io->sessions[i]->link != LINK_DONE)
-            io_fail(io->sessions[i], code, "%s", message);
+        if (io->sessions[i]->link != LINK_DONE) io_fail(io->sessions[i], code, "%s", message);
     }
 }
 
@@ -108,8 +105,7 @@ bool conn_send_control(struct io *io, struct mp_writer *w)
         return false;
     }
     *w = (struct mp_writer){0};
-    if (zmq_msg_send(&message, io->socket, ZMQ_DONTWAIT) >= 0)
-        return true;
+    if (zmq_msg_send(&message, io->socket, ZMQ_DONTWAIT) >= 0) return true;
     zmq_msg_close(&message);
     return false;
 }
@@ -121,19 +117,17 @@ static void release_slice(void *payload, void *hint)
     atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_release);
 }
 
-bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES], unsigned char *payload, size_t size,
-                    struct uscopei_chunk *chunk)
+bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES], unsigned char *payload,
+                    size_t size, struct uscopei_chunk *chunk)
 {
-    if (zmq_send(io->socket, header, DATA_HEADER_BYTES, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0)
-        return false;
+    if (zmq_send(io->socket, header, DATA_HEADER_BYTES, ZMQ_DONTWAIT | ZMQ_SNDMORE) < 0) return false;
     zmq_msg_t message;
     atomic_fetch_add_explicit(&chunk->refs, 1, memory_order_relaxed);
     if (zmq_msg_init_data(&message, payload, size, release_slice, chunk) != 0) {
         atomic_fetch_sub_explicit(&chunk->refs, 1, memory_order_relaxed);
         return false;
     }
-    if (zmq_msg_send(&message, io->socket, ZMQ_DONTWAIT) >= 0)
-        return true;
+    if (zmq_msg_send(&message, io->socket, ZMQ_DONTWAIT) >= 0) return true;
     zmq_msg_close(&message);
     return false;
 }
@@ -170,8 +164,7 @@ static bool monitor_says_lost(struct io *io)
     zmq_msg_init(&frame);
     while (io->monitor && zmq_msg_recv(&frame, io->monitor, ZMQ_DONTWAIT) >= 0) {
         /* first frame: event number and value; second: address */
-        if (zmq_msg_more(&frame))
-            lost = true;
+        if (zmq_msg_more(&frame)) lost = true;
     }
     zmq_msg_close(&frame);
     return lost;
@@ -189,8 +182,7 @@ static void receive(struct io *io)
         io->heard = io->now;
         io->reconnected = false;
         bool more = zmq_msg_more(&message);
-        if (!more)
-            reply_handle(io, zmq_msg_data(&message), zmq_msg_size(&message));
+        if (!more) reply_handle(io, zmq_msg_data(&message), zmq_msg_size(&message));
         zmq_msg_close(&message);
         /* no message of the daemon has two parts: drop the rest of this one */
         while (more && io->socket) {
@@ -207,8 +199,7 @@ static bool anyone_waits(const struct io *io)
 {
     for (uint32_t i = 0; i < io->count; i++) {
         const struct uscopei_session *s = io->sessions[i];
-        if (s->link != LINK_DONE && (io->state != CONN_READY || trace_waits(s)))
-            return true;
+        if (s->link != LINK_DONE && (io->state != CONN_READY || trace_waits(s))) return true;
     }
     return false;
 }
@@ -221,10 +212,11 @@ static void check_first_opens(struct io *io)
         struct uscopei_session *s = io->sessions[i];
         if (s->link == LINK_DONE || s->ever_opened || io->state == CONN_READY || io->now < s->open_deadline)
             continue;
-        io_fail(s, "BRIDGE_NO_DAEMON",
-                "no daemon answers at %s (waited %llu ms); start one with \"uscope serve\", or start the simulator with "
-                "\"uscope run -- ...\"",
-                config->endpoint, (unsigned long long)config->open_timeout_ms);
+        io_fail(
+            s, "BRIDGE_NO_DAEMON",
+            "no daemon answers at %s (waited %llu ms); start one with \"uscope serve\", or start the simulator with "
+            "\"uscope run -- ...\"",
+            config->endpoint, (unsigned long long)config->open_timeout_ms);
     }
 }
 
@@ -234,12 +226,13 @@ static void check_silence(struct io *io)
     uint64_t silence = io->now - io->heard;
     if (silence >= timeout) {
         char message[256];
-        snprintf(message, sizeof message, "the daemon has not answered for %llu ms", (unsigned long long)silence);
+        snprintf(message, sizeof message, "the daemon has not answered for %llu ms",
+                 (unsigned long long)silence);
         for (uint32_t i = 0; i < io->count; i++) {
             struct uscopei_session *s = io->sessions[i];
             if (s->link != LINK_DONE && (s->ever_opened || io->state == CONN_READY))
-                io_fail(s, "BRIDGE_LOST", "%s; frames below %llu are durable, later ones are not in the file", message,
-                        (unsigned long long)atomic_load(&s->durable));
+                io_fail(s, "BRIDGE_LOST", "%s; frames below %llu are durable, later ones are not in the file",
+                        message, (unsigned long long)atomic_load(&s->durable));
         }
     } else if (silence >= timeout / 2 && !io->reconnected && io->state == CONN_READY) {
         /* a connection can be dead without either side having been told */
@@ -255,12 +248,9 @@ void conn_step(struct io *io)
     bool wanted = false;
     for (uint32_t i = 0; i < io->count; i++)
         wanted |= io->sessions[i]->link != LINK_DONE;
-    if (io->state != CONN_NONE && monitor_says_lost(io))
-        conn_lost(io);
-    if (wanted && io->state == CONN_NONE)
-        start(io);
-    if (io->state == CONN_HELLO && wanted && io->now >= io->next_hello)
-        greet(io);
+    if (io->state != CONN_NONE && monitor_says_lost(io)) conn_lost(io);
+    if (wanted && io->state == CONN_NONE) start(io);
+    if (io->state == CONN_HELLO && wanted && io->now >= io->next_hello) greet(io);
     receive(io);
     bool waiting = anyone_waits(io);
     if (waiting && !io->was_waiting) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What simulators need beyond the C API: opening with the failure policy of a simulation, and events from open arrays. Every
- * other import of sv/uscope_dpi.svh is a function of the C API itself.
+ * What simulators need beyond the C API: opening with the failure policy of a simulation, and events from
+ * open arrays. Every other import of sv/uscope_dpi.svh is a function of the C API itself.
  */
 #include <stdlib.h>
 #include <svdpi.h>
@@ -14,8 +14,7 @@ USCOPE_API void uscope_event_raw(void *w, unsigned short event_type_id, const sv
 static uscope_writer_t *open_or_stop(const uscope_open_options_t *options)
 {
     uscope_writer_t *w = uscope_writer_open_opts(options);
-    if (!w)
-        uscopei_failure_policy(NULL, uscope_last_error_code(), uscope_last_error_message());
+    if (!w) uscopei_failure_policy(NULL, uscope_last_error_code(), uscope_last_error_message());
     return w;
 }
 
@@ -28,8 +27,7 @@ uscope_writer_t *uscope_open(const char *path)
 
 uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path)
 {
-    if (!schema_path || !*schema_path)
-        return uscope_open(name);
+    if (!schema_path || !*schema_path) return uscope_open(name);
     uscope_schema_t *schema = uscope_schema_from_file(schema_path);
     if (!schema) {
         uscopei_say("cannot open trace \"%s\": %s: %s", name ? name : "", uscope_last_error_code(),
@@ -46,15 +44,15 @@ uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path)
 }
 
 /*
- * The payload's first byte is the element at the array's left bound, whichever way the range runs; a simulator that keeps the
- * array in another form than C's gives no pointer, then elements are fetched one by one.
+ * The payload's first byte is the element at the array's left bound, whichever way the range runs; a
+ * simulator that keeps the array in another form than C's gives no pointer, then elements are fetched one by
+ * one.
  */
 void uscope_event_raw(void *w, unsigned short event_type_id, const svOpenArrayHandle payload)
 {
     unsigned char bytes[MAX_PAYLOAD];
     int size = svSize(payload, 1);
-    if (!w)
-        return;
+    if (!w) return;
     if (size < 0 || size > MAX_PAYLOAD) {
         uscope_event_bytes(w, event_type_id, bytes, (uint32_t)size);
         return;

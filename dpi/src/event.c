@@ -12,31 +12,30 @@ static uint32_t records_of(uint32_t payload)
 static struct uscopei_trace *resolve_event(void *w, const char *call, uint16_t type)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, call);
-    if (!t || type < t->num_events)
-        return t;
-    uscopei_reject(t, E_OP_EVENT, type, "event type %u is not in the schema, which has %u; item rejected", type,
-                   t->num_events);
+    if (!t || type < t->num_events) return t;
+    uscopei_reject(t, E_OP_EVENT, type, "event type %u is not in the schema, which has %u; item rejected",
+                   type, t->num_events);
     return NULL;
 }
 
-static bool check_field(struct uscopei_trace *t, uint16_t type, const struct event_field *field, uint64_t value)
+static bool check_field(struct uscopei_trace *t, uint16_t type, const struct event_field *field,
+                        uint64_t value)
 {
     uscopei_code code = uscopei_check_value(field->type, value, t->session->num_strings);
-    if (code == E_NONE)
-        return true;
+    if (code == E_NONE) return true;
     const struct uscopei_schema *schema = t->session->schema;
     const char *name = schema->event_names[type];
     const char *field_name = schema->event_field_names[field - t->event_fields];
     uint64_t id = (uint64_t)(field - t->event_fields) | UINT64_C(1) << 32;
     if (code == E_OP_STRING) {
-        uscopei_reject(t, code, id, "%s.%s: string index %llu was never defined; item rejected", name, field_name,
-                       (unsigned long long)value);
+        uscopei_reject(t, code, id, "%s.%s: string index %llu was never defined; item rejected", name,
+                       field_name, (unsigned long long)value);
     } else {
         char hex[32], type_name[80];
         uscopei_format_hex(value, hex, sizeof hex);
-        uscopei_reject(t, code, id, "%s.%s: value %s does not fit %s; item rejected", name, field_name, hex,
-                       uscopei_describe_type(schema, field->type, field->enum_id, type_name,
-                                             sizeof type_name));
+        uscopei_reject(
+            t, code, id, "%s.%s: value %s does not fit %s; item rejected", name, field_name, hex,
+            uscopei_describe_type(schema, field->type, field->enum_id, type_name, sizeof type_name));
     }
     return false;
 }
@@ -58,11 +57,11 @@ static unsigned char *place_event(struct uscopei_trace *t, uint16_t type, uint32
 }
 
 /* The careful form: reports, masks sign extension, takes strings. */
-static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values, unsigned n)
+static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values,
+                            unsigned n)
 {
     struct uscopei_trace *t = resolve_event(w, call, type);
-    if (!t)
-        return;
+    if (!t) return;
     struct event_shape shape = t->events[type];
     const struct event_field *fields = t->event_fields + shape.first_field;
     if (shape.num_fields != n) {
@@ -71,31 +70,26 @@ static COLD void event_slow(void *w, const char *call, uint16_t type, const unsi
         return;
     }
     for (unsigned i = 0; i < n; i++) {
-        if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i]))
-            return;
+        if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i])) return;
     }
     unsigned char *payload = place_event(t, type, shape.size);
-    if (!payload)
-        return;
+    if (!payload) return;
     for (unsigned i = 0; i < n; i++)
         memcpy(payload + fields[i].offset, &values[i], fields[i].size);
 }
 
 /* True when the event was of the common kind, small and unproblematic, and is appended. */
-static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t type, const unsigned long long *values,
-                                                             unsigned n)
+static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t type,
+                                                             const unsigned long long *values, unsigned n)
 {
     struct uscopei_trace *t;
-    if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events))
-        return false;
+    if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events)) return false;
     struct event_shape shape = t->events[type];
-    if (UNLIKELY(shape.num_fields != n || shape.size > 8 || t->cursor >= t->limit))
-        return false;
+    if (UNLIKELY(shape.num_fields != n || shape.size > 8 || t->cursor >= t->limit)) return false;
     const struct event_field *fields = t->event_fields + shape.first_field;
     uint64_t packed = 0;
     for (unsigned i = 0; i < n; i++) {
-        if (UNLIKELY(values[i] >= fields[i].limit))
-            return false;
+        if (UNLIKELY(values[i] >= fields[i].limit)) return false;
         packed |= (uint64_t)values[i] << (fields[i].shift & 63);
     }
     put_record(t->cursor, event_word(type, shape.size), packed);
@@ -104,7 +98,8 @@ static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t t
 }
 
 /*
- * uscope_eventN and its slow twin. The twin takes the values as they came, in registers, so that the fast path needs no stack.
+ * uscope_eventN and its slow twin. The twin takes the values as they came, in registers, so that the fast
+ * path needs no stack.
  */
 #define EVENT(n, parameters, ...)                                                                            \
     static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
@@ -136,12 +131,10 @@ static bool check_packed(struct uscopei_trace *t, uint16_t type, const unsigned 
     struct event_shape shape = t->events[type];
     const struct event_field *field = t->event_fields + shape.first_field;
     for (unsigned i = 0; i < shape.num_fields; i++, field++) {
-        if (field->type != FT_BOOL && field->type != FT_STRING_REF)
-            continue;
+        if (field->type != FT_BOOL && field->type != FT_STRING_REF) continue;
         uint64_t value = 0;
         memcpy(&value, payload + field->offset, field->size);
-        if (!check_field(t, type, field, value))
-            return false;
+        if (!check_field(t, type, field, value)) return false;
     }
     return true;
 }
@@ -157,8 +150,7 @@ static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned
         return;
     }
     unsigned char *at = place_event(t, type, size);
-    if (at && size > 0)
-        memcpy(at, payload, size);
+    if (at && size > 0) memcpy(at, payload, size);
 }
 
 void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)
@@ -166,8 +158,7 @@ void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)
     struct uscopei_trace *t;
     if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events)) {
         t = resolve_event(w, "event", type);
-        if (!t)
-            return;
+        if (!t) return;
     }
     append_packed(t, type, payload);
 }
@@ -175,8 +166,7 @@ void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)
 void uscope_event_bytes(uscope_writer_t *w, uint16_t type, const void *payload, uint32_t size)
 {
     struct uscopei_trace *t = resolve_event(w, "event", type);
-    if (!t)
-        return;
+    if (!t) return;
     if (size != t->events[type].size) {
         uscopei_reject(t, E_OP_PAYLOAD, type, "%s: a payload of %u bytes, the event has %u; item rejected",
                        t->session->schema->event_names[type], size, t->events[type].size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one thread per process that talks to the daemon. It looks for published data every millisecond or so by itself, so that the
- * simulator's thread need not tell it.
+ * The one thread per process that talks to the daemon. It looks for published data every millisecond or so by
+ * itself, so that the simulator's thread need not tell it.
  */
 #include "io.h"
 
@@ -46,10 +46,8 @@ static bool start_thread(void)
 {
     sigset_t all, old;
     sigfillset(&all);
-    if (wake_fd < 0)
-        wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake_fd < 0)
-        return false;
+    if (wake_fd < 0) wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd < 0) return false;
     atomic_store(&quit, false);
     pthread_sigmask(SIG_SETMASK, &all, &old);
     int error = pthread_create(&shared.thread, NULL, io_main, NULL);
@@ -60,16 +58,14 @@ static bool start_thread(void)
 bool uscopei_io_submit(struct uscopei_session *s)
 {
     pthread_mutex_lock(&uscopei_io.lock);
-    if (!shared.running)
-        shared.running = start_thread();
+    if (!shared.running) shared.running = start_thread();
     bool running = shared.running;
     if (running) {
         s->next_pending = shared.pending;
         shared.pending = s;
     }
     pthread_mutex_unlock(&uscopei_io.lock);
-    if (running)
-        uscopei_io_wake();
+    if (running) uscopei_io_wake();
     return running;
 }
 
@@ -79,8 +75,7 @@ void uscopei_io_shutdown(void)
     bool running = shared.running;
     shared.running = false;
     pthread_mutex_unlock(&uscopei_io.lock);
-    if (!running)
-        return;
+    if (!running) return;
     atomic_store(&quit, true);
     uscopei_io_wake();
     pthread_join(shared.thread, NULL);
@@ -112,8 +107,7 @@ void io_fail(struct uscopei_session *s, const char *code, const char *format, ..
     va_end(arguments);
     s->link = LINK_DONE;
     /* before the trace's thread can act on it: its own message comes after this one */
-    if (s->ever_opened)
-        uscopei_say("%s: %s: %s", s->name, code, message);
+    if (s->ever_opened) uscopei_say("%s: %s: %s", s->name, code, message);
     pthread_mutex_lock(&uscopei_io.lock);
     snprintf(s->fail_code, sizeof s->fail_code, "%s", code);
     snprintf(s->fail_message, sizeof s->fail_message, "%s", message);
@@ -122,9 +116,8 @@ void io_fail(struct uscopei_session *s, const char *code, const char *format, ..
     pthread_mutex_unlock(&uscopei_io.lock);
 }
 
-void io_finish(struct io *io, struct uscopei_session *s, const uscope_close_stats_t *stats)
+void io_finish(struct uscopei_session *s, const uscope_close_stats_t *stats)
 {
-    (void)io;
     s->link = LINK_DONE;
     pthread_mutex_lock(&uscopei_io.lock);
     s->closed = true;
@@ -180,10 +173,8 @@ static int poll_timeout(const struct io *io)
     bool live = false;
     for (uint32_t i = 0; i < io->count; i++)
         live |= io->sessions[i]->link != LINK_DONE;
-    if (!live)
-        return io->graves ? POLL_MS : -1;
-    if (io->state != CONN_READY)
-        return CONNECTING_POLL_MS;
+    if (!live) return io->graves ? POLL_MS : -1;
+    if (io->state != CONN_READY) return CONNECTING_POLL_MS;
     return io->now < io->busy_until ? BUSY_POLL_MS : POLL_MS;
 }
 
@@ -208,8 +199,7 @@ static void *io_main(void *argument)
         io.now = uscopei_now_ms();
         adopt(&io);
         bury(&io);
-        if (atomic_load(&quit) && io.count == 0)
-            break;
+        if (atomic_load(&quit) && io.count == 0) break;
         conn_step(&io);
         for (uint32_t i = 0; i < io.count; i++)
             trace_step(&io, io.sessions[i]);

@@ -12,7 +12,6 @@ enum conn_state { CONN_NONE, CONN_HELLO, CONN_READY };
 struct io {
     void *context, *socket, *monitor;
     enum conn_state state;
-    bool greeted; /* a daemon has ever answered */
     bool was_waiting, reconnected;
     uint64_t now; /* ms, read once per turn */
     uint64_t next_hello, next_ping;
@@ -33,15 +32,15 @@ void conn_close(struct io *io);
 /** Sends a control message; false when it cannot go out now. Takes the writer's memory. */
 bool conn_send_control(struct io *io, struct mp_writer *w);
 /** Sends a data message; the chunk counts it until ZeroMQ is done with it. */
-bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES], unsigned char *payload, size_t size,
-                    struct uscopei_chunk *chunk);
+bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES], unsigned char *payload,
+                    size_t size, struct uscopei_chunk *chunk);
 
 /* transfer.c: one trace */
 void trace_step(struct io *io, struct uscopei_session *s);
 /** Waits for something that the daemon has to do. */
 bool trace_waits(const struct uscopei_session *s);
 void trace_connection_lost(struct uscopei_session *s);
-void trace_release(struct io *io, struct uscopei_session *s, uint64_t frames);
+void trace_release(struct uscopei_session *s, uint64_t frames);
 /** Stream position of frame N after a resume. */
 void trace_seek(struct uscopei_session *s, uint64_t frames);
 
@@ -51,7 +50,7 @@ void reply_handle(struct io *io, const void *bytes, size_t size);
 /* io.c */
 /** Gives a trace up: says why, wakes its thread. */
 PRINTF(3, 4) void io_fail(struct uscopei_session *s, const char *code, const char *format, ...);
-void io_finish(struct io *io, struct uscopei_session *s, const uscope_close_stats_t *stats);
+void io_finish(struct uscopei_session *s, const uscope_close_stats_t *stats);
 void io_notify(struct uscopei_session *s);
 
 #endif

@@ -28,8 +28,7 @@ static bool wait_opened(struct uscopei_session *s)
     while (!s->opened && !s->fail_code[0])
         pthread_cond_wait(&s->changed, &uscopei_io.lock);
     bool opened = !s->fail_code[0];
-    if (!opened)
-        uscopei_set_error(s->fail_code, s->fail_message);
+    if (!opened) uscopei_set_error(s->fail_code, s->fail_message);
     pthread_mutex_unlock(&uscopei_io.lock);
     return opened;
 }
@@ -44,14 +43,17 @@ static bool make_pool(struct uscopei_session *s)
     const struct uscopei_config *config = uscopei_get_config();
     const struct uscopei_pool_identity identity = {s->id, s->run, s->core, s->name};
     const char *note;
-    s->pool = uscopei_pool_create(s->credit, config->shared_memory ? config->memory_directory : NULL, &identity, &note);
+    s->pool = uscopei_pool_create(s->credit, config->shared_memory ? config->memory_directory : NULL,
+                                  &identity, &note);
     if (!s->pool) {
-        uscopei_error(E_BRIDGE_LIMIT, "no memory for %llu bytes of trace data", (unsigned long long)s->credit);
+        uscopei_error(E_BRIDGE_LIMIT, "no memory for %llu bytes of trace data",
+                      (unsigned long long)s->credit);
         return false;
     }
     if (note) {
-        uscopei_say("%s: note: no shared memory in %s (%s): should this process crash, its last cycles cannot be salvaged",
-                    s->name, config->memory_directory, note);
+        uscopei_say(
+            "%s: note: no shared memory in %s (%s): should this process crash, its last cycles cannot be salvaged",
+            s->name, config->memory_directory, note);
     }
     return true;
 }
@@ -121,14 +123,12 @@ static uscope_writer_t *open_trace(const uscope_open_options_t *options)
     }
     pthread_once(&installed, install_once);
     struct uscopei_session *s = uscopei_session_new(options);
-    if (!s)
-        return NULL;
+    if (!s) return NULL;
     struct uscopei_trace *t = uscopei_slot_acquire(s);
     s->trace = t;
     if (!t || !uscopei_io_submit(s)) {
         uscopei_error(E_BRIDGE_LIMIT, t ? "no thread for sending" : "%d traces are open", MAX_TRACES);
-        if (t)
-            uscopei_slot_release(t);
+        if (t) uscopei_slot_release(t);
         uscopei_session_free(s);
         return NULL;
     }
@@ -148,12 +148,11 @@ uscope_writer_t *uscope_writer_open_opts(const uscope_open_options_t *given)
 {
     uscope_open_options_t options = USCOPE_OPEN_OPTIONS_INIT;
     /* a caller compiled against another release has a shorter or longer struct */
-    if (given)
-        memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
+    if (given) memcpy(&options, given, given->size < sizeof options ? given->size : sizeof options);
     uscope_writer_t *w = open_trace(&options);
     if (!w)
-        uscopei_say("cannot open trace \"%s\": %s: %s", options.name ? options.name : "", uscope_last_error_code(),
-                    uscope_last_error_message());
+        uscopei_say("cannot open trace \"%s\": %s: %s", options.name ? options.name : "",
+                    uscope_last_error_code(), uscope_last_error_message());
     return w;
 }
 
@@ -177,8 +176,8 @@ const char *uscope_path(uscope_writer_t *w)
 /* -- failure */
 
 /*
- * A daemon that was lost may come back and take what it did not get from the memory; of a trace that it has given up itself nothing is
- * wanted any more.
+ * A daemon that was lost may come back and take what it did not get from the memory; of a trace that it has
+ * given up itself nothing is wanted any more.
  */
 static bool keeps_memory(const struct uscopei_trace *t)
 {
@@ -193,12 +192,10 @@ void uscopei_handle_failure(struct uscopei_trace *t)
     t->frame_handle = t->idle_handle = 0;
     t->next_checkpoint = UINT64_MAX;
     s->state = ST_UNTRACED;
-    if (s->failure_handled)
-        return;
+    if (s->failure_handled) return;
     s->failure_handled = true;
     uscopei_set_error(s->fail_code, s->fail_message);
-    if (keeps_memory(t))
-        uscopei_say("%s: what was recorded last is kept in %s", s->name, s->pool->path);
+    if (keeps_memory(t)) uscopei_say("%s: what was recorded last is kept in %s", s->name, s->pool->path);
     uscopei_failure_policy((void *)t->handle, s->fail_code, s->fail_message);
 }
 
@@ -207,11 +204,9 @@ void uscopei_handle_failure(struct uscopei_trace *t)
 int uscope_flush(uscope_writer_t *w)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "flush");
-    if (!t)
-        return w ? -1 : 0;
+    if (!t) return w ? -1 : 0;
     struct uscopei_session *s = t->session;
-    if (s->state == ST_UNTRACED)
-        return -1;
+    if (s->state == ST_UNTRACED) return -1;
     if (!t->idle_handle) {
         uscopei_complain(t, E_OP_NESTED_CYCLE, 3, "flush inside a cycle; call rejected");
         return -1;
@@ -222,8 +217,7 @@ int uscope_flush(uscope_writer_t *w)
     while (atomic_load(&s->durable) < t->ordinal && !atomic_load(&t->failed))
         pthread_cond_wait(&s->changed, &uscopei_io.lock);
     pthread_mutex_unlock(&uscopei_io.lock);
-    if (!atomic_load(&t->failed))
-        return 0;
+    if (!atomic_load(&t->failed)) return 0;
     uscopei_handle_failure(t);
     return -1;
 }
@@ -249,12 +243,10 @@ static void say_rejected(const struct uscopei_session *s)
 static void finish_stream(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
-    if (t->frame_handle)
-        uscopei_close_frame(t, t->handle);
+    if (t->frame_handle) uscopei_close_frame(t, t->handle);
     t->frame_handle = t->idle_handle = 0;
     s->total_frames = t->ordinal;
-    if (s->state != ST_UNTRACED)
-        uscopei_seal_last(t);
+    if (s->state != ST_UNTRACED) uscopei_seal_last(t);
 }
 
 /* 0 when the file is complete. */
@@ -271,21 +263,17 @@ static int close_trace(struct uscopei_trace *t, uscope_close_stats_t *stats)
         *stats = s->stats;
     }
     say_rejected(s);
-    if (s->pool && !keeps_memory(t))
-        uscopei_pool_unlink(s->pool);
+    if (s->pool && !keeps_memory(t)) uscopei_pool_unlink(s->pool);
     abandon(t);
     return failed ? -1 : 0;
 }
 
 int uscope_close_stats(uscope_writer_t *w, uscope_close_stats_t *stats)
 {
-    if (stats)
-        memset(stats, 0, sizeof *stats);
-    if (!w || (!atomic_load(&uscopei_forked) && uscopei_is_stale(w)))
-        return 0;
+    if (stats) memset(stats, 0, sizeof *stats);
+    if (!w || (!atomic_load(&uscopei_forked) && uscopei_is_stale(w))) return 0;
     struct uscopei_trace *t = uscopei_resolve(w, "close");
-    if (!t)
-        return -1;
+    if (!t) return -1;
     if (t->session->state == ST_CALLBACK) {
         uscopei_complain(t, E_OP_SNAPSHOT, 4, "close inside a checkpoint callback; call rejected");
         return -1;
@@ -306,16 +294,13 @@ void uscope_writer_close(uscope_writer_t *w)
 /* At exit. What fails now cannot stop anything any more: its policy has run, or is of no use. */
 static void close_all(void)
 {
-    if (atomic_load(&uscopei_forked) || uscopei_io_is_self())
-        return;
+    if (atomic_load(&uscopei_forked) || uscopei_io_is_self()) return;
     for (unsigned i = 0; i < MAX_TRACES; i++) {
         struct uscopei_trace *t = &uscopei_traces[i].trace;
-        if (!t->handle || !t->session)
-            continue;
+        if (!t->handle || !t->session) continue;
         t->session->failure_handled = true;
         /* a trace whose open has not returned is not ours to close */
-        if (atomic_load(&t->session->pool_ready))
-            close_trace(t, NULL);
+        if (atomic_load(&t->session->pool_ready)) close_trace(t, NULL);
     }
     uscopei_io_shutdown();
 }

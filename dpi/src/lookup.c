@@ -27,7 +27,6 @@ static int by_event_name(const void *a, const void *b, void *schema)
     return strcmp(names[*(const uint32_t *)a], names[*(const uint32_t *)b]);
 }
 
-void uscopei_schema_index_names(struct uscopei_schema *schema);
 void uscopei_schema_index_names(struct uscopei_schema *schema)
 {
     for (uint32_t i = 0; i < schema->num_storages; i++)
@@ -38,11 +37,10 @@ void uscopei_schema_index_names(struct uscopei_schema *schema)
     qsort_r(schema->events_by_name, schema->num_events, sizeof(uint32_t), by_event_name, schema);
 }
 
-const char *uscopei_describe_type(const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id, char *out,
-                                  size_t size)
+const char *uscopei_describe_type(const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id,
+                                  char *out, size_t size)
 {
-    if (type != FT_ENUM)
-        return uscopei_type_name(type);
+    if (type != FT_ENUM) return uscopei_type_name(type);
     snprintf(out, size, "enum %s", schema->enums[enum_id].name);
     return out;
 }
@@ -64,8 +62,7 @@ static int find(const struct uscopei_schema *schema, const uint32_t *sorted, uin
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         int order = strcmp(name, name_of(schema, sorted[middle]));
-        if (order == 0)
-            return (int)sorted[middle];
+        if (order == 0) return (int)sorted[middle];
         if (order < 0)
             high = middle;
         else
@@ -82,20 +79,19 @@ static const char *text_of(const char *name)
 int uscope_storage_id(uscope_writer_t *w, const char *name)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "storage_id");
-    if (!t)
-        return -1;
+    if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     int id = find(schema, schema->storages_by_name, schema->num_storages, storage_name, text_of(name));
     if (id < 0)
-        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)), "no storage is named \"%s\"", text_of(name));
+        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)), "no storage is named \"%s\"",
+                         text_of(name));
     return id;
 }
 
 int uscope_event_id(uscope_writer_t *w, const char *name)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "event_id");
-    if (!t)
-        return -1;
+    if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     int id = find(schema, schema->events_by_name, schema->num_events, event_name, text_of(name));
     if (id < 0)
@@ -106,8 +102,7 @@ int uscope_event_id(uscope_writer_t *w, const char *name)
 static int find_field(const struct field_info *fields, uint32_t count, const char *name)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (strcmp(fields[i].name, name) == 0)
-            return (int)i;
+        if (strcmp(fields[i].name, name) == 0) return (int)i;
     }
     return -1;
 }
@@ -116,20 +111,17 @@ static int find_field(const struct field_info *fields, uint32_t count, const cha
 static struct uscopei_trace *resolve_storage(void *w, const char *call, int storage)
 {
     struct uscopei_trace *t = uscopei_resolve(w, call);
-    if (!t)
-        return NULL;
-    if (storage >= 0 && (uint32_t)storage < t->num_storages)
-        return t;
-    uscopei_complain(t, E_OP_STORAGE, (uint64_t)(unsigned)storage, "%s: storage id %d is not in the schema", call,
-                     storage);
+    if (!t) return NULL;
+    if (storage >= 0 && (uint32_t)storage < t->num_storages) return t;
+    uscopei_complain(t, E_OP_STORAGE, (uint64_t)(unsigned)storage, "%s: storage id %d is not in the schema",
+                     call, storage);
     return NULL;
 }
 
 int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
 {
     struct uscopei_trace *t = resolve_storage(w, "field_id", storage);
-    if (!t)
-        return -1;
+    if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     struct storage_shape shape = schema->storages[storage];
     int id = find_field(schema->field_infos + shape.first_field, shape.num_fields, text_of(name));
@@ -143,14 +135,13 @@ int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
 int uscope_property_id(uscope_writer_t *w, int storage, const char *name)
 {
     struct uscopei_trace *t = resolve_storage(w, "property_id", storage);
-    if (!t)
-        return -1;
+    if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     struct property_shape shape = schema->properties[storage];
     int id = find_field(schema->field_infos + shape.first, shape.count, text_of(name));
     if (id < 0) {
-        uscopei_complain(t, E_OP_PROPERTY, hash_of(text_of(name)) ^ (uint64_t)storage, "%s has no property \"%s\"",
-                         schema->storage_infos[storage].name, text_of(name));
+        uscopei_complain(t, E_OP_PROPERTY, hash_of(text_of(name)) ^ (uint64_t)storage,
+                         "%s has no property \"%s\"", schema->storage_infos[storage].name, text_of(name));
     }
     return id;
 }
@@ -158,11 +149,10 @@ int uscope_property_id(uscope_writer_t *w, int storage, const char *name)
 int uscope_event_field_id(uscope_writer_t *w, int event, const char *name)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "event_field_id");
-    if (!t)
-        return -1;
+    if (!t) return -1;
     if (event < 0 || (uint32_t)event >= t->num_events) {
-        uscopei_complain(t, E_OP_EVENT, (uint64_t)(unsigned)event, "event_field_id: event type %d is not in the schema",
-                         event);
+        uscopei_complain(t, E_OP_EVENT, (uint64_t)(unsigned)event,
+                         "event_field_id: event type %d is not in the schema", event);
         return -1;
     }
     struct event_shape shape = t->events[event];
@@ -179,8 +169,7 @@ static int label_value(const struct uscopei_schema *schema, const struct enum_in
 {
     for (uint32_t i = 0; i < info->num_labels; i++) {
         const struct enum_label *candidate = &schema->labels[info->first_label + i];
-        if (strcmp(candidate->name, label) == 0)
-            return candidate->value;
+        if (strcmp(candidate->name, label) == 0) return candidate->value;
     }
     return -1;
 }
@@ -188,13 +177,11 @@ static int label_value(const struct uscopei_schema *schema, const struct enum_in
 int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "enum_value");
-    if (!t)
-        return -1;
+    if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     uint64_t id = hash_of(text_of(enum_name)) * 31 + hash_of(text_of(label));
     for (uint32_t i = 0; i < schema->num_enums; i++) {
-        if (strcmp(schema->enums[i].name, text_of(enum_name)) != 0)
-            continue;
+        if (strcmp(schema->enums[i].name, text_of(enum_name)) != 0) continue;
         int value = label_value(schema, &schema->enums[i], text_of(label));
         if (value < 0)
             uscopei_complain(t, E_OP_VALUE, id, "enum %s has no label \"%s\"", enum_name, text_of(label));

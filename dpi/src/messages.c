@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys are written in the order in which docs/bridge-protocol.md lists them: encodings are the same in every implementation. */
+/* Keys are written in the order in which docs/bridge-protocol.md lists them: encodings are the same in every
+ * implementation. */
 #include "messages.h"
 
 #include <string.h>
@@ -42,19 +43,13 @@ void message_open(struct mp_writer *w, const struct open_message *open)
     mp_pair_uint(w, "req", open->req);
     mp_pair_str(w, "name", open->name);
     mp_pair_bin(w, "session", open->session, 16);
-    if (open->schema)
-        mp_pair_str(w, "schema", open->schema);
-    if (open->schema_name)
-        mp_pair_str(w, "schema_name", open->schema_name);
-    if (open->num_dut > 0)
-        put_dut(w, open->dut, open->num_dut);
-    if (open->interval_ps > 0)
-        mp_pair_uint(w, "interval_ps", open->interval_ps);
+    if (open->schema) mp_pair_str(w, "schema", open->schema);
+    if (open->schema_name) mp_pair_str(w, "schema_name", open->schema_name);
+    if (open->num_dut > 0) put_dut(w, open->dut, open->num_dut);
+    if (open->interval_ps > 0) mp_pair_uint(w, "interval_ps", open->interval_ps);
     mp_pair_uint(w, "credit", open->credit);
-    if (open->run)
-        mp_pair_bin(w, "run", open->run, 16);
-    if (open->core != USCOPE_NO_CORE)
-        mp_pair_uint(w, "core", open->core);
+    if (open->run) mp_pair_bin(w, "run", open->run, 16);
+    if (open->core != USCOPE_NO_CORE) mp_pair_uint(w, "core", open->core);
 }
 
 void message_close(struct mp_writer *w, const struct close_message *close)
@@ -71,8 +66,7 @@ void message_close(struct mp_writer *w, const struct close_message *close)
     mp_put_str(w, "reasons");
     mp_put_map(w, reasons);
     for (int i = 0; i < E_NUM_OP_CODES; i++) {
-        if (close->by_code[i] > 0)
-            mp_pair_uint(w, uscopei_code_name((uscopei_code)i), close->by_code[i]);
+        if (close->by_code[i] > 0) mp_pair_uint(w, uscopei_code_name((uscopei_code)i), close->by_code[i]);
     }
 }
 
@@ -102,30 +96,29 @@ static enum message_type type_of(const struct mp_value *value)
     static const struct {
         const char *name;
         enum message_type type;
-    } types[] = {{"welcome", MSG_WELCOME}, {"opened", MSG_OPENED}, {"ack", MSG_ACK},   {"stalled", MSG_STALLED},
-                 {"error", MSG_ERROR},     {"closed", MSG_CLOSED}, {"pong", MSG_PONG}};
+    } types[] = {{"welcome", MSG_WELCOME}, {"opened", MSG_OPENED}, {"ack", MSG_ACK},
+                 {"stalled", MSG_STALLED}, {"error", MSG_ERROR},   {"closed", MSG_CLOSED},
+                 {"pong", MSG_PONG}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (mp_is(value, types[i].name))
-            return types[i].type;
+        if (mp_is(value, types[i].name)) return types[i].type;
     }
     return MSG_UNKNOWN;
 }
 
 /*
- * An integer when the key is the one asked for. Some encoders write integers beyond 32 bits as floating point: accepted
- * while exact.
+ * An integer when the key is the one asked for. Some encoders write integers beyond 32 bits as floating
+ * point: accepted while exact.
  */
-static bool match_uint(const struct mp_value *key, const char *name, const struct mp_value *value, uint64_t *out)
+static bool match_uint(const struct mp_value *key, const char *name, const struct mp_value *value,
+                       uint64_t *out)
 {
-    if (!mp_is(key, name))
-        return false;
+    if (!mp_is(key, name)) return false;
     if (value->type == MP_UINT) {
         *out = value->number;
         return true;
     }
     double number = 0;
-    if (value->type == MP_FLOAT)
-        memcpy(&number, &value->number, sizeof number);
+    if (value->type == MP_FLOAT) memcpy(&number, &value->number, sizeof number);
     if (value->type != MP_FLOAT || !(number >= 0 && number <= 9007199254740992.0) ||
         number != (double)(uint64_t)number)
         return false;
@@ -137,8 +130,7 @@ static bool match_stat(const struct mp_value *key, const char *name, const struc
                        unsigned long long *out)
 {
     uint64_t number;
-    if (!match_uint(key, name, value, &number))
-        return false;
+    if (!match_uint(key, name, value, &number)) return false;
     *out = number;
     return true;
 }
@@ -149,15 +141,12 @@ static bool decode_stats(struct mp_reader *r, uint32_t pairs, struct message *ou
     uscope_close_stats_t *stats = &out->stats;
     for (uint32_t i = 0; i < pairs; i++) {
         struct mp_value key, value;
-        if (!mp_next(r, &key))
-            return false;
+        if (!mp_next(r, &key)) return false;
         size_t start = r->at;
-        if (!mp_next(r, &value))
-            return false;
+        if (!mp_next(r, &value)) return false;
         if (value.type == MP_MAP || value.type == MP_ARRAY) {
             r->at = start;
-            if (!mp_skip(r))
-                return false;
+            if (!mp_skip(r)) return false;
         } else if (mp_is(&key, "path")) {
             out->stats_path = value;
         } else if (mp_is(&key, "status")) {
@@ -215,23 +204,17 @@ bool message_decode(const void *bytes, size_t size, struct message *out)
     struct mp_reader r = {bytes, size, 0};
     struct mp_value map, key, value;
     bool has_type = false;
-    if (!mp_next(&r, &map) || map.type != MP_MAP)
-        return false;
+    if (!mp_next(&r, &map) || map.type != MP_MAP) return false;
     for (uint32_t i = 0; i < map.count; i++) {
-        if (!mp_next(&r, &key) || key.type != MP_STR)
-            return false;
+        if (!mp_next(&r, &key) || key.type != MP_STR) return false;
         size_t start = r.at;
-        if (!mp_next(&r, &value))
-            return false;
-        if (mp_is(&key, "t"))
-            has_type = value.type == MP_STR;
+        if (!mp_next(&r, &value)) return false;
+        if (mp_is(&key, "t")) has_type = value.type == MP_STR;
         if (value.type == MP_MAP && mp_is(&key, "stats")) {
-            if (!decode_stats(&r, value.count, out))
-                return false;
+            if (!decode_stats(&r, value.count, out)) return false;
         } else if (value.type == MP_MAP || value.type == MP_ARRAY) {
             r.at = start;
-            if (!mp_skip(&r))
-                return false;
+            if (!mp_skip(&r)) return false;
         } else {
             take_pair(&key, &value, out);
         }
@@ -242,9 +225,7 @@ bool message_decode(const void *bytes, size_t size, struct message *out)
 void message_text(const struct mp_value *value, char *out, size_t size)
 {
     size_t length = value->type == MP_STR ? value->count : 0;
-    if (length >= size)
-        length = size - 1;
-    if (length > 0)
-        memcpy(out, value->bytes, length);
+    if (length >= size) length = size - 1;
+    if (length > 0) memcpy(out, value->bytes, length);
     out[length] = 0;
 }

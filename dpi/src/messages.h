@@ -1,14 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of the bridge protocol (docs/bridge-protocol.md §2..§4): what the client sends and what it understands. */
+/* Messages of the bridge protocol (docs/bridge-protocol.md §2..§4): what the client sends and what it
+ * understands. */
 #ifndef USCOPE_MESSAGES_H
 #define USCOPE_MESSAGES_H
 
 #include "internal.h"
 #include "msgpack.h"
 
-enum message_type { MSG_UNKNOWN, MSG_WELCOME, MSG_OPENED, MSG_ACK, MSG_STALLED, MSG_ERROR, MSG_CLOSED, MSG_PONG };
+enum message_type {
+    MSG_UNKNOWN,
+    MSG_WELCOME,
+    MSG_OPENED,
+    MSG_ACK,
+    MSG_STALLED,
+    MSG_ERROR,
+    MSG_CLOSED,
+    MSG_PONG
+};
 
-/** A control message from the daemon. Strings and bytes point into the message. `has_` says what was there. */
+/** A control message from the daemon. Strings and bytes point into the message. `has_` says what was there.
+ */
 struct message {
     enum message_type type;
     bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, retry;
@@ -32,12 +43,12 @@ struct open_message {
     const char *name;
     const uint8_t *session;
     const char *schema, *schema_name; /* NULL: absent */
-    char *const *dut; /* key, value, ... */
+    char *const *dut;                 /* key, value, ... */
     uint32_t num_dut;
     uint64_t interval_ps; /* 0: absent */
     uint64_t credit;
     const uint8_t *run; /* NULL: absent */
-    uint32_t core; /* USCOPE_NO_CORE: absent */
+    uint32_t core;      /* USCOPE_NO_CORE: absent */
 };
 void message_open(struct mp_writer *w, const struct open_message *open);
 

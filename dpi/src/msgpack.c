@@ -16,8 +16,7 @@ void mp_free(struct mp_writer *w)
 
 static void put_bytes(struct mp_writer *w, const void *bytes, size_t size)
 {
-    if (w->failed || size == 0)
-        return;
+    if (w->failed || size == 0) return;
     if (w->room - w->size < size) {
         size_t room = (w->size + size) * 2 + 64;
         unsigned char *larger = realloc(w->bytes, room);
@@ -117,8 +116,7 @@ void mp_pair_bin(struct mp_writer *w, const char *key, const void *bytes, uint32
 
 static bool get_number(struct mp_reader *r, unsigned width, uint64_t *number)
 {
-    if (r->size - r->at < width)
-        return false;
+    if (r->size - r->at < width) return false;
     *number = 0;
     for (unsigned i = 0; i < width; i++)
         *number = *number << 8 | r->bytes[r->at + i];
@@ -129,8 +127,7 @@ static bool get_number(struct mp_reader *r, unsigned width, uint64_t *number)
 /* Bytes are only promised when they are there. */
 static bool get_bytes(struct mp_reader *r, enum mp_type type, uint64_t size, struct mp_value *value)
 {
-    if (size > r->size - r->at)
-        return false;
+    if (size > r->size - r->at) return false;
     value->type = type;
     value->bytes = r->bytes + r->at;
     value->count = (uint32_t)size;
@@ -148,8 +145,7 @@ static bool get_sized(struct mp_reader *r, enum mp_type type, unsigned width, st
 static bool get_container(struct mp_reader *r, enum mp_type type, uint64_t count, struct mp_value *value)
 {
     uint64_t least = type == MP_MAP ? 2 * count : count;
-    if (least > r->size - r->at)
-        return false;
+    if (least > r->size - r->at) return false;
     value->type = type;
     value->count = (uint32_t)count;
     return true;
@@ -164,8 +160,7 @@ static bool get_counted(struct mp_reader *r, enum mp_type type, unsigned width, 
 static bool get_signed(struct mp_reader *r, unsigned width, struct mp_value *value)
 {
     uint64_t number;
-    if (!get_number(r, width, &number))
-        return false;
+    if (!get_number(r, width, &number)) return false;
     unsigned shift = 64 - 8 * width;
     int64_t extended = (int64_t)(number << shift) >> shift;
     value->type = extended < 0 ? MP_INT : MP_UINT;
@@ -183,8 +178,7 @@ static bool get_unsigned(struct mp_reader *r, enum mp_type type, unsigned width,
 static bool get_float32(struct mp_reader *r, struct mp_value *value)
 {
     uint64_t bits;
-    if (!get_number(r, 4, &bits))
-        return false;
+    if (!get_number(r, 4, &bits)) return false;
     uint32_t narrow = (uint32_t)bits;
     float single;
     memcpy(&single, &narrow, sizeof single);
@@ -208,20 +202,16 @@ static bool get_ext_sized(struct mp_reader *r, unsigned width, struct mp_value *
 bool mp_next(struct mp_reader *r, struct mp_value *value)
 {
     *value = (struct mp_value){0};
-    if (r->at >= r->size)
-        return false;
+    if (r->at >= r->size) return false;
     unsigned type = r->bytes[r->at++];
     if (type < 0x80) {
         value->type = MP_UINT;
         value->number = type;
         return true;
     }
-    if (type < 0x90)
-        return get_container(r, MP_MAP, type & 15, value);
-    if (type < 0xA0)
-        return get_container(r, MP_ARRAY, type & 15, value);
-    if (type < 0xC0)
-        return get_bytes(r, MP_STR, type & 31, value);
+    if (type < 0x90) return get_container(r, MP_MAP, type & 15, value);
+    if (type < 0xA0) return get_container(r, MP_ARRAY, type & 15, value);
+    if (type < 0xC0) return get_bytes(r, MP_STR, type & 31, value);
     if (type >= 0xE0) {
         value->type = MP_INT;
         value->number = (uint64_t)(int64_t)(int8_t)type;
@@ -229,7 +219,8 @@ bool mp_next(struct mp_reader *r, struct mp_value *value)
     }
     switch (type) {
     case 0xC0: value->type = MP_NIL; return true;
-    case 0xC2: case 0xC3:
+    case 0xC2:
+    case 0xC3:
         value->type = MP_BOOL;
         value->number = type & 1;
         return true;
@@ -249,8 +240,11 @@ bool mp_next(struct mp_reader *r, struct mp_value *value)
     case 0xD1: return get_signed(r, 2, value);
     case 0xD2: return get_signed(r, 4, value);
     case 0xD3: return get_signed(r, 8, value);
-    case 0xD4: case 0xD5: case 0xD6: case 0xD7: case 0xD8:
-        return get_ext(r, UINT64_C(1) << (type - 0xD4), value);
+    case 0xD4:
+    case 0xD5:
+    case 0xD6:
+    case 0xD7:
+    case 0xD8: return get_ext(r, UINT64_C(1) << (type - 0xD4), value);
     case 0xD9: return get_sized(r, MP_STR, 1, value);
     case 0xDA: return get_sized(r, MP_STR, 2, value);
     case 0xDB: return get_sized(r, MP_STR, 4, value);
@@ -270,18 +264,14 @@ bool mp_skip(struct mp_reader *r)
     left[0] = 1;
     for (;;) {
         while (left[depth] == 0) {
-            if (depth == 0)
-                return true;
+            if (depth == 0) return true;
             depth--;
         }
         left[depth]--;
         struct mp_value value;
-        if (!mp_next(r, &value))
-            return false;
-        if (value.type != MP_MAP && value.type != MP_ARRAY)
-            continue;
-        if (++depth == MAX_DEPTH)
-            return false;
+        if (!mp_next(r, &value)) return false;
+        if (value.type != MP_MAP && value.type != MP_ARRAY) continue;
+        if (++depth == MAX_DEPTH) return false;
         left[depth] = value.type == MP_MAP ? 2 * (uint64_t)value.count : value.count;
     }
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The part of MessagePack that control messages use. Integers take the smallest encoding, so encodings are unique. */
+/* The part of MessagePack that control messages use. Integers take the smallest encoding, so encodings are
+ * unique. */
 #ifndef USCOPE_MSGPACK_H
 #define USCOPE_MSGPACK_H
 
@@ -30,9 +31,9 @@ enum mp_type { MP_BAD, MP_NIL, MP_BOOL, MP_UINT, MP_INT, MP_FLOAT, MP_STR, MP_BI
 /** One value; for containers `count` says how many follow (pairs for a map). Text is not NUL-terminated. */
 struct mp_value {
     enum mp_type type;
-    uint64_t number; /* UINT, BOOL; INT as two's complement; FLOAT as the bits of a double */
+    uint64_t number;            /* UINT, BOOL; INT as two's complement; FLOAT as the bits of a double */
     const unsigned char *bytes; /* STR, BIN, EXT */
-    uint32_t count; /* of bytes, elements or pairs */
+    uint32_t count;             /* of bytes, elements or pairs */
 };
 
 struct mp_reader {

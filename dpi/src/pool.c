@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The chunk memory of one trace: allocated whole at open, so that tracing never asks for memory. For local endpoints it is a
- * file in shared memory (docs/client-memory.md), from which the last cycles can be drained when this process dies.
+ * The chunk memory of one trace: allocated whole at open, so that tracing never asks for memory. For local
+ * endpoints it is a file in shared memory (docs/client-memory.md), from which the last cycles can be drained
+ * when this process dies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -50,8 +51,9 @@ static uint32_t chunk_size_for(uint64_t credit)
 }
 
 /*
- * A record with payload does not span chunks, so a chunk may end with nearly 64 KiB unused. There are enough chunks
- * for the whole credit even then: the daemon, which counts what it has received, would otherwise wait for bytes that cannot come.
+ * A record with payload does not span chunks, so a chunk may end with nearly 64 KiB unused. There are enough
+ * chunks for the whole credit even then: the daemon, which counts what it has received, would otherwise wait
+ * for bytes that cannot come.
  */
 static void plan(struct uscopei_pool *pool, uint64_t credit)
 {
@@ -59,8 +61,7 @@ static void plan(struct uscopei_pool *pool, uint64_t credit)
     pool->chunk_size = chunk_size_for(credit);
     uint64_t worst = pool->chunk_size - (MAX_PAYLOAD + 3 * RECORD_BYTES);
     pool->num_chunks = (uint32_t)((credit + worst - 1) / worst);
-    if (pool->num_chunks < 2)
-        pool->num_chunks = 2;
+    if (pool->num_chunks < 2) pool->num_chunks = 2;
     size_t table = CONTROL_BYTES + pool->num_chunks * sizeof(struct uscopei_chunk_entry);
     size_t data = (table + PAGE - 1) / PAGE * PAGE;
     pool->region_size = data + (size_t)pool->num_chunks * pool->chunk_size;
@@ -79,7 +80,8 @@ static void hex_of(const uint8_t *bytes, char *out)
         snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* The memory must exist before it is written: a write past what a small /dev/shm holds would kill the simulator. */
+/* The memory must exist before it is written: a write past what a small /dev/shm holds would kill the
+ * simulator. */
 static unsigned char *map_shared(struct uscopei_pool *pool, const char *directory, const uint8_t *session,
                                  const char **note)
 {
@@ -122,12 +124,12 @@ static void fill_control(struct uscopei_pool *pool, const struct uscopei_pool_id
     page->magic = CONTROL_MAGIC;
 }
 
-/* Touches every page now rather than in the middle of a cycle, and keeps a forked child from inheriting them. */
+/* Touches every page now rather than in the middle of a cycle, and keeps a forked child from inheriting them.
+ */
 static void prepare_pages(struct uscopei_pool *pool)
 {
     madvise(pool->region, pool->region_size, MADV_DONTFORK);
-    if (!pool->path[0])
-        madvise(pool->region, pool->region_size, MADV_HUGEPAGE);
+    if (!pool->path[0]) madvise(pool->region, pool->region_size, MADV_HUGEPAGE);
     for (size_t at = 0; at < pool->region_size; at += PAGE)
         *(volatile unsigned char *)(pool->region + at) = 0;
 }
@@ -140,8 +142,7 @@ static bool make_tables(struct uscopei_pool *pool)
     pool->ring_mask = ring - 1;
     pool->ring = calloc(ring, sizeof *pool->ring);
     pool->chunks = calloc(pool->num_chunks, sizeof *pool->chunks);
-    if (!pool->ring || !pool->chunks)
-        return false;
+    if (!pool->ring || !pool->chunks) return false;
     for (uint32_t i = pool->num_chunks; i-- > 0;)
         uscopei_pool_give_back(pool, i);
     return true;
@@ -152,13 +153,10 @@ struct uscopei_pool *uscopei_pool_create(uint64_t credit, const char *directory,
 {
     *note = NULL;
     struct uscopei_pool *pool = calloc(1, sizeof *pool);
-    if (!pool)
-        return NULL;
+    if (!pool) return NULL;
     plan(pool, credit);
-    if (directory)
-        pool->region = map_shared(pool, directory, identity->session, note);
-    if (!pool->region)
-        pool->region = map(pool->region_size, -1);
+    if (directory) pool->region = map_shared(pool, directory, identity->session, note);
+    if (!pool->region) pool->region = map(pool->region_size, -1);
     if (!pool->region || !make_tables(pool)) {
         uscopei_pool_unlink(pool);
         uscopei_pool_destroy(pool);
@@ -174,15 +172,13 @@ struct uscopei_pool *uscopei_pool_create(uint64_t credit, const char *directory,
 
 void uscopei_pool_unlink(struct uscopei_pool *pool)
 {
-    if (pool->path[0])
-        unlink(pool->path);
+    if (pool->path[0]) unlink(pool->path);
     pool->path[0] = 0;
 }
 
 void uscopei_pool_destroy(struct uscopei_pool *pool)
 {
-    if (pool->region)
-        munmap(pool->region, pool->region_size);
+    if (pool->region) munmap(pool->region, pool->region_size);
     free(pool->ring);
     free(pool->chunks);
     free(pool);
@@ -191,15 +187,14 @@ void uscopei_pool_destroy(struct uscopei_pool *pool)
 bool uscopei_pool_idle(const struct uscopei_pool *pool)
 {
     for (uint32_t i = 0; i < pool->num_chunks; i++) {
-        if (atomic_load_explicit(&pool->chunks[i].refs, memory_order_acquire) != 0)
-            return false;
+        if (atomic_load_explicit(&pool->chunks[i].refs, memory_order_acquire) != 0) return false;
     }
     return true;
 }
 
 /*
- * The free chunks are a stack: the memory freed last is the one still in the caches. One thread pops, so what it has
- * read of the top stays true until it has taken it.
+ * The free chunks are a stack: the memory freed last is the one still in the caches. One thread pops, so what
+ * it has read of the top stays true until it has taken it.
  */
 bool uscopei_pool_take(struct uscopei_pool *pool, uint32_t *index)
 {

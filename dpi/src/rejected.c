@@ -30,8 +30,7 @@ static bool is_new(struct uscopei_reported *set, uscopei_code code, uint64_t id)
     uint64_t key = (id * UINT64_C(0x9E3779B97F4A7C15)) ^ ((uint64_t)code + 1) * UINT64_C(0xD6E8FEB86659FD93);
     key |= 1;
     for (uint32_t at = (uint32_t)(key >> 32) & (SLOTS - 1);; at = (at + 1) & (SLOTS - 1)) {
-        if (set->keys[at] == key)
-            return false;
+        if (set->keys[at] == key) return false;
         if (set->keys[at] == 0) {
             if (set->count < MOST) {
                 set->keys[at] = key;
@@ -43,7 +42,8 @@ static bool is_new(struct uscopei_reported *set, uscopei_code code, uint64_t id)
     }
 }
 
-static void report(struct uscopei_trace *t, uscopei_code code, uint64_t id, const char *format, va_list arguments)
+static void report(struct uscopei_trace *t, uscopei_code code, uint64_t id, const char *format,
+                   va_list arguments)
 {
     char message[512];
     vsnprintf(message, sizeof message, format, arguments);

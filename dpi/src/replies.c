@@ -21,16 +21,14 @@ static struct uscopei_session *by_trace(struct io *io, const struct message *m)
 {
     for (uint32_t i = 0; m->has_trace && i < io->count; i++) {
         struct uscopei_session *s = io->sessions[i];
-        if ((s->link == LINK_STREAMING || s->link == LINK_CLOSING) && s->trace_number == m->trace)
-            return s;
+        if ((s->link == LINK_STREAMING || s->link == LINK_CLOSING) && s->trace_number == m->trace) return s;
     }
     return NULL;
 }
 
 static void handle_welcome(struct io *io, const struct message *m)
 {
-    if (io->state != CONN_HELLO)
-        return;
+    if (io->state != CONN_HELLO) return;
     if (m->has_v && m->v == USCOPE_PROTOCOL_VERSION) {
         io->state = CONN_READY;
         return;
@@ -38,7 +36,8 @@ static void handle_welcome(struct io *io, const struct message *m)
     for (uint32_t i = 0; i < io->count; i++) {
         if (io->sessions[i]->link != LINK_DONE)
             io_fail(io->sessions[i], "BRIDGE_VERSION",
-                    "the daemon speaks protocol version %" PRIu64 ", this client version %d; install matching releases",
+                    "the daemon speaks protocol version %" PRIu64
+                    ", this client version %d; install matching releases",
                     m->v, USCOPE_PROTOCOL_VERSION);
     }
 }
@@ -53,15 +52,12 @@ static void accept_first(struct uscopei_session *s, const struct message *m)
         io_fail(s, "BRIDGE_LIMIT", "no memory for the schema");
         return;
     }
-    if (m->schema.count > 0)
-        memcpy(schema, m->schema.bytes, m->schema.count);
+    if (m->schema.count > 0) memcpy(schema, m->schema.bytes, m->schema.count);
     pthread_mutex_lock(&uscopei_io.lock);
     s->schema_payload = schema;
     s->schema_payload_size = m->schema.count;
-    if (m->interval_ps > 0)
-        s->interval_ps = m->interval_ps;
-    if (m->credit < s->credit)
-        s->credit = m->credit;
+    if (m->interval_ps > 0) s->interval_ps = m->interval_ps;
+    if (m->credit < s->credit) s->credit = m->credit;
     message_text(&m->path, s->file_path, sizeof s->file_path);
     s->opened = true;
     pthread_cond_broadcast(&s->changed);
@@ -91,15 +87,15 @@ static bool can_resume(struct uscopei_session *s, const struct message *m)
 static void handle_opened(struct io *io, const struct message *m)
 {
     struct uscopei_session *s = by_request(io, m);
-    if (!s)
-        return;
-    if (!m->has_trace || !m->has_epoch || !m->has_frames || m->schema.type != MP_BIN || m->trace > UINT32_MAX ||
-        m->epoch > UINT32_MAX) {
+    if (!s) return;
+    if (!m->has_trace || !m->has_epoch || !m->has_frames || m->schema.type != MP_BIN ||
+        m->trace > UINT32_MAX || m->epoch > UINT32_MAX) {
         io_fail(s, "BRIDGE_MESSAGE", "the daemon's answer to open lacks trace, epoch, frames or schema");
         return;
     }
     if (!s->ever_opened && m->frames != 0) {
-        io_fail(s, "BRIDGE_SEQUENCE", "the daemon has %" PRIu64 " frames for a trace that has just begun", m->frames);
+        io_fail(s, "BRIDGE_SEQUENCE", "the daemon has %" PRIu64 " frames for a trace that has just begun",
+                m->frames);
         return;
     }
     s->trace_number = (uint32_t)m->trace;
@@ -108,10 +104,9 @@ static void handle_opened(struct io *io, const struct message *m)
         accept_first(s, m);
     else if (!can_resume(s, m))
         return;
-    if (s->link == LINK_DONE)
-        return;
+    if (s->link == LINK_DONE) return;
     s->link = LINK_STREAMING;
-    trace_release(io, s, m->frames);
+    trace_release(s, m->frames);
     trace_seek(s, m->frames);
 }
 
@@ -119,31 +114,27 @@ static void handle_opened(struct io *io, const struct message *m)
 
 static void end_stall(struct uscopei_session *s)
 {
-    if (s->stalled)
-        uscopei_say("%s: the trace goes on", s->name);
+    if (s->stalled) uscopei_say("%s: the trace goes on", s->name);
     s->stalled = false;
 }
 
 static void handle_ack(struct io *io, const struct message *m)
 {
     struct uscopei_session *s = by_trace(io, m);
-    if (!s || !m->has_epoch || m->epoch != s->epoch || !m->has_frames)
-        return;
+    if (!s || !m->has_epoch || m->epoch != s->epoch || !m->has_frames) return;
     if (m->frames > s->sent_frames) {
-        io_fail(s, "BRIDGE_SEQUENCE", "the daemon acknowledges %" PRIu64 " frames of %" PRIu64 " sent", m->frames,
-                s->sent_frames);
+        io_fail(s, "BRIDGE_SEQUENCE", "the daemon acknowledges %" PRIu64 " frames of %" PRIu64 " sent",
+                m->frames, s->sent_frames);
         return;
     }
-    if (m->frames > atomic_load(&s->durable))
-        end_stall(s);
-    trace_release(io, s, m->frames);
+    if (m->frames > atomic_load(&s->durable)) end_stall(s);
+    trace_release(s, m->frames);
 }
 
 static void handle_stalled(struct io *io, const struct message *m)
 {
     struct uscopei_session *s = by_trace(io, m);
-    if (!s || s->stalled)
-        return;
+    if (!s || s->stalled) return;
     char code[40], text[512];
     message_text(&m->code, code, sizeof code);
     message_text(&m->msg, text, sizeof text);
@@ -155,38 +146,31 @@ static void handle_closed(struct io *io, const struct message *m)
 {
     for (uint32_t i = 0; m->has_session && i < io->count; i++) {
         struct uscopei_session *s = io->sessions[i];
-        if (s->link != LINK_CLOSING || memcmp(m->session.bytes, s->id, 16) != 0)
-            continue;
+        if (s->link != LINK_CLOSING || memcmp(m->session.bytes, s->id, 16) != 0) continue;
         if (m->has_stats && m->stats.frames < s->total_frames) {
-            io_fail(s, "BRIDGE_SEQUENCE", "the file holds %llu frames of %" PRIu64, m->stats.frames, s->total_frames);
+            io_fail(s, "BRIDGE_SEQUENCE", "the file holds %llu frames of %" PRIu64, m->stats.frames,
+                    s->total_frames);
             return;
         }
         end_stall(s);
         atomic_store(&s->durable, s->total_frames);
         uscope_close_stats_t stats = m->stats;
         stats.rejected = s->rejected_total;
-        io_finish(io, s, &stats);
+        io_finish(s, &stats);
         return;
     }
 }
 
 /* -- errors */
 
-static void resume(struct uscopei_session *s)
-{
-    s->link = LINK_NEED_OPEN;
-    s->close_sent = false;
-}
-
 static void handle_greeting_error(struct io *io, const struct message *m, const char *code, const char *text)
 {
     for (uint32_t i = 0; i < io->count; i++) {
         struct uscopei_session *s = io->sessions[i];
-        if (s->link == LINK_DONE)
-            continue;
+        if (s->link == LINK_DONE) continue;
         if (m->has_v)
-            io_fail(s, code, "%s (the daemon speaks protocol version %" PRIu64 ", this client version %d)", text, m->v,
-                    USCOPE_PROTOCOL_VERSION);
+            io_fail(s, code, "%s (the daemon speaks protocol version %" PRIu64 ", this client version %d)",
+                    text, m->v, USCOPE_PROTOCOL_VERSION);
         else
             io_fail(s, code, "%s", text);
     }
@@ -199,17 +183,15 @@ static void handle_error(struct io *io, const struct message *m)
     message_text(&m->msg, text, sizeof text);
     if (m->has_req) {
         struct uscopei_session *s = by_request(io, m);
-        if (s)
-            io_fail(s, code, "%s", text);
+        if (s) io_fail(s, code, "%s", text);
         return;
     }
     if (m->has_trace) {
         struct uscopei_session *s = by_trace(io, m);
         /* of an epoch that is over, or about data sent before the open that is under way */
-        if (!s || (m->has_epoch && m->epoch != s->epoch))
-            return;
+        if (!s || (m->has_epoch && m->epoch != s->epoch)) return;
         if (m->retry)
-            resume(s);
+            s->link = LINK_NEED_OPEN;
         else
             io_fail(s, code, "%s", text);
         return;
@@ -234,6 +216,7 @@ void reply_handle(struct io *io, const void *bytes, size_t size)
     case MSG_STALLED: handle_stalled(io, &m); break;
     case MSG_ERROR: handle_error(io, &m); break;
     case MSG_CLOSED: handle_closed(io, &m); break;
-    case MSG_PONG: case MSG_UNKNOWN: break;
+    case MSG_PONG:
+    case MSG_UNKNOWN: break;
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Schemas made by calls: definitions are kept as a tree and written out as the JSON form of docs/schema.md. The daemon checks the
- * result; here only what could not be written down is refused.
+ * Schemas made by calls: definitions are kept as a tree and written out as the JSON form of docs/schema.md.
+ * The daemon checks the result; here only what could not be written down is refused.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,8 +31,7 @@ struct out {
 
 static void put(struct out *o, const char *text, size_t size)
 {
-    if (o->failed)
-        return;
+    if (o->failed) return;
     if (o->room - o->used < size + 1) {
         size_t room = (o->used + size + 1) * 2;
         char *larger = realloc(o->text, room);
@@ -87,8 +86,7 @@ static void put_children(struct out *o, const struct node *node)
 {
     put(o, "{", 1);
     for (const struct node *child = node->children; child; child = child->next) {
-        if (child != node->children)
-            put(o, ",", 1);
+        if (child != node->children) put(o, ",", 1);
         put_quoted(o, child->key);
         put(o, ":", 1);
         if (child->value)
@@ -104,8 +102,7 @@ static void put_children(struct out *o, const struct node *node)
 static struct node *find_child(struct node *parent, const char *key, size_t length)
 {
     for (struct node *child = parent->children; child; child = child->next) {
-        if (strlen(child->key) == length && memcmp(child->key, key, length) == 0)
-            return child;
+        if (strlen(child->key) == length && memcmp(child->key, key, length) == 0) return child;
     }
     return NULL;
 }
@@ -113,8 +110,7 @@ static struct node *find_child(struct node *parent, const char *key, size_t leng
 static struct node *add_child(struct node *parent, const char *key, char *value)
 {
     struct node *child = calloc(1, sizeof *child);
-    if (child)
-        child->key = strdup(key);
+    if (child) child->key = strdup(key);
     if (!child || !child->key) {
         free(child);
         free(value);
@@ -187,7 +183,8 @@ static struct node *scope_of(uscope_schema_t *schema, const char *path, const ch
         struct node *scopes = find_child(scope, "scopes", 6);
         scope = scopes ? find_child(scopes, at, (size_t)(slash - at)) : NULL;
         if (!scope) {
-            uscopei_error(E_SCHEMA_NAME, "\"%s\": the scope \"%.*s\" is not defined", path, (int)(slash - path), path);
+            uscopei_error(E_SCHEMA_NAME, "\"%s\": the scope \"%.*s\" is not defined", path,
+                          (int)(slash - path), path);
             return NULL;
         }
     }
@@ -201,8 +198,7 @@ static struct node *definition(uscope_schema_t *schema, const char *kind, const 
     struct node *scope = scope_of(schema, path, &name);
     struct node *defs = scope ? find_child(scope, kind, strlen(kind)) : NULL;
     struct node *found = defs ? find_child(defs, name, strlen(name)) : NULL;
-    if (scope && !found)
-        uscopei_error(E_SCHEMA_NAME, "%s \"%s\" is not defined", what, path ? path : "");
+    if (scope && !found) uscopei_error(E_SCHEMA_NAME, "%s \"%s\" is not defined", what, path ? path : "");
     return found;
 }
 
@@ -233,8 +229,7 @@ uscope_schema_t *uscope_schema_new(void)
 uscope_schema_t *uscope_schema_from_text(const char *text, const char *name)
 {
     uscope_schema_t *schema = calloc(1, sizeof *schema);
-    if (!schema)
-        return NULL;
+    if (!schema) return NULL;
     schema->given = strdup(text ? text : "");
     schema->name = name ? strdup(name) : NULL;
     return schema;
@@ -244,8 +239,7 @@ uscope_schema_t *uscope_schema_from_file(const char *path)
 {
     size_t size;
     char *text = uscopei_read_file(path ? path : "", &size);
-    if (!text)
-        return NULL;
+    if (!text) return NULL;
     uscope_schema_t *schema = uscope_schema_from_text(text, path);
     free(text);
     return schema;
@@ -253,8 +247,7 @@ uscope_schema_t *uscope_schema_from_file(const char *path)
 
 void uscope_schema_free(uscope_schema_t *schema)
 {
-    if (!schema)
-        return;
+    if (!schema) return;
     free_children(&schema->top);
     free(schema->given);
     free(schema->name);
@@ -264,10 +257,8 @@ void uscope_schema_free(uscope_schema_t *schema)
 
 const char *uscope_schema_text(uscope_schema_t *schema)
 {
-    if (!schema)
-        return NULL;
-    if (schema->given)
-        return schema->given;
+    if (!schema) return NULL;
+    if (schema->given) return schema->given;
     if (!schema->text) {
         struct out o = {0};
         put_children(&o, &schema->top);
@@ -287,23 +278,21 @@ const char *uscopei_schema_source_name(const uscope_schema_t *schema)
 
 int uscope_schema_dut(uscope_schema_t *schema, const char *key, const char *value)
 {
-    if (!writable(schema))
-        return -1;
+    if (!writable(schema)) return -1;
     return done(add_new(section(&schema->top, "dut"), key ? key : "", quoted(value), "DUT property"));
 }
 
 int uscope_schema_clock(uscope_schema_t *schema, const char *name, unsigned int period_ps)
 {
-    if (!writable(schema))
-        return -1;
+    if (!writable(schema)) return -1;
     struct node *clock = add_new(section(&schema->top, "clocks"), name ? name : "", NULL, "clock");
     return clock ? done(add_child(clock, "period_ps", number_text(period_ps))) : -1;
 }
 
-int uscope_schema_enum_value(uscope_schema_t *schema, const char *enum_name, const char *label, unsigned int value)
+int uscope_schema_enum_value(uscope_schema_t *schema, const char *enum_name, const char *label,
+                             unsigned int value)
 {
-    if (!writable(schema))
-        return -1;
+    if (!writable(schema)) return -1;
     struct node *enums = section(&schema->top, "enums");
     struct node *labels = enums ? section(enums, enum_name ? enum_name : "") : NULL;
     return done(add_new(labels, label ? label : "", number_text(value), "enum label"));
@@ -314,10 +303,8 @@ int uscope_schema_scope(uscope_schema_t *schema, const char *path, const char *p
     const char *name;
     struct node *parent = writable(schema) ? scope_of(schema, path, &name) : NULL;
     struct node *scope = parent ? add_new(section(parent, "scopes"), name, NULL, "scope") : NULL;
-    if (!scope)
-        return -1;
-    if (protocol && !add_child(scope, "protocol", quoted(protocol)))
-        return -1;
+    if (!scope) return -1;
+    if (protocol && !add_child(scope, "protocol", quoted(protocol))) return -1;
     return clock ? done(add_child(scope, "clock", quoted(clock))) : 0;
 }
 
@@ -328,8 +315,7 @@ int uscope_schema_storage(uscope_schema_t *schema, const char *path, unsigned in
     const char *name;
     struct node *scope = writable(schema) ? scope_of(schema, path, &name) : NULL;
     struct node *storage = scope ? add_new(section(scope, "storages"), name, NULL, "storage") : NULL;
-    if (!storage)
-        return -1;
+    if (!storage) return -1;
     return done(add_child(storage, "slots", number_text(num_slots)) &&
                         add_child(storage, "kind", quoted(kinds[(unsigned)kind & 3]))
                     ? section(storage, "fields")
@@ -347,11 +333,10 @@ int uscope_schema_property(uscope_schema_t *schema, const char *storage, const c
 {
     static const char *const roles[] = {"plain", "head", "tail"};
     struct node *def = writable(schema) ? definition(schema, "storages", storage, "storage") : NULL;
-    struct node *property = def ? add_new(section(def, "properties"), name ? name : "", NULL, "property") : NULL;
-    if (!property || !add_child(property, "type", quoted(type)))
-        return -1;
-    if (role == USCOPE_PLAIN)
-        return 0;
+    struct node *property =
+        def ? add_new(section(def, "properties"), name ? name : "", NULL, "property") : NULL;
+    if (!property || !add_child(property, "type", quoted(type))) return -1;
+    if (role == USCOPE_PLAIN) return 0;
     return done(add_child(property, "role", quoted(roles[(unsigned)role % 3]))
                     ? add_child(property, "pair", number_text(pair))
                     : NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binary schema chunk (format text §4) -> the tables the calls use. The bytes come from the daemon; every offset and count
- * is checked all the same.
+ * Binary schema chunk (format text §4) -> the tables the calls use. The bytes come from the daemon; every
+ * offset and count is checked all the same.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ enum { ROOT = 0xFFFF, MAX_PATH = 4096, SF_SPARSE = 1 };
 struct reader {
     const unsigned char *bytes;
     size_t size, at;
-    size_t pool; /* offset of the string pool */
+    size_t pool;   /* offset of the string pool */
     size_t scopes; /* offset of the scope definitions */
     unsigned num_scopes;
     uscopei_code code;
@@ -61,20 +61,16 @@ static bool count_fields(struct reader *r, struct uscopei_schema *schema, unsign
 {
     size_t at;
     for (unsigned i = 0; i < storages; i++) {
-        if (!take(r, 1, STORAGE_DEF, &at))
-            return false;
+        if (!take(r, 1, STORAGE_DEF, &at)) return false;
         unsigned fields = u16_at(r, at + 6) + u16_at(r, at + 12);
         schema->num_fields += fields;
-        if (!take(r, fields, FIELD_DEF, &at))
-            return false;
+        if (!take(r, fields, FIELD_DEF, &at)) return false;
     }
     for (unsigned i = 0; i < events; i++) {
-        if (!take(r, 1, EVENT_DEF, &at))
-            return false;
+        if (!take(r, 1, EVENT_DEF, &at)) return false;
         unsigned fields = u16_at(r, at + 4);
         schema->num_event_fields += fields;
-        if (!take(r, fields, FIELD_DEF, &at))
-            return false;
+        if (!take(r, fields, FIELD_DEF, &at)) return false;
     }
     return true;
 }
@@ -83,11 +79,9 @@ static bool count_labels(struct reader *r, struct uscopei_schema *schema)
 {
     size_t at;
     for (unsigned i = 0; i < schema->num_enums; i++) {
-        if (!take(r, 1, 4, &at))
-            return false;
+        if (!take(r, 1, 4, &at)) return false;
         schema->num_labels += r->bytes[at + 2];
-        if (!take(r, r->bytes[at + 2], 4, &at))
-            return false;
+        if (!take(r, r->bytes[at + 2], 4, &at)) return false;
     }
     return true;
 }
@@ -95,24 +89,22 @@ static bool count_labels(struct reader *r, struct uscopei_schema *schema)
 static bool survey(struct reader *r, struct uscopei_schema *schema, size_t *enums, size_t *definitions)
 {
     size_t at;
-    if (!take(r, 1, HEADER, &at))
-        return false;
+    if (!take(r, 1, HEADER, &at)) return false;
     schema->num_enums = r->bytes[0];
     schema->num_storages = u16_at(r, 4);
     schema->num_events = u16_at(r, 6);
     r->num_scopes = u16_at(r, 2);
     r->pool = u16_at(r, 10);
-    if (!take(r, r->bytes[1], CLOCK_DEF, &at) || !take(r, r->num_scopes, SCOPE_DEF, &r->scopes))
-        return false;
+    if (!take(r, r->bytes[1], CLOCK_DEF, &at) || !take(r, r->num_scopes, SCOPE_DEF, &r->scopes)) return false;
     *enums = r->at;
-    if (!count_labels(r, schema))
-        return false;
+    if (!count_labels(r, schema)) return false;
     *definitions = r->at;
     if (!count_fields(r, schema, schema->num_storages, schema->num_events) ||
         !take(r, u16_at(r, 8), FIELD_DEF, &at))
         return false;
     if (r->pool < r->at || r->pool > r->size)
-        return wrong(r, E_FORMAT_STRING_POOL, "the string pool of the schema chunk lies inside its definitions");
+        return wrong(r, E_FORMAT_STRING_POOL,
+                     "the string pool of the schema chunk lies inside its definitions");
     return true;
 }
 
@@ -124,15 +116,16 @@ static bool allocate(struct reader *r, struct uscopei_schema *schema)
                 TABLE(field_limits, schema->num_fields) && TABLE(field_infos, schema->num_fields) &&
                 TABLE(events, schema->num_events) && TABLE(event_names, schema->num_events) &&
                 TABLE(events_by_name, schema->num_events) && TABLE(event_fields, schema->num_event_fields) &&
-                TABLE(event_field_names, schema->num_event_fields) &&
-                TABLE(enums, schema->num_enums) && TABLE(labels, schema->num_labels);
+                TABLE(event_field_names, schema->num_event_fields) && TABLE(enums, schema->num_enums) &&
+                TABLE(labels, schema->num_labels);
 #undef TABLE
     return done || wrong(r, E_BRIDGE_LIMIT, "no memory for the schema");
 }
 
 /* -- second pass: values */
 
-/* Scope path without the root, and the definition's own name: "core0/rob". Parents come before children, so it ends. */
+/* Scope path without the root, and the definition's own name: "core0/rob". Parents come before children, so
+ * it ends. */
 static char *qualified_name(struct reader *r, unsigned scope, const char *name)
 {
     char path[MAX_PATH];
@@ -148,8 +141,7 @@ static char *qualified_name(struct reader *r, unsigned scope, const char *name)
         }
         at -= length;
         memcpy(path + at, part, length);
-        if (scope == ROOT || scope == 0)
-            break;
+        if (scope == ROOT || scope == 0) break;
         if (scope >= r->num_scopes || scope >= last) {
             wrong(r, E_FORMAT_ID, "a scope id of the schema chunk is not defined before its use");
             return NULL;
@@ -175,14 +167,12 @@ static bool check_type(struct reader *r, const struct uscopei_schema *schema, ui
 static bool read_field(struct reader *r, struct uscopei_schema *schema, uint32_t index, uint32_t *packed)
 {
     size_t at;
-    if (!take(r, 1, FIELD_DEF, &at))
-        return false;
+    if (!take(r, 1, FIELD_DEF, &at)) return false;
     struct field_info *info = &schema->field_infos[index];
     info->name = name_at(r, u16_at(r, at));
     info->type = r->bytes[at + 2];
     info->enum_id = r->bytes[at + 3];
-    if (!check_type(r, schema, info->type, info->enum_id))
-        return false;
+    if (!check_type(r, schema, info->type, info->enum_id)) return false;
     schema->field_limits[index] = uscopei_type_limit(info->type);
     schema->has_strings |= info->type == FT_STRING_REF;
     *packed += uscopei_type_size(info->type);
@@ -192,8 +182,7 @@ static bool read_field(struct reader *r, struct uscopei_schema *schema, uint32_t
 static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsigned id, uint32_t *next_field)
 {
     size_t at;
-    if (!take(r, 1, STORAGE_DEF, &at))
-        return false;
+    if (!take(r, 1, STORAGE_DEF, &at)) return false;
     if (u16_at(r, at + 2) != id)
         return wrong(r, E_FORMAT_ID, "the storage ids of the schema chunk are not 0, 1, 2, ...");
     struct storage_shape *shape = &schema->storages[id];
@@ -206,16 +195,13 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
     struct property_shape *properties = &schema->properties[id];
     properties->first = *next_field + shape->num_fields;
     properties->count = u16_at(r, at + 12);
-    if (!info->name)
-        return false;
+    if (!info->name) return false;
     for (unsigned i = 0; i < shape->num_fields; i++) {
-        if (!read_field(r, schema, (*next_field)++, &info->slot_size))
-            return false;
+        if (!read_field(r, schema, (*next_field)++, &info->slot_size)) return false;
     }
     uint32_t ignored = 0;
     for (unsigned i = 0; i < properties->count; i++) {
-        if (!read_field(r, schema, (*next_field)++, &ignored))
-            return false;
+        if (!read_field(r, schema, (*next_field)++, &ignored)) return false;
     }
     return true;
 }
@@ -223,27 +209,23 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
 static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned id, uint32_t *next_field)
 {
     size_t at, field_at;
-    if (!take(r, 1, EVENT_DEF, &at))
-        return false;
+    if (!take(r, 1, EVENT_DEF, &at)) return false;
     if (u16_at(r, at + 2) != id)
         return wrong(r, E_FORMAT_ID, "the event ids of the schema chunk are not 0, 1, 2, ...");
     struct event_shape *shape = &schema->events[id];
     shape->num_fields = (uint16_t)u16_at(r, at + 4);
     shape->first_field = *next_field;
     schema->event_names[id] = qualified_name(r, u16_at(r, at + 6), name_at(r, u16_at(r, at)));
-    if (!schema->event_names[id])
-        return false;
+    if (!schema->event_names[id]) return false;
     uint32_t size = 0;
     for (unsigned i = 0; i < shape->num_fields; i++) {
         uint32_t index = (*next_field)++;
         struct event_field *field = &schema->event_fields[index];
-        if (!take(r, 1, FIELD_DEF, &field_at))
-            return false;
+        if (!take(r, 1, FIELD_DEF, &field_at)) return false;
         schema->event_field_names[index] = name_at(r, u16_at(r, field_at));
         field->type = r->bytes[field_at + 2];
         field->enum_id = r->bytes[field_at + 3];
-        if (!check_type(r, schema, field->type, field->enum_id))
-            return false;
+        if (!check_type(r, schema, field->type, field->enum_id)) return false;
         field->limit = uscopei_type_limit(field->type);
         field->size = (uint8_t)uscopei_type_size(field->type);
         field->offset = (uint16_t)size;
@@ -251,7 +233,8 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
         schema->has_strings |= field->type == FT_STRING_REF;
         size += field->size;
         if (size > MAX_PAYLOAD)
-            return wrong(r, E_FORMAT_LENGTH, "an event of the schema chunk has more than 65,520 payload bytes");
+            return wrong(r, E_FORMAT_LENGTH,
+                         "an event of the schema chunk has more than 65,520 payload bytes");
     }
     shape->size = (uint16_t)size;
     return true;
@@ -262,15 +245,13 @@ static bool read_enums(struct reader *r, struct uscopei_schema *schema)
     size_t at;
     uint32_t next = 0;
     for (unsigned i = 0; i < schema->num_enums; i++) {
-        if (!take(r, 1, 4, &at))
-            return false;
+        if (!take(r, 1, 4, &at)) return false;
         struct enum_info *info = &schema->enums[i];
         info->name = name_at(r, u16_at(r, at));
         info->num_labels = r->bytes[at + 2];
         info->first_label = next;
         for (unsigned k = 0; k < info->num_labels; k++) {
-            if (!take(r, 1, 4, &at))
-                return false;
+            if (!take(r, 1, 4, &at)) return false;
             schema->labels[next].value = r->bytes[at];
             schema->labels[next++].name = name_at(r, u16_at(r, at + 2));
         }
@@ -281,23 +262,18 @@ static bool read_enums(struct reader *r, struct uscopei_schema *schema)
 static bool read_all(struct reader *r, struct uscopei_schema *schema, size_t enums, size_t definitions)
 {
     r->at = enums;
-    if (!read_enums(r, schema))
-        return false;
+    if (!read_enums(r, schema)) return false;
     r->at = definitions;
     uint32_t next = 0;
     for (unsigned i = 0; i < schema->num_storages; i++) {
-        if (!read_storage(r, schema, i, &next))
-            return false;
+        if (!read_storage(r, schema, i, &next)) return false;
     }
     next = 0;
     for (unsigned i = 0; i < schema->num_events; i++) {
-        if (!read_event(r, schema, i, &next))
-            return false;
+        if (!read_event(r, schema, i, &next)) return false;
     }
     return r->code == E_NONE;
 }
-
-void uscopei_schema_index_names(struct uscopei_schema *schema);
 
 struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, uscopei_code *code,
                                              const char **detail)
@@ -305,13 +281,11 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
     struct uscopei_schema *schema = calloc(1, sizeof *schema);
     struct reader r = {.size = size};
     size_t enums, definitions;
-    if (schema)
-        schema->payload = malloc(size + 1);
+    if (schema) schema->payload = malloc(size + 1);
     if (!schema || !schema->payload) {
         wrong(&r, E_BRIDGE_LIMIT, "no memory for the schema");
     } else {
-        if (size > 0)
-            memcpy(schema->payload, bytes, size);
+        if (size > 0) memcpy(schema->payload, bytes, size);
         schema->payload_size = size;
         r.bytes = schema->payload;
         if (survey(&r, schema, &enums, &definitions) && allocate(&r, schema) &&
@@ -328,8 +302,7 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
 
 void uscopei_schema_destroy(struct uscopei_schema *schema)
 {
-    if (!schema)
-        return;
+    if (!schema) return;
     for (uint32_t i = 0; schema->storage_infos && i < schema->num_storages; i++)
         free(schema->storage_infos[i].name);
     for (uint32_t i = 0; schema->event_names && i < schema->num_events; i++)

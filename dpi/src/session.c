@@ -11,16 +11,15 @@ enum { MAX_NAME = 200 };
 static bool take_name(struct uscopei_session *s, const char *name)
 {
     static const char suffix[] = ".uscope";
-    if (!name)
-        name = "";
+    if (!name) name = "";
     while (strncmp(name, "./", 2) == 0)
         name += 2;
     size_t length = strlen(name);
     size_t tail = sizeof suffix - 1;
-    if (length > tail && strcmp(name + length - tail, suffix) == 0)
-        length -= tail;
+    if (length > tail && strcmp(name + length - tail, suffix) == 0) length -= tail;
     if (length == 0 || length > MAX_NAME) {
-        uscopei_error(E_BRIDGE_NAME, "the trace name \"%.40s\" has %zu bytes; 1 to 200 are allowed", name, length);
+        uscopei_error(E_BRIDGE_NAME, "the trace name \"%.40s\" has %zu bytes; 1 to 200 are allowed", name,
+                      length);
         return false;
     }
     memcpy(s->name, name, length);
@@ -37,8 +36,7 @@ static bool take_schema(struct uscopei_session *s, const uscope_schema_t *schema
         return s->schema_text != NULL;
     }
     const char *path = getenv("USCOPE_SCHEMA");
-    if (!path || !*path)
-        return true;
+    if (!path || !*path) return true;
     size_t size;
     s->schema_text = uscopei_read_file(path, &size);
     s->schema_name = strdup(path);
@@ -47,18 +45,15 @@ static bool take_schema(struct uscopei_session *s, const uscope_schema_t *schema
 
 static bool take_dut(struct uscopei_session *s, const uscope_dut_t *dut)
 {
-    if (!dut || dut->num_properties == 0)
-        return true;
+    if (!dut || dut->num_properties == 0) return true;
     s->dut = calloc(2 * (size_t)dut->num_properties, sizeof *s->dut);
-    if (!s->dut)
-        return false;
+    if (!s->dut) return false;
     for (uint32_t i = 0; i < dut->num_properties; i++) {
         const uscope_dut_property_t *property = &dut->properties[i];
         s->dut[2 * i] = strdup(property->key ? property->key : "");
         s->dut[2 * i + 1] = strdup(property->value ? property->value : "");
         s->num_dut = i + 1;
-        if (!s->dut[2 * i] || !s->dut[2 * i + 1])
-            return false;
+        if (!s->dut[2 * i] || !s->dut[2 * i + 1]) return false;
     }
     return true;
 }
@@ -68,8 +63,7 @@ static void take_run(struct uscopei_session *s, const uscope_open_options_t *opt
     const struct uscopei_config *config = uscopei_get_config();
     const uint8_t *run = options->run_id ? options->run_id : config->has_run ? config->run : NULL;
     s->has_run = run != NULL;
-    if (run)
-        memcpy(s->run, run, sizeof s->run);
+    if (run) memcpy(s->run, run, sizeof s->run);
     s->core = options->core_index != USCOPE_NO_CORE ? options->core_index : config->core;
 }
 
@@ -89,10 +83,9 @@ struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options
     s->interval_ps = options->interval_ps;
     s->reported = uscopei_reported_new();
     take_run(s, options);
-    bool taken = take_name(s, options->name) && take_schema(s, options->schema) && take_dut(s, options->dut) &&
-                 s->reported && uscopei_random_bytes(s->id, sizeof s->id);
-    if (taken)
-        return s;
+    bool taken = take_name(s, options->name) && take_schema(s, options->schema) &&
+                 take_dut(s, options->dut) && s->reported && uscopei_random_bytes(s->id, sizeof s->id);
+    if (taken) return s;
     if (!*uscope_last_error_code())
         uscopei_error(E_BRIDGE_LIMIT, "no memory or no random numbers for a trace");
     uscopei_session_free(s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Strings: a text gets an index and travels once. Which texts are known is kept in a cache of bounded size; a text that
- * fell out of it simply travels again under a new index.
+ * Strings: a text gets an index and travels once. Which texts are known is kept in a cache of bounded size; a
+ * text that fell out of it simply travels again under a new index.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -49,8 +49,7 @@ static uint32_t hash_bytes(const unsigned char *bytes, size_t length)
         length -= 8;
     }
     uint64_t tail = 0;
-    if (length > 0)
-        memcpy(&tail, bytes, length);
+    if (length > 0) memcpy(&tail, bytes, length);
     hash = (hash ^ tail) * UINT64_C(0xD6E8FEB86659FD93);
     return (uint32_t)(hash ^ hash >> 32);
 }
@@ -61,8 +60,8 @@ static bool readable(const struct uscopei_string_cache *cache, const struct entr
 }
 
 /* A text never wraps in the arena, so it is compared and copied in one piece. */
-static struct entry *look_up(struct uscopei_string_cache *cache, uint32_t hash, const void *text, uint32_t length,
-                             struct entry **victim)
+static struct entry *look_up(struct uscopei_string_cache *cache, uint32_t hash, const void *text,
+                             uint32_t length, struct entry **victim)
 {
     struct entry *oldest = &cache->entries[hash & (ENTRIES - 1)];
     for (uint32_t i = 0; i < PROBES; i++) {
@@ -74,8 +73,7 @@ static struct entry *look_up(struct uscopei_string_cache *cache, uint32_t hash, 
                    memcmp(cache->arena + ((entry->position - 1) & (ARENA - 1)), text, length) == 0) {
             return entry;
         }
-        if (entry->position < oldest->position)
-            oldest = entry;
+        if (entry->position < oldest->position) oldest = entry;
     }
     *victim = oldest;
     return NULL;
@@ -85,8 +83,7 @@ static void remember(struct uscopei_string_cache *cache, struct entry *entry, ui
                      const void *text, uint32_t length)
 {
     uint64_t at = cache->written & (ARENA - 1);
-    if (at + length > ARENA)
-        cache->written += ARENA - at;
+    if (at + length > ARENA) cache->written += ARENA - at;
     *entry = (struct entry){hash, index, length, cache->written + 1};
     memcpy(cache->arena + (cache->written & (ARENA - 1)), text, length);
     cache->written += length;
@@ -94,22 +91,19 @@ static void remember(struct uscopei_string_cache *cache, struct entry *entry, ui
 
 /* -- UTF-8 */
 
-/* Length of the well-formed sequence at `at`, 0 when there is none: no overlong forms, no surrogates, nothing above U+10FFFF. */
+/* Length of the well-formed sequence at `at`, 0 when there is none: no overlong forms, no surrogates, nothing
+ * above U+10FFFF. */
 static size_t sequence_length(const unsigned char *at, size_t left)
 {
     unsigned char first = at[0];
     size_t length = first < 0x80 ? 1 : first >= 0xC2 && first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
-    if (length == 1)
-        return 1;
-    if (first < 0xC2 || first > 0xF4 || length > left)
-        return 0;
+    if (length == 1) return 1;
+    if (first < 0xC2 || first > 0xF4 || length > left) return 0;
     unsigned char low = first == 0xE0 ? 0xA0 : first == 0xF0 ? 0x90 : 0x80;
     unsigned char high = first == 0xED ? 0x9F : first == 0xF4 ? 0x8F : 0xBF;
-    if (at[1] < low || at[1] > high)
-        return 0;
+    if (at[1] < low || at[1] > high) return 0;
     for (size_t i = 2; i < length; i++) {
-        if ((at[i] & 0xC0) != 0x80)
-            return 0;
+        if ((at[i] & 0xC0) != 0x80) return 0;
     }
     return length;
 }
@@ -124,8 +118,7 @@ bool uscopei_valid_utf8(const unsigned char *text, size_t length)
             continue;
         }
         size_t step = sequence_length(text + at, length - at);
-        if (step == 0)
-            return false;
+        if (step == 0) return false;
         at += step;
     }
     return true;
@@ -153,12 +146,13 @@ static bool append_string(struct uscopei_trace *t, const void *text, uint32_t le
 static bool acceptable(struct uscopei_trace *t, const char *text, size_t length)
 {
     if (length > MAX_PAYLOAD) {
-        uscopei_reject(t, E_OP_STRING, UINT64_C(1) << 40, "a string of %zu bytes; at most 65520 are allowed; string rejected",
-                       length);
+        uscopei_reject(t, E_OP_STRING, UINT64_C(1) << 40,
+                       "a string of %zu bytes; at most 65520 are allowed; string rejected", length);
         return false;
     }
     if (!uscopei_valid_utf8((const unsigned char *)text, length)) {
-        uscopei_reject(t, E_OP_STRING, UINT64_C(2) << 40, "a string of %zu bytes is not valid UTF-8; string rejected", length);
+        uscopei_reject(t, E_OP_STRING, UINT64_C(2) << 40,
+                       "a string of %zu bytes is not valid UTF-8; string rejected", length);
         return false;
     }
     return true;
@@ -167,8 +161,7 @@ static bool acceptable(struct uscopei_trace *t, const char *text, size_t length)
 unsigned int uscope_string(uscope_writer_t *w, const char *text)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "string");
-    if (!t || t->session->state == ST_UNTRACED)
-        return USCOPE_NO_STRING;
+    if (!t || t->session->state == ST_UNTRACED) return USCOPE_NO_STRING;
     struct uscopei_session *s = t->session;
     if (!text) {
         uscopei_reject(t, E_OP_STRING, UINT64_C(3) << 40, "a null string; string rejected");
@@ -180,18 +173,14 @@ unsigned int uscope_string(uscope_writer_t *w, const char *text)
     /* what is known has been checked before */
     if (s->strings && length <= MAX_PAYLOAD) {
         const struct entry *known = look_up(s->strings, hash, text, (uint32_t)length, &entry);
-        if (known)
-            return known->index;
+        if (known) return known->index;
     }
-    if (!acceptable(t, text, length))
-        return USCOPE_NO_STRING;
+    if (!acceptable(t, text, length)) return USCOPE_NO_STRING;
     if (s->num_strings == USCOPE_NO_STRING) {
         uscopei_reject(t, E_OP_STRING, UINT64_C(4) << 40, "more than 2^32 - 1 strings; string rejected");
         return USCOPE_NO_STRING;
     }
-    if (!append_string(t, text, (uint32_t)length, s->num_strings))
-        return USCOPE_NO_STRING;
-    if (s->strings)
-        remember(s->strings, entry, hash, s->num_strings, text, (uint32_t)length);
+    if (!append_string(t, text, (uint32_t)length, s->num_strings)) return USCOPE_NO_STRING;
+    if (s->strings) remember(s->strings, entry, hash, s->num_strings, text, (uint32_t)length);
     return s->num_strings++;
 }

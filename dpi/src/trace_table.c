@@ -19,8 +19,7 @@ struct uscopei_trace *uscopei_slot_acquire(struct uscopei_session *session)
     struct uscopei_trace *found = NULL;
     pthread_mutex_lock(&table_lock);
     for (unsigned i = 0; i < MAX_TRACES && !found; i++) {
-        if (!uscopei_traces[i].trace.session)
-            found = &uscopei_traces[i].trace;
+        if (!uscopei_traces[i].trace.session) found = &uscopei_traces[i].trace;
     }
     if (found) {
         uint32_t generation = found->generation % (TRACE_STRIDE - 1) + 1;
@@ -51,26 +50,26 @@ bool uscopei_is_stale(const void *w)
 
 struct uscopei_trace *uscopei_resolve(const void *w, const char *call)
 {
-    if (!w)
-        return NULL;
+    if (!w) return NULL;
     if (UNLIKELY(atomic_load_explicit(&uscopei_forked, memory_order_relaxed))) {
         if (!atomic_exchange(&fork_said, true))
             uscopei_say("this process was forked from the traced one: its calls are not traced");
         return NULL;
     }
     struct uscopei_trace *t = slot_of(w);
-    if (t && t->handle == (uintptr_t)w)
-        return t;
+    if (t && t->handle == (uintptr_t)w) return t;
     if (atomic_fetch_add(&bad_handles, 1) == 0) {
         uscopei_error_say(E_OP_HANDLE, "%s: %p is %s; the call is ignored, as are all calls like it", call, w,
-                          uscopei_is_stale(w) ? "the handle of a trace that is closed" : "not a handle of a trace");
+                          uscopei_is_stale(w) ? "the handle of a trace that is closed"
+                                              : "not a handle of a trace");
     } else {
         uscopei_error(E_OP_HANDLE, "%s: %p is not the handle of an open trace", call, w);
     }
     return NULL;
 }
 
-/* The child of a fork has the table but neither the I/O thread nor the chunks: no handle may look open there. */
+/* The child of a fork has the table but neither the I/O thread nor the chunks: no handle may look open there.
+ */
 static void after_fork_in_child(void)
 {
     atomic_store(&uscopei_forked, true);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One trace on the connection: opening and resuming, cutting published bytes into messages, giving chunks back when their frames are
- * durable, closing.
+ * One trace on the connection: opening and resuming, cutting published bytes into messages, giving chunks
+ * back when their frames are durable, closing.
  */
 #include "io.h"
 
 enum {
     SLICE_BYTES = 64 << 10, /* sent at once when that much is there */
-    SLICE_AGE_MS = 4, /* and otherwise when the oldest byte is about that old */
+    SLICE_AGE_MS = 4,       /* and otherwise when the oldest byte is about that old */
     BUSY_MS = 50,
 };
 
@@ -58,39 +58,32 @@ static void send_open(struct io *io, struct uscopei_session *s)
 
 void trace_connection_lost(struct uscopei_session *s)
 {
-    if (s->link == LINK_DONE)
-        return;
+    if (s->link == LINK_DONE) return;
     s->link = LINK_NEED_OPEN;
-    s->close_sent = false;
 }
 
 /* -- giving chunks back */
 
 /* A chunk of the stream is no longer needed when its last frame is durable. */
-static bool is_over(const struct uscopei_session *s, const struct uscopei_chunk *chunk, uint64_t frames)
+static bool is_over(const struct uscopei_chunk *chunk, uint64_t frames)
 {
-    (void)s;
     return atomic_load_explicit(&chunk->sealed, memory_order_acquire) && chunk->end_ordinal <= frames;
 }
 
-void trace_release(struct io *io, struct uscopei_session *s, uint64_t frames)
+void trace_release(struct uscopei_session *s, uint64_t frames)
 {
-    (void)io;
     if (frames > atomic_load(&s->durable)) {
         atomic_store(&s->durable, frames);
-        if (atomic_load(&s->pool_ready))
-            uscopei_pool_set_durable(s->pool, frames);
-        if (atomic_load(&s->flush_frames) > 0)
-            io_notify(s);
+        if (atomic_load(&s->pool_ready)) uscopei_pool_set_durable(s->pool, frames);
+        if (atomic_load(&s->flush_frames) > 0) io_notify(s);
     }
-    if (!atomic_load_explicit(&s->pool_ready, memory_order_acquire))
-        return;
+    if (!atomic_load_explicit(&s->pool_ready, memory_order_acquire)) return;
     bool released = false;
     uint64_t head = ring_head(s);
     while (s->tail_position < head) {
         uint32_t index = chunk_at(s, s->tail_position);
         struct uscopei_chunk *chunk = &s->pool->chunks[index];
-        if (!is_over(s, chunk, atomic_load(&s->durable)) ||
+        if (!is_over(chunk, atomic_load(&s->durable)) ||
             atomic_load_explicit(&chunk->refs, memory_order_acquire) != 0)
             break;
         uint32_t used = chunk->used;
@@ -105,8 +98,7 @@ void trace_release(struct io *io, struct uscopei_session *s, uint64_t frames)
     }
     if (released) {
         atomic_thread_fence(memory_order_seq_cst);
-        if (atomic_load(&s->waiting))
-            io_notify(s);
+        if (atomic_load(&s->waiting)) io_notify(s);
     }
 }
 
@@ -117,7 +109,8 @@ static uint32_t record_size(const unsigned char *at)
     uint32_t payload = (uint32_t)(load_u64(at) >> 32);
     switch (at[0]) {
     case RECORD_EVENT: return payload <= 8 ? 16 : (payload + 8 + 15) / 16 * 16;
-    case RECORD_STRING: case RECORD_SNAPSHOT: return 16 + (payload + 15) / 16 * 16;
+    case RECORD_STRING:
+    case RECORD_SNAPSHOT: return 16 + (payload + 15) / 16 * 16;
     default: return 16;
     }
 }
@@ -131,8 +124,7 @@ static void seek_in_chunk(struct uscopei_session *s, uint32_t index, uint64_t fr
     uint64_t ordinal = entry->base_ordinal;
     uint32_t at = 0;
     while (ordinal < frames && at < published) {
-        if (base[at] == RECORD_END)
-            ordinal = load_u64(base + at + 8) + 1;
+        if (base[at] == RECORD_END) ordinal = load_u64(base + at + 8) + 1;
         at += record_size(base + at);
     }
     s->send_offset = at;
@@ -145,13 +137,11 @@ void trace_seek(struct uscopei_session *s, uint64_t frames)
     s->send_position = s->tail_position;
     s->send_offset = 0;
     s->sent_frames = frames;
-    if (!atomic_load_explicit(&s->pool_ready, memory_order_acquire))
-        return;
+    if (!atomic_load_explicit(&s->pool_ready, memory_order_acquire)) return;
     uint64_t head = ring_head(s);
-    while (s->send_position < head && is_over(s, &s->pool->chunks[chunk_at(s, s->send_position)], frames))
+    while (s->send_position < head && is_over(&s->pool->chunks[chunk_at(s, s->send_position)], frames))
         s->send_position++;
-    if (s->send_position < head)
-        seek_in_chunk(s, chunk_at(s, s->send_position), frames);
+    if (s->send_position < head) seek_in_chunk(s, chunk_at(s, s->send_position), frames);
 }
 
 /* -- sending */
@@ -176,20 +166,18 @@ static bool send_slice(struct io *io, struct uscopei_session *s, uint32_t index,
         return false;
     s->seq++;
     s->send_offset = end;
-    /* what end_cycle published ends with its END; a sealed chunk may end anywhere, and the next one says where it begins */
+    /* what end_cycle published ends with its END; a sealed chunk may end anywhere, and the next one says
+     * where it begins */
     s->next_frame = sealed ? s->pool->chunks[index].end_ordinal : load_u64(base + end - 8) + 1;
-    if (s->sent_frames < s->next_frame)
-        s->sent_frames = s->next_frame;
+    if (s->sent_frames < s->next_frame) s->sent_frames = s->next_frame;
     io->busy_until = io->now + BUSY_MS;
     return true;
 }
 
 static bool is_due(struct io *io, struct uscopei_session *s, uint32_t unsent, bool sealed)
 {
-    if (sealed || unsent >= SLICE_BYTES || atomic_load(&s->flush_frames) > s->sent_frames)
-        return true;
-    if (s->unsent_since == 0)
-        s->unsent_since = io->now;
+    if (sealed || unsent >= SLICE_BYTES || atomic_load(&s->flush_frames) > s->sent_frames) return true;
+    if (s->unsent_since == 0) s->unsent_since = io->now;
     return io->now - s->unsent_since >= SLICE_AGE_MS;
 }
 
@@ -208,8 +196,7 @@ static bool pump(struct io *io, struct uscopei_session *s)
                 return false;
             s->unsent_since = 0;
         }
-        if (!sealed)
-            return false;
+        if (!sealed) return false;
         s->send_position++;
         s->send_offset = 0;
     }
@@ -228,33 +215,27 @@ static void send_close(struct io *io, struct uscopei_session *s)
     };
     struct mp_writer w = {0};
     message_close(&w, &close);
-    if (conn_send_control(io, &w)) {
-        s->close_sent = true;
-        s->link = LINK_CLOSING;
-    }
+    if (conn_send_control(io, &w)) s->link = LINK_CLOSING;
 }
 
 bool trace_waits(const struct uscopei_session *s)
 {
-    return s->link != LINK_STREAMING || atomic_load(&s->want_close) || s->sent_frames > atomic_load(&s->durable);
+    return s->link != LINK_STREAMING || atomic_load(&s->want_close) ||
+           s->sent_frames > atomic_load(&s->durable);
 }
 
 void trace_step(struct io *io, struct uscopei_session *s)
 {
-    if (io->state != CONN_READY || s->link == LINK_DONE)
-        return;
-    if (s->link == LINK_NEED_OPEN)
-        send_open(io, s);
-    if (s->link != LINK_STREAMING)
-        return;
+    if (io->state != CONN_READY || s->link == LINK_DONE) return;
+    if (s->link == LINK_NEED_OPEN) send_open(io, s);
+    if (s->link != LINK_STREAMING) return;
     bool ready = atomic_load_explicit(&s->pool_ready, memory_order_acquire);
     bool closing = atomic_load(&s->want_close);
     if (ready) {
-        trace_release(io, s, 0);
-        /* close was asked for after the last chunk was sealed, so an empty queue means that everything is out */
-        if (!pump(io, s) && ring_head(s) > s->send_position)
-            closing = false;
+        trace_release(s, 0);
+        /* close was asked for after the last chunk was sealed, so an empty queue means that everything is out
+         */
+        if (!pump(io, s) && ring_head(s) > s->send_position) closing = false;
     }
-    if (closing)
-        send_close(io, s);
+    if (closing) send_close(io, s);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A daemon for tests: speaks the bridge protocol over a ROUTER socket in a thread of its own, checks everything the client sends
- * against docs/bridge-protocol.md, and keeps the records in memory. "Durable" is what it has acknowledged; fake_kill
- * forgets the rest, as a killed daemon would.
+ * A daemon for tests: speaks the bridge protocol over a ROUTER socket in a thread of its own, checks
+ * everything the client sends against docs/bridge-protocol.md, and keeps the records in memory. "Durable" is
+ * what it has acknowledged; fake_kill forgets the rest, as a killed daemon would.
  */
 #ifndef USCOPE_TEST_FAKE_DAEMON_H
 #define USCOPE_TEST_FAKE_DAEMON_H
@@ -22,28 +22,28 @@ struct fake_log {
     bool closed;
     uint64_t rejected; /* from close */
     char reasons[256]; /* "OP_SLOT 1, OP_VALUE 2" */
-    uint64_t credit; /* asked for at open */
+    uint64_t credit;   /* asked for at open */
     uint64_t interval_ps;
     uint32_t core;
     uint8_t run[16];
     char schema[4096], schema_name[256], dut[256]; /* dut: "key=value;..." */
-    uint64_t most_held; /* most bytes ever unacknowledged */
+    uint64_t most_held;                            /* most bytes ever unacknowledged */
 };
 
 /** Switches; may be changed while it runs. */
 struct fake_switches {
     atomic_bool withhold_acks; /* receive but acknowledge nothing */
-    atomic_bool silent; /* answer nothing at all */
-    atomic_bool sink; /* acknowledge without looking: for measuring */
-    atomic_bool stalled; /* send `stalled` for every trace, once */
-    atomic_bool ack_now; /* acknowledge everything received, once */
-    atomic_bool retry_error; /* answer the next data message by a sequence error with retry */
-    atomic_bool fatal_error; /* fail every trace, once */
-    atomic_bool drop_data; /* drop the next data message: the one after it is out of sequence */
-    atomic_uint version; /* 0: the right one */
-    atomic_uint credit; /* most it grants; 0: what is asked */
-    atomic_uint refuse; /* 1: answer open by BRIDGE_NAME_BUSY */
-    atomic_bool forget; /* after a restart: claim fewer durable frames than acknowledged */
+    atomic_bool silent;        /* answer nothing at all */
+    atomic_bool sink;          /* acknowledge without looking: for measuring */
+    atomic_bool stalled;       /* send `stalled` for every trace, once */
+    atomic_bool ack_now;       /* acknowledge everything received, once */
+    atomic_bool retry_error;   /* answer the next data message by a sequence error with retry */
+    atomic_bool fatal_error;   /* fail every trace, once */
+    atomic_bool drop_data;     /* drop the next data message: the one after it is out of sequence */
+    atomic_uint version;       /* 0: the right one */
+    atomic_uint credit;        /* most it grants; 0: what is asked */
+    atomic_uint refuse;        /* 1: answer open by BRIDGE_NAME_BUSY */
+    atomic_bool forget;        /* after a restart: claim fewer durable frames than acknowledged */
 };
 
 struct fake_daemon *fake_new(const char *endpoint, const void *schema, size_t schema_size);

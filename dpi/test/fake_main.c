@@ -18,20 +18,18 @@ static bool closed(void *name)
 
 int main(int argc, char **argv)
 {
-    if (argc != 3)
-        return 2;
+    if (argc != 3) return 2;
     size_t size;
     unsigned char *schema = schema_bytes(&core_schema, &size);
     d = fake_new(argv[1], schema, size);
     fake_start(d);
-    if (!wait_until(closed, argv[2], 60000))
-        return 1;
+    if (!wait_until(closed, argv[2], 60000)) return 1;
     sleep_ms(50);
     struct fake_log log;
     fake_log(d, argv[2], &log);
-    printf("frames %llu items %llu strings %llu rejected %llu violation '%s'\n", (unsigned long long)log.frames,
-           (unsigned long long)log.items, (unsigned long long)log.strings, (unsigned long long)log.rejected,
-           fake_violation(d));
+    printf("frames %llu items %llu strings %llu rejected %llu violation '%s'\n",
+           (unsigned long long)log.frames, (unsigned long long)log.items, (unsigned long long)log.strings,
+           (unsigned long long)log.rejected, fake_violation(d));
     fake_free(d);
     free(schema);
     return 0;

@@ -37,11 +37,9 @@ static void remove_directory(void)
     for (struct dirent *entry; dir && (entry = readdir(dir)) != NULL;) {
         char path[512];
         snprintf(path, sizeof path, "%s/%s", directory, entry->d_name);
-        if (entry->d_name[0] != '.')
-            unlink(path);
+        if (entry->d_name[0] != '.') unlink(path);
     }
-    if (dir)
-        closedir(dir);
+    if (dir) closedir(dir);
     rmdir(directory);
 }
 
@@ -87,10 +85,10 @@ void check_text(const char *file, int line, const char *got, const char *expecte
         test_fail(file, line, "got      \"%s\"\n           expected \"%s\"", got, expected);
 }
 
-void check_number(const char *file, int line, const char *what, unsigned long long got, unsigned long long expected)
+void check_number(const char *file, int line, const char *what, unsigned long long got,
+                  unsigned long long expected)
 {
-    if (got != expected)
-        test_fail(file, line, "%s is %llu, expected %llu", what, got, expected);
+    if (got != expected) test_fail(file, line, "%s is %llu, expected %llu", what, got, expected);
 }
 
 /* -- messages */
@@ -103,11 +101,9 @@ static void keep(const char *message, void *unused)
 {
     (void)unused;
     const char prefix[] = "uscope: ";
-    if (strncmp(message, prefix, sizeof prefix - 1) == 0)
-        message += sizeof prefix - 1;
+    if (strncmp(message, prefix, sizeof prefix - 1) == 0) message += sizeof prefix - 1;
     pthread_mutex_lock(&lock);
-    if (count < MAX_MESSAGES)
-        messages[count++] = strdup(message);
+    if (count < MAX_MESSAGES) messages[count++] = strdup(message);
     pthread_mutex_unlock(&lock);
 }
 
@@ -132,8 +128,7 @@ const char *message_at(unsigned n)
 bool any_message_has(const char *part)
 {
     for (unsigned i = 0; i < num_messages(); i++) {
-        if (strstr(message_at(i), part))
-            return true;
+        if (strstr(message_at(i), part)) return true;
     }
     return false;
 }
@@ -149,8 +144,7 @@ void sleep_ms(unsigned ms)
 bool wait_until(bool (*condition)(void *), void *argument, unsigned ms)
 {
     for (unsigned waited = 0; waited < ms; waited += 2) {
-        if (condition(argument))
-            return true;
+        if (condition(argument)) return true;
         sleep_ms(2);
     }
     return condition(argument);
@@ -161,8 +155,7 @@ bool wait_until(bool (*condition)(void *), void *argument, unsigned ms)
 static bool run_one(int index)
 {
     snprintf(directory, sizeof directory, "/tmp/uscope-test-XXXXXX");
-    if (!mkdtemp(directory))
-        return false;
+    if (!mkdtemp(directory)) return false;
     snprintf(endpoint, sizeof endpoint, "ipc://%s/daemon.sock", directory);
     fflush(NULL);
     pid_t child = fork();
@@ -177,8 +170,7 @@ static bool run_one(int index)
     remove_directory();
     bool good = WIFEXITED(status) && WEXITSTATUS(status) == 0;
     printf("%s %s\n", good ? "ok  " : "FAIL", tests[index].name);
-    if (!good && WIFSIGNALED(status))
-        printf("     ended by signal %d\n", WTERMSIG(status));
+    if (!good && WIFSIGNALED(status)) printf("     ended by signal %d\n", WTERMSIG(status));
     return good;
 }
 
@@ -186,8 +178,7 @@ int run_tests(int argc, char **argv)
 {
     int failed = 0, run = 0;
     for (int i = 0; i < num_tests; i++) {
-        if (argc > 1 && !strstr(tests[i].name, argv[1]))
-            continue;
+        if (argc > 1 && !strstr(tests[i].name, argv[1])) continue;
         run++;
         failed += !run_one(i);
     }

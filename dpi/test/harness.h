@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small test runner. Every test runs in a process of its own, because the client reads its environment once and lives
- * as long as its process; a test that hangs is ended by an alarm.
+ * A small test runner. Every test runs in a process of its own, because the client reads its environment once
+ * and lives as long as its process; a test that hangs is ended by an alarm.
  */
 #ifndef USCOPE_TEST_HARNESS_H
 #define USCOPE_TEST_HARNESS_H
@@ -22,17 +22,19 @@ void test_register(const char *name, test_fn fn);
     static void name(void)
 
 /** Ends the test's process. */
-__attribute__((noreturn, format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format, ...);
+__attribute__((noreturn, format(printf, 3, 4))) void test_fail(const char *file, int line, const char *format,
+                                                               ...);
 void check_text(const char *file, int line, const char *got, const char *expected);
-void check_number(const char *file, int line, const char *what, unsigned long long got, unsigned long long expected);
+void check_number(const char *file, int line, const char *what, unsigned long long got,
+                  unsigned long long expected);
 
 #define CHECK(condition)                                                                                     \
     do {                                                                                                     \
-        if (!(condition))                                                                                    \
-            test_fail(__FILE__, __LINE__, "not true: %s", #condition);                                       \
+        if (!(condition)) test_fail(__FILE__, __LINE__, "not true: %s", #condition);                         \
     } while (0)
-#define CHECK_TEXT(got, expected)   check_text(__FILE__, __LINE__, got, expected)
-#define CHECK_NUMBER(got, expected) check_number(__FILE__, __LINE__, #got, (unsigned long long)(got), (unsigned long long)(expected))
+#define CHECK_TEXT(got, expected) check_text(__FILE__, __LINE__, got, expected)
+#define CHECK_NUMBER(got, expected)                                                                          \
+    check_number(__FILE__, __LINE__, #got, (unsigned long long)(got), (unsigned long long)(expected))
 
 /** Captures the client's messages from here on. */
 void capture_messages(void);

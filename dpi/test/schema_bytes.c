@@ -6,31 +6,57 @@
 
 enum { U8 = 1, U16, U32, U64, I8, I16, I32, I64, BOOL, STRING, ENUM };
 
-const struct test_schema core_schema = {
-    .scopes = {"core0"},
-    .enums = {{"stage", {"fetch", "decode", "retire"}}, {"flush_reason", {"mispredict", "exception"}}},
-    .storages =
-        {
-            [ENTITIES] = {"entities", 1, 512, 1,
-                          {{"entity_id", U32, 0}, {"pc", U64, 0}, {"inst_bits", U32, 0}, {"rbid", U16, 0},
-                           {"compressed", BOOL, 0}, {"level", ENUM, 0}}, {{0}}},
-            [COMMITTED] = {"committed_insns", 1, 1, 0, {{"count", U64, 0}}, {{0}}},
-            [ROB] = {"rob", 1, 256, 3, {{"entity_id", U32, 0}}, {{"retire_ptr", U16, 0}, {"allocate_ptr", U16, 0}}},
-            [SIGNED] = {"signed", 1, 4, 0, {{"b", I8, 0}, {"h", I16, 0}, {"w", I32, 0}, {"d", I64, 0}, {"u", U8, 0}}, {{0}}},
-            [TEXTS] = {"texts", 0, 8, 1, {{"text", STRING, 0}}, {{0}}},
-            [WIDE_DENSE] = {"wide", 0xFFFF, 20000, 0, {{"value", U64, 0}}, {{0}}},
-        },
-    .events =
-        {
-            [STAGE] = {"stage_transition", 1, {{"entity_id", U32, 0}, {"stage", ENUM, 0}}},
-            [FLUSH] = {"flush", 1, {{"entity_id", U32, 0}, {"reason", ENUM, 1}}},
-            [ANNOTATE] = {"annotate", 1, {{"entity_id", U32, 0}, {"text", STRING, 0}}},
-            [EIGHT] = {"eight", 0xFFFF,
-                       {{"a", U8, 0}, {"b", U16, 0}, {"c", U32, 0}, {"d", U64, 0}, {"e", I8, 0}, {"f", I16, 0},
-                        {"g", I32, 0}, {"h", I64, 0}}},
-            [FLAGGED] = {"flagged", 1, {{"flag", BOOL, 0}, {"addr", U64, 0}}},
-            [BARE] = {"tick", 1, {{0}}},
-        },
+const struct test_schema core_schema =
+    {
+        .scopes = {"core0"},
+        .enums = {{"stage", {"fetch", "decode", "retire"}}, {"flush_reason", {"mispredict", "exception"}}},
+        .storages =
+            {
+                [ENTITIES] = {"entities",
+                              1,
+                              512,
+                              1,
+                              {{"entity_id", U32, 0},
+                               {"pc", U64, 0},
+                               {"inst_bits", U32, 0},
+                               {"rbid", U16, 0},
+                               {"compressed", BOOL, 0},
+                               {"level", ENUM, 0}},
+                              {{0}}},
+                [COMMITTED] = {"committed_insns", 1, 1, 0, {{"count", U64, 0}}, {{0}}},
+                [ROB] = {"rob",
+                         1,
+                         256,
+                         3,
+                         {{"entity_id", U32, 0}},
+                         {{"retire_ptr", U16, 0}, {"allocate_ptr", U16, 0}}},
+                [SIGNED] = {"signed",
+                            1,
+                            4,
+                            0,
+                            {{"b", I8, 0}, {"h", I16, 0}, {"w", I32, 0}, {"d", I64, 0}, {"u", U8, 0}},
+                            {{0}}},
+                [TEXTS] = {"texts", 0, 8, 1, {{"text", STRING, 0}}, {{0}}},
+                [WIDE_DENSE] = {"wide", 0xFFFF, 20000, 0, {{"value", U64, 0}}, {{0}}},
+            },
+        .events =
+            {
+                [STAGE] = {"stage_transition", 1, {{"entity_id", U32, 0}, {"stage", ENUM, 0}}},
+                [FLUSH] = {"flush", 1, {{"entity_id", U32, 0}, {"reason", ENUM, 1}}},
+                [ANNOTATE] = {"annotate", 1, {{"entity_id", U32, 0}, {"text", STRING, 0}}},
+                [EIGHT] = {"eight",
+                           0xFFFF,
+                           {{"a", U8, 0},
+                            {"b", U16, 0},
+                            {"c", U32, 0},
+                            {"d", U64, 0},
+                            {"e", I8, 0},
+                            {"f", I16, 0},
+                            {"g", I32, 0},
+                            {"h", I64, 0}}},
+                [FLAGGED] = {"flagged", 1, {{"flag", BOOL, 0}, {"addr", U64, 0}}},
+                [BARE] = {"tick", 1, {{0}}},
+            },
 };
 
 struct bytes {

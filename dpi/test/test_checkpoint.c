@@ -135,8 +135,7 @@ TEST(large_snapshots_travel_in_parts_and_may_be_larger_than_a_chunk)
 static void wrong_snapshots(uscope_writer_t *w, void *user)
 {
     struct model *m = user;
-    if (m->asked++)
-        return;
+    if (m->asked++) return;
     uint64_t data[4] = {0};
     uint8_t mask[32] = {1};
     uscope_checkpoint_storage(w, 99, NULL, data, 1);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a killed client, read as docs/client-memory.md describes it and without the client's own code: every cycle that was
- * complete when the process died is there.
+ * The memory of a killed client, read as docs/client-memory.md describes it and without the client's own
+ * code: every cycle that was complete when the process died is there.
  */
-#include <fcntl.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,8 +63,7 @@ static size_t next_entry(uint64_t after)
     size_t found = 0;
     for (uint32_t i = 0; i < u32(60); i++) {
         size_t entry = u32(76) + (size_t)i * u32(72);
-        if (u64(entry) > after && (!found || u64(entry) < u64(found)))
-            found = entry;
+        if (u64(entry) > after && (!found || u64(entry) < u64(found))) found = entry;
     }
     return found;
 }
@@ -80,10 +79,8 @@ static struct stream read_stream(void)
     for (size_t entry; (entry = next_entry(s.order)) != 0; s.order = u64(entry)) {
         size_t chunk = (size_t)u64(64) + (entry - u32(76)) / u32(72) * u32(56);
         uint64_t published = u64(entry + 24);
-        if (published == 0)
-            continue;
-        if (expected != UINT64_MAX && u64(entry) == s.order + 1)
-            CHECK_NUMBER(u64(entry + 8), expected);
+        if (published == 0) continue;
+        if (expected != UINT64_MAX && u64(entry) == s.order + 1) CHECK_NUMBER(u64(entry + 8), expected);
         expected = u64(entry + 8);
         for (uint64_t at = 0; at < published;) {
             uint32_t size = u32(chunk + at + 4);
@@ -94,8 +91,9 @@ static struct stream read_stream(void)
                 s.frames = expected;
                 s.items += size;
             }
-            at += kind == 0x03 ? (size <= 8 ? 16 : (size + 8 + 15) / 16 * 16)
-                               : kind == 0x12 || kind == 0x13 ? 16 + (size + 15) / 16 * 16 : 16;
+            at += kind == 0x03                   ? (size <= 8 ? 16 : (size + 8 + 15) / 16 * 16)
+                  : kind == 0x12 || kind == 0x13 ? 16 + (size + 15) / 16 * 16
+                                                 : 16;
         }
     }
     return s;

@@ -20,7 +20,8 @@ TEST(integers_take_the_smallest_encoding_and_come_back)
     static const struct {
         uint64_t value;
         size_t size;
-    } cases[] = {{0, 1}, {127, 1}, {128, 2}, {255, 2}, {256, 3}, {65535, 3}, {65536, 5}, {UINT32_MAX, 5}, {1ull << 32, 9}, {UINT64_MAX, 9}};
+    } cases[] = {{0, 1},     {127, 1},   {128, 2},        {255, 2},        {256, 3},
+                 {65535, 3}, {65536, 5}, {UINT32_MAX, 5}, {1ull << 32, 9}, {UINT64_MAX, 9}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct mp_writer w = {0};
         struct mp_value v;
@@ -59,13 +60,21 @@ TEST(texts_and_bytes_of_every_length_class_come_back)
 
 TEST(every_kind_of_number_is_read)
 {
-    static const unsigned char bytes[] = {0xE0, 0xD0, 0x80, 0xD0, 5, 0xD1, 0xFF, 0x00, 0xD2, 0xFF, 0xFF, 0xFF, 0xFE,
-                                          0xD3, 0, 0, 0, 0, 0, 0, 0, 9, 0xCA, 0x41, 0x28, 0, 0, 0xC0, 0xC3};
+    static const unsigned char bytes[] = {0xE0, 0xD0, 0x80, 0xD0, 5,    0xD1, 0xFF, 0x00, 0xD2, 0xFF,
+                                          0xFF, 0xFF, 0xFE, 0xD3, 0,    0,    0,    0,    0,    0,
+                                          0,    9,    0xCA, 0x41, 0x28, 0,    0,    0xC0, 0xC3};
     static const struct {
         enum mp_type type;
         uint64_t number;
-    } expected[] = {{MP_INT, (uint64_t)-32}, {MP_INT, (uint64_t)-128}, {MP_UINT, 5}, {MP_INT, (uint64_t)-256},
-                    {MP_INT, (uint64_t)-2}, {MP_UINT, 9}, {MP_FLOAT, 0x4025000000000000}, {MP_NIL, 0}, {MP_BOOL, 1}};
+    } expected[] = {{MP_INT, (uint64_t)-32},
+                    {MP_INT, (uint64_t)-128},
+                    {MP_UINT, 5},
+                    {MP_INT, (uint64_t)-256},
+                    {MP_INT, (uint64_t)-2},
+                    {MP_UINT, 9},
+                    {MP_FLOAT, 0x4025000000000000},
+                    {MP_NIL, 0},
+                    {MP_BOOL, 1}};
     struct mp_reader r = {bytes, sizeof bytes, 0};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct mp_value v;
@@ -78,10 +87,15 @@ TEST(every_kind_of_number_is_read)
 
 TEST(sizes_that_promise_more_than_there_is_are_refused)
 {
-    static const unsigned char lies[][6] = {
-        {0xC6, 0xFF, 0xFF, 0xFF, 0xFF, 0}, {0xDB, 0xFF, 0xFF, 0xFF, 0xFF, 0}, {0xDD, 0xFF, 0xFF, 0xFF, 0xFF, 0},
-        {0xDF, 0x80, 0, 0, 0, 0},          {0xC9, 0xFF, 0xFF, 0xFF, 0xFF, 0}, {0xC1, 0, 0, 0, 0, 0},
-        {0xAF, 'a', 0, 0, 0, 0},           {0x8F, 0, 0, 0, 0, 0},             {0xD8, 0, 0, 0, 0, 0}};
+    static const unsigned char lies[][6] = {{0xC6, 0xFF, 0xFF, 0xFF, 0xFF, 0},
+                                            {0xDB, 0xFF, 0xFF, 0xFF, 0xFF, 0},
+                                            {0xDD, 0xFF, 0xFF, 0xFF, 0xFF, 0},
+                                            {0xDF, 0x80, 0, 0, 0, 0},
+                                            {0xC9, 0xFF, 0xFF, 0xFF, 0xFF, 0},
+                                            {0xC1, 0, 0, 0, 0, 0},
+                                            {0xAF, 'a', 0, 0, 0, 0},
+                                            {0x8F, 0, 0, 0, 0, 0},
+                                            {0xD8, 0, 0, 0, 0, 0}};
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         struct mp_reader r = {lies[i], sizeof lies[i], 0};
         CHECK(!mp_skip(&r));

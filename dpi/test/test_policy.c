@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* No daemon, the wrong daemon, a daemon that goes away: clear messages, and the policy decides what follows. */
+/* No daemon, the wrong daemon, a daemon that goes away: clear messages, and the policy decides what follows.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,11 @@ TEST(without_a_daemon_open_gives_up_after_its_timeout)
     CHECK(!w);
     CHECK_TEXT(uscope_last_error_code(), "BRIDGE_NO_DAEMON");
     char expected[600];
-    snprintf(expected, sizeof expected,
-             "cannot open trace \"core0\": BRIDGE_NO_DAEMON: no daemon answers at %s (waited 150 ms); start one with \"uscope "
-             "serve\", or start the simulator with \"uscope run -- ...\"",
-             test_endpoint());
+    snprintf(
+        expected, sizeof expected,
+        "cannot open trace \"core0\": BRIDGE_NO_DAEMON: no daemon answers at %s (waited 150 ms); start one with \"uscope "
+        "serve\", or start the simulator with \"uscope run -- ...\"",
+        test_endpoint());
     CHECK_TEXT(message_at(0), expected);
     CHECK_NUMBER(num_messages(), 1);
     run_cycles(w, 0, 10);
@@ -54,7 +56,9 @@ TEST(a_malformed_endpoint_is_named)
     setenv("USCOPE_ENDPOINT", "nonsense", 1);
     capture_messages();
     CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
-    CHECK_TEXT(message_at(0), "cannot open trace \"core0\": BRIDGE_ENDPOINT: cannot connect to \"nonsense\": Invalid argument");
+    CHECK_TEXT(
+        message_at(0),
+        "cannot open trace \"core0\": BRIDGE_ENDPOINT: cannot connect to \"nonsense\": Invalid argument");
 }
 
 TEST(a_daemon_of_another_protocol_version_is_refused)
@@ -62,8 +66,10 @@ TEST(a_daemon_of_another_protocol_version_is_refused)
     struct fake_daemon *d = start_daemon();
     atomic_store(&fake_switches(d)->version, 2);
     CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
-    CHECK_TEXT(message_at(0), "cannot open trace \"core0\": BRIDGE_VERSION: this daemon is of another age (the daemon speaks protocol "
-                              "version 2, this client version 1)");
+    CHECK_TEXT(
+        message_at(0),
+        "cannot open trace \"core0\": BRIDGE_VERSION: this daemon is of another age (the daemon speaks protocol "
+        "version 2, this client version 1)");
     finish(d, 1);
 }
 
@@ -73,7 +79,8 @@ TEST(what_the_daemon_refuses_is_passed_on)
     atomic_store(&fake_switches(d)->refuse, 1);
     CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
     CHECK_TEXT(uscope_last_error_code(), "BRIDGE_NAME_BUSY");
-    CHECK_TEXT(message_at(0), "cannot open trace \"core0\": BRIDGE_NAME_BUSY: another live session writes this trace");
+    CHECK_TEXT(message_at(0),
+               "cannot open trace \"core0\": BRIDGE_NAME_BUSY: another live session writes this trace");
     atomic_store(&fake_switches(d)->refuse, 0);
     uscope_close(open_trace("core0"));
     CHECK(!uscope_writer_open("", NULL, NULL, 0));
@@ -87,7 +94,9 @@ TEST(a_grant_of_too_little_credit_is_an_error_not_a_deadlock)
     struct fake_daemon *d = start_daemon();
     atomic_store(&fake_switches(d)->credit, 4096);
     CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
-    CHECK_TEXT(message_at(0), "cannot open trace \"core0\": BRIDGE_LIMIT: the daemon allows 4096 bytes of credit; at least 1 MiB is needed");
+    CHECK_TEXT(
+        message_at(0),
+        "cannot open trace \"core0\": BRIDGE_LIMIT: the daemon allows 4096 bytes of credit; at least 1 MiB is needed");
     CHECK(log_of(d, "core0").closed);
     finish(d, 1);
 }
@@ -98,7 +107,9 @@ TEST(a_schema_chunk_that_makes_no_sense_is_an_error)
     fake_start(d);
     capture_messages();
     CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
-    CHECK_TEXT(message_at(0), "cannot open trace \"core0\": FORMAT_LENGTH: schema from the daemon: the schema chunk ends inside its definitions");
+    CHECK_TEXT(
+        message_at(0),
+        "cannot open trace \"core0\": FORMAT_LENGTH: schema from the daemon: the schema chunk ends inside its definitions");
     fake_free(d);
 }
 
@@ -195,7 +206,9 @@ TEST(by_default_a_lost_daemon_stops_the_simulation_with_status_3)
     char output[4096];
     CHECK_NUMBER(status_of(lose_the_daemon, output, sizeof output), 3);
     CHECK(strstr(output, "uscope: core0: BRIDGE_LOST: the daemon has not answered for "));
-    CHECK(strstr(output, "uscope: stopping the simulation with status 3 (set USCOPE_ON_FAILURE=continue to go on untraced)\n"));
+    CHECK(strstr(
+        output,
+        "uscope: stopping the simulation with status 3 (set USCOPE_ON_FAILURE=continue to go on untraced)\n"));
 }
 
 TEST(with_continue_the_simulation_goes_on_untraced)
@@ -203,8 +216,7 @@ TEST(with_continue_the_simulation_goes_on_untraced)
     setenv("USCOPE_ON_FAILURE", "continue", 1);
     char output[4096];
     int status = status_of(lose_the_daemon, output, sizeof output);
-    if (status != 0)
-        test_fail(__FILE__, __LINE__, "status %d, output:\n%s", status, output);
+    if (status != 0) test_fail(__FILE__, __LINE__, "status %d, output:\n%s", status, output);
     CHECK(strstr(output, "uscope: continuing untraced\n"));
 }
 
@@ -289,8 +301,10 @@ TEST(without_shared_memory_the_trace_works_and_says_what_is_missing)
     setenv("USCOPE_SHM_DIR", "/nonexistent", 1);
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
-    CHECK_TEXT(message_at(0), "core0: note: no shared memory in /nonexistent (No such file or directory): should this process crash, its "
-                              "last cycles cannot be salvaged");
+    CHECK_TEXT(
+        message_at(0),
+        "core0: note: no shared memory in /nonexistent (No such file or directory): should this process crash, its "
+        "last cycles cannot be salvaged");
     run_cycles(w, 0, 1000);
     uscope_close(w);
     CHECK_NUMBER(fake_frames(d, "core0"), 1000);
@@ -305,7 +319,8 @@ TEST(numbers_in_the_environment_that_are_none_are_reported)
     struct fake_daemon *d = start_daemon();
     uscope_close(open_trace("core0"));
     CHECK_TEXT(message_at(0), "USCOPE_CREDIT_MIB=lots is not a number from 1 to 4095; 32 is used");
-    CHECK_TEXT(message_at(1), "USCOPE_ON_FAILURE=panic is neither \"stop\" nor \"continue\"; \"stop\" is used");
+    CHECK_TEXT(message_at(1),
+               "USCOPE_ON_FAILURE=panic is neither \"stop\" nor \"continue\"; \"stop\" is used");
     CHECK_TEXT(message_at(2), "USCOPE_RUN_ID=xyz is not 32 hexadecimal digits; it is ignored");
     finish(d, 3);
 }

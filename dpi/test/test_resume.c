@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Daemons that die, hang, lose messages or come back with too little: no frame is lost, none arrives twice. */
+/* Daemons that die, hang, lose messages or come back with too little: no frame is lost, none arrives twice.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +22,7 @@ static void *produce(void *argument)
     for (uint64_t i = 0; i < p->cycles; i += 100) {
         run_cycles(p->w, i, 100);
         atomic_store(&p->at, i + 100);
-        if (i % 2000 == 0)
-            sleep_ms(p->pause); /* a real model has something to simulate, too */
+        if (i % 2000 == 0) sleep_ms(p->pause); /* a real model has something to simulate, too */
     }
     return NULL;
 }
@@ -168,8 +168,7 @@ TEST(a_resume_in_the_middle_of_a_giant_cycle_loses_nothing)
             fake_kill(d);
             fake_start(d);
         }
-        if (i % 50000 == 0)
-            sleep_ms(5);
+        if (i % 50000 == 0) sleep_ms(5);
     }
     uscope_end_cycle(w);
     uscope_close_stats_t stats;
@@ -227,8 +226,9 @@ TEST(a_daemon_that_has_lost_what_it_acknowledged_is_found_out)
     run_cycles(w, 1000, 10);
     CHECK_NUMBER(uscope_close_stats(w, NULL), (unsigned long long)-1);
     CHECK_TEXT(uscope_last_error_code(), "BRIDGE_SEQUENCE");
-    CHECK_TEXT(message_at(0), "core0: BRIDGE_SEQUENCE: after reconnecting the daemon has 0 frames, but had acknowledged "
-                              "1000: frames are lost on the daemon's side");
+    CHECK_TEXT(message_at(0),
+               "core0: BRIDGE_SEQUENCE: after reconnecting the daemon has 0 frames, but had acknowledged "
+               "1000: frames are lost on the daemon's side");
     fake_free(d);
 }
 

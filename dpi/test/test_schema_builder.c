@@ -26,13 +26,14 @@ TEST(definitions_become_the_json_of_the_schema_grammar)
     CHECK(uscope_schema_event(s, "core0/flush") == 0);
     CHECK(uscope_schema_event_field(s, "core0/flush", "reason", "flush_reason") == 0);
     CHECK(uscope_schema_event(s, "tick") == 0);
-    CHECK_TEXT(uscope_schema_text(s),
-               "{\"uscope\":1,\"dut\":{\"dut_name\":\"a \\\"quoted\\\" \\\\ name\\u000a\"},\"clocks\":{\"core_clk\":{\"period_ps\":1000}},"
-               "\"enums\":{\"flush_reason\":{\"mispredict\":0,\"exception\":5}},\"scopes\":{\"core0\":{\"protocol\":\"cpu\",\"clock\":\"core_clk\","
-               "\"scopes\":{\"lsu\":{\"storages\":{\"misses\":{\"slots\":1,\"kind\":\"dense\",\"fields\":{\"count\":\"u64\"}}}}},"
-               "\"storages\":{\"rob\":{\"slots\":256,\"kind\":\"buffer\",\"fields\":{\"entity_id\":\"u32\",\"why\":\"flush_reason\"},"
-               "\"properties\":{\"retire_ptr\":{\"type\":\"u16\",\"role\":\"head\",\"pair\":1},\"mode\":{\"type\":\"u8\"}}}},"
-               "\"events\":{\"flush\":{\"reason\":\"flush_reason\"}}}},\"events\":{\"tick\":{}}}");
+    CHECK_TEXT(
+        uscope_schema_text(s),
+        "{\"uscope\":1,\"dut\":{\"dut_name\":\"a \\\"quoted\\\" \\\\ name\\u000a\"},\"clocks\":{\"core_clk\":{\"period_ps\":1000}},"
+        "\"enums\":{\"flush_reason\":{\"mispredict\":0,\"exception\":5}},\"scopes\":{\"core0\":{\"protocol\":\"cpu\",\"clock\":\"core_clk\","
+        "\"scopes\":{\"lsu\":{\"storages\":{\"misses\":{\"slots\":1,\"kind\":\"dense\",\"fields\":{\"count\":\"u64\"}}}}},"
+        "\"storages\":{\"rob\":{\"slots\":256,\"kind\":\"buffer\",\"fields\":{\"entity_id\":\"u32\",\"why\":\"flush_reason\"},"
+        "\"properties\":{\"retire_ptr\":{\"type\":\"u16\",\"role\":\"head\",\"pair\":1},\"mode\":{\"type\":\"u8\"}}}},"
+        "\"events\":{\"flush\":{\"reason\":\"flush_reason\"}}}},\"events\":{\"tick\":{}}}");
     uscope_schema_free(s);
 }
 
@@ -57,7 +58,8 @@ TEST(what_cannot_be_defined_is_refused_with_a_code)
     uscope_schema_free(s);
     CHECK(!uscope_schema_from_file("/nonexistent/schema.yaml"));
     CHECK_TEXT(uscope_last_error_code(), "READER_OPEN");
-    CHECK_TEXT(uscope_last_error_message(), "cannot read /nonexistent/schema.yaml: No such file or directory");
+    CHECK_TEXT(uscope_last_error_message(),
+               "cannot read /nonexistent/schema.yaml: No such file or directory");
     CHECK(!uscope_schema_from_file(test_directory()));
     uscope_schema_free(NULL);
 }

@@ -125,11 +125,34 @@ TEST(ids_out_of_order_unknown_types_and_enums_are_refused)
 
 TEST(texts_are_utf8_or_not)
 {
-    static const char *const good[] = {"", "a", "\x7F", "\xC2\x80", "\xDF\xBF", "\xE0\xA0\x80", "\xED\x9F\xBF",
-                                       "\xEF\xBF\xBF", "\xF0\x90\x80\x80", "\xF4\x8F\xBF\xBF", "0123456789\xC2\xB5"};
-    static const char *const bad[] = {"\x80", "\xBF", "\xC0\x80", "\xC1\xBF", "\xC2", "\xC2\x41", "\xE0\x9F\xBF", "\xE0\xA0",
-                                      "\xED\xA0\x80", "\xF0\x8F\xBF\xBF", "\xF4\x90\x80\x80", "\xF5\x80\x80\x80", "\xFF",
-                                      "01234567\xC2", "\xF0\x90\x80", "\xE1\x80\xC0", "\xF1\x80\x80\x7F"};
+    static const char *const good[] = {"",
+                                       "a",
+                                       "\x7F",
+                                       "\xC2\x80",
+                                       "\xDF\xBF",
+                                       "\xE0\xA0\x80",
+                                       "\xED\x9F\xBF",
+                                       "\xEF\xBF\xBF",
+                                       "\xF0\x90\x80\x80",
+                                       "\xF4\x8F\xBF\xBF",
+                                       "0123456789\xC2\xB5"};
+    static const char *const bad[] = {"\x80",
+                                      "\xBF",
+                                      "\xC0\x80",
+                                      "\xC1\xBF",
+                                      "\xC2",
+                                      "\xC2\x41",
+                                      "\xE0\x9F\xBF",
+                                      "\xE0\xA0",
+                                      "\xED\xA0\x80",
+                                      "\xF0\x8F\xBF\xBF",
+                                      "\xF4\x90\x80\x80",
+                                      "\xF5\x80\x80\x80",
+                                      "\xFF",
+                                      "01234567\xC2",
+                                      "\xF0\x90\x80",
+                                      "\xE1\x80\xC0",
+                                      "\xF1\x80\x80\x7F"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         CHECK(uscopei_valid_utf8((const unsigned char *)good[i], strlen(good[i])));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
@@ -141,7 +164,11 @@ TEST(numbers_are_written_in_groups_of_four_digits)
     static const struct {
         uint64_t value;
         const char *text;
-    } cases[] = {{0, "0x0"}, {0xFFFF, "0xffff"}, {0x10000, "0x1_0000"}, {0x100000000, "0x1_0000_0000"}, {UINT64_MAX, "0xffff_ffff_ffff_ffff"}};
+    } cases[] = {{0, "0x0"},
+                 {0xFFFF, "0xffff"},
+                 {0x10000, "0x1_0000"},
+                 {0x100000000, "0x1_0000_0000"},
+                 {UINT64_MAX, "0xffff_ffff_ffff_ffff"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[32];
         uscopei_format_hex(cases[i].value, text, sizeof text);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "client.h"
@@ -25,13 +24,10 @@ TEST(a_trace_arrives_record_by_record)
     CHECK_NUMBER(stats.frames, 1);
     CHECK_NUMBER(stats.items, 5);
     static const unsigned char expected[] = {
-        0x10, 0, 0, 0, 0, 0, 0, 0, 0xE8, 3, 0, 0, 0, 0, 0, 0,
-        1, 1, 0, 0, 5, 0, 1, 0, 0x23, 1, 0, 0, 0, 8, 0, 0,
-        1, 3, 1, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0,
-        3, 0, 0, 0, 5, 0, 0, 0, 5, 0, 0, 0, 2, 0, 0, 0,
-        1, 4, 2, 0, 0, 0, 1, 0, 77, 0, 0, 0, 0, 0, 0, 0,
-        1, 2, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
-        0x11, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0x10, 0, 0, 0, 0, 0, 0, 0, 0xE8, 3, 0, 0, 0,    0, 0, 0, 1,  1, 0, 0, 5, 0, 1, 0, 0x23, 1, 0, 0,
+        0,    8, 0, 0, 1, 3, 1, 0, 0,    0, 0, 0, 3,    0, 0, 0, 0,  0, 0, 0, 3, 0, 0, 0, 5,    0, 0, 0,
+        5,    0, 0, 0, 2, 0, 0, 0, 1,    4, 2, 0, 0,    0, 1, 0, 77, 0, 0, 0, 0, 0, 0, 0, 1,    2, 0, 0,
+        5,    0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0, 0x11, 0, 0, 0, 5,  0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0,
     };
     struct fake_log log;
     CHECK(fake_log(d, "core0", &log));
@@ -67,10 +63,10 @@ TEST(every_field_type_is_packed_as_the_schema_says)
     uscope_event(w, BARE, NULL);
     uscope_end_cycle(w);
     uscope_close(w);
-    static const unsigned char first[48] = {
-        3, 0, 3, 0, 30, 0, 0, 0, 0x11, 0x22, 0x22, 0x33, 0x33, 0x33, 0x33, 0x44,
-        0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0x44, 0xFB, 0xFA, 0xFF, 0xF9, 0xFF, 0xFF, 0xFF, 0xF8, 0xFF,
-        0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
+    static const unsigned char first[48] = {3,    0,    3,    0,    30,   0,    0,    0,    0x11, 0x22,
+                                            0x22, 0x33, 0x33, 0x33, 0x33, 0x44, 0x44, 0x44, 0x44, 0x44,
+                                            0x44, 0x44, 0x44, 0xFB, 0xFA, 0xFF, 0xF9, 0xFF, 0xFF, 0xFF,
+                                            0xF8, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF};
     struct fake_log log = log_of(d, "core0");
     CHECK(memcmp(log.records + 16, first, sizeof first) == 0);
     CHECK(memcmp(log.records + 16 + 48 + 8, packed, sizeof packed) == 0);
@@ -343,120 +339,6 @@ TEST(two_threads_trace_two_traces)
         struct fake_log log = log_of(d, names[i]);
         check_cycles(&log, 60000);
     }
-    finish(d, 0);
-}
-
-TEST(a_handle_of_a_closed_trace_does_not_reach_the_next_one)
-{
-    struct fake_daemon *d = start_daemon();
-    uscope_writer_t *first = open_trace("a");
-    uscope_close(first);
-    uscope_writer_t *second = open_trace("b");
-    CHECK(first != second);
-    uscope_begin_cycle(second, 0);
-    uscope_slot_add(first, COMMITTED, 0, 0, 1);
-    uscope_close(first);
-    uscope_slot_add(second, COMMITTED, 0, 0, 1);
-    uscope_end_cycle(second);
-    uscope_close(second);
-    CHECK_NUMBER(log_of(d, "b").items, 1);
-    CHECK(strstr(message_at(0), "the handle of a trace that is closed"));
-    finish(d, 1);
-}
-
-static void use_handle(void *w)
-{
-    uint8_t mask[64] = {0};
-    uscope_begin_cycle(w, 0);
-    uscope_slot_set(w, 0, 0, 0, 0);
-    uscope_slot_clear(w, 0, 0);
-    uscope_slot_add(w, 0, 0, 0, 0);
-    uscope_prop_set(w, 0, 0, 0);
-    uscope_event(w, 0, mask);
-    uscope_event_bytes(w, 0, mask, 5);
-    uscope_event1(w, 0, 0);
-    uscope_event8(w, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-    uscope_end_cycle(w);
-    CHECK_NUMBER(uscope_string(w, "x"), USCOPE_NO_STRING);
-    uscope_set_checkpoint_callback(w, NULL, NULL);
-    uscope_checkpoint_storage(w, 0, mask, mask, 0);
-    CHECK(uscope_storage_id(w, "a") == -1 && uscope_field_id(w, 0, "a") == -1);
-    CHECK(uscope_property_id(w, 0, "a") == -1 && uscope_event_id(w, "a") == -1);
-    CHECK(uscope_event_field_id(w, 0, "a") == -1 && uscope_enum_value(w, "a", "b") == -1);
-    CHECK_NUMBER(uscope_rejected(w), 0);
-    CHECK_TEXT(uscope_path(w), "");
-    uscope_flush(w);
-    uscope_close(w);
-}
-
-TEST(garbage_handles_are_reported_once_and_never_followed)
-{
-    struct fake_daemon *d = start_daemon();
-    uscope_writer_t *w = open_trace("core0");
-    uintptr_t good = (uintptr_t)w;
-    const uintptr_t garbage[] = {1, 0xDEADBEEF, UINTPTR_MAX, good + 1, good + 16, good - 1, good + 512, good + (1 << 20)};
-    for (size_t i = 0; i < sizeof garbage / sizeof *garbage; i++)
-        use_handle((void *)garbage[i]);
-    CHECK_NUMBER(num_messages(), 1);
-    CHECK_TEXT(message_at(0), "OP_HANDLE: begin_cycle: 0x1 is not a handle of a trace; the call is ignored, as are all calls like it");
-    CHECK_TEXT(uscope_last_error_code(), "OP_HANDLE");
-    run_cycles(w, 0, 5);
-    uscope_close(w);
-    CHECK_NUMBER(log_of(d, "core0").frames, 5);
-    finish(d, 1);
-}
-
-TEST(null_handles_are_quiet)
-{
-    capture_messages();
-    use_handle(NULL);
-    CHECK_NUMBER(num_messages(), 0);
-    CHECK_TEXT(uscope_last_error_code(), "");
-}
-
-TEST(a_forked_child_is_not_traced_and_does_no_harm)
-{
-    struct fake_daemon *d = start_daemon();
-    uscope_writer_t *w = open_trace("core0");
-    run_cycles(w, 0, 10);
-    uscope_begin_cycle(w, 10000);
-    pid_t child = fork();
-    if (child == 0) {
-        uscope_end_cycle(w);
-        use_handle(w);
-        CHECK(!uscope_writer_open("child", NULL, NULL, 0));
-        CHECK_NUMBER(num_messages(), 2);
-        CHECK_TEXT(message_at(0), "this process was forked from the traced one: its calls are not traced");
-        exit(0);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    CHECK_NUMBER(status, 0);
-    uscope_end_cycle(w);
-    uscope_close(w);
-    CHECK_NUMBER(log_of(d, "core0").frames, 11);
-    finish(d, 0);
-}
-
-TEST(traces_still_open_at_exit_are_closed)
-{
-    struct fake_daemon *d = start_daemon();
-    int ready[2];
-    CHECK(pipe(ready) == 0);
-    /* the daemon lives on in this process; the client must be one of its own */
-    pid_t child = fork();
-    if (child == 0) {
-        run_cycles(open_trace("one"), 0, 1000);
-        run_cycles(open_trace("two"), 0, 2000);
-        exit(0);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    CHECK_NUMBER(status, 0);
-    CHECK(log_of(d, "one").closed);
-    CHECK(log_of(d, "two").closed);
-    CHECK_NUMBER(log_of(d, "one").frames, 1000);
-    CHECK_NUMBER(log_of(d, "two").frames, 2000);
     finish(d, 0);
 }
 

@@ -63,7 +63,8 @@ TEST(payloads_in_open_arrays_begin_at_the_left_bound)
     uscope_event_raw(w, FLAGGED, &elements);
     CHECK_NUMBER(num_messages(), 0);
     uscope_event_raw(w, FLAGGED, &shorter);
-    CHECK_TEXT(message_at(0), "core0: OP_PAYLOAD: core0/flagged: a payload of 4 bytes, the event has 9; item rejected");
+    CHECK_TEXT(message_at(0),
+               "core0: OP_PAYLOAD: core0/flagged: a payload of 4 bytes, the event has 9; item rejected");
     uscope_event_raw(NULL, FLAGGED, &up);
     uscope_end_cycle(w);
     uscope_close(w);
@@ -117,7 +118,9 @@ TEST(open_with_a_schema_sends_its_text)
     uscope_close(w);
     CHECK_NUMBER(num_messages(), 0);
     CHECK(!uscope_open_schema("core2", "/nonexistent"));
-    CHECK_TEXT(message_at(0), "cannot open trace \"core2\": READER_OPEN: cannot read /nonexistent: No such file or directory");
+    CHECK_TEXT(
+        message_at(0),
+        "cannot open trace \"core2\": READER_OPEN: cannot read /nonexistent: No such file or directory");
     CHECK_TEXT(message_at(1), "continuing untraced");
     finish(d, 2);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The golden messages of test/vectors/bridge: what this client encodes must equal them byte for byte, what it decodes must mean what
- * the JSON beside them says. USCOPE_VECTORS names the directory; vectors that are not there are skipped and counted.
+ * The golden messages of test/vectors/bridge: what this client encodes must equal them byte for byte, what it
+ * decodes must mean what the JSON beside them says. USCOPE_VECTORS names the directory; vectors that are not
+ * there are skipped and counted.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -31,8 +32,7 @@ static struct vector load(const char *name)
     snprintf(path, sizeof path, "%s/%s", directory ? directory : VECTORS, name);
     FILE *file = fopen(path, "rb");
     struct vector v = {0};
-    if (!file)
-        test_fail(__FILE__, __LINE__, "no vector %s", path);
+    if (!file) test_fail(__FILE__, __LINE__, "no vector %s", path);
     v.bytes = malloc(1 << 16);
     v.size = fread(v.bytes, 1, 1 << 16, file);
     fclose(file);
@@ -45,7 +45,8 @@ static void same(const char *name, const unsigned char *bytes, size_t size)
     size_t common = size < v.size ? size : v.size;
     for (size_t i = 0; i < common; i++) {
         if (bytes[i] != v.bytes[i])
-            test_fail(__FILE__, __LINE__, "%s: byte %zu is %02x, expected %02x", name, i, bytes[i], v.bytes[i]);
+            test_fail(__FILE__, __LINE__, "%s: byte %zu is %02x, expected %02x", name, i, bytes[i],
+                      v.bytes[i]);
     }
     CHECK_NUMBER(size, v.size);
     free(v.bytes);
@@ -74,15 +75,26 @@ TEST(what_the_client_says_is_encoded_as_agreed)
     SAME("hello.bin");
     message_ping(&w);
     SAME("ping.bin");
-    static const uint8_t run[16] = {0xF0, 0xE0, 0xD0, 0xC0, 0xB0, 0xA0, 0x90, 0x80, 0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0};
+    static const uint8_t run[16] = {0xF0, 0xE0, 0xD0, 0xC0, 0xB0, 0xA0, 0x90, 0x80,
+                                    0x70, 0x60, 0x50, 0x40, 0x30, 0x20, 0x10, 0};
     char *dut[] = {(char[]){"core"}, (char[]){"µ-core"}, (char[]){"rev"}, (char[]){"a1"}};
-    message_open(&w, &(struct open_message){
-                         .req = 7, .name = "soc/core0", .session = session,
-                         .schema = "clocks:\n  core: 1ns\nstorages:\n  rob: { slots: 4, fields: { pc: u64 } }\n",
-                         .schema_name = "core.yaml", .dut = dut, .num_dut = 2, .interval_ps = 10000000,
-                         .credit = 33554432, .run = run, .core = 0});
+    message_open(&w,
+                 &(struct open_message){
+                     .req = 7,
+                     .name = "soc/core0",
+                     .session = session,
+                     .schema = "clocks:\n  core: 1ns\nstorages:\n  rob: { slots: 4, fields: { pc: u64 } }\n",
+                     .schema_name = "core.yaml",
+                     .dut = dut,
+                     .num_dut = 2,
+                     .interval_ps = 10000000,
+                     .credit = 33554432,
+                     .run = run,
+                     .core = 0});
     SAME("open.bin");
-    message_open(&w, &(struct open_message){.req = 128, .name = "a", .session = session, .credit = 65536, .core = USCOPE_NO_CORE});
+    message_open(&w,
+                 &(struct open_message){
+                     .req = 128, .name = "a", .session = session, .credit = 65536, .core = USCOPE_NO_CORE});
     SAME("open-minimal.bin");
     uint64_t by_code[E_NUM_OP_CODES] = {[E_OP_SLOT] = 2, [E_OP_TIME] = 1};
     message_close(&w, &(struct close_message){3, session, 1000, 12, 3, by_code});
@@ -94,7 +106,9 @@ TEST(data_headers_are_encoded_as_agreed)
     unsigned char bytes[DATA_HEADER_BYTES];
     data_header_encode(&(struct data_header){false, 3, 65536, 2, 1000, 65536}, bytes);
     same("data-header.bin", bytes, sizeof bytes);
-    data_header_encode(&(struct data_header){true, 4294967295, 16909060, 1234605616436508552, 18441921395520346504u, 1048576}, bytes);
+    data_header_encode(&(struct data_header){true, 4294967295, 16909060, 1234605616436508552,
+                                             18441921395520346504u, 1048576},
+                       bytes);
     same("data-header-continues.bin", bytes, sizeof bytes);
 }
 
@@ -103,7 +117,8 @@ TEST(what_the_daemon_says_is_understood)
     struct message m = decoded("welcome.bin");
     CHECK(m.type == MSG_WELCOME && m.has_v && m.v == 1);
     m = decoded("opened.bin");
-    CHECK(m.type == MSG_OPENED && m.req == 7 && m.trace == 3 && m.epoch == 3735928559 && m.frames == 4294967296);
+    CHECK(m.type == MSG_OPENED && m.req == 7 && m.trace == 3 && m.epoch == 3735928559 &&
+          m.frames == 4294967296);
     CHECK(m.strings == 300 && m.interval_ps == 10000000 && m.credit == 16777216);
     CHECK(m.schema.type == MP_BIN && m.schema.bytes[0] == 1 && m.schema.bytes[m.schema.count - 1] == 8);
     CHECK(mp_is(&m.path, "/data/out/soc/core0.uscope"));
@@ -122,7 +137,8 @@ TEST(what_the_daemon_says_is_understood)
     m = decoded("closed.bin");
     CHECK(m.type == MSG_CLOSED && m.has_session && memcmp(m.session.bytes, session, 16) == 0 && m.has_stats);
     CHECK(m.stats.frames == 1000 && m.stats.items == 7000 && m.stats.strings == 12 && m.stats.segments == 4);
-    CHECK(m.stats.bytes == 34816 && m.stats.total_time_ps == 5000000000 && m.stats.rejected == 3 && m.stats.lost == 0);
+    CHECK(m.stats.bytes == 34816 && m.stats.total_time_ps == 5000000000 && m.stats.rejected == 3 &&
+          m.stats.lost == 0);
     CHECK(mp_is(&m.stats_path, "/data/out/soc/core0.uscope"));
 }
 
@@ -142,14 +158,20 @@ TEST(errors_are_understood)
 /* Malformed bytes must be refused; what is well-formed but wrong in its values must at least do no harm. */
 TEST(bad_messages_do_no_harm)
 {
-    static const char *const refused[] = {"bad-empty.bin", "bad-truncated.bin", "bad-trailing.bin", "bad-not-a-map.bin",
-                                          "bad-no-type.bin", "bad-type-not-a-string.bin", "bad-key-not-a-string.bin",
-                                          "bad-map-too-long.bin", "bad-string-too-long.bin", "bad-unused-byte.bin"};
+    static const char *const refused[] = {"bad-empty.bin",
+                                          "bad-truncated.bin",
+                                          "bad-trailing.bin",
+                                          "bad-not-a-map.bin",
+                                          "bad-no-type.bin",
+                                          "bad-type-not-a-string.bin",
+                                          "bad-key-not-a-string.bin",
+                                          "bad-map-too-long.bin",
+                                          "bad-string-too-long.bin",
+                                          "bad-unused-byte.bin"};
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
         struct vector v = load(refused[i]);
         struct message m;
-        if (message_decode(v.bytes, v.size, &m))
-            test_fail(__FILE__, __LINE__, "%s is accepted", refused[i]);
+        if (message_decode(v.bytes, v.size, &m)) test_fail(__FILE__, __LINE__, "%s is accepted", refused[i]);
         free(v.bytes);
     }
     const char *directory = getenv("USCOPE_VECTORS");
@@ -157,8 +179,7 @@ TEST(bad_messages_do_no_harm)
     CHECK(dir);
     unsigned seen = 0;
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
-        if (strncmp(entry->d_name, "bad-", 4) != 0 || !strstr(entry->d_name, ".bin"))
-            continue;
+        if (strncmp(entry->d_name, "bad-", 4) != 0 || !strstr(entry->d_name, ".bin")) continue;
         struct vector v = load(entry->d_name);
         struct message m;
         message_decode(v.bytes, v.size, &m);
@@ -185,8 +206,8 @@ static struct fake_daemon *start_vector_daemon(void)
     static char names[259][8];
     for (unsigned i = 0; i < 259; i++) {
         snprintf(names[i], sizeof names[i], "s%u", i);
-        s.storages[i] = (struct test_storage){names[i], 0, 512, 1, {{"a", FT_U64, 0}, {"b", FT_U64, 0}},
-                                              {{"p", FT_U16, 0}, {"q", FT_U16, 0}}};
+        s.storages[i] = (struct test_storage){
+            names[i], 0, 512, 1, {{"a", FT_U64, 0}, {"b", FT_U64, 0}}, {{"p", FT_U16, 0}, {"q", FT_U16, 0}}};
     }
     size_t size;
     unsigned char *bytes = schema_bytes(&s, &size);

@@ -16,7 +16,7 @@ import { Class, HostileTrace, Level, SCHEMA_SHA256, St, type Writer } from '../v
 import { C_PROGRAM, EXPECTED, PACKED_EVENT, PYTHON_PROGRAM, SV_PROGRAM } from './programs.js';
 import { VECTORS, writeRecorder } from './recorder.js';
 
-const NAMES = ['core', 'hostile'] as const;
+const NAMES = ['core', 'hostile', 'plain'] as const;
 const OPENED = `open t ${SCHEMA_SHA256.slice(0, 8)} site=lab,lane=3,class=c,trace_name=x,core=-1`;
 const WARNINGS = ['-Wall', '-Wextra', '-Wconversion', '-Wsign-conversion', '-pedantic', '-Werror'];
 
@@ -114,7 +114,7 @@ describe('Python', () => {
 
   it.skipIf(!succeeds('python3', '-m', 'mypy', '--version'))('is clean for mypy --strict', () => {
     file('program.py', PYTHON_PROGRAM);
-    run('python3', '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'program.py');
+    run('python3', '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'plain.py', 'program.py');
   });
 
   it('makes the calls it promises', () => {

@@ -30,6 +30,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
     events: { summary: 'events, by type, time and field', load: () => import('./verbs/events.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
+    timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),

@@ -58,8 +58,9 @@ export class FrameEncoder {
         checked.eventBytes +
         8,
     );
-    const at = writeFrameHeader(buffer.bytes, buffer.length, deltaLo, deltaHi, checked.numItems);
-    buffer.length = this.encodeItems(words, first, checked, at, buffer, timeLo, timeHi);
+    const countAt = putLeb128Delta(buffer.bytes, buffer.length, deltaLo, deltaHi);
+    buffer.view.setUint16(countAt, checked.numItems, true);
+    buffer.length = this.encodeItems(words, first, checked, countAt + 2, buffer, timeLo, timeHi);
     buffer.numFrames++;
     if (checked.numItems > 0) buffer.numActiveFrames++;
   }
@@ -132,14 +133,8 @@ export class FrameEncoder {
   }
 }
 
-/** LEB128 time delta and item count (§8.6.6); returns the end. */
-export function writeFrameHeader(
-  bytes: Uint8Array,
-  start: number,
-  deltaLo: number,
-  deltaHi: number,
-  items: number,
-): number {
+/** LEB128 time delta of a frame header (§8.6.6); returns its end. */
+export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
   let at = start;
   let lo = deltaLo;
   let hi = deltaHi;
@@ -149,8 +144,6 @@ export function writeFrameHeader(
     hi >>>= 7;
   }
   bytes[at++] = lo;
-  bytes[at++] = items & 0xff;
-  bytes[at++] = items >>> 8;
   return at;
 }
 

@@ -1,16 +1,25 @@
 /**
- * The writer's inner loop: a run of ordinary frames goes from records to delta blob and shadow state in one function, without a call, an
+ * The writer's inner loop: a run of ordinary frames goes from records to delta blob and shadow state in one pass, without a call, an
  * allocation or a bigint per item.
  *
- * Ordinary means: complete in this message, no strings or snapshots, in order, valid, and no cut due. At the first frame that is not, the
- * run ends and the plain path (FrameChecker, FrameEncoder) takes that frame, including any complaint about it. A test holds the two
- * paths against each other item by item.
+ * Ordinary means: complete in this message, in order, valid, and no cut due. The pass is optimistic: it encodes and applies while it checks.
+ * When a frame turns out not to be ordinary, its encoding is dropped, the state is rebuilt from the segment's checkpoint and the frames
+ * before it, and the plain path (FrameChecker, FrameEncoder) takes that frame, including any complaint about it. This is rare
+ * by construction: frames near the end of a message, which may be incomplete, are not tried. A test holds the two paths against each
+ * other item by item.
  */
-import { EVENT_INLINE_BYTES, eventExtraRecords, RECORD_WORDS, RecordKind } from '../format/record.js';
+import { CursorItem, FrameCursor } from '../format/frame.js';
+import {
+  EVENT_INLINE_BYTES,
+  eventExtraRecords,
+  payloadRecords,
+  RECORD_WORDS,
+  RecordKind,
+} from '../format/record.js';
 import { Action } from '../format/types.js';
 import type { StorageState } from '../state/storage-state.js';
 import type { CutPolicy } from './cut-policy.js';
-import { copyPayload, TAG_COMPACT, TAG_EVENT, writeFrameHeader } from './frame-encoder.js';
+import { copyPayload, putLeb128Delta, TAG_COMPACT, TAG_EVENT } from './frame-encoder.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
@@ -22,8 +31,11 @@ const COMPACT_BYTES = 9;
 const WIDE_BYTES = 16;
 const EVENT_HEADER_BYTES = 8;
 const WORD = 2 ** 32;
+const MAX_ITEMS = 0xffff;
 /** A frame's records take at least as many bytes as its encoding; this covers what the last one writes past its end. */
 const SLACK_BYTES = 32;
+/** Words before the end of a message in which no frame is tried, at first: 128 records. */
+const FIRST_MARGIN_WORDS = 512;
 
 export class FrameRun {
   /** Time of the last frame, ps as u32 halves; in and out. */
@@ -33,7 +45,15 @@ export class FrameRun {
   ordinal = 0;
   /** Items taken by the last call. */
   items = 0;
+  /** How often a frame had to be taken back. */
+  rollbacks = 0;
+  /** Where STRING records inside frames go. */
+  onString: (words: Uint32Array, record: number) => void = () => {};
 
+  /** The form the last frame had: the next one is expected to have the same. */
+  private compact = true;
+  /** No frame is tried that begins in the last so many words of a message. */
+  margin = FIRST_MARGIN_WORDS;
   /** Per field of the layout: the action the summarizer wants to see, 0 if none. */
   private readonly watched: Uint8Array;
 
@@ -60,17 +80,22 @@ export class FrameRun {
     const { cells, mask, occupied, layout } = state;
     const { numStorages, numSlots, numFields, numProperties, fieldBase, cellBase, maskBase, maskLo, maskHi } =
       layout;
+    const lastBegin = endOfWords - this.margin;
+    this.items = 0;
+    if (first >= lastBegin) return first;
     buffer.reserve((endOfWords - first) * 4 + SLACK_BYTES);
     const { bytes, view } = buffer;
-    let out = buffer.length;
-    let { lastLo, lastHi, ordinal } = this;
     const { softLimit, hardLimit, nextLo: gridLo, nextHi: gridHi } = policy;
+    let { lastLo, lastHi, ordinal, compact } = this;
+    /** End of the last whole frame in the buffer, and in the records. */
+    let out = buffer.length;
+    let begin = first;
     let active = 0;
     let frames = 0;
     let totalItems = 0;
-    let begin = first;
+    let dropped = false;
 
-    run: while (begin < endOfWords) {
+    run: while (begin < lastBegin) {
       if (words[begin] !== RecordKind.BEGIN) break;
       const timeLo = words[begin + 2];
       const timeHi = words[begin + 3];
@@ -79,51 +104,17 @@ export class FrameRun {
       if (later && (out >= softLimit || timeHi > gridHi || (timeHi === gridHi && timeLo >= gridLo))) break;
       if (out >= hardLimit) break;
 
-      // First pass: find END, check every id, see whether all ops are compact.
+      const deltaLo = (timeLo - lastLo) >>> 0;
+      const deltaHi = (timeHi - lastHi - (timeLo < lastLo ? 1 : 0)) >>> 0;
+      const countAt = putLeb128Delta(bytes, out, deltaLo, deltaHi);
+      let at = countAt + 2;
       let i = begin + RECORD_WORDS;
       let items = 0;
       let wideBits = 0;
+      let touched = false;
+      dropped = true; // until END proves the frame
       for (;;) {
         if (i >= endOfWords) break run;
-        const word0 = words[i];
-        const head = word0 & 0xffff;
-        const id = word0 >>> 16;
-        if (head === SET || head === ADD) {
-          const word1 = words[i + 1];
-          if (id >= numStorages || (word1 & 0xffff) >= numSlots[id] || word1 >>> 16 >= numFields[id])
-            break run;
-          wideBits |= words[i + 3] | (words[i + 2] >>> 16) | (id >>> 8);
-          i += RECORD_WORDS;
-        } else if (head === RecordKind.EVENT) {
-          const size = words[i + 1];
-          if (id >= payloadSizes.length || size !== payloadSizes[id]) break run;
-          i += size <= EVENT_INLINE_BYTES ? RECORD_WORDS : RECORD_WORDS * (1 + eventExtraRecords(size));
-        } else if (head === RecordKind.END) {
-          break;
-        } else if (head === CLEAR) {
-          if (id >= numStorages || (words[i + 1] & 0xffff) >= numSlots[id]) break run;
-          wideBits |= words[i + 3] | (words[i + 2] >>> 16) | (id >>> 8);
-          i += RECORD_WORDS;
-        } else if (head === PROP_SET) {
-          if (id >= numStorages || words[i + 1] >>> 16 >= numProperties[id]) break run;
-          wideBits |= words[i + 3] | (words[i + 2] >>> 16) | (id >>> 8);
-          i += RECORD_WORDS;
-        } else {
-          break run;
-        }
-        items++;
-      }
-      const end = i;
-      if (items !== words[end + 1] || items > 0xffff) break;
-      if (words[end + 2] + words[end + 3] * WORD !== ordinal) break;
-
-      // Second pass: encode and apply.
-      const deltaLo = (timeLo - lastLo) >>> 0;
-      const deltaHi = (timeHi - lastHi - (timeLo < lastLo ? 1 : 0)) >>> 0;
-      out = writeFrameHeader(bytes, out, deltaLo, deltaHi, items);
-      const compact = wideBits === 0;
-      let touched = false;
-      for (i = begin + RECORD_WORDS; i < end; ) {
         const word0 = words[i];
         const word1 = words[i + 1];
         const lo = words[i + 2];
@@ -131,33 +122,27 @@ export class FrameRun {
         const head = word0 & 0xffff;
         const id = word0 >>> 16;
         if (head === RecordKind.EVENT) {
-          view.setUint32(out, TAG_EVENT | (id << 16), true);
-          view.setUint32(out + 4, word1, true);
-          view.setUint32(out + 8, lo, true);
-          view.setUint32(out + 12, hi, true);
-          if (word1 > EVENT_INLINE_BYTES) {
-            copyPayload(words, i + RECORD_WORDS, word1 - EVENT_INLINE_BYTES, view, out + 16);
-            i += RECORD_WORDS * eventExtraRecords(word1);
-          }
-          out += EVENT_HEADER_BYTES + word1;
+          if (id >= payloadSizes.length || word1 !== payloadSizes[id]) break run;
+          view.setUint32(at, TAG_EVENT | (id << 16), true);
+          view.setUint32(at + 4, word1, true);
+          view.setUint32(at + 8, lo, true);
+          view.setUint32(at + 12, hi, true);
+          at += EVENT_HEADER_BYTES + word1;
+          items++;
           i += RECORD_WORDS;
+          if (word1 > EVENT_INLINE_BYTES) {
+            const payload = i;
+            i += RECORD_WORDS * eventExtraRecords(word1);
+            if (i > endOfWords) break run;
+            const rest = word1 - EVENT_INLINE_BYTES;
+            copyPayload(words, payload, rest, view, at - rest);
+          }
           continue;
-        }
-        if (compact) {
-          view.setUint32(out, TAG_COMPACT | (word0 & 0xff00) | (id << 16) | (word1 << 24), true);
-          view.setUint32(out + 4, (word1 >>> 8) | (lo << 24), true);
-          bytes[out + 8] = lo >>> 8;
-          out += COMPACT_BYTES;
-        } else {
-          view.setUint32(out, word0, true);
-          view.setUint32(out + 4, word1, true);
-          view.setUint32(out + 8, lo, true);
-          view.setUint32(out + 12, hi, true);
-          out += WIDE_BYTES;
         }
         const slot = word1 & 0xffff;
         const field = word1 >>> 16;
         if (head === SET || head === ADD) {
+          if (id >= numStorages || slot >= numSlots[id] || field >= numFields[id]) break run;
           const f = fieldBase[id] + field;
           const cell = (cellBase[id] + slot * numFields[id] + field) * 2;
           if (head === SET) {
@@ -179,19 +164,63 @@ export class FrameRun {
             summarizer!.op((head >>> 8) as Action, id, slot, field, lo, hi);
             touched = true;
           }
+        } else if (head === RecordKind.END) {
+          if (items !== word1 || items > MAX_ITEMS || lo + hi * WORD !== ordinal) break run;
+          break;
+        } else if (head === CLEAR) {
+          if (id >= numStorages || slot >= numSlots[id]) break run;
+          state.apply(Action.CLEAR, id, slot, 0, 0, 0);
+        } else if (head === PROP_SET) {
+          if (id >= numStorages || field >= numProperties[id]) break run;
+          state.apply(Action.PROP_SET, id, 0, field, lo, hi);
+        } else if (head === RecordKind.STRING) {
+          const next = i + RECORD_WORDS * (1 + payloadRecords(word1));
+          if (next > endOfWords) break run;
+          this.onString(words, i);
+          i = next;
+          continue;
         } else {
-          state.apply(head >>> 8, id, slot, field, lo, hi);
+          break run;
         }
+        wideBits |= hi | (lo >>> 16) | (id >>> 8);
+        if (compact) {
+          if (wideBits !== 0) {
+            // The first op that needs the wide form: so do all before it (§8.6.6).
+            compact = false;
+            at = this.encodeAgain(words, begin + RECORD_WORDS, i, false, view, countAt + 2);
+          } else {
+            view.setUint32(at, TAG_COMPACT | (word0 & 0xff00) | (id << 16) | (word1 << 24), true);
+            view.setUint32(at + 4, (word1 >>> 8) | (lo << 24), true);
+            bytes[at + 8] = lo >>> 8;
+            at += COMPACT_BYTES;
+          }
+        }
+        if (!compact) {
+          view.setUint32(at, word0, true);
+          view.setUint32(at + 4, word1, true);
+          view.setUint32(at + 8, lo, true);
+          view.setUint32(at + 12, hi, true);
+          at += WIDE_BYTES;
+        }
+        items++;
         i += RECORD_WORDS;
       }
+      if (!compact && wideBits === 0) {
+        compact = true;
+        at = this.encodeAgain(words, begin + RECORD_WORDS, i, true, view, countAt + 2);
+      }
+      bytes[countAt] = items & 0xff;
+      bytes[countAt + 1] = items >>> 8;
       if (touched) summarizer!.endFrame(timeLo, timeHi);
+      dropped = false;
+      out = at;
       lastLo = timeLo;
       lastHi = timeHi;
       ordinal++;
       frames++;
       if (items !== 0) active++;
       totalItems += items;
-      begin = end + RECORD_WORDS;
+      begin = i + RECORD_WORDS;
     }
 
     buffer.length = out;
@@ -201,7 +230,69 @@ export class FrameRun {
     this.lastHi = lastHi;
     this.ordinal = ordinal;
     this.items = totalItems;
+    this.compact = compact;
+    if (dropped) this.rollBack(buffer);
     return begin;
+  }
+
+  /** Encodes the items of a frame so far in the other form; returns the new end. */
+  private encodeAgain(
+    words: Uint32Array,
+    first: number,
+    end: number,
+    compact: boolean,
+    view: DataView,
+    start: number,
+  ): number {
+    let at = start;
+    let i = first;
+    while (i < end) {
+      const word0 = words[i];
+      const word1 = words[i + 1];
+      const kind = word0 & 0xff;
+      if (kind === RecordKind.EVENT) {
+        view.setUint32(at, TAG_EVENT | (word0 & 0xffff0000), true);
+        view.setUint32(at + 4, word1, true);
+        view.setUint32(at + 8, words[i + 2], true);
+        view.setUint32(at + 12, words[i + 3], true);
+        if (word1 > EVENT_INLINE_BYTES) {
+          copyPayload(words, i + RECORD_WORDS, word1 - EVENT_INLINE_BYTES, view, at + 16);
+        }
+        at += EVENT_HEADER_BYTES + word1;
+        i += RECORD_WORDS * (1 + eventExtraRecords(word1));
+      } else if (kind === RecordKind.STRING) {
+        i += RECORD_WORDS * (1 + payloadRecords(word1));
+      } else {
+        if (compact) {
+          view.setUint32(at, TAG_COMPACT | (word0 & 0xffff00) | (word1 << 24), true);
+          view.setUint32(at + 4, (word1 >>> 8) | (words[i + 2] << 24), true);
+          view.setUint8(at + 8, words[i + 2] >>> 8);
+          at += COMPACT_BYTES;
+        } else {
+          view.setUint32(at, word0, true);
+          view.setUint32(at + 4, word1, true);
+          view.setUint32(at + 8, words[i + 2], true);
+          view.setUint32(at + 12, words[i + 3], true);
+          at += WIDE_BYTES;
+        }
+        i += RECORD_WORDS;
+      }
+    }
+    return at;
+  }
+
+  /** Takes back what a frame did that is not in the buffer. The next messages keep more distance from their end. */
+  private rollBack(buffer: SegmentBuffer): void {
+    const { state } = this;
+    this.rollbacks++;
+    this.margin = Math.max(this.margin, FIRST_MARGIN_WORDS) * 4;
+    this.summarizer?.abortFrame();
+    state.loadCheckpoint(buffer.checkpoint);
+    const cursor = new FrameCursor(buffer.bytes.subarray(0, buffer.length), buffer.timeStartPs, true);
+    while (cursor.next()) {
+      if (cursor.kind !== CursorItem.OP) continue;
+      state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
+    }
   }
 }
 

@@ -96,27 +96,37 @@ const content = (file: DecodedFile) =>
 
 describe('the fast path', () => {
   it('writes what the plain path writes, wherever messages are split', async () => {
+    let rollbacks = 0;
     await fc.assert(
-      fc.asyncProperty(cycles, fc.array(fc.nat(10_000), { maxLength: 6 }), async (list, splits) => {
-        const batch = records(list);
-        const plain = await open('plain', { summarizer: createCpuSummarizer });
-        plain.plainPathOnly = true;
-        plain.push(batch.words, 0, batch.length);
-        const fast = await open('fast', { summarizer: createCpuSummarizer });
-        const ends = boundaries(batch);
-        const cuts = [0, ...splits.map((s) => ends[s % ends.length]), batch.length].sort((a, b) => a - b);
-        for (let i = 1; i < cuts.length; i++) {
-          fast.push(batch.words.slice(cuts[i - 1], cuts[i])); // a copy: messages do not outlive the call
-        }
-        const expected = await plain.close(CLOSED);
-        const actual = await fast.close(CLOSED);
-        expect({ ...actual, path: '' }).toEqual({ ...expected, path: '' });
-        const [fastFile, plainFile] = [decodeFile(fast.path), decodeFile(plain.path)];
-        expect(content(fastFile)).toEqual(content(plainFile));
-        expect(fastFile.summary).toEqual(plainFile.summary);
-      }),
+      fc.asyncProperty(
+        cycles,
+        fc.array(fc.nat(10_000), { maxLength: 6 }),
+        fc.nat(1),
+        async (list, splits, margins) => {
+          const batch = records(list);
+          const plain = await open('plain', { summarizer: createCpuSummarizer });
+          plain.run.margin = Number.POSITIVE_INFINITY;
+          plain.push(batch.words, 0, batch.length);
+          const fast = await open('fast', { summarizer: createCpuSummarizer });
+          const ends = boundaries(batch);
+          fast.run.margin = 0;
+          const cuts = [0, ...splits.map((s) => ends[s % ends.length]), batch.length].sort((a, b) => a - b);
+          for (let i = 1; i < cuts.length; i++) {
+            fast.push(batch.words.slice(cuts[i - 1], cuts[i])); // a copy: messages do not outlive the call
+            rollbacks += fast.run.rollbacks;
+            if (margins % 2 === 0) fast.run.margin = 0; // else as after a rollback
+          }
+          const expected = await plain.close(CLOSED);
+          const actual = await fast.close(CLOSED);
+          expect({ ...actual, path: '' }).toEqual({ ...expected, path: '' });
+          const [fastFile, plainFile] = [decodeFile(fast.path), decodeFile(plain.path)];
+          expect(content(fastFile)).toEqual(content(plainFile));
+          expect(fastFile.summary).toEqual(plainFile.summary);
+        },
+      ),
       { numRuns: 80 },
     );
+    expect(rollbacks).toBeGreaterThan(10);
   });
 });
 
@@ -130,6 +140,7 @@ describe('a client that resends', () => {
         await whole.close(CLOSED);
 
         const writer = await open('resent');
+        writer.run.margin = 0;
         const ends = boundaries(all);
         writer.push(all.words, 0, ends[taken % ends.length]);
         await writer.flush();
@@ -199,6 +210,7 @@ describe('a broken client', () => {
   for (const [what, message, corrupt] of cases) {
     it(`with ${what} loses only from that frame on`, async () => {
       const writer = await open('broken');
+      writer.run.margin = 0;
       const batch = good();
       batch.begin(2000n);
       batch.op(Action.SET, 0, 2, 0, 2, 0);

@@ -84,9 +84,8 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly checker: FrameChecker;
   private readonly encoder: FrameEncoder;
-  private readonly run: FrameRun;
-  /** For tests that hold the two paths against each other. */
-  plainPathOnly = false;
+  /** Public for tests, which hold the two paths against each other. */
+  readonly run: FrameRun;
   private readonly policy: CutPolicy;
   private readonly committer: Committer;
   private readonly compressor;
@@ -107,7 +106,8 @@ export class RecordWriter {
   private startOpen = false;
   private cutAt = performance.now();
   private pushedSinceTick = false;
-  private skippingTail = false;
+  /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
+  private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
   private final: { status: SessionStatus; lost: bigint; rejected: bigint; bytes: number } | null = null;
 
@@ -128,8 +128,8 @@ export class RecordWriter {
     this.checker = new FrameChecker(start.state.layout);
     this.encoder = new FrameEncoder(start.state, start.summarizer);
     this.run = new FrameRun(start.state, start.summarizer, this.checker.payloadSizes);
+    this.encoder.onString = this.run.onString = (words, record) => this.strings.take(words, record);
     this.strings = new StringLog(start.nextString);
-    this.encoder.onString = (words, record) => this.strings.take(words, record);
     this.policy = new CutPolicy({
       intervalPs: checkpointInterval(options),
       softBytes: options.softCutBytes ?? DEFAULT_SOFT_BYTES,
@@ -229,7 +229,7 @@ export class RecordWriter {
   restartStream(): void {
     this.carry.clear();
     this.snapshots.clear();
-    this.skippingTail = true;
+    this.resyncing = true;
   }
 
   /** Whether a frame at this time (ps) would start a new segment on the checkpoint grid: the moment to offer snapshots. */
@@ -274,7 +274,7 @@ export class RecordWriter {
 
   /** Ordinary frames, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
   private takeRun(words: Uint32Array, at: number, end: number): number {
-    if (this.open.numFrames === 0 || !this.snapshots.isEmpty || this.plainPathOnly) return at;
+    if (this.open.numFrames === 0 || !this.snapshots.isEmpty || this.resyncing) return at;
     const { run } = this;
     run.lastLo = this.lastLo;
     run.lastHi = this.lastHi;
@@ -284,14 +284,12 @@ export class RecordWriter {
     this.lastHi = run.lastHi;
     this.frameCount = run.ordinal;
     this.itemCount += run.items;
-    if (next !== at) this.skippingTail = false;
     return next;
   }
 
   private takeRecord(words: Uint32Array, at: number, end: number): number {
     const kind = words[at] & 0xff;
     if (kind === RecordKind.BEGIN) {
-      this.skippingTail = false;
       this.checker.scan(words, at + RECORD_WORDS, end);
       if (this.checker.endWord < 0) {
         this.carry.append(words, at, end);
@@ -308,7 +306,7 @@ export class RecordWriter {
       return next;
     }
     if (kind === RecordKind.SNAPSHOT) return at + this.snapshots.take(words, at, end, this.state);
-    if (this.skippingTail) return this.skipTailRecord(words, at, end);
+    if (this.resyncing) return this.skipTailRecord(words, at, end);
     throw recordError(`record kind 0x${kind.toString(16)} outside a frame`);
   }
 
@@ -368,6 +366,7 @@ export class RecordWriter {
     this.hasLast = true;
     this.itemCount += this.checker.numItems;
     this.frameCount++;
+    this.resyncing = false;
   }
 
   /** A frame that was taken before; only strings that are new (they are not, unless the file lost them) are of interest. */

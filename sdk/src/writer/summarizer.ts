@@ -23,6 +23,9 @@ export interface Summarizer {
   /** The frame is complete; its time in ps as two u32 halves. Only called for frames with at least one watched op. */
   endFrame(timeLo: number, timeHi: number): void;
 
+  /** The frame is not: forget its ops. */
+  abortFrame(): void;
+
   /** The summary of all frames so far. */
   finish(): TraceSummary;
 }

@@ -244,5 +244,5 @@ class CoreTrace:
 
 def core_open(open_trace: OpenTrace, trace_name: str, *, core: int = 0) -> CoreTrace:
     """Opens a trace with the identity of the schema and its variables."""
-    variables = {"core": str(core)}
+    variables: dict[str, str] = {"core": str(core)}
     return CoreTrace(open_trace(trace_name, schema_sha256=SCHEMA_SHA256, variables=variables))

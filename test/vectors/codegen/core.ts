@@ -222,7 +222,6 @@ export class CyclesStorage {
 
 /** A trace described by core.yaml. */
 export class CoreTrace<W extends Writer = TraceWriter> {
-  readonly #writer: Writer;
   readonly writer: W;
   readonly entities: EntitiesStorage;
   readonly regs: RegsStorage;
@@ -231,7 +230,6 @@ export class CoreTrace<W extends Writer = TraceWriter> {
   readonly cycles: CyclesStorage;
 
   constructor(writer: W) {
-    this.#writer = writer;
     this.writer = writer;
     this.entities = new EntitiesStorage(writer);
     this.regs = new RegsStorage(writer);
@@ -241,15 +239,15 @@ export class CoreTrace<W extends Writer = TraceWriter> {
   }
 
   evStageTransition(entityId: number, stage: PipelineStage): void {
-    this.#writer.event(EV_STAGE_TRANSITION, [entityId, stage]);
+    this.writer.event(EV_STAGE_TRANSITION, [entityId, stage]);
   }
 
   evFlush(entityId: number, reason: FlushReason): void {
-    this.#writer.event(EV_FLUSH, [entityId, reason]);
+    this.writer.event(EV_FLUSH, [entityId, reason]);
   }
 
   evAnnotate(entityId: number, text: string | number): void {
-    this.#writer.event(EV_ANNOTATE, [entityId, text]);
+    this.writer.event(EV_ANNOTATE, [entityId, text]);
   }
 }
 

@@ -734,5 +734,5 @@ class HostileTrace:
 def hostile_open(open_trace: OpenTrace, trace_name: str, *, site: str, lane: int = 3,
     class_: str = "a \"b\"\\ \u00b5*/%d??/", trace_name_2: str = "x", core: int = -1) -> HostileTrace:
     """Opens a trace with the identity of the schema and its variables."""
-    variables = {"site": site, "lane": str(lane), "class": class_, "trace_name": trace_name_2, "core": str(core)}
+    variables: dict[str, str] = {"site": site, "lane": str(lane), "class": class_, "trace_name": trace_name_2, "core": str(core)}
     return HostileTrace(open_trace(trace_name, schema_sha256=SCHEMA_SHA256, variables=variables))

@@ -751,7 +751,6 @@ export class DeepStorage {
 
 /** A trace described by hostile.yaml. */
 export class HostileTrace<W extends Writer = TraceWriter> {
-  readonly #writer: Writer;
   readonly writer: W;
   readonly w: WStorage;
   readonly state: StateStorage;
@@ -774,7 +773,6 @@ export class HostileTrace<W extends Writer = TraceWriter> {
   readonly deep: DeepStorage;
 
   constructor(writer: W) {
-    this.#writer = writer;
     this.writer = writer;
     this.w = new WStorage(writer);
     this.state = new StateStorage(writer);
@@ -798,29 +796,29 @@ export class HostileTrace<W extends Writer = TraceWriter> {
   }
 
   evSet(value: number | bigint): void {
-    this.#writer.event(EV_SET, [value]);
+    this.writer.event(EV_SET, [value]);
   }
 
   evNothing(): void {
-    this.#writer.event(EV_NOTHING, []);
+    this.writer.event(EV_NOTHING, []);
   }
 
   evShared(a: number): void {
-    this.#writer.event(EV_SHARED, [a]);
+    this.writer.event(EV_SHARED, [a]);
   }
 
   evKeywords(int: number, self: number, void_: number, function_: number, logic: number, payload: number,
     bits: number, linux: number): void {
-    this.#writer.event(EV_KEYWORDS, [int, self, void_, function_, logic, payload, bits, linux]);
+    this.writer.event(EV_KEYWORDS, [int, self, void_, function_, logic, payload, bits, linux]);
   }
 
   evNine(a: number, b: number, c: number, d: number | bigint, e: boolean, f: string | number, g: Class,
     h: number | bigint, i: number): void {
-    this.#writer.event(EV_NINE, [a, b, c, d, e, f, g, h, i]);
+    this.writer.event(EV_NINE, [a, b, c, d, e, f, g, h, i]);
   }
 
   evLaneShared(a: number, a_2: number): void {
-    this.#writer.event(EV_LANE_SHARED, [a, a_2]);
+    this.writer.event(EV_LANE_SHARED, [a, a_2]);
   }
 }
 

@@ -125,6 +125,17 @@ export class Accumulator {
     this.numTouched = 0;
   }
 
+  /** Forgets the amounts of the frame being received. */
+  abortFrame(): void {
+    for (let i = 0; i < this.numTouched; i++) {
+      const source = this.touched[i]!;
+      this.state[source * STRIDE + TOUCHED] = 0;
+      this.state[source * STRIDE + FRAME_SUM] = 0;
+      this.frameHi[source] = 0;
+    }
+    this.numTouched = 0;
+  }
+
   /** The clock's cycle at a time. Most frames come one cycle after the last one or in the same: those need no division. */
   private cycleAt(clock: number, timeLo: number, timeHi: number): number {
     const { clocks } = this;

@@ -9,11 +9,13 @@ export {
   type EventField,
   findCore,
   findCores,
+  requireEntities,
   requirePeriod,
 } from './cores.js';
 export {
   type CoreRange,
   type CoreStall,
+  firstAt,
   type InstructionOptions,
   instructions,
   rangeInPs,
@@ -29,5 +31,5 @@ export {
   type StageEntry,
   type Trap,
 } from './lifecycle.js';
-export { birthsBefore, type Numbering } from './numbering.js';
+export { birthOf, type Numbering } from './numbering.js';
 export { createCpuSummarizer, isCounterStorage, type SummarizerLimits } from './summarizer.js';

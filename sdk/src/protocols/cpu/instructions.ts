@@ -1,7 +1,7 @@
 /** The instructions of a core, each with its whole life, streamed. */
 import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { packedSize } from '../../format/types.js';
+import { Action, packedSize } from '../../format/types.js';
 import type { LoadedSegment, TimePs, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
 import { type CpuCore, requireEntities, requirePeriod } from './cores.js';
@@ -233,6 +233,33 @@ function seqOf({ ordinal }: Tracked, base: bigint | null): bigint | null {
 
 function pcOf({ hasPc, pcLo, pcHi }: Tracked): bigint | null {
   return hasPc ? (BigInt(pcHi) << 32n) | BigInt(pcLo) : null;
+}
+
+/**
+ * When an instruction at an address is fetched for the first time in a range; null when none is.
+ * @throws UscopeError READER_NAME (the core records no instructions or no addresses), FORMAT_* for damage
+ */
+export async function firstAt(
+  trace: Trace,
+  core: CpuCore,
+  pc: bigint,
+  range: CoreRange = {},
+): Promise<bigint | null> {
+  const { def, pcField } = requireEntities(core);
+  if (pcField < 0) {
+    throw new UscopeError('READER_NAME', `the instructions of ${core.name} have no field "pc"`);
+  }
+  const [lo, hi] = [Number(pc & 0xffff_ffffn), Number(pc >> 32n)];
+  let found: bigint | null = null;
+  await trace.scan(rangeInPs(core, range), {
+    op: (cursor) => {
+      if (cursor.storageId !== def.storageId || cursor.field !== pcField) return true;
+      if (cursor.action !== Action.SET || cursor.lo !== lo || cursor.hi !== hi) return true;
+      found = cursor.timePs;
+      return false;
+    },
+  });
+  return found;
 }
 
 export interface CoreStall {

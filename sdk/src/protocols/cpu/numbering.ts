@@ -1,7 +1,7 @@
 /** The number of an instruction in the whole trace: how many were born before it. */
 import type { Trace } from '../../reader/index.js';
-import type { CoreEntities, CpuCore } from './cores.js';
-import { type SegmentAccess, SlotWalk } from './segments.js';
+import { type CoreEntities, type CpuCore, requireEntities } from './cores.js';
+import { SegmentAccess, SlotWalk } from './segments.js';
 
 /** What is read through to count without a summary, in bytes of the file: a fraction of a second. */
 const CHEAP_BYTES = 8 * 1024 * 1024;
@@ -31,7 +31,8 @@ export async function birthsBefore(
   if (first === 0) return startsFromNothing(access, entities);
   if (numbering === 'never') return null;
   const start = access.entries[first].timeStartPs;
-  const milestone = await summaryMilestone(trace, core, entities, access, start);
+  const density = await densityOf(trace, core, entities);
+  const milestone = milestoneWhere(density, access, (timePs) => timePs <= start);
   const distance = access.entries[first].offset - (access.entries[milestone.segment]?.offset ?? 0);
   if (numbering === 'cheap' && distance > CHEAP_BYTES) return null;
   return milestone.births + BigInt(await countBirths(access, entities, milestone, first));
@@ -44,28 +45,68 @@ async function startsFromNothing(access: SegmentAccess, entities: CoreEntities):
   return new SlotWalk(entities, state).taken.size === 0 ? 0n : null;
 }
 
+/**
+ * When instruction `seq` was born; null when the trace has fewer, or does not begin with the first.
+ * @throws UscopeError FORMAT_* for damage
+ */
+export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise<bigint | null> {
+  const entities = requireEntities(core);
+  const access = await SegmentAccess.of(trace);
+  if ((await startsFromNothing(access, entities)) === null) return null;
+  const milestone = milestoneWhere(
+    await densityOf(trace, core, entities),
+    access,
+    (_time, births) => births <= seq,
+  );
+  let { births } = milestone;
+  let found: bigint | null = null;
+  let walk: SlotWalk | null = null;
+  for await (const segment of access.from(milestone.segment, undefined)) {
+    walk ??= new SlotWalk(entities, await access.stateBefore(segment));
+    walk.walk(segment, null, (_slot, cursor) => {
+      if (found !== null || cursor.timePs < milestone.timePs) return;
+      if (births === seq) found = cursor.timePs;
+      births++;
+    });
+    if (found !== null) break;
+  }
+  return found;
+}
+
+/** Births per bucket of time. */
+interface Density {
+  readonly bucketPs: bigint;
+  readonly births: Uint32Array;
+}
+
 /** The summary counts births per bucket of cycles, over all catalogues of the trace: it can be used where there is one. */
-async function summaryMilestone(
-  trace: Trace,
-  core: CpuCore,
-  entities: CoreEntities,
-  access: SegmentAccess,
-  timePs: bigint,
-): Promise<Milestone> {
-  const nothing = { births: 0n, timePs: 0n, segment: 0 };
+async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): Promise<Density | null> {
   const catalogues = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
   // Only of our own writer is it known what exactly it counts.
-  if (catalogues.length !== 1 || trace.session === null || core.periodPs === 0n) return nothing;
+  if (catalogues.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
   const summary = await trace.summary();
-  const [density] = summary?.density ?? [];
-  if (!summary || !density || density.length === 0) return nothing;
-  const interval = BigInt(summary.baseIntervalCycles) * core.periodPs;
-  if (interval === 0n) return nothing;
-  const buckets = Math.min(Number(timePs / interval), density.length);
+  const births = summary?.density[0];
+  if (!summary || !births || births.length === 0 || summary.baseIntervalCycles === 0) return null;
+  return { bucketPs: BigInt(summary.baseIntervalCycles) * core.periodPs, births };
+}
+
+/** The last border between buckets for which the condition holds; the beginning of the trace without a summary. */
+function milestoneWhere(
+  density: Density | null,
+  access: SegmentAccess,
+  holds: (timePs: bigint, births: bigint) => boolean,
+): Milestone {
+  let best: Milestone = { births: 0n, timePs: 0n, segment: 0 };
+  if (!density) return best;
   let births = 0n;
-  for (let index = 0; index < buckets; index++) births += BigInt(density[index]);
-  const reached = BigInt(buckets) * interval;
-  return { births, timePs: reached, segment: access.firstReaching(reached) };
+  let timePs = 0n;
+  for (const count of density.births) {
+    births += BigInt(count);
+    timePs += density.bucketPs;
+    if (!holds(timePs, births)) break;
+    best = { births, timePs, segment: 0 };
+  }
+  return { ...best, segment: access.firstReaching(best.timePs) };
 }
 
 async function countBirths(

@@ -60,6 +60,8 @@ class CpuSummarizer implements Summarizer {
   private readonly sources: readonly WatchedSource[];
   private readonly accumulator: Accumulator;
   private births = 0;
+  /** Of the frame being received. */
+  private frameBirths = 0;
 
   constructor(
     private readonly schema: Schema,
@@ -88,13 +90,20 @@ class CpuSummarizer implements Summarizer {
     if (field !== 0 || action !== this.actionOf[storageId]) return;
     // A SET of an entity's first field is a birth, on a free slot or not; its value is the id.
     if (action === Action.SET) {
-      this.births++;
+      this.frameBirths++;
       this.accumulator.add(this.sourceOf[storageId]!, 1, 0);
     } else this.accumulator.add(this.sourceOf[storageId]!, lo, hi);
   }
 
   endFrame(timeLo: number, timeHi: number): void {
+    this.births += this.frameBirths;
+    this.frameBirths = 0;
     this.accumulator.endFrame(timeLo, timeHi);
+  }
+
+  abortFrame(): void {
+    this.frameBirths = 0;
+    this.accumulator.abortFrame();
   }
 
   finish(): TraceSummary {

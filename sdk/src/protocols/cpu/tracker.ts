@@ -253,9 +253,9 @@ export class Tracker {
   /** Gives an event to its instruction, now or when it is born in this frame. */
   private attach(cursor: FrameCursor, event: CoreEvent, apply: (tracked: Tracked) => void): void {
     const tracked = this.subject(cursor, event);
-    if (tracked) return apply(tracked);
     const field = event.fields.get('entity_id');
-    if (field && this.early.length < MAX_ENTRIES) this.early.push({ id: readLow(cursor, field), apply });
+    if (tracked) apply(tracked);
+    else if (field && this.early.length < MAX_ENTRIES) this.early.push({ id: readLow(cursor, field), apply });
   }
 
   private onDependency(cursor: FrameCursor, event: CoreEvent): void {

@@ -217,7 +217,7 @@ class PythonGenerator {
         '    ',
       ),
       '    """Opens a trace with the identity of the schema and its variables."""',
-      `    variables = {${items.join(', ')}}`,
+      `    variables: dict[str, str] = {${items.join(', ')}}`,
       `    return ${this.traceClass}(open_trace(trace_name, schema_sha256=SCHEMA_SHA256, variables=variables))`,
     ];
   }

@@ -108,7 +108,7 @@ class TsGenerator {
       '  constructor(writer: Writer) {',
       '    this.#writer = writer;',
       '  }',
-      ...this.methods(storageProcedures(def), new Names(isReserved)),
+      ...this.methods(storageProcedures(def), new Names(isReserved), 'this.#writer'),
       '}',
     ];
   }
@@ -121,42 +121,45 @@ class TsGenerator {
     return [
       `/** A trace described by ${this.model.source}. */`,
       `export class ${this.traceClass}<W extends Writer = TraceWriter> {`,
-      '  readonly #writer: Writer;',
       '  readonly writer: W;',
       ...storages.map(([member, name]) => `  readonly ${member}: ${name};`),
       '',
       '  constructor(writer: W) {',
-      '    this.#writer = writer;',
       '    this.writer = writer;',
       ...storages.map(([member, name]) => `    this.${member} = new ${name}(writer);`),
       '  }',
-      ...this.methods(events, members),
+      ...this.methods(events, members, 'this.writer'),
       '}',
     ];
   }
 
-  private methods(procedures: readonly Procedure[], members: Names): string[] {
+  private methods(procedures: readonly Procedure[], members: Names, writer: string): string[] {
     return procedures
       .filter((procedure) => !procedure.interning)
       .flatMap((procedure) => [
         '',
-        ...indented(this.method(procedure, members.claim(camel(procedure.word))), '  '),
+        ...indented(this.method(procedure, members.claim(camel(procedure.word)), writer), '  '),
       ]);
   }
 
-  private method({ params, action }: Procedure, name: string): string[] {
+  private method({ params, action }: Procedure, name: string, writer: string): string[] {
     // Parameters hide names of the module, so they must differ from those.
     const names = new Names((wanted) => isReserved(wanted) || this.names.has(wanted));
     const claimed = params.map((param) => ({ type: param.type, name: names.claim(camel(param.word)) }));
     const inputs = claimed.map((param) => `${param.name}: ${this.type(param.type)}`);
     const slot = claimed.find(({ type }) => type === 'slot')?.name ?? '0';
     const values = claimed.filter(({ type }) => type !== 'slot').map((param) => param.name);
-    return [...call(name, inputs, ': void {'), ...this.body(action, slot, values), '}'];
+    return [...call(name, inputs, ': void {'), ...this.body(action, slot, values, writer), '}'];
   }
 
-  private body(action: Procedure['action'], slot: string, values: readonly string[]): string[] {
+  private body(
+    action: Procedure['action'],
+    slot: string,
+    values: readonly string[],
+    writer: string,
+  ): string[] {
     const statement = (fn: string, args: readonly string[]): string[] =>
-      call(`this.#writer.${fn}`, args, ';', '  ');
+      call(`${writer}.${fn}`, args, ';', '  ');
     const id = (owner: Parameters<Constants['of']>[0]): string => this.constants.of(owner);
     switch (action.kind) {
       case 'set':

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The schema as the calls need it: shapes, limits, names; decoded from the binary chunk. */
+#ifndef USCOPE_SCHEMA_H
+#define USCOPE_SCHEMA_H
+
+#include "common.h"
+
+#pragma GCC visibility push(hidden)
+
+/** Format text §4.2. */
+enum {
+    FT_U8 = 1,
+    FT_U16,
+    FT_U32,
+    FT_U64,
+    FT_I8,
+    FT_I16,
+    FT_I32,
+    FT_I64,
+    FT_BOOL,
+    FT_STRING_REF,
+    FT_ENUM,
+};
+
+struct storage_shape {
+    uint16_t num_slots;
+    uint16_t num_fields;
+    uint32_t first_field; /* into field_limits and field_infos */
+};
+
+struct property_shape {
+    uint32_t first; /* into field_limits and field_infos */
+    uint32_t count;
+};
+
+struct event_shape {
+    uint16_t num_fields;
+    uint16_t size;        /* payload bytes */
+    uint32_t first_field; /* into event_fields */
+};
+
+/** Values below `limit` are good without a closer look; 0 for strings, which need one always. */
+struct event_field {
+    uint64_t limit;
+    uint16_t offset; /* in the payload */
+    uint8_t shift;   /* the same in bits, where the payload fits the record itself */
+    uint8_t type;
+    uint8_t size;
+    uint8_t enum_id;
+    uint16_t reserved;
+};
+
+struct field_info {
+    const char *name;
+    uint8_t type;
+    uint8_t enum_id;
+};
+
+struct storage_info {
+    char *name; /* scope path without the root */
+    uint32_t slot_size;
+    bool sparse;
+};
+
+struct enum_label {
+    const char *name;
+    uint8_t value;
+};
+
+struct enum_info {
+    const char *name;
+    uint32_t first_label;
+    uint32_t num_labels;
+};
+
+struct uscopei_schema {
+    unsigned char *payload; /* the chunk; names point into it */
+    size_t payload_size;
+    uint32_t num_storages, num_events, num_enums, num_fields, num_event_fields, num_labels;
+    struct storage_shape *storages;
+    struct property_shape *properties;
+    struct storage_info *storage_infos;
+    uint64_t *field_limits; /* slot fields and properties of all storages */
+    struct field_info *field_infos;
+    struct event_shape *events;
+    char **event_names;
+    struct event_field *event_fields;
+    const char **event_field_names;
+    struct enum_info *enums;
+    struct enum_label *labels;
+    uint32_t *storages_by_name, *events_by_name; /* ids sorted by name */
+    bool has_strings;
+};
+
+/** Decodes a schema chunk payload (§4). NULL and *code, *detail on bytes that do not make sense. */
+struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, uscopei_code *code,
+                                             const char **detail);
+/** lookup.c: fills storages_by_name and events_by_name. */
+void uscopei_schema_index_names(struct uscopei_schema *schema);
+void uscopei_schema_destroy(struct uscopei_schema *schema);
+unsigned uscopei_type_size(uint8_t type);
+const char *uscopei_type_name(uint8_t type);
+/** "u32", "enum flush_reason" */
+const char *uscopei_describe_type(const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id,
+                                  char *out, size_t size);
+/** Exclusive limit below which a value certainly fits (see struct event_field). */
+uint64_t uscopei_type_limit(uint8_t type);
+
+/* values.c */
+/** Checks a value against a type. E_NONE, E_OP_VALUE or E_OP_STRING. `strings` is the number of strings
+ * defined. */
+uscopei_code uscopei_check_value(uint8_t type, uint64_t value, uint32_t strings);
+/** "0x1_0000_0000" */
+void uscopei_format_hex(uint64_t value, char *out, size_t size);
+
+/* schema_builder.c */
+const char *uscopei_schema_source_name(const uscope_schema_t *schema);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A trace as the per-cycle calls see it: the slot behind a handle, and how records are put into its chunk. */
+#ifndef USCOPE_TRACE_H
+#define USCOPE_TRACE_H
+
+#include "pool.h"
+#include "schema.h"
+
+#pragma GCC visibility push(hidden)
+
+enum {
+    MAX_TRACES = 256,
+    /* A power of two, so that one mask finds the slot of a handle; small, so that traces do not share cache
+       sets. */
+    TRACE_STRIDE = 512,
+};
+
+struct uscopei_session;
+
+/**
+ * A handle is the address of a slot plus the slot's generation (1..511), so a handle of an earlier trace in
+ * the same slot is not one of the present trace. `frame_handle` is the handle inside a cycle and 0 otherwise:
+ * one compare says that the handle is good and the call is at the right place.
+ */
+struct uscopei_trace {
+    /* first cache line: every op */
+    uintptr_t frame_handle;
+    unsigned char *cursor;
+    unsigned char *limit; /* a single record may be appended while cursor < limit */
+    const struct storage_shape *storages;
+    const uint64_t *field_limits;
+    const struct event_shape *events;
+    const struct event_field *event_fields;
+    uint32_t num_storages, num_events;
+
+    /* second: every cycle */
+    uintptr_t idle_handle; /* the handle between cycles, else 0 */
+    uint64_t last_time;
+    uint64_t next_checkpoint; /* UINT64_MAX without a callback */
+    uint64_t ordinal;         /* of the open or the next frame */
+    unsigned char *item_base; /* items of the frame are counted from here */
+    unsigned char *chunk;
+    _Atomic uint64_t *published;
+    uint32_t items_before;  /* items of the frame in earlier chunks */
+    uint32_t extra_records; /* records since item_base that are no items of their own */
+
+    /* third: seldom */
+    _Atomic uint32_t failed; /* set by the I/O thread */
+    uint32_t reserved;
+    uintptr_t handle; /* 0: slot is free */
+    const struct property_shape *properties;
+    struct uscopei_session *session;
+    uint32_t generation;
+};
+
+union uscopei_slot {
+    struct uscopei_trace trace;
+    unsigned char bytes[TRACE_STRIDE];
+};
+
+extern union uscopei_slot uscopei_traces[MAX_TRACES];
+extern atomic_bool uscopei_forked;
+
+/** The slot a value claims to belong to, NULL when it is no handle at all. */
+static inline struct uscopei_trace *slot_of(const void *w)
+{
+    uintptr_t value = (uintptr_t)w;
+    if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces)) return NULL;
+    return (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
+}
+
+/** True when the handle is good and its trace inside a cycle; then *t is the trace. */
+static inline bool in_frame(const void *w, struct uscopei_trace **t)
+{
+    uintptr_t value = (uintptr_t)w;
+    if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces)) return false;
+    *t = (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
+    return LIKELY((*t)->frame_handle == value);
+}
+
+/* trace_table.c */
+/** A free slot with a fresh handle, NULL when 256 traces are open. */
+struct uscopei_trace *uscopei_slot_acquire(struct uscopei_session *session);
+void uscopei_slot_release(struct uscopei_trace *t);
+/** The open trace of a handle; NULL, with OP_HANDLE reported unless the handle is null. */
+struct uscopei_trace *uscopei_resolve(const void *w, const char *call);
+/** A handle of this table that has been valid once and is no more. */
+bool uscopei_is_stale(const void *w);
+void uscopei_install_fork_guard(void);
+
+/* chunks.c: the trace's side of the chunk memory */
+/** Room for `bytes` more and an END, splitting the frame or waiting for credit as needed. False: the trace
+ * failed. */
+bool uscopei_make_room(struct uscopei_trace *t, size_t bytes);
+bool uscopei_first_chunk(struct uscopei_trace *t);
+void uscopei_seal_last(struct uscopei_trace *t);
+void uscopei_set_limit(struct uscopei_trace *t);
+uint32_t uscopei_frame_items(const struct uscopei_trace *t);
+/** Runs the failure policy once after the I/O thread has given the trace up. */
+void uscopei_handle_failure(struct uscopei_trace *t);
+/** The policy itself; returns only to go on untraced. */
+void uscopei_failure_policy(void *w, const char *code, const char *message);
+
+static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
+{
+    uint64_t *words = (uint64_t *)(void *)__builtin_assume_aligned(at, RECORD_BYTES);
+    words[0] = low;
+    words[1] = high;
+}
+
+static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot, uint16_t field)
+{
+    return RECORD_OP | (uint64_t)action << 8 | (uint64_t)storage << 16 | (uint64_t)slot << 32 |
+           (uint64_t)field << 48;
+}
+
+static inline uint64_t event_word(uint16_t type, uint32_t size)
+{
+    return RECORD_EVENT | (uint64_t)type << 16 | (uint64_t)size << 32;
+}
+
+static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset,
+                                uint32_t total)
+{
+    put_record(at, RECORD_SNAPSHOT | (uint64_t)storage << 16 | (uint64_t)size << 32,
+               offset | (uint64_t)total << 32);
+}
+
+static inline void put_string(unsigned char *at, uint32_t length, uint64_t index)
+{
+    put_record(at, RECORD_STRING | (uint64_t)length << 32, index);
+}
+
+/** Ends the frame at the cursor, which always has room for it, and publishes it. */
+static inline void put_end(struct uscopei_trace *t, uint32_t items)
+{
+    put_record(t->cursor, RECORD_END | (uint64_t)items << 32, t->ordinal);
+    t->cursor += RECORD_BYTES;
+    t->ordinal++;
+    atomic_store_explicit(t->published, (uint64_t)(t->cursor - t->chunk), memory_order_release);
+}
+
+static inline void start_items(struct uscopei_trace *t)
+{
+    t->item_base = t->cursor;
+    t->items_before = 0;
+    t->extra_records = 0;
+}
+
+#pragma GCC visibility pop
+
+#endif

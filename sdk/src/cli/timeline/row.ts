@@ -1,0 +1,125 @@
+/** One instruction as a row of the timeline: what stands in which cycle. */
+import { type CpuCore, type Instruction, InstructionEnd } from '../../protocols/cpu/index.js';
+import { disassemble } from '../../protocols/cpu/riscv/index.js';
+import { NO_LETTER } from './letters.js';
+
+/** What a cell shows; also what it is coloured by. */
+export type CellKind = 'empty' | 'stage' | 'held' | 'waiting' | 'unknown' | 'squashed' | 'retired' | 'lost';
+
+export interface Cell {
+  readonly text: string;
+  readonly kind: CellKind;
+  /** Index of the stage, for `stage` and `held`; -1 for none. */
+  readonly stage: number;
+}
+
+export const MARKS = {
+  waiting: '.',
+  unknown: '?',
+  squashed: 'x',
+  retired: '|',
+  lost: '!',
+} as const;
+
+const mark = (kind: keyof typeof MARKS): Cell => ({ text: MARKS[kind], kind, stage: -1 });
+const EMPTY: Cell = { text: ' ', kind: 'empty', stage: -1 };
+
+interface StageStart {
+  readonly cycle: number;
+  readonly stage: number;
+}
+
+/** Cycles are numbers relative to the start of the timeline: what lies before is negative. */
+export class TimelineRow {
+  readonly text: string;
+  readonly isSquashed: boolean;
+  /** First and last cycle with something to show. */
+  readonly first: number;
+  readonly last: number;
+  private readonly starts: readonly StageStart[];
+  private readonly flushCycle: number;
+  private readonly endCycle: number;
+
+  /**
+   * @param origin cycle that counts as 0
+   * @param knownUntil cycle (relative) at which the trace ends: nothing is known from there on
+   */
+  constructor(
+    core: CpuCore,
+    readonly instruction: Instruction,
+    origin: bigint,
+    knownUntil: number,
+    private readonly letters: readonly string[],
+  ) {
+    const { birthPs, stages, flush, end, endPs } = instruction;
+    const cycle = (timePs: bigint): number => Number(timePs / core.periodPs - origin);
+    this.text = instructionText(core, instruction);
+    this.isSquashed = flush !== null;
+    this.starts = stages.map(({ stage, timePs }) => ({ stage, cycle: cycle(timePs) }));
+    this.first = birthPs === null ? Number.NEGATIVE_INFINITY : cycle(birthPs);
+    this.flushCycle = flush ? cycle(flush.timePs) : Number.POSITIVE_INFINITY;
+    const entered = this.starts.at(-1)?.cycle ?? Number.NEGATIVE_INFINITY;
+    const ended = endPs === null ? Number.POSITIVE_INFINITY : cycle(endPs);
+    // Some models clear in the very cycle in which the last stage is entered: the mark then stands behind it.
+    this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
+    this.last = Math.min(this.flushCycle, this.endCycle, knownUntil - 1);
+  }
+
+  /** Nothing is known of it but that it is there. */
+  get isSilent(): boolean {
+    const { birthPs, stages, flush, endPs } = this.instruction;
+    return birthPs === null && stages.length === 0 && flush === null && endPs === null;
+  }
+
+  /** The cells of cycles `from` to `to` (exclusive). */
+  cells(from: number, to: number): Cell[] {
+    const cells: Cell[] = [];
+    let next = 0;
+    for (let cycle = from; cycle < to; cycle++) {
+      while (next < this.starts.length && this.starts[next].cycle <= cycle) next++;
+      cells.push(this.cell(cycle, this.starts[next - 1]));
+    }
+    return cells;
+  }
+
+  private cell(cycle: number, start: StageStart | undefined): Cell {
+    if (cycle < this.first || (cycle > this.last && cycle !== this.endMark)) return EMPTY;
+    if (cycle === this.flushCycle) return mark('squashed');
+    if (cycle === this.endCycle) return this.endCell();
+    if (!start) return mark(this.instruction.birthPs === null ? 'unknown' : 'waiting');
+    const letter = this.letters[start.stage] ?? NO_LETTER;
+    const entered = start.cycle === cycle;
+    return {
+      text: entered ? letter : letter.toLowerCase(),
+      kind: entered ? 'stage' : 'held',
+      stage: start.stage,
+    };
+  }
+
+  /** Where the end is marked even though the trace ends there. */
+  private get endMark(): number {
+    return this.flushCycle === Number.POSITIVE_INFINITY ? this.endCycle : this.flushCycle;
+  }
+
+  private endCell(): Cell {
+    if (this.instruction.end === InstructionEnd.LOST) return mark('lost');
+    return this.isSquashed ? EMPTY : mark('retired');
+  }
+}
+
+/** Disassembly; of other instruction sets, or without machine code, what the model annotated. */
+export function instructionText(core: CpuCore, { pc, bits, annotations }: Instruction): string {
+  if (core.xlen !== null && bits !== null && bits !== 0) {
+    return disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
+  }
+  for (const { text } of annotations) {
+    const match = /^(?:0x)?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
+    if (match?.[1]) return oneLine(match[1]);
+  }
+  return oneLine(annotations[0]?.text ?? '');
+}
+
+// Text of a model may hold anything: control characters would break the columns, or drive the terminal.
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+}

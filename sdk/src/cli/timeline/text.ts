@@ -1,0 +1,239 @@
+/** The timeline for people: blocks of as many cycles as fit the width, one row per instruction. */
+import type { CoreStall, CpuCore, Instruction } from '../../protocols/cpu/index.js';
+import { stageLetters } from './letters.js';
+import type { TimelineRange } from './range.js';
+import { type Cell, MARKS, TimelineRow } from './row.js';
+import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from './style.js';
+
+export interface TextOptions {
+  /** Characters per line. */
+  readonly width: number;
+  readonly colour: boolean;
+  /** Cycle in which the trace ends. */
+  readonly lastCycle: bigint;
+  readonly out: (text: string) => void;
+}
+
+const MIN_CYCLES = 10;
+const TICK = 10n;
+const MIN_TEXT = 16;
+const MAX_TEXT = 24;
+const MANY = 10;
+const GAP = '  ';
+const LEGEND = [
+  'lower case: held',
+  `${MARKS.waiting} no stage`,
+  `${MARKS.squashed} squashed`,
+  `${MARKS.retired} retired`,
+];
+const DEFAULT_REASON = 'pipeline_clear'.length;
+
+interface Layout {
+  readonly seq: number;
+  readonly pc: number;
+  readonly text: number;
+  /** Cycles per block. */
+  readonly cycles: number;
+}
+
+/** Prints a timeline; rows must come in order of birth. */
+export class TextTimeline {
+  /** Instructions known to be in flight, of which the trace tells nothing: not listed. */
+  silent = 0;
+  /** Rows printed, each instruction once. */
+  printed = 0;
+  private readonly letters: readonly string[];
+  private readonly total: number;
+  private readonly knownUntil: number;
+  private layout: Layout | null = null;
+  /** Start of the block that is being filled. */
+  private blockStart = 0;
+  private rows: TimelineRow[] = [];
+  private readonly seen = new WeakSet<TimelineRow>();
+  private stall: IteratorResult<CoreStall> | null = null;
+
+  constructor(
+    private readonly core: CpuCore,
+    private readonly range: TimelineRange,
+    private readonly stalls: AsyncIterator<CoreStall>,
+    private readonly options: TextOptions,
+  ) {
+    this.letters = stageLetters(core.stages);
+    this.total = Number(range.to - range.from);
+    this.knownUntil = Number(options.lastCycle + 1n - range.from);
+  }
+
+  async add(instruction: Instruction): Promise<void> {
+    const row = new TimelineRow(this.core, instruction, this.range.from, this.knownUntil, this.letters);
+    if (row.isSilent) {
+      this.silent++;
+      return;
+    }
+    if (!this.layout) this.begin(instruction);
+    while (row.first >= this.blockStart + this.layout!.cycles) await this.printBlock();
+    this.rows.push(row);
+  }
+
+  async finish(): Promise<void> {
+    if (!this.layout) return;
+    while (this.blockStart < this.total && this.rows.length > 0) await this.printBlock();
+  }
+
+  private begin({ seq, pc }: Instruction): void {
+    const { width } = this.options;
+    const seqWidth = Math.max(4, (seq?.toString().length ?? 0) + 1);
+    const pcWidth = Math.max(8, pc?.toString(16).length ?? 0);
+    const reason = this.core.events.get('flush')?.fields.get('reason')?.labels?.values ?? [];
+    const reasonWidth = Math.max(DEFAULT_REASON, ...reason.map(({ name }) => name.length)) + 1;
+    const available = width - seqWidth - pcWidth - reasonWidth - 4;
+    const text = Math.max(MIN_TEXT, Math.min(MAX_TEXT, Math.floor(available / 3)));
+    const cycles = Math.max(MIN_CYCLES, available - text);
+    this.layout = { seq: seqWidth, pc: pcWidth, text, cycles };
+    this.printHead();
+  }
+
+  private printHead(): void {
+    const { core, range, options } = this;
+    const title = styled(BOLD, core.name, options.colour);
+    const period = `${core.clock?.name ?? 'clock'} ${core.periodPs} ps`;
+    options.out(`${title}  cycles ${range.from} to ${range.to - 1n}  (${period})\n`);
+    const entries = [
+      ...core.stages.map((name, index) => ({
+        text: `${this.letters[index]} ${name}`,
+        style: stageStyle(index),
+      })),
+      ...LEGEND.map((text) => ({ text, style: DIM })),
+    ];
+    let used = 0;
+    for (const { text, style } of entries) {
+      const fits = used > 0 && used + GAP.length + text.length <= options.width;
+      if (used > 0) options.out(fits ? GAP : '\n');
+      used = fits ? used + GAP.length + text.length : text.length;
+      options.out(styled(style, text, options.colour));
+    }
+    options.out('\n');
+  }
+
+  private async printBlock(): Promise<void> {
+    const { cycles } = this.layout!;
+    const from = this.blockStart;
+    const to = Math.min(from + cycles, this.total);
+    const shown = this.rows.filter((row) => row.first < to && row.last >= from);
+    const stalls = await this.stallsUntil(to);
+    if (shown.length > 0) {
+      this.printRuler(from, to);
+      for (const [reason, counts] of stalls) this.printStalls(reason, counts, from, to);
+      for (const row of shown) this.printRow(row, from, to);
+    }
+    this.blockStart = from + cycles;
+    this.rows = this.rows.filter((row) => row.last >= this.blockStart);
+  }
+
+  /** Stalls by reason and cycle, up to a cycle. */
+  private async stallsUntil(to: number): Promise<Map<string, Map<number, number>>> {
+    const found = new Map<string, Map<number, number>>();
+    const { periodPs } = this.core;
+    for (;;) {
+      this.stall ??= await this.stalls.next();
+      if (this.stall.done) return found;
+      const { timePs, reason } = this.stall.value;
+      const cycle = Number(timePs / periodPs - this.range.from);
+      if (cycle >= to) return found;
+      const counts = found.get(reason) ?? new Map<number, number>();
+      counts.set(cycle, (counts.get(cycle) ?? 0) + 1);
+      found.set(reason, counts);
+      this.stall = null;
+    }
+  }
+
+  private printRuler(from: number, to: number): void {
+    const { seq, pc, text } = this.layout!;
+    const head = ` ${'#'.padStart(seq)} ${'pc'.padEnd(pc)} ${'instruction'.padEnd(text)} `;
+    let ruler = '';
+    for (let cycle = from; cycle < to; cycle++) {
+      const number = this.range.from + BigInt(cycle);
+      const isTick = number % TICK === 0n || cycle === from;
+      const label = `|${number}`;
+      if (!isTick || ruler.length > cycle - from) continue;
+      // The first cycle of a block is named only where the next tick leaves room.
+      const room = Number(TICK - (number % TICK));
+      if (cycle === from && label.length >= room && cycle + room < to) continue;
+      ruler = ruler.padEnd(cycle - from) + label;
+    }
+    this.options.out(`\n${styled(DIM, (head + ruler).trimEnd(), this.options.colour)}\n`);
+  }
+
+  private printStalls(reason: string, counts: ReadonlyMap<number, number>, from: number, to: number): void {
+    const { seq, pc, text } = this.layout!;
+    const width = seq + pc + text + 3;
+    const head = `stall ${reason}`.slice(0, width).padStart(width);
+    let cells = '';
+    for (let cycle = from; cycle < to; cycle++) {
+      const count = counts.get(cycle) ?? 0;
+      cells += count === 0 ? ' ' : count < MANY ? String(count) : '+';
+    }
+    this.options.out(`${styled(YELLOW, `${head} ${cells}`.trimEnd(), this.options.colour)}\n`);
+  }
+
+  private printRow(row: TimelineRow, from: number, to: number): void {
+    const { colour, out } = this.options;
+    const { seq, pc, text } = this.layout!;
+    const { instruction } = row;
+    if (!this.seen.has(row)) this.printed++;
+    this.seen.add(row);
+    const isMarked = this.range.pc !== null && instruction.pc === this.range.pc;
+    const number = (instruction.seq?.toString() ?? '').padStart(seq);
+    const address = (instruction.pc?.toString(16).padStart(8, '0') ?? '').padEnd(pc);
+    const head = `${isMarked ? '>' : ' '}${number} ${address} ${fit(row.text, text)} `;
+    const cells = row.cells(from, to);
+    while (cells.at(-1)?.kind === 'empty') cells.pop();
+    const reason = this.reasonAt(row, to);
+    const headStyle = row.isSquashed ? DIM : isMarked ? BOLD : null;
+    const line =
+      (headStyle ? styled(headStyle, head, colour) : head) + paintCells(cells, row.isSquashed, colour);
+    const tail = reason && styled(RED, ` ${reason}`, colour);
+    out(`${colour ? line : (line + tail).trimEnd()}${colour ? tail : ''}\n`);
+  }
+
+  /** The reason of a squash, in the block that shows it. */
+  private reasonAt(row: TimelineRow, to: number): string {
+    const { flush } = row.instruction;
+    if (!flush || row.last >= to) return '';
+    return flush.reason ?? '';
+  }
+}
+
+/** Neighbours of one style share their escape sequences. */
+function paintCells(cells: readonly Cell[], isSquashed: boolean, colour: boolean): string {
+  if (!colour) return cells.map((cell) => cell.text).join('');
+  let line = '';
+  for (let at = 0; at < cells.length; ) {
+    const style = cellStyle(cells[at], isSquashed);
+    let text = '';
+    for (; at < cells.length && cellStyle(cells[at], isSquashed) === style; at++) text += cells[at].text;
+    line += style ? styled(style, text, true) : text;
+  }
+  return line;
+}
+
+function cellStyle(cell: Cell, isSquashed: boolean): Style | null {
+  switch (cell.kind) {
+    case 'empty':
+      return null;
+    case 'squashed':
+    case 'lost':
+      return RED;
+    case 'retired':
+      return GREEN;
+    case 'stage':
+      return isSquashed ? DIM : stageStyle(cell.stage);
+    case 'held':
+      return isSquashed ? DIM : stageStyle(cell.stage, true);
+    default:
+      return DIM;
+  }
+}
+
+function fit(text: string, width: number): string {
+  return text.length <= width ? text.padEnd(width) : `${text.slice(0, width - 1)}~`;
+}

@@ -1,0 +1,52 @@
+/** docs/guide.md and the pages under docs/simulators, executed block by block as a reader would. */
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Block, blocksOf, matchesOutput, ShellSession } from '../support/executable-document.js';
+import { buildSdk } from '../support/processes.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+
+// What `npm run setup` does, which both documents begin with.
+beforeAll(() => {
+  buildSdk();
+  execFileSync('make', ['-C', join(root, 'dpi'), '--no-print-directory']);
+});
+
+function execute(session: ShellSession, block: Block): void {
+  if (block.kind === 'file') {
+    session.writeFile(block.path, block.text);
+    return;
+  }
+  const { status, output } = session.run(block.script);
+  expect(status, output).toBe(block.status);
+  if (block.output !== null && !matchesOutput(block.output, output)) expect(output).toBe(block.output);
+}
+
+function titleOf(block: Block): string {
+  return block.kind === 'file' ? block.path : (block.script.trim().split('\n')[0] ?? '');
+}
+
+describe.each(['docs/guide.md', 'docs/simulators/verilator.md'])('%s', (path) => {
+  const home = mkdtempSync(join(tmpdir(), 'uscope-guide-'));
+  const session = new ShellSession(home, root);
+  const blocks = blocksOf(read(path));
+  afterAll(() => rmSync(home, { recursive: true, force: true }));
+
+  it.each(blocks.map((block) => [block.line, titleOf(block), block] as const))(
+    'line %i: %s',
+    (_line, _title, block) => execute(session, block),
+  );
+
+  it('shows files as they stand in examples/guide', () => {
+    const files = new Map(
+      blocks.flatMap((block) => (block.kind === 'file' ? [[block.path, block.text]] : [])),
+    );
+    expect(files.size).toBeGreaterThan(0);
+    for (const [name, text] of files) expect(text, name).toBe(read(`examples/guide/${name}`));
+  });
+});

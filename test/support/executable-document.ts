@@ -1,0 +1,107 @@
+/**
+ * Documents whose code blocks are executed, so that they cannot rot. What follows the language in a block's first line says
+ * what the block is:
+ *
+ *     ```yaml file=core.yaml       the file's contents, in the current directory of the shell
+ *     ```sh run                    commands; `status=1` when they are meant to fail
+ *     ```text output               what the commands before it print: stdout, then stderr
+ *
+ * Blocks without such a word are only read. In output, `…` stands for any text within a line, and a line that is
+ * nothing but `…` for any number of lines.
+ */
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+export interface FileBlock {
+  readonly kind: 'file';
+  readonly line: number;
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface RunBlock {
+  readonly kind: 'run';
+  readonly line: number;
+  readonly script: string;
+  readonly status: number;
+  /** null: what it prints is not shown. */
+  output: string | null;
+}
+
+export type Block = FileBlock | RunBlock;
+
+const FENCE = /^```(\S*) *(.*)\n([\s\S]*?)^```$/gm;
+
+/** The blocks that say what they are, in order. @throws Error for output without commands and for words it does not know. */
+export function blocksOf(markdown: string): Block[] {
+  const blocks: Block[] = [];
+  for (const { 1: language, 2: words = '', 3: text = '', index } of markdown.matchAll(FENCE)) {
+    const line = markdown.slice(0, index).split('\n').length;
+    const [what = '', ...rest] = words.split(/\s+/);
+    if (what === '') continue;
+    if (what.startsWith('file=')) blocks.push({ kind: 'file', line, path: what.slice(5), text });
+    else if (what === 'run') {
+      blocks.push({ kind: 'run', line, script: text, status: statusOf(rest), output: null });
+    } else if (what === 'output') attachOutput(blocks.at(-1), text, line);
+    else throw new Error(`line ${line}: a ${language} block is called "${words}"`);
+  }
+  return blocks;
+}
+
+function statusOf(words: string[]): number {
+  const word = words.find((candidate) => candidate.startsWith('status='));
+  return word === undefined ? 0 : Number(word.slice(7));
+}
+
+function attachOutput(before: Block | undefined, text: string, line: number): void {
+  if (before?.kind !== 'run' || before.output !== null) {
+    throw new Error(`line ${line}: output without commands before it`);
+  }
+  before.output = text;
+}
+
+/** Whether `actual` is what a document shows, wildcards included. */
+export function matchesOutput(shown: string, actual: string): boolean {
+  const lines = shown.trimEnd().split('\n');
+  const pattern = lines
+    .map((line) => (line.trim() === '…' ? '(?:.*\\n)*' : `${linePattern(line)} *\\n`))
+    .join('');
+  return new RegExp(`^${pattern}$`).test(`${actual.trimEnd()}\n`);
+}
+
+function linePattern(line: string): string {
+  const pieces = line.trimEnd().split('…');
+  return pieces.map((piece) => piece.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*');
+}
+
+/** What a reader's terminal is: directory and exported variables last from one block to the next. */
+export class ShellSession {
+  private readonly state: string;
+
+  /** @param home taken for the home directory, and by tools for their temporary files */
+  constructor(
+    private readonly home: string,
+    directory: string,
+  ) {
+    this.state = join(home, '.session');
+    writeFileSync(this.state, `cd '${directory}'\n`);
+  }
+
+  run(script: string): { status: number | null; output: string } {
+    const body = `. '${this.state}'\ntrap '{ echo "cd \\"$PWD\\""; export -p; } > "${this.state}"' EXIT\nset -eo pipefail\n${script}`;
+    const { status, stdout, stderr, error } = spawnSync('bash', ['-c', body], {
+      env: { ...process.env, HOME: this.home, NO_COLOR: '1' },
+      encoding: 'utf8',
+      timeout: 150_000,
+    });
+    if (error) throw error;
+    return { status, output: stdout + (stdout === '' || stdout.endsWith('\n') ? '' : '\n') + stderr };
+  }
+
+  writeFile(path: string, text: string): void {
+    const file = join(this.run('pwd').output.trim(), path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+  }
+}
