@@ -101,8 +101,13 @@ void uscopei_handle_failure(struct uscopei_trace *t);
 /** The policy itself; returns only to go on untraced. */
 void uscopei_failure_policy(void *w, const char *code, const char *message);
 
+/*
+ * The memory ahead was last read by the thread that sent it, on another core: asked for early, its cache
+ * lines are here when their turn comes.
+ */
 static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
 {
+    __builtin_prefetch(at + 1024, 1);
     uint64_t *words = (uint64_t *)(void *)__builtin_assume_aligned(at, RECORD_BYTES);
     words[0] = low;
     words[1] = high;

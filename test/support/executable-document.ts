@@ -89,7 +89,7 @@ export class ShellSession {
   }
 
   run(script: string): { status: number | null; output: string } {
-    const body = `. '${this.state}'\ntrap '{ echo "cd \\"$PWD\\""; export -p; } > "${this.state}"' EXIT\nset -eo pipefail\n${script}`;
+    const body = `. '${this.state}'\ntrap '{ echo "cd \\"$PWD\\""; export -p; } > "${this.state}"' EXIT\nset -e\n${script}`;
     const { status, stdout, stderr, error } = spawnSync('bash', ['-c', body], {
       env: { ...process.env, HOME: this.home, NO_COLOR: '1' },
       encoding: 'utf8',

@@ -72,6 +72,7 @@ export const ERROR_CODES = {
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
   BRIDGE_ENDPOINT: 'The endpoint is malformed, not allowed, or already in use.',
+  BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',

@@ -8,7 +8,7 @@ import type { Schema } from '../format/types.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
-import { decodeDataHeader, peekTrace } from './data-header.js';
+import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
 import { Outbox } from './outbox.js';
 import {
@@ -146,23 +146,24 @@ export class Daemon {
       if (more.length > 0 || !first)
         throw new UscopeError('BRIDGE_MESSAGE', 'a message has one or two parts');
       if (second) this.takeData(routingId, first, second);
+      else if (isDataHeader(first)) this.takeData(routingId, first, null);
       else this.takeControl(routingId, first);
     } catch (error) {
       this.sendError(routingId, error);
     }
   }
 
-  private takeData(routingId: Buffer, headerBytes: Buffer, payload: Buffer): void {
+  private takeData(routingId: Buffer, headerBytes: Buffer, payload: Buffer | null): void {
     const connection = this.connections.get(routingId);
     const named = peekTrace(headerBytes);
     const session = named ? connection?.traces.get(named.trace) : undefined;
     if (!session) {
       if (named) this.refuseUnknown(routingId, connection, named.trace, named.epoch);
-      else decodeDataHeader(headerBytes, payload.length);
+      else decodeDataHeader(headerBytes, payload?.length ?? null);
       return;
     }
     try {
-      session.receive(decodeDataHeader(headerBytes, payload.length), payload);
+      session.receive(decodeDataHeader(headerBytes, payload?.length ?? null), payload);
     } catch (error) {
       session.receiveMalformed(error as UscopeError);
     }
@@ -204,7 +205,7 @@ export class Daemon {
       const connection = this.connections.get(routingId);
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
       const session = await this.registry.find(message);
-      session.open(message.req, this.link(connection, session));
+      session.open(message.req, this.link(connection, session), message.memory === true);
     } catch (error) {
       this.sendError(routingId, error, message.req);
     }

@@ -7,6 +7,8 @@ export const DATA_HEADER_BYTES = 48;
 export const DATA_MAGIC = 0x5441_4475;
 /** The first record belongs to a frame begun in an earlier message. */
 export const CONTINUES = 1;
+/** The records are in the client's memory; the message has no second part. */
+export const IN_MEMORY = 2;
 
 const TRACE_AT = 8;
 
@@ -20,6 +22,13 @@ export interface DataHeader {
   readonly firstFrame: bigint;
   /** Bytes of the records that follow. */
   readonly payloadSize: number;
+  /** With IN_MEMORY: where in the client's memory they are. */
+  readonly memoryOffset?: number;
+}
+
+/** Whether a message of one part is a data header: no control message begins like one. */
+export function isDataHeader(bytes: Uint8Array): boolean {
+  return bytes.length === DATA_HEADER_BYTES && bytes[0] === (DATA_MAGIC & 0xff);
 }
 
 export function encodeDataHeader(header: DataHeader): Uint8Array {
@@ -33,11 +42,12 @@ export function encodeDataHeader(header: DataHeader): Uint8Array {
   view.setBigUint64(16, header.seq, true);
   view.setBigUint64(24, header.firstFrame, true);
   view.setUint32(32, header.payloadSize, true);
+  view.setBigUint64(40, BigInt(header.memoryOffset ?? 0), true);
   return bytes;
 }
 
-/** @param payloadBytes size of the second part as received @throws UscopeError BRIDGE_MESSAGE */
-export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number): DataHeader {
+/** @param payloadBytes size of the second part as received, null when there is none @throws UscopeError BRIDGE_MESSAGE */
+export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number | null): DataHeader {
   if (bytes.length !== DATA_HEADER_BYTES) {
     throw messageError('data header', `it has ${bytes.length} bytes; ${DATA_HEADER_BYTES} are needed`);
   }
@@ -47,14 +57,22 @@ export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number): DataH
   const magic = view.getUint32(0, true);
   if (magic !== DATA_MAGIC) throw wrong('magic', magic);
   const flags = view.getUint16(4, true);
-  if ((flags & ~CONTINUES) !== 0) throw wrong('undefined flags', flags);
+  if ((flags & ~(CONTINUES | IN_MEMORY)) !== 0) throw wrong('undefined flags', flags);
   const headerSize = view.getUint16(6, true);
   if (headerSize !== DATA_HEADER_BYTES) throw wrong('header_size', headerSize);
-  if (view.getUint32(36, true) || view.getUint32(40, true) || view.getUint32(44, true)) {
+  const inMemory = (flags & IN_MEMORY) !== 0;
+  const memoryOffset = view.getUint32(40, true) + view.getUint32(44, true) * 2 ** 32;
+  if (view.getUint32(36, true) !== 0 || (!inMemory && memoryOffset !== 0)) {
     throw messageError('data header', 'a reserved field is not 0');
   }
+  if (inMemory !== (payloadBytes === null)) {
+    throw messageError(
+      'data header',
+      inMemory ? 'records follow although they are in memory' : 'no records follow',
+    );
+  }
   const payloadSize = view.getUint32(32, true);
-  checkPayloadSize(payloadSize, payloadBytes);
+  checkPayloadSize(payloadSize, payloadBytes ?? payloadSize);
   return {
     flags,
     trace: view.getUint32(TRACE_AT, true),
@@ -62,6 +80,7 @@ export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number): DataH
     seq: view.getBigUint64(16, true),
     firstFrame: view.getBigUint64(24, true),
     payloadSize,
+    ...(inMemory ? { memoryOffset } : {}),
   };
 }
 

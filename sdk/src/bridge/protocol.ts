@@ -25,6 +25,7 @@ export const NO_CORE = 0xffff_ffff;
 
 const SHORT = 1024;
 const LONG = 64 * 1024;
+const SHA256_HEX = 64;
 const label = text(SHORT);
 const message = text(LONG);
 
@@ -55,6 +56,9 @@ export const CLIENT_MESSAGES = {
     credit: size,
     run: optional(id),
     core: optional(u32),
+    schema_sha256: optional(text(SHA256_HEX)),
+    vars: optional(entries(label)),
+    memory: optional(flag),
   },
   close: {
     trace: u32,
@@ -79,6 +83,7 @@ export const DAEMON_MESSAGES = {
     interval_ps: u64,
     credit: size,
     path: text(LONG),
+    memory: optional(flag),
   },
   ack: { trace: u32, epoch: u32, frames: u64 },
   stalled: { trace: u32, code: label, msg: message },

@@ -1,8 +1,9 @@
 /** The daemon's sessions: which there are, which file each writes, and how one comes to be. */
+import { createHash } from 'node:crypto';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
-import { type ParsedSchema, parseSchema } from '../schema/index.js';
+import { type ParsedSchema, parseSchema, schemaFingerprint } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
   type SummarizerFactory,
@@ -153,18 +154,38 @@ export class Registry {
   }
 
   private schemaOf(message: OpenMessage): ParsedSchema {
-    const core = message.core ?? NO_CORE;
-    const variables: Record<string, string> = core === NO_CORE ? {} : { core: String(core) };
+    const { text, file } = this.schemaText(message);
+    checkFingerprint(text, file, message.schema_sha256);
+    return parseSchema(text, { file, variables: variablesOf(message) });
+  }
+
+  private schemaText(message: OpenMessage): { readonly text: string; readonly file: string } {
     if (message.schema !== undefined) {
-      return parseSchema(message.schema, { file: message.schema_name ?? 'schema of the client', variables });
+      return { text: message.schema, file: message.schema_name ?? 'schema of the client' };
     }
-    const { schema } = this.options;
-    if (schema) return parseSchema(schema.text, { file: schema.file, variables });
+    if (this.options.schema) return this.options.schema;
     throw new UscopeError(
       'BRIDGE_NO_SCHEMA',
       `the trace "${message.name}" came without a schema; open it with one, or start the daemon with --schema FILE`,
     );
   }
+}
+
+/** `core` comes with the core index, unless it is given as a variable. */
+function variablesOf({ core = NO_CORE, vars = [] }: OpenMessage): Record<string, string> {
+  return { ...(core === NO_CORE ? {} : { core: String(core) }), ...Object.fromEntries(vars) };
+}
+
+/** Ids in generated code are those of one schema: with another they would write wrong data without a sound. */
+function checkFingerprint(text: string, file: string, expected: string | undefined): void {
+  if (expected === undefined) return;
+  const actual = createHash('sha256').update(schemaFingerprint(text, { file })).digest('hex');
+  if (actual === expected.toLowerCase()) return;
+  throw new UscopeError(
+    'SCHEMA_MISMATCH',
+    `the schema has SHA-256 ${actual}, the client was generated from ${expected}: generate its code again`,
+    { file },
+  );
 }
 
 export function clientLost(): UscopeError {

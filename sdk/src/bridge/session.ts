@@ -7,8 +7,10 @@ import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { DutProperties } from '../format/types.js';
 import type { TraceStats } from '../writer/index.js';
+import { ClientMemory } from './client-memory.js';
 import { countItems } from './count-items.js';
 import { type DataHeader, payloadWords } from './data-header.js';
+import { messageError } from './fields.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
 import type { TraceSink } from './sink.js';
 import { wireError } from './wire-error.js';
@@ -58,6 +60,9 @@ export class Session {
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
+  /** Agreed with the client: its records may be read from its memory. */
+  private readsMemory = false;
+  private memory: ClientMemory | null = null;
   private nextSeq = 0n;
   /** The stream has a gap: nothing is taken until the client opens the trace again. */
   private outOfStep = true;
@@ -122,12 +127,12 @@ export class Session {
 
   // -- what the client sends
 
-  /** A data message whose header is well-formed. */
-  receive(header: DataHeader, payload: Uint8Array): void {
+  /** A data message whose header is well-formed; `payload` is null when the records are in the client's memory. */
+  receive(header: DataHeader, payload: Uint8Array | null): void {
     if (this.overran) return;
-    this.queuedBytes += payload.length;
+    this.queuedBytes += header.payloadSize;
     this.run(() => {
-      this.queuedBytes -= payload.length;
+      this.queuedBytes -= header.payloadSize;
       return this.take(header, payload);
     });
     // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
@@ -140,7 +145,7 @@ export class Session {
   }
 
   /** (Re)starts the stream on `link`: answers `opened`, or `error` when the session has failed. */
-  open(req: number, link: SessionLink): void {
+  open(req: number, link: SessionLink, offersMemory = false): void {
     this.run(async () => {
       if (!this.isEnding) await this.restart().catch((error) => this.fail(asUscopeError(error)));
       if (this.failure) {
@@ -148,6 +153,7 @@ export class Session {
         return;
       }
       this.link = link;
+      this.readsMemory = offersMemory;
       const { intervalPs, credit } = this.init;
       link.send({
         t: 'opened',
@@ -160,6 +166,7 @@ export class Session {
         interval_ps: intervalPs,
         credit,
         path: this.stats.path,
+        memory: offersMemory ? true : undefined,
       });
     });
   }
@@ -210,8 +217,8 @@ export class Session {
     this.running = false;
   }
 
-  private take(header: DataHeader, payload: Uint8Array): void | Promise<void> {
-    if (this.failure && !this.isEnded) this.lostItems += countItems(payloadWords(payload));
+  private take(header: DataHeader, payload: Uint8Array | null): void | Promise<void> {
+    if (this.failure && !this.isEnded) this.lostItems += countItems(this.records(header, payload));
     if (this.isEnding || this.outOfStep || header.epoch !== this.link?.epoch) return;
     if (header.seq < this.nextSeq) return;
     const gap = this.gapBefore(header);
@@ -219,9 +226,26 @@ export class Session {
       this.reject(gap);
       return;
     }
+    let words: Uint32Array;
+    try {
+      words = this.records(header, payload);
+    } catch (error) {
+      this.reject(asUscopeError(error));
+      return;
+    }
     this.nextSeq++;
-    this.push(payloadWords(payload));
+    this.push(words);
     if (this.writer.congested) return this.writer.ready();
+  }
+
+  private records(header: DataHeader, payload: Uint8Array | null): Uint32Array {
+    if (payload !== null) return payloadWords(payload);
+    if (!this.readsMemory) throw messageError('data header', 'records in memory that was not agreed on');
+    // The client makes its memory when it has been told how much it may have: after `opened`.
+    this.memory ??= ClientMemory.open(this.init.id);
+    if (this.memory === null)
+      throw new UscopeError('BRIDGE_MEMORY', "the client's shared memory cannot be read here");
+    return this.memory.words(header.memoryOffset ?? 0, header.payloadSize);
   }
 
   private push(words: Uint32Array): void {
@@ -313,6 +337,8 @@ export class Session {
       this.final = sink.stats;
     }
     this.sink = null;
+    this.memory?.close();
+    this.memory = null;
     tell?.();
     this.events.onEnd(this);
     this.resolveEnded();

@@ -29,6 +29,8 @@ export class Tracked {
   isAbridged = false;
   /** False until its id has been set: other fields may come first. */
   isBorn = false;
+  /** It will be handed out. */
+  isFollowed = false;
 
   constructor(
     readonly slot: number,
@@ -188,13 +190,10 @@ export class Tracker {
   private enter(tracked: Tracked): void {
     tracked.isBorn = true;
     this.bySlot.set(tracked.slot, tracked);
-    if (!this.acceptsBirths) {
-      // The slot is taken, but events about it are not recorded.
-      this.byId.delete(tracked.id);
-      tracked.isBorn = false;
-      return;
-    }
     this.byId.set(tracked.id, tracked);
+    // Born behind the range it is not handed out, but events are about it, and others may depend on it.
+    if (!this.acceptsBirths) return;
+    tracked.isFollowed = true;
     this.queue.push(tracked);
     this.inFlight++;
     for (const { id, apply } of this.early) if (id === tracked.id) apply(tracked);
@@ -204,6 +203,7 @@ export class Tracker {
     tracked.end = end;
     tracked.endPs = timePs;
     if (this.byId.get(tracked.id) === tracked) this.byId.delete(tracked.id);
+    if (!tracked.isFollowed) return;
     this.inFlight--;
     this.ended++;
   }
