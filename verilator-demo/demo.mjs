@@ -96,17 +96,22 @@ function summary() {
       `${count(counters.committed_insns)} retired, IPC ${ratio(counters.committed_insns, counters.cycles, 3)}`,
     ],
     [
-      'squashed',
-      `${count(counters.squashed_insns)} in ${count(counters.flushes)} flushes (${percent(counters.squashed_insns, counters.fetched_insns)} of those fetched)`,
+      'prediction',
+      `${count(counters.mispredicts)} mispredicts in ${count(counters.branches)} branches and ${count(counters.jumps)} jumps (${percent(counters.mispredicts, counters.branches + counters.jumps)})`,
     ],
     [
-      'branches',
-      `${count(counters.branches)}, ${percent(counters.branches_taken, counters.branches)} taken; ${count(counters.jumps)} jumps`,
+      'squashed',
+      `${count(counters.squashed_insns)} instructions (${percent(counters.squashed_insns, counters.fetched_insns)} of those fetched)`,
+    ],
+    [
+      'caches',
+      `${count(counters.icache_misses)} instruction misses (${percent(counters.icache_misses, counters.fetched_insns)}), ${count(counters.dcache_misses)} data misses (${percent(counters.dcache_misses, counters.dcache_accesses)})`,
     ],
     [
       'memory',
-      `${count(counters.loads)} loads, ${count(counters.stores)} stores, ${count(counters.stalls_load_use)} cycles lost to load-use`,
+      `${count(counters.loads)} loads, ${count(counters.loads_forwarded)} of them from the store buffer, ${count(counters.stores)} stores`,
     ],
+    ['traps', `${count(counters.exceptions)} exceptions, ${count(counters.interrupts)} timer interrupts`],
     [
       'trace',
       `${count(audit.items)} items in ${count(audit.frames)} cycles, ${count(audit.dependencies)} dependencies`,
@@ -118,16 +123,38 @@ function summary() {
   const last = BigInt(counters.cycles) * 1000n;
   return `
 ${table}
+Cycles in which a stage waits, by reason:
+
+${stallBars(counters)}
 Every counter and all 32 registers read from the trace equal the core's own.
 Each of the ${count(audit.born)} instructions fetched ends retired or squashed.
 
 Try next:
   ${uscope} info ${name}
-  ${uscope} schema ${name}
+  ${uscope} timeline ${name} --from 1000000 --to 1040000
   ${uscope} events ${name} --from 0 --to 20000
   ${uscope} state ${name} --at ${last}
   ${uscope} dump ${name} --jsonl --from 100000 --to 105000
 `;
+}
+
+/** One row per reason, the most frequent first. */
+function stallBars(counters) {
+  const width = 40;
+  const reasons = Object.entries(counters)
+    .filter(([name]) => name.startsWith('stalls_'))
+    .map(([name, cycles]) => ({
+      reason: name.slice('stalls_'.length).replaceAll('_', ' '),
+      cycles: Number(cycles),
+    }))
+    .sort((a, b) => b.cycles - a.cycles);
+  const most = Math.max(1, reasons[0].cycles);
+  const row = ({ reason, cycles }) => {
+    const share = `${((100 * cycles) / Number(counters.cycles)).toFixed(1)} %`.padStart(7);
+    const bar = '#'.repeat(Math.round((width * cycles) / most));
+    return `  ${reason.padEnd(20)}${cycles.toLocaleString('en-US').padStart(8)}${share}  ${bar}`.trimEnd();
+  };
+  return `${reasons.map(row).join('\n')}\n`;
 }
 
 function ratio(part, whole, digits) {

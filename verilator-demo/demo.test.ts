@@ -9,22 +9,18 @@ import type { Trace } from '../sdk/src/reader/index.js';
 import { openTraceFile } from '../sdk/src/reader/node.js';
 import { addi, lui, NOP } from './lib/assemble.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
-import {
-  Cause,
-  destinationOf,
-  formatHex,
-  Machine,
-  parseHex,
-  RAM_BASE,
-  type Step,
-  sourcesOf,
-} from './lib/rv32i.js';
+import { formatHex, parseHex } from './lib/image.js';
+import { destinationOf, isCsr, isMulDiv, sourcesOf } from './lib/instruction.js';
+import { Replay } from './lib/replay.js';
+import { RAM_BASE } from './lib/rv32im.js';
 import { DEMO, make, type Report } from './lib/simulator.js';
+import { Cause } from './lib/trap.js';
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
-const MISPREDICT = 0;
-const EXCEPTION = 1;
+/** Numbers of stages and of flush reasons in schema.yaml. */
+const [FETCH, DECODE, EXECUTE, MEMORY, WRITEBACK] = [0, 1, 2, 3, 4] as const;
+const [MISPREDICT, EXCEPTION] = [0, 1] as const;
 
 let out = '';
 let demo: { status: number | null; stdout: string; stderr: string };
@@ -58,18 +54,12 @@ afterAll(async () => {
   rmSync(out, { recursive: true, force: true });
 });
 
-/** What the same program does, instruction by instruction. */
-function reference(): Step[] {
-  const steps: Step[] = [];
-  const machine = new Machine(parseHex(readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8')));
-  machine.run(2_000_000, (step) => steps.push(step));
-  return steps;
-}
-
 describe('the demo', () => {
   it('prints what the core counted and what to try next', () => {
     const grouped = Number(report.counters.committed_insns).toLocaleString('en-US');
     expect(demo.stdout).toContain(`instructions  ${grouped} retired`);
+    const stalls = Number(report.counters.stalls_mul_div).toLocaleString('en-US');
+    expect(demo.stdout).toMatch(new RegExp(`mul div +${stalls} +[0-9.]+ % +#+\n`));
     expect(demo.stdout).toContain("equal the core's own");
     expect(demo.stdout).toMatch(/uscope\.js info .*core0\.uscope/);
   });
@@ -83,7 +73,7 @@ describe('the demo', () => {
 
   it('describes itself by the names viewers look for', () => {
     expect(trace.dutProperty('cpu.pipeline_stages')).toBe('fetch,decode,execute,memory,writeback');
-    expect(trace.dutProperty('cpu.isa')).toBe('RV32I');
+    expect(trace.dutProperty('cpu.isa')).toBe('RV32IM_Zicsr');
     const scope = trace.schema.scopes.find((candidate) => candidate.name === 'core0')!;
     expect(scope.protocol).toBe('cpu');
     expect(trace.schema.clocks[scope.clockId]).toMatchObject({ name: 'core_clk', periodPs: CYCLE });
@@ -111,63 +101,89 @@ describe('the trace', () => {
     expect(audit.retired).toBe(Number(report.counters.committed_insns));
   });
 
-  it('holds the instructions and register writes of the program, in order', () => {
-    const expected = reference();
-    const actual = retired;
-    expect(actual.length).toBe(expected.length);
-    const wrong = actual.findIndex((instruction, index) => {
-      const step = expected[index]!;
-      const write = step.rd ? { rd: step.rd, value: step.value } : null;
-      const same = instruction.pc === step.pc && instruction.inst_bits === step.inst;
-      return !same || instruction.write?.rd !== write?.rd || instruction.write?.value !== write?.value;
-    });
-    expect(wrong === -1 ? null : { wrong, actual: actual[wrong], expected: expected[wrong] }).toBeNull();
-  });
-
-  it('moves every retired instruction on each cycle, but for load-use stalls in fetch and decode', () => {
-    for (const { enteredAt, endedAt } of retired) {
-      const [fetch, decode, execute, memory, writeback] = enteredAt as [
-        number,
-        number,
-        number,
-        number,
-        number,
-      ];
-      const late = [
-        decode - fetch > 2 * CYCLE,
-        execute - decode > 2 * CYCLE,
-        memory - execute,
-        writeback - memory,
-        endedAt - writeback,
-      ];
-      if (late[0] || late[1] || late[2] !== CYCLE || late[3] !== CYCLE || late[4] !== CYCLE) {
-        expect({ enteredAt, endedAt }).toBe('one cycle per stage');
-      }
+  it('follows the reference machine step by step: instructions, registers, stores, traps, interrupts', () => {
+    const replay = new Replay(parseHex(readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8')), CYCLE);
+    for (const instruction of instructions) replay.follow(instruction);
+    const { machine, mismatch } = replay;
+    const at = mismatch && instructions.find(({ serial }) => serial === mismatch.serial);
+    expect({ mismatch, at }).toEqual({ mismatch: null, at: null });
+    expect(replay.steps).toBe(retired.length + audit.traps.length);
+    expect(machine.stop).toEqual({ pc: report.pc, cause: Cause.ECALL, tval: 0, target: 0 });
+    expect([...machine.registers]).toEqual(report.registers);
+    expect(machine.result).toBe(report.result);
+    for (const [name, count] of Object.entries(machine.counts)) {
+      expect([name, report.counters[name]]).toEqual([name, String(count)]);
     }
-    const waiting = instructions.filter(
-      ({ enteredAt }) => enteredAt.length > 2 && enteredAt[2]! - enteredAt[1]! > CYCLE,
-    );
-    expect(waiting.length).toBe(Number(report.counters.stalls_load_use));
   });
 
-  it('squashes behind a taken branch before execute, and everything behind the end of the program', () => {
+  it('shows every kind of event that the core has counters for', () => {
+    const none = Object.entries(report.counters).filter(([, value]) => value === '0');
+    expect(none).toEqual([]);
+    expect(audit.traps.filter(({ cause }) => cause === BigInt(Cause.TIMER)).length).toBeGreaterThan(50);
+    const causes = new Set(audit.traps.map(({ cause }) => Number(cause)));
+    expect([...causes].sort()).toEqual(
+      [Cause.ILLEGAL, Cause.LOAD_MISALIGNED, Cause.ECALL, Cause.TIMER].sort(),
+    );
+  });
+
+  it('lets an instruction stay in a stage exactly when it says that somebody stalls', () => {
+    // Per cycle the oldest stage whose instruction is still there in the next one.
+    const waiting = new Int8Array(audit.frames).fill(-1);
+    for (const { enteredAt, endedAt } of instructions) {
+      enteredAt.forEach((entered, stage) => {
+        const left = enteredAt[stage + 1] ?? endedAt;
+        for (let time = entered; time < left - CYCLE; time += CYCLE) {
+          waiting[time / CYCLE] = Math.max(waiting[time / CYCLE]!, stage);
+        }
+      });
+    }
+    const cycles = (stage: number): number => waiting.filter((value) => value === stage).length;
+    const events = (...reasons: string[]): number =>
+      reasons.reduce((sum, reason) => sum + audit.stalls[reason]!, 0);
+    expect(cycles(WRITEBACK)).toBe(0);
+    expect(cycles(MEMORY)).toBe(events('dcache_miss', 'store_buffer_full', 'store_drain'));
+    expect(cycles(EXECUTE)).toBe(events('mul_div'));
+    expect(cycles(DECODE)).toBe(events('load_use', 'serialize', 'wait_for_interrupt'));
+    expect(cycles(FETCH)).toBe(events('icache_miss'));
+  });
+
+  it('keeps multiplications and divisions in execute for as long as the units take', () => {
+    const cyclesIn = (stage: number, { enteredAt }: Instruction): number =>
+      (enteredAt[stage + 1]! - enteredAt[stage]!) / CYCLE;
+    const took = (isDivision: boolean): Set<number> =>
+      new Set(
+        retired
+          .filter(({ inst_bits }) => isMulDiv(inst_bits) && ((inst_bits >>> 14) & 1) === Number(isDivision))
+          .map((instruction) => cyclesIn(EXECUTE, instruction)),
+      );
+    expect(Math.min(...took(false))).toBe(3);
+    expect(Math.min(...took(true))).toBe(18);
+  });
+
+  it('executes a CSR instruction alone', () => {
+    const csrs = retired.flatMap((csr, index) =>
+      isCsr(csr.inst_bits) ? [{ csr, before: retired[index - 1] }] : [],
+    );
+    const crowded = csrs.filter(({ csr, before }) => before && before.endedAt > csr.enteredAt[EXECUTE]!);
+    expect(csrs.length).toBeGreaterThan(100);
+    expect(crowded).toEqual([]);
+  });
+
+  it('squashes behind a wrong prediction before execute, and everything when a trap is taken', () => {
     const squashed = instructions.filter((instruction) => !instruction.isRetired);
-    expect(
-      squashed.every(
-        ({ flushed, enteredAt }) =>
-          flushed === EXCEPTION || (flushed === MISPREDICT && enteredAt.length <= 2),
-      ),
-    ).toBe(true);
-    const last = squashed.filter(({ flushed }) => flushed === EXCEPTION);
-    expect(new Set(last.map(({ endedAt }) => endedAt))).toEqual(new Set([Number(trace.totalTimePs)]));
-    expect(audit.traps).toMatchObject([{ cause: BigInt(Cause.ECALL), tval: 0n, entity: { pc: report.pc } }]);
+    const late = squashed.filter(({ flushed, enteredAt }) => flushed === MISPREDICT && enteredAt.length > 2);
+    expect(late).toEqual([]);
+    const last = squashed.filter(({ endedAt }) => endedAt === Number(trace.totalTimePs));
+    expect(last.every(({ flushed }) => flushed === EXCEPTION)).toBe(true);
+    expect(last.length).toBeGreaterThanOrEqual(2);
+    expect(audit.traps.at(-1)).toMatchObject({ cause: BigInt(Cause.ECALL), tval: 0n, target: 0n });
   });
 
   it('names as dependencies exactly the values handed on in flight', () => {
     const writer: (Instruction | undefined)[] = [];
     const wrong: unknown[] = [];
     for (const instruction of retired) {
-      const readAt = instruction.enteredAt[2]! - CYCLE;
+      const readAt = instruction.enteredAt[EXECUTE]! - CYCLE;
       const needed = sourcesOf(instruction.inst_bits)
         .map((register) => writer[register])
         .filter((producer) => producer !== undefined && producer.endedAt > readAt)
@@ -235,6 +251,44 @@ describe('the reader on this trace', () => {
     const finest = await trace.summaryData(0);
     expect(finest.density.reduce((sum, count) => sum + count, 0)).toBe(audit.born);
     expect(finest.counters.map(({ name }) => name).sort()).toEqual(Object.keys(report.counters).sort());
+  });
+});
+
+describe('the reference machine', () => {
+  /** Follows the run with one instruction changed on the way. */
+  function spoil(
+    pick: (instruction: Instruction) => boolean,
+    change: Partial<Instruction>,
+  ): string | undefined {
+    const replay = new Replay(parseHex(readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8')), CYCLE);
+    const at = instructions.findIndex((instruction, index) => index > 1000 && pick(instruction));
+    const part = instructions.slice(0, at + 200);
+    part[at] = { ...part[at]!, ...change };
+    for (const instruction of part) replay.follow(instruction);
+    return replay.mismatch?.what;
+  }
+  const isRetired = (instruction: Instruction): boolean => instruction.isRetired;
+
+  it('sees what does not belong to the run', () => {
+    const timer = (instruction: Instruction): boolean => instruction.trap?.cause === BigInt(Cause.TIMER);
+    expect(spoil(isRetired, {})).toBeUndefined();
+    expect(spoil(isRetired, { pc: 0x8000_0000 })).toBe('pc');
+    expect(spoil(isRetired, { inst_bits: 0x13 })).toBe('instruction word');
+    expect(spoil(({ write }) => write !== null, { write: null })).toBe('register written');
+    expect(spoil(({ write }) => write?.value === 1, { write: { rd: 10, value: 2 } })).toMatch(/written$/);
+    expect(spoil(({ store }) => store !== null, { store: null })).toBe('store address');
+    expect(spoil(isRetired, { isRetired: false })).toBe('pc');
+    expect(spoil(timer, { trap: null, isRetired: true })).toBe('interrupted');
+    expect(spoil(isRetired, { trap: { cause: BigInt(Cause.TIMER), tval: 0n, target: 0n } })).toBe(
+      'interrupted',
+    );
+  });
+
+  it('sees an interrupt that comes a cycle too early', () => {
+    const before = instructions.findIndex(({ trap }) => trap?.cause === BigInt(Cause.TIMER));
+    const early = instructions[before]!;
+    const enteredAt = early.enteredAt.map((time) => time - CYCLE);
+    expect(spoil((instruction) => instruction === early, { enteredAt })).toBe('interrupted');
   });
 });
 

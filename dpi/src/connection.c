@@ -132,6 +132,11 @@ bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES]
     return false;
 }
 
+bool conn_send_place(struct io *io, const unsigned char header[DATA_HEADER_BYTES])
+{
+    return zmq_send(io->socket, header, DATA_HEADER_BYTES, ZMQ_DONTWAIT) >= 0;
+}
+
 static void greet(struct io *io)
 {
     struct mp_writer w = {0};

@@ -46,6 +46,8 @@ struct uscopei_session {
     uint64_t credit;      /* wanted, then agreed */
     char *schema_text;    /* NULL: the daemon's default */
     char *schema_name;
+    char *schema_sha256; /* NULL: the client's code was not generated */
+    char *variables;     /* "core=0,name=x"; NULL: none */
     char **dut; /* key, value, key, value, ... */
     uint32_t num_dut;
 
@@ -99,6 +101,9 @@ struct uscopei_session {
     uint64_t next_frame;  /* ordinal of the first record at send_offset, when that is not the chunk's start */
     uint64_t sent_frames; /* frames sent, at least in part */
     uint64_t unsent_since; /* ms, 0: nothing unsent */
+    uint64_t flush_asked;  /* frames that the daemon was asked to commit at once */
+    bool sends_places;     /* the daemon reads the records from shared memory */
+    bool must_send_bytes;  /* it could not */
     bool stalled;
 };
 

@@ -34,6 +34,8 @@ bool conn_send_control(struct io *io, struct mp_writer *w);
 /** Sends a data message; the chunk counts it until ZeroMQ is done with it. */
 bool conn_send_data(struct io *io, const unsigned char header[DATA_HEADER_BYTES], unsigned char *payload,
                     size_t size, struct uscopei_chunk *chunk);
+/** Sends where the records are instead of the records. */
+bool conn_send_place(struct io *io, const unsigned char header[DATA_HEADER_BYTES]);
 
 /* transfer.c: one trace */
 void trace_step(struct io *io, struct uscopei_session *s);

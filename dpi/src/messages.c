@@ -27,6 +27,13 @@ void message_ping(struct mp_writer *w)
     begin(w, "ping", 0);
 }
 
+void message_flush(struct mp_writer *w, uint32_t trace, uint32_t epoch)
+{
+    begin(w, "flush", 2);
+    mp_pair_uint(w, "trace", trace);
+    mp_pair_uint(w, "epoch", epoch);
+}
+
 static void put_dut(struct mp_writer *w, char *const *dut, uint32_t count)
 {
     mp_put_str(w, "dut");
@@ -35,10 +42,35 @@ static void put_dut(struct mp_writer *w, char *const *dut, uint32_t count)
         mp_pair_str(w, dut[2 * i], dut[2 * i + 1]);
 }
 
+static uint32_t count_variables(const char *text)
+{
+    uint32_t count = text && *text ? 1 : 0;
+    for (; text && *text; text++)
+        count += *text == ',';
+    return count;
+}
+
+/* "name=value,name=value"; a part without "=" is a name with an empty value, which the daemon judges. */
+static void put_variables(struct mp_writer *w, const char *text)
+{
+    mp_put_str(w, "vars");
+    mp_put_map(w, count_variables(text));
+    for (;;) {
+        size_t length = strcspn(text, ",");
+        size_t name = strcspn(text, "=,");
+        mp_put_text(w, text, name);
+        size_t skip = name < length ? name + 1 : length;
+        mp_put_text(w, text + skip, length - skip);
+        if (text[length] == 0) return;
+        text += length + 1;
+    }
+}
+
 void message_open(struct mp_writer *w, const struct open_message *open)
 {
     uint32_t keys = 4u + (open->schema != NULL) + (open->schema_name != NULL) + (open->num_dut > 0) +
-                    (open->interval_ps > 0) + (open->run != NULL) + (open->core != USCOPE_NO_CORE);
+                    (open->interval_ps > 0) + (open->run != NULL) + (open->core != USCOPE_NO_CORE) +
+                    (open->schema_sha256 != NULL) + (count_variables(open->variables) > 0) + open->memory;
     begin(w, "open", keys);
     mp_pair_uint(w, "req", open->req);
     mp_pair_str(w, "name", open->name);
@@ -50,6 +82,9 @@ void message_open(struct mp_writer *w, const struct open_message *open)
     mp_pair_uint(w, "credit", open->credit);
     if (open->run) mp_pair_bin(w, "run", open->run, 16);
     if (open->core != USCOPE_NO_CORE) mp_pair_uint(w, "core", open->core);
+    if (open->schema_sha256) mp_pair_str(w, "schema_sha256", open->schema_sha256);
+    if (count_variables(open->variables) > 0) put_variables(w, open->variables);
+    if (open->memory) mp_pair_bool(w, "memory", true);
 }
 
 void message_close(struct mp_writer *w, const struct close_message *close)
@@ -80,13 +115,14 @@ void data_header_encode(const struct data_header *header, unsigned char out[DATA
 {
     memset(out, 0, DATA_HEADER_BYTES);
     memcpy(out, "uDAT", 4);
-    store(out + 4, header->continues ? 1 : 0, 2);
+    store(out + 4, (header->continues ? 1u : 0u) | (header->in_memory ? 2u : 0u), 2);
     store(out + 6, DATA_HEADER_BYTES, 2);
     store(out + 8, header->trace, 4);
     store(out + 12, header->epoch, 4);
     store(out + 16, header->seq, 8);
     store(out + 24, header->first_frame, 8);
     store(out + 32, header->payload_size, 4);
+    if (header->in_memory) store(out + 40, header->offset, 8);
 }
 
 /* -- decoding */
@@ -182,6 +218,8 @@ static void take_pair(const struct mp_value *key, const struct mp_value *value, 
         out->has_session = value->type == MP_BIN && value->count == 16;
     } else if (mp_is(key, "retry"))
         out->retry = value->type == MP_BOOL && value->number;
+    else if (mp_is(key, "memory"))
+        out->memory = value->type == MP_BOOL && value->number;
     else if (match_uint(key, "v", value, &out->v))
         out->has_v = true;
     else if (match_uint(key, "req", value, &out->req))

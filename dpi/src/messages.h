@@ -22,7 +22,7 @@ enum message_type {
  */
 struct message {
     enum message_type type;
-    bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, retry;
+    bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, retry, memory;
     uint64_t v, req, trace, epoch, frames, strings, interval_ps, credit;
     struct mp_value code, msg, path, schema, session; /* type MP_BAD when absent */
     bool has_stats;
@@ -37,6 +37,7 @@ void message_text(const struct mp_value *value, char *out, size_t size);
 
 void message_hello(struct mp_writer *w, const char *client, uint32_t pid, uint64_t start);
 void message_ping(struct mp_writer *w);
+void message_flush(struct mp_writer *w, uint32_t trace, uint32_t epoch);
 
 struct open_message {
     uint64_t req;
@@ -49,6 +50,9 @@ struct open_message {
     uint64_t credit;
     const uint8_t *run; /* NULL: absent */
     uint32_t core;      /* USCOPE_NO_CORE: absent */
+    const char *schema_sha256;
+    const char *variables; /* "name=value,name=value" */
+    bool memory;
 };
 void message_open(struct mp_writer *w, const struct open_message *open);
 
@@ -65,6 +69,8 @@ struct data_header {
     uint32_t trace, epoch;
     uint64_t seq, first_frame;
     uint32_t payload_size;
+    bool in_memory;  /* the records are in shared memory, */
+    uint64_t offset; /* there */
 };
 void data_header_encode(const struct data_header *header, unsigned char out[DATA_HEADER_BYTES]);
 

@@ -64,9 +64,8 @@ void mp_put_map(struct mp_writer *w, uint32_t entries)
         put_head(w, 0xDF, entries, 4);
 }
 
-void mp_put_str(struct mp_writer *w, const char *text)
+void mp_put_text(struct mp_writer *w, const char *text, size_t size)
 {
-    size_t size = strlen(text);
     if (size < 32)
         put_head(w, 0xA0 | (unsigned)size, 0, 0);
     else if (size <= UINT8_MAX)
@@ -76,6 +75,11 @@ void mp_put_str(struct mp_writer *w, const char *text)
     else
         put_head(w, 0xDB, size, 4);
     put_bytes(w, text, size);
+}
+
+void mp_put_str(struct mp_writer *w, const char *text)
+{
+    mp_put_text(w, text, strlen(text));
 }
 
 void mp_put_bin(struct mp_writer *w, const void *bytes, uint32_t size)
@@ -104,6 +108,12 @@ void mp_pair_str(struct mp_writer *w, const char *key, const char *text)
 {
     mp_put_str(w, key);
     mp_put_str(w, text);
+}
+
+void mp_pair_bool(struct mp_writer *w, const char *key, bool value)
+{
+    mp_put_str(w, key);
+    mp_put_bool(w, value);
 }
 
 void mp_pair_bin(struct mp_writer *w, const char *key, const void *bytes, uint32_t size)

@@ -19,11 +19,14 @@ void mp_free(struct mp_writer *w);
 void mp_put_map(struct mp_writer *w, uint32_t entries);
 void mp_put_uint(struct mp_writer *w, uint64_t value);
 void mp_put_str(struct mp_writer *w, const char *text);
+/** Text that is not zero-terminated. */
+void mp_put_text(struct mp_writer *w, const char *text, size_t size);
 void mp_put_bin(struct mp_writer *w, const void *bytes, uint32_t size);
 void mp_put_bool(struct mp_writer *w, bool value);
 /** key and value */
 void mp_pair_uint(struct mp_writer *w, const char *key, uint64_t value);
 void mp_pair_str(struct mp_writer *w, const char *key, const char *text);
+void mp_pair_bool(struct mp_writer *w, const char *key, bool value);
 void mp_pair_bin(struct mp_writer *w, const char *key, const void *bytes, uint32_t size);
 
 enum mp_type { MP_BAD, MP_NIL, MP_BOOL, MP_UINT, MP_INT, MP_FLOAT, MP_STR, MP_BIN, MP_ARRAY, MP_MAP, MP_EXT };

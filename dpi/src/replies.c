@@ -105,6 +105,7 @@ static void handle_opened(struct io *io, const struct message *m)
     else if (!can_resume(s, m))
         return;
     if (s->link == LINK_DONE) return;
+    s->sends_places = m->memory && !s->must_send_bytes;
     s->link = LINK_STREAMING;
     trace_release(s, m->frames);
     trace_seek(s, m->frames);
@@ -190,8 +191,10 @@ static void handle_error(struct io *io, const struct message *m)
         struct uscopei_session *s = by_trace(io, m);
         /* of an epoch that is over, or about data sent before the open that is under way */
         if (!s || (m->has_epoch && m->epoch != s->epoch)) return;
-        if (m->retry)
+        if (m->retry) {
+            if (strcmp(code, "BRIDGE_MEMORY") == 0) s->must_send_bytes = true;
             s->link = LINK_NEED_OPEN;
+        }
         else
             io_fail(s, code, "%s", text);
         return;

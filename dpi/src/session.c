@@ -99,6 +99,8 @@ void uscopei_session_free(struct uscopei_session *s)
     free(s->dut);
     free(s->schema_text);
     free(s->schema_name);
+    free(s->schema_sha256);
+    free(s->variables);
     free(s->schema_payload);
     uscopei_schema_destroy(s->schema);
     uscopei_string_cache_free(s->strings);

@@ -28,6 +28,14 @@ static uint64_t load_u64(const unsigned char *at)
 
 /* -- opening */
 
+/* Before the pool exists, what is to be expected of it. */
+static bool offers_memory(const struct uscopei_session *s)
+{
+    if (s->must_send_bytes) return false;
+    if (atomic_load_explicit(&s->pool_ready, memory_order_acquire)) return s->pool->path[0] != 0;
+    return uscopei_get_config()->shared_memory;
+}
+
 static void send_open(struct io *io, struct uscopei_session *s)
 {
     struct open_message open = {
@@ -42,6 +50,9 @@ static void send_open(struct io *io, struct uscopei_session *s)
         .credit = s->credit,
         .run = s->has_run ? s->run : NULL,
         .core = s->core,
+        .schema_sha256 = s->schema_sha256,
+        .variables = s->variables,
+        .memory = offers_memory(s),
     };
     struct mp_writer w = {0};
     message_open(&w, &open);
@@ -137,6 +148,7 @@ void trace_seek(struct uscopei_session *s, uint64_t frames)
     s->send_position = s->tail_position;
     s->send_offset = 0;
     s->sent_frames = frames;
+    s->flush_asked = 0;
     if (!atomic_load_explicit(&s->pool_ready, memory_order_acquire)) return;
     uint64_t head = ring_head(s);
     while (s->send_position < head && is_over(&s->pool->chunks[chunk_at(s, s->send_position)], frames))
@@ -159,10 +171,14 @@ static bool send_slice(struct io *io, struct uscopei_session *s, uint32_t index,
         .seq = s->seq,
         .first_frame = first ? entry->base_ordinal : s->next_frame,
         .payload_size = end - s->send_offset,
+        .in_memory = s->sends_places && s->pool->path[0] != 0,
+        .offset = (uint64_t)(base - s->pool->region) + s->send_offset,
     };
     unsigned char bytes[DATA_HEADER_BYTES];
     data_header_encode(&header, bytes);
-    if (!conn_send_data(io, bytes, base + s->send_offset, header.payload_size, &s->pool->chunks[index]))
+    if (!(header.in_memory
+              ? conn_send_place(io, bytes)
+              : conn_send_data(io, bytes, base + s->send_offset, header.payload_size, &s->pool->chunks[index])))
         return false;
     s->seq++;
     s->send_offset = end;
@@ -203,6 +219,16 @@ static bool pump(struct io *io, struct uscopei_session *s)
     return true;
 }
 
+/* What uscope_flush waits for has been sent: the daemon need not wait for more before it commits. */
+static void send_flush(struct io *io, struct uscopei_session *s)
+{
+    uint64_t wanted = atomic_load(&s->flush_frames);
+    if (wanted <= s->flush_asked || s->sent_frames < wanted || atomic_load(&s->durable) >= wanted) return;
+    struct mp_writer w = {0};
+    message_flush(&w, s->trace_number, s->epoch);
+    if (conn_send_control(io, &w)) s->flush_asked = wanted;
+}
+
 static void send_close(struct io *io, struct uscopei_session *s)
 {
     struct close_message close = {
@@ -237,5 +263,6 @@ void trace_step(struct io *io, struct uscopei_session *s)
          */
         if (!pump(io, s) && ring_head(s) > s->send_position) closing = false;
     }
+    send_flush(io, s);
     if (closing) send_close(io, s);
 }

@@ -1,9 +1,9 @@
 #include "workload.h"
 
-static put_char_fn put_char;
+#include "platform.h"
 
 static void put_text(const char *text) {
-  while (*text) put_char(*text++);
+  while (*text) platform_put(*text++);
 }
 
 static void put_decimal(uint32_t value) {
@@ -13,11 +13,11 @@ static void put_decimal(uint32_t value) {
     digits[count++] = (char)('0' + value % 10);
     value /= 10;
   } while (value);
-  while (count) put_char(digits[--count]);
+  while (count) platform_put(digits[--count]);
 }
 
 static void put_hex(uint32_t value) {
-  for (int shift = 28; shift >= 0; shift -= 4) put_char("0123456789abcdef"[(value >> shift) & 15]);
+  for (int shift = 28; shift >= 0; shift -= 4) platform_put("0123456789abcdef"[(value >> shift) & 15]);
 }
 
 /* xorshift: the same numbers on every machine */
@@ -133,9 +133,9 @@ static uint32_t count_matches(const char *needle) {
   return found;
 }
 
-/* ---- matrix product: nested loops around a multiplication, which this core does in software */
+/* ---- matrix product: nested loops around a multiplication */
 
-enum { MATRIX = 8 };
+enum { MATRIX = 12 };
 static int16_t matrix_a[MATRIX][MATRIX], matrix_b[MATRIX][MATRIX];
 static int32_t matrix_c[MATRIX][MATRIX];
 
@@ -158,11 +158,11 @@ static uint32_t multiply_matrices(void) {
   return trace;
 }
 
-/* ---- greatest common divisors: division in software */
+/* ---- greatest common divisors: division after division, each waiting for the one before */
 
 static uint32_t sum_of_divisors(void) {
   uint32_t state = 0x01234567u, sum = 0;
-  for (int i = 0; i < 8; i++) {
+  for (int i = 0; i < 24; i++) {
     uint32_t a = (next_random(&state) >> 12) * 30, b = ((next_random(&state) >> 12) | 1) * 12;
     while (b) {
       uint32_t r = a % b;
@@ -174,6 +174,16 @@ static uint32_t sum_of_divisors(void) {
   return sum;
 }
 
+/* ---- what the core cannot do: instructions and accesses that a trap handler stands in for */
+
+static uint32_t ones_in_text(void) {
+  uint32_t ones = 0;
+  for (uint32_t at = 1; at + 4 < 100; at += 5) {
+    ones += platform_count_ones(platform_load_unaligned((const uint8_t *)haystack + at));
+  }
+  return ones;
+}
+
 static uint32_t fold(uint32_t checksum, uint32_t value) {
   return ((checksum << 5) | (checksum >> 27)) ^ value;
 }
@@ -181,31 +191,37 @@ static uint32_t fold(uint32_t checksum, uint32_t value) {
 static uint32_t report(uint32_t checksum, const char *what, uint32_t value) {
   put_text(what);
   put_decimal(value);
-  put_char('\n');
+  platform_put('\n');
   return fold(checksum, value);
 }
 
-uint32_t workload_run(put_char_fn put) {
+static uint32_t report_hex(uint32_t checksum, const char *what, uint32_t value) {
+  put_text(what);
+  put_hex(value);
+  platform_put('\n');
+  return fold(checksum, value);
+}
+
+uint32_t workload_run(void) {
   uint32_t checksum = 0;
-  put_char = put;
   checksum = report(checksum, "primes below 2500: ", count_primes());
   checksum = report(checksum, "inversions after sorting: ", sort_numbers());
   make_crc_table();
-  uint32_t crc = crc32_words(0, values, SORT_LENGTH);
-  put_text("crc-32 of the sorted numbers: ");
-  put_hex(crc);
-  put_char('\n');
-  checksum = fold(checksum, crc);
+  checksum = report_hex(checksum, "crc-32 of the sorted numbers: ", crc32_words(0, values, SORT_LENGTH));
   checksum = report(checksum, "matches of \"pipeline\": ", count_matches("pipeline"));
   checksum = report(checksum, "matches of \"cycle\": ", count_matches("cycle"));
   checksum = report(checksum, "matches of \"instruction\": ", count_matches("instruction"));
   checksum = report(checksum, "trace of the matrix product: ", multiply_matrices());
+  uint64_t square = dot_product(values, values, SORT_LENGTH);
+  checksum = report_hex(checksum, "sum of squares, high word: ", (uint32_t)(square >> 32));
+  checksum = report_hex(checksum, "sum of squares, low word: ", (uint32_t)square);
   checksum = report(checksum, "sum of greatest common divisors: ", sum_of_divisors());
+  checksum = report(checksum, "ones in the text: ", ones_in_text());
+  start_samples();
+  checksum = report(checksum, "longest sequence, interpreted: ", interpret_program());
+  checksum = report(checksum, "filtered samples: ", filter_samples());
   for (int i = 0; i < MATRIX; i++) {
     for (int j = 0; j < MATRIX; j++) checksum = fold(checksum, (uint32_t)matrix_c[i][j]);
   }
-  put_text("checksum: ");
-  put_hex(checksum);
-  put_char('\n');
-  return checksum;
+  return report_hex(checksum, "checksum of everything: ", checksum);
 }

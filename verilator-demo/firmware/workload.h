@@ -11,8 +11,16 @@ extern "C" {
 
 typedef void (*put_char_fn)(char c);
 
-/* Runs everything, prints one line per part through put, returns a checksum over all results. */
-uint32_t workload_run(put_char_fn put);
+/* Runs everything, prints one line per part, returns a checksum over all results. */
+uint32_t workload_run(void);
+
+/* On the host only: runs it, printing through put. */
+uint32_t host_run(put_char_fn put);
+
+/* Parts in files of their own. */
+uint32_t interpret_program(void);
+void start_samples(void);
+uint32_t filter_samples(void);
 
 #ifdef __cplusplus
 }

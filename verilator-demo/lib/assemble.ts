@@ -1,5 +1,7 @@
-/** Instruction words of RV32I by format, and random programs made of them. */
-import { RAM_BASE } from './rv32i.js';
+/** Instruction words of RV32IM by format, and random programs made of them. */
+import { RAM_BASE } from './rv32im.js';
+
+export { MRET, WFI } from './instruction.js';
 
 export const encode = {
   r: (funct7: number, rs2: number, rs1: number, funct3: number, rd: number): number =>
@@ -29,6 +31,30 @@ export const lui = (rd: number, imm20: number): number => encode.u(0x37, rd, imm
 export const lw = (rd: number, rs1: number, imm: number): number => encode.i(0x03, 2, rd, rs1, imm);
 export const sw = (rs2: number, rs1: number, imm: number): number => encode.s(2, rs2, rs1, imm);
 export const jalr = (rd: number, rs1: number, imm: number): number => encode.i(0x67, 0, rd, rs1, imm);
+export const csrrw = (rd: number, csr: number, rs1: number): number => encode.i(0x73, 1, rd, rs1, csr);
+export const csrrs = (rd: number, csr: number, rs1: number): number => encode.i(0x73, 2, rd, rs1, csr);
+export const csrrc = (rd: number, csr: number, rs1: number): number => encode.i(0x73, 3, rd, rs1, csr);
+export const mul = (rd: number, rs1: number, rs2: number): number => encode.r(1, rs2, rs1, 0, rd);
+export const div = (rd: number, rs1: number, rs2: number): number => encode.r(1, rs2, rs1, 4, rd);
+/** rd = value, in two words. */
+export const li = (rd: number, value: number): number[] => {
+  const low = (value << 20) >> 20;
+  return [lui(rd, ((value - low) >>> 12) & 0xfffff), addi(rd, rd, low)];
+};
+export const Csr = {
+  MSTATUS: 0x300,
+  MIE: 0x304,
+  MTVEC: 0x305,
+  MSCRATCH: 0x340,
+  MEPC: 0x341,
+  MCAUSE: 0x342,
+  MTVAL: 0x343,
+  MIP: 0x344,
+  MCYCLE: 0xb00,
+  MINSTRET: 0xb02,
+  MHARTID: 0xf14,
+} as const;
+export const FENCE = 0x0ff0_000f;
 export const ECALL = 0x0000_0073;
 export const EBREAK = 0x0010_0073;
 export const NOP = addi(0, 0, 0);
@@ -51,13 +77,14 @@ const DATA_BYTES = 64;
 
 /**
  * A random program that ends: control only goes forward. Few registers and few addresses make neighbours depend on each
- * other, which is what a pipeline gets wrong. Near the end everything in the data area is folded into a register.
+ * other, which is what a pipeline gets wrong. Near the end everything in the data area is folded into a register. It uses
+ * registers up to x11; `before` may set up what it likes in the others.
  */
-export function randomProgram(seed: number, length: number): number[] {
+export function randomProgram(seed: number, length: number, before: readonly number[] = []): number[] {
   const random = randomSource(seed);
   const register = (): number => random(6);
   const destination = (): number => random(6);
-  const words = [lui(BASE_REGISTER, (RAM_BASE + DATA_OFFSET) >>> 12)];
+  const words = [...before, lui(BASE_REGISTER, (RAM_BASE + DATA_OFFSET) >>> 12)];
   for (let r = 1; r < 6; r++) words.push(lui(r, random(1 << 20)), addi(r, r, random(4096) - 2048));
   const end = words.length + length;
   const landings = new Set<number>();
@@ -68,7 +95,7 @@ export function randomProgram(seed: number, length: number): number[] {
     return 4 * distance;
   };
   while (words.length < end) {
-    switch (random(10)) {
+    switch (random(11)) {
       case 0: {
         const skip = skipFrom(0);
         words.push(encode.b([0, 1, 4, 5, 6, 7][random(6)]!, register(), register(), skip));
@@ -105,6 +132,9 @@ export function randomProgram(seed: number, length: number): number[] {
       case 7:
       case 8:
         words.push(immediateOperation(random, destination(), register()));
+        break;
+      case 9:
+        words.push(encode.r(1, register(), register(), random(8), destination()));
         break;
       default: {
         const funct3 = random(8);

@@ -16,10 +16,22 @@ export interface Instruction {
   readonly producers: readonly number[];
   /** Value of `flush_reason`; null for a retired instruction. */
   readonly flushed: number | null;
+  /** Set for an instruction that raised an exception or in whose place an interrupt was taken. */
+  readonly trap: TracedTrap | null;
+  /** What it put into the store buffer. */
+  readonly store: { readonly addr: number; readonly data: number; readonly strobe: number } | null;
   readonly endedAt: number;
   readonly isRetired: boolean;
   /** Register written at retirement. */
   readonly write: { readonly rd: number; readonly value: number } | null;
+}
+
+export interface TracedTrap {
+  /** As mcause. */
+  readonly cause: bigint;
+  readonly tval: bigint;
+  /** Address of the handler, 0 = none. */
+  readonly target: bigint;
 }
 
 export interface AuditResult {
@@ -28,9 +40,12 @@ export interface AuditResult {
   readonly born: number;
   readonly retired: number;
   readonly squashed: number;
-  readonly stalls: number;
+  /** Stall events by reason. */
+  readonly stalls: Readonly<Record<string, number>>;
+  /** Frames in which instructions were squashed, by reason. */
+  readonly flushes: Readonly<Record<string, number>>;
   readonly dependencies: number;
-  readonly traps: readonly { readonly entity: { readonly pc: number }; readonly cause: bigint; readonly tval: bigint }[];
+  readonly traps: readonly (TracedTrap & { readonly entity: { readonly pc: number } })[];
   /** Sums of the counters, by storage name. */
   readonly counters: Readonly<Record<string, bigint>>;
   /** x0 .. x31 at the end. */

@@ -4,8 +4,12 @@
  * way, to be compared with what the core says about itself. Types: audit.d.mts.
  */
 
+import { StoreAudit } from './audit-stores.mjs';
+
 const STAGES = 5;
 const PROBLEMS_KEPT = 20;
+/** mcause of an interrupt has the highest bit set. */
+const INTERRUPT = 0x8000_0000n;
 const Action = { SET: 1, CLEAR: 2, ADD: 3 };
 
 /** @param {import('uscope/reader').Trace} trace */
@@ -36,7 +40,17 @@ export function compareWithReport(audit, report) {
   same('instructions squashed', String(audit.squashed), report.counters.squashed_insns);
   same('instructions born', String(audit.born), report.counters.fetched_insns);
   same('instructions born = retired + squashed', audit.born, audit.retired + audit.squashed);
-  same('load-use stalls', String(audit.stalls), report.counters.stalls_load_use);
+  // Counted once more, from the events.
+  const counted = {
+    ...Object.fromEntries(Object.entries(audit.stalls).map(([reason, n]) => [`stalls_${reason}`, n])),
+    flushes: Object.values(audit.flushes).reduce((sum, n) => sum + n, 0),
+    mispredicts: audit.flushes.mispredict,
+    exceptions: audit.traps.filter(({ cause }) => cause < INTERRUPT).length,
+    interrupts: audit.traps.filter(({ cause }) => cause >= INTERRUPT).length,
+  };
+  for (const [name, events] of Object.entries(counted)) {
+    if (name in report.counters) same(`events of ${name}`, String(events), report.counters[name]);
+  }
   return differences;
 }
 
@@ -48,10 +62,13 @@ class Audit {
     this.entities = storage('entities');
     this.pipeline = storage('pipeline_regs');
     this.regs = storage('regs');
+    const stores = storage('store_buffer');
+    this.stores = new StoreAudit(stores, (text) => this.problem(text));
     this.ids = {
       entities: this.entities.storageId,
       pipeline: this.pipeline.storageId,
       regs: this.regs.storageId,
+      stores: stores.storageId,
       transition: event('stage_transition'),
       annotate: event('annotate'),
       dependency: event('dependency'),
@@ -64,6 +81,9 @@ class Audit {
       if (def.numSlots === 1 && def.fields[0]?.name === 'count')
         this.counterNames.set(def.storageId, def.name);
     }
+    const labels = (name) => trace.schema.enums.find((candidate) => candidate.name === name).values;
+    this.stallReasons = labels('stall_reason');
+    this.flushReasons = labels('flush_reason');
     this.sums = new Map([...this.counterNames.values()].map((name) => [name, 0n]));
     this.registers = new Array(this.regs.numSlots).fill(0);
     this.live = new Array(this.entities.numSlots).fill(null);
@@ -76,7 +96,9 @@ class Audit {
     this.serial = 0;
     this.retired = 0;
     this.squashed = 0;
-    this.stalls = 0;
+    this.stalls = Object.fromEntries(this.stallReasons.map(({ name }) => [name, 0]));
+    this.flushes = Object.fromEntries(this.flushReasons.map(({ name }) => [name, 0]));
+    this.flushing = null;
     this.dependencies = 0;
     this.traps = [];
     this.write = null;
@@ -104,7 +126,9 @@ class Audit {
   frame(time) {
     if (this.frames > 0 && time <= this.time) this.problem(`a frame follows one at ${this.time} ps`);
     if (this.write) this.problem('a register was written, but no instruction retired');
+    this.stores.endFrame();
     this.write = null;
+    this.flushing = null;
     this.time = time;
     this.frames++;
   }
@@ -121,9 +145,19 @@ class Audit {
     } else if (storageId === this.ids.regs) {
       this.registers[slot] = cursor.lo;
       this.write = { rd: slot, value: cursor.lo };
+    } else if (storageId === this.ids.stores) {
+      this.store(this.stores.op(cursor));
     } else {
       this.count(cursor);
     }
+  }
+
+  /** A store enters the buffer as its instruction leaves the memory stage. */
+  store(entry) {
+    const entity = entry && this.living(entry.entity);
+    if (!entity) return;
+    if (entity.store) this.problem(`entity ${entity.slot} stores twice`);
+    entity.store = entry;
   }
 
   count(cursor) {
@@ -145,6 +179,7 @@ class Audit {
   }
 
   birth(slot, id) {
+    this.stores.checkBirth(id);
     if (this.live[slot]) this.problem(`entity ${slot} is born while it lives`);
     if (id !== slot) this.problem(`entity in slot ${slot} calls itself ${id}`);
     this.live[slot] = {
@@ -157,6 +192,8 @@ class Audit {
       enteredAt: [],
       producers: [],
       flushed: null,
+      trap: null,
+      store: null,
     };
   }
 
@@ -194,7 +231,7 @@ class Audit {
   event(type, payload) {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     const { ids } = this;
-    if (type === ids.stall) this.stalls++;
+    if (type === ids.stall) this.stall(payload[0]);
     else if (type === ids.dependency) this.dependency(view.getUint32(0, true), view.getUint32(4, true));
     else {
       const entity = this.living(view.getUint32(0, true));
@@ -202,12 +239,7 @@ class Audit {
       if (type === ids.transition) this.enter(entity, payload[4]);
       else if (type === ids.annotate) this.annotate(entity, view.getUint32(4, true));
       else if (type === ids.flush) this.flush(entity, payload[4]);
-      else if (type === ids.trap)
-        this.traps.push({
-          entity: { ...entity },
-          cause: view.getBigUint64(4, true),
-          tval: view.getBigUint64(12, true),
-        });
+      else if (type === ids.trap) this.trap(entity, view);
     }
   }
 
@@ -234,7 +266,28 @@ class Audit {
     entity.text = text;
   }
 
+  stall(reason) {
+    const label = this.stallReasons.find(({ value }) => value === reason);
+    if (label) this.stalls[label.name]++;
+    else this.problem(`a stall for the unknown reason ${reason}`);
+  }
+
+  trap(entity, view) {
+    if (entity.trap) this.problem(`entity ${entity.slot} traps twice`);
+    const cause = view.getBigUint64(4, true);
+    entity.trap = { cause, tval: view.getBigUint64(12, true), target: view.getBigUint64(20, true) };
+    this.traps.push({ entity: { ...entity }, ...entity.trap });
+  }
+
+  /** The instructions squashed in one frame are squashed for one reason. */
   flush(entity, reason) {
+    if (this.flushing === null) {
+      this.flushing = reason;
+      const label = this.flushReasons.find(({ value }) => value === reason);
+      if (label) this.flushes[label.name]++;
+      else this.problem(`a flush for the unknown reason ${reason}`);
+    } else if (this.flushing !== reason)
+      this.problem('instructions are squashed for two reasons in one cycle');
     if (entity.flushed !== null) this.problem(`entity ${entity.slot} is flushed twice`);
     entity.flushed = reason;
   }
@@ -262,7 +315,8 @@ class Audit {
   }
 
   result() {
-    const { frames, items, retired, squashed, stalls, dependencies, traps, registers, problems } = this;
+    const { frames, items, retired, squashed, stalls, flushes, dependencies, traps, registers, problems } =
+      this;
     const counters = Object.fromEntries(this.sums);
     return {
       frames,
@@ -271,6 +325,7 @@ class Audit {
       retired,
       squashed,
       stalls,
+      flushes,
       dependencies,
       traps,
       counters,

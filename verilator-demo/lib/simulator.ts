@@ -18,6 +18,9 @@ export interface Report {
   readonly expected: number;
   readonly counters: Readonly<Record<string, string>>;
   readonly registers: readonly number[];
+  /** What the simulator's thread spent on the cycles, opening and closing of the trace left out. */
+  readonly wall_ns: string;
+  readonly cpu_ns: string;
 }
 
 /** Runs make in the demo's folder; what it printed goes into the error when it fails. */

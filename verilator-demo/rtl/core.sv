@@ -1,9 +1,21 @@
-// RV32I core: five stages in order (fetch, decode, execute, memory, writeback), full forwarding, one cycle of
-// load-use stall, branches resolved in execute. An exception is taken in writeback; this core then stops.
+// RV32IM core with machine mode: five stages in order (fetch, decode, execute, memory, writeback), full forwarding,
+// branches predicted in fetch and resolved in execute. Exceptions and interrupts are taken in writeback; as long as
+// the program has set no handler (mtvec is 0) the core stops at the first one.
 module core
   import rv_pkg::*;
 #(
-    parameter logic [31:0] ResetVector = 32'h8000_0000
+    parameter logic [31:0] ResetVector       = 32'h8000_0000,
+    parameter int unsigned MulLatency        = 3,
+    parameter int unsigned DivBitsPerCycle   = 2,
+    parameter int unsigned BranchEntries     = 256,
+    parameter int unsigned ReturnDepth       = 8,
+    parameter int unsigned StoreDepth        = 4,
+    parameter int unsigned ICacheSets        = 32,
+    parameter int unsigned ICacheWays        = 2,
+    parameter int unsigned DCacheSets        = 16,
+    parameter int unsigned DCacheWays        = 2,
+    parameter int unsigned LineBytes         = 32,
+    parameter int unsigned MissPenalty       = 12
 ) (
     input  logic        clk_i,
     input  logic        rst_i,
@@ -11,16 +23,19 @@ module core
     input  logic [31:0] imem_data_i,
     input  logic        imem_fault_i,
     output logic [31:0] dmem_addr_o,
-    output logic        dmem_read_o,
-    output logic        dmem_write_o,
-    output logic [3:0]  dmem_strobe_o,
+    output logic        dmem_load_o,
+    output logic        dmem_store_o,
+    output logic        dmem_device_write_o,
     output logic [31:0] dmem_wdata_o,
+    output logic        dmem_drain_valid_o,
+    output store_t      dmem_drain_o,
     input  logic [31:0] dmem_rdata_i,
     input  logic        dmem_fault_i,
+    input  logic        dmem_device_i,
+    input  logic        timer_irq_i,
     output logic        halted_o,
-    output cause_e      halt_cause_o,
+    output exc_t        halt_exc_o,
     output logic [31:0] halt_pc_o,
-    output logic [31:0] halt_tval_o,
     output probe_t      probe_o,
     input  logic [4:0]  debug_reg_i,
     output logic [31:0] debug_reg_data_o,
@@ -33,20 +48,28 @@ module core
   mem_wb_t accessed, mem_wb;
 
   stage_probe_t [NumStages-1:0] stage;
-  logic load_use, redirect, trap;
+  logic fetch_wait, execute_wait, memory_wait;
+  logic wants_redirect, redirect, trap, stalled;
+  stall_e memory_reason, stall_reason;
   fwd_e fwd_a, fwd_b;
   logic bypass;
 
   // ---- fetch
-  logic [31:0] target;
-  fetch #(.ResetVector(ResetVector)) u_fetch (
+  logic [31:0] redirect_target, trap_target;
+  logic trains, taken, icache_miss;
+  fetch #(
+      .ResetVector(ResetVector), .BranchEntries(BranchEntries), .ReturnDepth(ReturnDepth),
+      .CacheSets(ICacheSets), .CacheWays(ICacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)
+  ) u_fetch (
       .clk_i, .rst_i,
       .hold_i(stage[StageF].hold),
-      .redirect_i(redirect),
-      .target_i(target),
+      .redirect_i(redirect || trap),
+      .target_i(trap ? trap_target : redirect_target),
+      .return_top_i(trap ? mem_wb.return_before : id_ex.return_top.new_top),
       .halt_i(halted_o),
+      .train_i(trains), .train_pc_i(id_ex.pc), .train_taken_i(taken),
       .imem_addr_o, .imem_data_i, .imem_fault_i,
-      .out_o(fetched)
+      .wait_o(fetch_wait), .miss_o(icache_miss), .out_o(fetched)
   );
 
   // ---- decode
@@ -65,17 +88,24 @@ module core
       .debug_i(debug_reg_i), .debug_data_o(debug_reg_data_o)
   );
 
+  // An interrupt takes the place of the instruction in decode, which has had no effect yet and comes back afterwards.
+  // A wfi ends first, or it would sleep again.
+  logic irq_pending, irq_taken;
   always_comb begin
-    decoded = '{valid: if_id.valid, pc: if_id.pc, ctrl: ctrl, rs1_data: rs1_data, rs2_data: rs2_data, exc: if_id.exc};
-    if (!if_id.exc.valid) begin
-      if (illegal) decoded.exc = '{valid: 1'b1, cause: CAUSE_ILLEGAL, tval: if_id.inst};
-      else if (ecall) decoded.exc = '{valid: 1'b1, cause: CAUSE_ECALL, tval: 32'd0};
-      else if (ebreak) decoded.exc = '{valid: 1'b1, cause: CAUSE_BREAKPOINT, tval: if_id.pc};
+    decoded = '{
+        valid: if_id.valid, pc: if_id.pc, predicted: if_id.predicted, return_top: if_id.return_top, ctrl: ctrl,
+        rs1_data: rs1_data, rs2_data: rs2_data, exc: if_id.exc
+    };
+    if (irq_taken && ctrl.system != SYS_WFI) decoded.exc = TimerInterrupt;
+    else if (!if_id.exc.valid) begin
+      if (illegal) decoded.exc = exception(CAUSE_ILLEGAL, if_id.inst);
+      else if (ecall) decoded.exc = exception(CAUSE_ECALL, 32'd0);
+      else if (ebreak) decoded.exc = exception(CAUSE_BREAKPOINT, if_id.pc);
     end
   end
 
   // ---- execute
-  logic [31:0] operand_a, operand_b, alu_a, alu_b, alu_result;
+  logic [31:0] operand_a, operand_b, alu_a, alu_b, alu_result, muldiv_result, csr_value, mepc;
   function automatic logic [31:0] pick(input fwd_e from, input logic [31:0] reg_data, input logic [31:0] m, input logic [31:0] w);
     unique case (from)
       FWD_MEMORY:    return m;
@@ -97,35 +127,69 @@ module core
 
   alu u_alu (.op_i(id_ex.ctrl.alu_op), .a_i(alu_a), .b_i(alu_b), .result_o(alu_result));
 
-  logic taken, target_misaligned;
+  logic sound, leaves_execute;  // has an effect; is not there in the next cycle
+  assign sound          = id_ex.valid && !id_ex.exc.valid;
+  assign leaves_execute = !stage[StageE].hold;
+
+  muldiv #(.MulLatency(MulLatency), .DivBitsPerCycle(DivBitsPerCycle)) u_muldiv (
+      .clk_i, .rst_i,
+      .valid_i(sound && id_ex.ctrl.muldiv), .leave_i(leaves_execute),
+      .funct3_i(id_ex.ctrl.funct3), .a_i(operand_a), .b_i(operand_b),
+      .wait_o(execute_wait), .result_o(muldiv_result)
+  );
+
+  logic is_mret;
+  assign is_mret = sound && id_ex.ctrl.system == SYS_MRET;
+  csr_file u_csr (
+      .clk_i, .rst_i,
+      .access_i(sound && id_ex.ctrl.system == SYS_CSR && leaves_execute), .funct3_i(id_ex.ctrl.funct3),
+      .number_i(id_ex.ctrl.imm[11:0]), .rs1_i(id_ex.ctrl.src.rs1), .operand_i(operand_a), .value_o(csr_value),
+      .mret_i(is_mret && leaves_execute), .mepc_o(mepc),
+      .trap_i(trap), .trap_irq_i(mem_wb.exc.irq), .trap_cause_i(mem_wb.exc.cause), .trap_tval_i(mem_wb.exc.tval),
+      .trap_pc_i(mem_wb.pc), .trap_target_o(trap_target),
+      .timer_irq_i, .irq_pending_o(irq_pending), .irq_taken_o(irq_taken),
+      .running_i(running), .retires_i(mem_wb.valid && !trap)
+  );
+
+  logic target_misaligned;
+  logic [31:0] target, next_pc;
   branch_unit u_branch (
       .flow_i(id_ex.ctrl.flow), .funct3_i(id_ex.ctrl.funct3), .pc_i(id_ex.pc),
       .rs1_i(operand_a), .rs2_i(operand_b), .imm_i(id_ex.ctrl.imm),
       .taken_o(taken), .target_o(target), .misaligned_o(target_misaligned)
   );
-  assign redirect = id_ex.valid && !id_ex.exc.valid && taken && !target_misaligned && !trap;
+  assign next_pc         = taken ? target : id_ex.pc + 32'd4;
+  assign redirect_target = is_mret ? mepc : next_pc;
+  assign wants_redirect  = is_mret || (sound && !target_misaligned && next_pc != id_ex.predicted);
+  assign trains          = sound && id_ex.ctrl.flow == FLOW_BRANCH && leaves_execute && !trap;
 
   logic is_jump;
   assign is_jump = id_ex.ctrl.flow == FLOW_JAL || id_ex.ctrl.flow == FLOW_JALR;
   always_comb begin
-    executed.valid       = id_ex.valid;
-    executed.pc          = id_ex.pc;
-    executed.funct3      = id_ex.ctrl.funct3;
-    executed.rd          = id_ex.ctrl.rd;
-    executed.rd_write    = id_ex.ctrl.rd_write;
-    executed.result      = is_jump ? id_ex.pc + 32'd4 : alu_result;
-    executed.store_data  = operand_b;
-    executed.kind.branch = id_ex.ctrl.flow == FLOW_BRANCH;
-    executed.kind.taken  = taken;
-    executed.kind.jump   = is_jump;
-    executed.kind.load   = id_ex.ctrl.load;
-    executed.kind.store  = id_ex.ctrl.store;
-    executed.exc         = id_ex.exc;
-    if (!id_ex.exc.valid && target_misaligned) begin
-      executed.exc = '{valid: 1'b1, cause: CAUSE_FETCH_MISALIGNED, tval: target};
-    end
+    executed.valid          = id_ex.valid;
+    executed.pc             = id_ex.pc;
+    executed.return_before  = id_ex.return_top.old_top;
+    executed.funct3         = id_ex.ctrl.funct3;
+    executed.rd             = id_ex.ctrl.rd;
+    executed.rd_write       = id_ex.ctrl.rd_write;
+    executed.fence          = id_ex.ctrl.system == SYS_FENCE;
+    executed.store_data     = operand_b;
+    executed.kind.branch    = id_ex.ctrl.flow == FLOW_BRANCH;
+    executed.kind.taken     = taken;
+    executed.kind.jump      = is_jump;
+    executed.kind.load      = id_ex.ctrl.load;
+    executed.kind.store     = id_ex.ctrl.store;
+    executed.kind.forwarded = 1'b0;
+    executed.kind.muldiv    = id_ex.ctrl.muldiv;
+    executed.exc            = id_ex.exc;
+    if (is_jump) executed.result = id_ex.pc + 32'd4;
+    else if (id_ex.ctrl.muldiv) executed.result = muldiv_result;
+    else if (id_ex.ctrl.system == SYS_CSR) executed.result = csr_value;
+    else executed.result = alu_result;
+    if (!id_ex.exc.valid && target_misaligned) executed.exc = exception(CAUSE_FETCH_MISALIGNED, target);
     if (executed.exc.valid) begin
       executed.rd_write   = 1'b0;
+      executed.fence      = 1'b0;
       executed.kind.load  = 1'b0;
       executed.kind.store = 1'b0;
     end
@@ -133,25 +197,37 @@ module core
 
   // ---- memory
   logic [31:0] load_data;
+  logic load_forwarded, dcache_access, dcache_miss;
   exc_t lsu_exc;
-  lsu u_lsu (
+  store_probe_t store_probe;
+  lsu #(
+      .StoreDepth(StoreDepth), .CacheSets(DCacheSets), .CacheWays(DCacheWays), .LineBytes(LineBytes),
+      .MissPenalty(MissPenalty)
+  ) u_lsu (
+      .clk_i, .rst_i,
       .load_i(ex_mem.valid && ex_mem.kind.load),
       .store_i(ex_mem.valid && ex_mem.kind.store),
+      .fence_i(ex_mem.valid && ex_mem.fence),
       .funct3_i(ex_mem.funct3), .addr_i(ex_mem.result), .store_data_i(ex_mem.store_data), .kill_i(trap),
-      .dmem_addr_o, .dmem_read_o, .dmem_write_o, .dmem_strobe_o, .dmem_wdata_o, .dmem_rdata_i, .dmem_fault_i,
-      .load_data_o(load_data), .exc_o(lsu_exc)
+      .dmem_addr_o, .dmem_load_o, .dmem_store_o, .dmem_device_write_o, .dmem_drain_o, .dmem_drain_valid_o,
+      .dmem_wdata_o, .dmem_rdata_i, .dmem_fault_i, .dmem_device_i,
+      .wait_o(memory_wait), .wait_reason_o(memory_reason),
+      .load_data_o(load_data), .forwarded_o(load_forwarded), .exc_o(lsu_exc),
+      .store_probe_o(store_probe), .cache_access_o(dcache_access), .cache_miss_o(dcache_miss)
   );
 
   always_comb begin
     accessed = '{
         valid: ex_mem.valid,
         pc: ex_mem.pc,
+        return_before: ex_mem.return_before,
         rd_write: ex_mem.rd_write && !lsu_exc.valid,
         rd: ex_mem.rd,
         result: ex_mem.kind.load ? load_data : ex_mem.result,
         kind: ex_mem.kind,
         exc: ex_mem.exc.valid ? ex_mem.exc : lsu_exc
     };
+    accessed.kind.forwarded = load_forwarded;
   end
 
   // ---- writeback
@@ -160,15 +236,13 @@ module core
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      halted_o     <= 1'b0;
-      halt_cause_o <= CAUSE_FETCH_MISALIGNED;
-      halt_pc_o    <= 32'd0;
-      halt_tval_o  <= 32'd0;
-    end else if (trap) begin
-      halted_o     <= 1'b1;
-      halt_cause_o <= mem_wb.exc.cause;
-      halt_pc_o    <= mem_wb.pc;
-      halt_tval_o  <= mem_wb.exc.tval;
+      halted_o   <= 1'b0;
+      halt_exc_o <= NoException;
+      halt_pc_o  <= 32'd0;
+    end else if (trap && trap_target == 32'd0) begin
+      halted_o   <= 1'b1;
+      halt_exc_o <= mem_wb.exc;
+      halt_pc_o  <= mem_wb.pc;
     end
   end
 
@@ -181,10 +255,17 @@ module core
   assign writeback_dst = '{write: mem_wb.valid && mem_wb.rd_write, ready: 1'b1, rd: mem_wb.rd};
 
   hazard u_hazard (
-      .occupied_i(occupied), .halted_i(halted_o), .redirect_i(redirect), .trap_i(trap),
+      .occupied_i(occupied),
+      .fetch_wait_i(fetch_wait), .execute_wait_i(execute_wait),
+      .memory_wait_i(memory_wait), .memory_reason_i(memory_reason),
+      .serialize_i((ctrl.system == SYS_CSR || ctrl.system == SYS_MRET) && !decoded.exc.valid),
+      .exclusive_i(sound && id_ex.ctrl.system == SYS_CSR),
+      .sleep_i(ctrl.system == SYS_WFI && !decoded.exc.valid && !irq_pending),
+      .redirect_i(wants_redirect), .trap_i(trap),
       .decode_src_i(ctrl.src), .execute_src_i(id_ex.ctrl.src),
       .execute_dst_i(execute_dst), .memory_dst_i(memory_dst), .writeback_dst_i(writeback_dst),
-      .fwd_a_o(fwd_a), .fwd_b_o(fwd_b), .bypass_o(bypass), .load_use_o(load_use), .stage_o(stage)
+      .fwd_a_o(fwd_a), .fwd_b_o(fwd_b), .bypass_o(bypass), .redirect_o(redirect),
+      .stalled_o(stalled), .stall_reason_o(stall_reason), .stage_o(stage)
   );
 
   // An instruction passes on unless it is held or killed; a stage that receives nobody holds a bubble.
@@ -203,39 +284,49 @@ module core
         if_id       <= fetched;
         if_id.valid <= moves(stage[StageF]);
       end
-      id_ex        <= decoded;
-      id_ex.valid  <= moves(stage[StageD]);
-      ex_mem       <= executed;
-      ex_mem.valid <= moves(stage[StageE]);
+      if (stage[StageE].hold) begin
+        // What was forwarded may be gone in the next cycle.
+        id_ex.rs1_data <= operand_a;
+        id_ex.rs2_data <= operand_b;
+      end else begin
+        id_ex       <= decoded;
+        id_ex.valid <= moves(stage[StageD]);
+      end
+      if (!stage[StageM].hold) begin
+        ex_mem       <= executed;
+        ex_mem.valid <= moves(stage[StageE]);
+      end
       mem_wb       <= accessed;
       mem_wb.valid <= moves(stage[StageM]);
     end
   end
 
-  logic running;
+  // ---- for counters and observers
+  logic running, flush;
+  flush_e flush_reason;
   assign running = !rst_i && !halted_o;
+  assign flush   = redirect || trap;
+  always_comb begin
+    if (trap) flush_reason = mem_wb.exc.irq ? FLUSH_INTERRUPT : FLUSH_EXCEPTION;
+    else flush_reason = is_mret ? FLUSH_CLEAR : FLUSH_MISPREDICT;
+  end
+
   perf_counters u_perf (
       .clk_i, .rst_i, .running_i(running),
-      .stage_i(stage), .flush_i(redirect || trap), .load_use_i(load_use), .kind_i(mem_wb.kind),
-      .select_i(debug_counter_i), .value_o(debug_counter_data_o)
+      .stage_i(stage), .flush_i(flush), .flush_reason_i(flush_reason),
+      .stalled_i(stalled), .stall_reason_i(stall_reason),
+      .icache_miss_i(icache_miss), .dcache_access_i(dcache_access), .dcache_miss_i(dcache_miss),
+      .kind_i(mem_wb.kind), .select_i(debug_counter_i), .value_o(debug_counter_data_o)
   );
 
   always_comb begin
-    probe_o.running      = running;
-    probe_o.stage        = stage;
-    probe_o.fetch_pc     = fetched.pc;
-    probe_o.fetch_inst   = fetched.inst;
-    probe_o.load_use     = load_use;
-    probe_o.redirect     = redirect;
-    probe_o.trap         = trap;
-    probe_o.trap_cause   = mem_wb.exc.cause;
-    probe_o.trap_tval    = mem_wb.exc.tval;
-    probe_o.fwd_a        = fwd_a;
-    probe_o.fwd_b        = fwd_b;
-    probe_o.bypass       = bypass;
-    probe_o.reg_write    = reg_write;
-    probe_o.reg_index    = mem_wb.rd;
-    probe_o.reg_value    = mem_wb.result;
-    probe_o.retired_kind = mem_wb.kind;
+    probe_o = '{
+        running: running, stage: stage, fetch_pc: fetched.pc, fetch_inst: fetched.inst,
+        stalled: stalled, stall_reason: stall_reason, flush: flush, flush_reason: flush_reason,
+        trap: trap, trap_exc: mem_wb.exc, trap_target: trap_target,
+        fwd_a: fwd_a, fwd_b: fwd_b, bypass: bypass,
+        reg_write: reg_write, reg_index: mem_wb.rd, reg_value: mem_wb.result, retired_kind: mem_wb.kind,
+        stores: store_probe, icache_miss: icache_miss, dcache_access: dcache_access, dcache_miss: dcache_miss
+    };
   end
 endmodule

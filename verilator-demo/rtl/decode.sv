@@ -1,4 +1,4 @@
-// RV32I instruction decoder, purely combinational.
+// RV32IM instruction decoder, with the CSR instructions and machine mode, purely combinational.
 module decode
   import rv_pkg::*;
 (
@@ -47,6 +47,22 @@ module decode
       default: return ALU_AND;
     endcase
   endfunction
+
+  // The CSRs of csr_file.sv. Those whose number begins with 11 are read-only.
+  function automatic logic csr_exists(input logic [11:0] number);
+    case (number)
+      12'h300, 12'h301, 12'h304, 12'h305,           // mstatus misa mie mtvec
+      12'h340, 12'h341, 12'h342, 12'h343, 12'h344,  // mscratch mepc mcause mtval mip
+      12'hb00, 12'hb02, 12'hb80, 12'hb82,           // mcycle minstret mcycleh minstreth
+      12'hf11, 12'hf12, 12'hf13, 12'hf14:           // mvendorid marchid mimpid mhartid
+        return 1'b1;
+      default: return 1'b0;
+    endcase
+  endfunction
+
+  logic csr_writes, csr_ok;
+  assign csr_writes = funct3[1:0] == 2'b01 || inst_i[19:15] != 5'd0;
+  assign csr_ok     = csr_exists(inst_i[31:20]) && !(csr_writes && inst_i[31:30] == 2'b11);
 
   logic writes_rd, legal, shift_ok, reg_ok;
   // A shift by immediate and an OP have only these two values of funct7, the second only where it has a meaning.
@@ -125,11 +141,27 @@ module decode
         ctrl_o.alu_op   = alu_operation(funct3, inst_i[30]);
         ctrl_o.src.uses_rs1 = 1'b1;
         ctrl_o.src.uses_rs2 = 1'b1;
+        ctrl_o.muldiv   = funct7 == 7'd1;
         writes_rd       = 1'b1;
-        legal           = reg_ok;
+        legal           = reg_ok || ctrl_o.muldiv;
       end
-      OP_MISC_MEM: legal = funct3 == 3'b000;  // FENCE: memory is in order, nothing to do
-      OP_SYSTEM:   legal = ecall_o || ebreak_o;
+      OP_MISC_MEM: begin
+        ctrl_o.system = SYS_FENCE;
+        legal         = funct3 == 3'b000;
+      end
+      OP_SYSTEM: begin
+        if (funct3[1:0] != 2'b00) begin
+          ctrl_o.system       = SYS_CSR;
+          ctrl_o.imm          = imm_i;
+          ctrl_o.src.uses_rs1 = !funct3[2];
+          writes_rd           = 1'b1;
+          legal               = csr_ok;
+        end else begin
+          if (inst_i == 32'h3020_0073) ctrl_o.system = SYS_MRET;
+          if (inst_i == 32'h1050_0073) ctrl_o.system = SYS_WFI;
+          legal = ecall_o || ebreak_o || ctrl_o.system != SYS_NONE;
+        end
+      end
       default:     legal = 1'b0;
     endcase
 
@@ -138,6 +170,8 @@ module decode
       ctrl_o.load     = 1'b0;
       ctrl_o.store    = 1'b0;
       ctrl_o.flow     = FLOW_NONE;
+      ctrl_o.system   = SYS_NONE;
+      ctrl_o.muldiv   = 1'b0;
       ctrl_o.src.uses_rs1 = 1'b0;
       ctrl_o.src.uses_rs2 = 1'b0;
     end

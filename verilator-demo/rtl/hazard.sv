@@ -1,11 +1,17 @@
-// Forwarding, the load-use interlock, and who stays, moves or is squashed at the end of the cycle.
+// Forwarding, interlocks, and who stays, moves or is squashed at the end of the cycle.
 module hazard
   import rv_pkg::*;
 (
     input  logic [NumStages-1:0] occupied_i,
-    input  logic         halted_i,
-    input  logic         redirect_i,  // execute goes elsewhere
-    input  logic         trap_i,      // writeback takes an exception
+    input  logic         fetch_wait_i,      // instruction cache
+    input  logic         execute_wait_i,    // multiplier or divider
+    input  logic         memory_wait_i,
+    input  stall_e       memory_reason_i,
+    input  logic         serialize_i,       // the instruction in decode must be alone
+    input  logic         exclusive_i,       // the one in execute must be: decode waits for its effect
+    input  logic         sleep_i,           // wfi in decode
+    input  logic         redirect_i,        // execute goes elsewhere than fetch did
+    input  logic         trap_i,            // writeback takes an exception or interrupt
     input  sources_t     decode_src_i,
     input  sources_t     execute_src_i,
     input  destination_t execute_dst_i,
@@ -14,7 +20,9 @@ module hazard
     output fwd_e         fwd_a_o,
     output fwd_e         fwd_b_o,
     output logic         bypass_o,
-    output logic         load_use_o,
+    output logic         redirect_o,        // now: the instruction in execute moves on
+    output logic         stalled_o,
+    output stall_e       stall_reason_o,
     output stage_probe_t [NumStages-1:0] stage_o
 );
   function automatic logic provides(input destination_t d, input logic [4:0] rs);
@@ -46,19 +54,50 @@ module hazard
                                       || bypassed(decode_src_i.uses_rs2, decode_src_i.rs2));
   end
 
-  logic waits;
-  assign waits = (decode_src_i.uses_rs1 && decode_src_i.rs1 == execute_dst_i.rd)
-              || (decode_src_i.uses_rs2 && decode_src_i.rs2 == execute_dst_i.rd);
-  assign load_use_o = occupied_i[StageD] && execute_dst_i.write && !execute_dst_i.ready && waits && !trap_i;
+  function automatic logic needs(input destination_t d);
+    return d.write && !d.ready && ((decode_src_i.uses_rs1 && decode_src_i.rs1 == d.rd)
+                                   || (decode_src_i.uses_rs2 && decode_src_i.rs2 == d.rd));
+  endfunction
+
+  // ---- who waits of his own accord, oldest first; whoever stands behind somebody who stays has to stay, too
+  logic memory_holds, execute_holds, decode_waits, decode_holds, fetch_waits;
+  logic alone;
+  stall_e decode_reason;
+  assign memory_holds  = occupied_i[StageM] && memory_wait_i && !trap_i;
+  assign execute_holds = occupied_i[StageE] && (execute_wait_i || memory_holds) && !trap_i;
+  assign redirect_o    = redirect_i && !execute_holds && !trap_i;
+  assign alone         = !occupied_i[StageE] && !occupied_i[StageM] && !occupied_i[StageW];
+
+  always_comb begin
+    decode_waits  = 1'b1;
+    decode_reason = STALL_LOAD_USE;
+    if (needs(execute_dst_i) || (memory_holds && needs(memory_dst_i))) decode_reason = STALL_LOAD_USE;
+    else if (exclusive_i || (serialize_i && !alone)) decode_reason = STALL_SERIALIZE;
+    else if (sleep_i) decode_reason = STALL_WAIT;
+    else decode_waits = 1'b0;
+    if (!occupied_i[StageD] || redirect_o || trap_i) decode_waits = 1'b0;
+  end
+  assign decode_holds = occupied_i[StageD] && (decode_waits || execute_holds) && !redirect_o && !trap_i;
+  assign fetch_waits  = occupied_i[StageF] && fetch_wait_i && !redirect_o && !trap_i;
+
+  always_comb begin
+    stalled_o      = 1'b1;
+    stall_reason_o = STALL_ICACHE_MISS;
+    if (memory_holds) stall_reason_o = memory_reason_i;
+    else if (execute_holds) stall_reason_o = STALL_MUL_DIV;
+    else if (decode_waits) stall_reason_o = decode_reason;
+    else stalled_o = fetch_waits;
+  end
 
   // A redirect squashes what was fetched behind it, a trap everything, the trapping instruction included.
+  function automatic stage_probe_t leaves(input logic valid, input logic holds, input logic killed);
+    return '{valid: valid, hold: holds, kill: valid && killed};
+  endfunction
   always_comb begin
-    for (int unsigned s = 0; s < NumStages; s++) begin
-      stage_o[s].valid = occupied_i[s];
-      stage_o[s].hold  = 1'b0;
-      stage_o[s].kill  = occupied_i[s] && (trap_i || (redirect_i && s < StageE));
-    end
-    stage_o[StageF].hold = load_use_o || halted_i;
-    stage_o[StageD].hold = load_use_o;
+    stage_o[StageF] = leaves(occupied_i[StageF], fetch_waits || decode_holds, redirect_o || trap_i);
+    stage_o[StageD] = leaves(occupied_i[StageD], decode_holds, redirect_o || trap_i);
+    stage_o[StageE] = leaves(occupied_i[StageE], execute_holds, trap_i);
+    stage_o[StageM] = leaves(occupied_i[StageM], memory_holds, trap_i);
+    stage_o[StageW] = leaves(occupied_i[StageW], 1'b0, trap_i);
   end
 endmodule

@@ -1,52 +1,137 @@
-// Loads and stores: byte lanes, sign extension, alignment and access exceptions.
+// Loads, stores and fences in the memory stage: alignment, byte lanes, the store buffer, and the data cache that both
+// loads and waiting stores use, loads first. Devices are used directly, in program order, once the buffer is empty.
 module lsu
   import rv_pkg::*;
-(
+#(
+    parameter int unsigned StoreDepth  = 4,
+    parameter int unsigned CacheSets   = 16,
+    parameter int unsigned CacheWays   = 2,
+    parameter int unsigned LineBytes   = 32,
+    parameter int unsigned MissPenalty = 12
+) (
+    input  logic        clk_i,
+    input  logic        rst_i,
     input  logic        load_i,
     input  logic        store_i,
+    input  logic        fence_i,
     input  logic [2:0]  funct3_i,
     input  logic [31:0] addr_i,
     input  logic [31:0] store_data_i,
     input  logic        kill_i,  // an older instruction traps: no side effect
-    // data memory, answered within the cycle
+    // data memory and devices, answered within the cycle
     output logic [31:0] dmem_addr_o,
-    output logic        dmem_read_o,
-    output logic        dmem_write_o,
-    output logic [3:0]  dmem_strobe_o,
+    output logic        dmem_load_o,
+    output logic        dmem_store_o,
+    output logic        dmem_device_write_o,  // a device takes the store now
+    output store_t      dmem_drain_o,         // a store leaves the buffer, when dmem_drain_valid_o
+    output logic        dmem_drain_valid_o,
     output logic [31:0] dmem_wdata_o,
     input  logic [31:0] dmem_rdata_i,
     input  logic        dmem_fault_i,
+    input  logic        dmem_device_i,        // the address is not memory
+    // results
+    output logic        wait_o,
+    output stall_e      wait_reason_o,
     output logic [31:0] load_data_o,
-    output exc_t        exc_o
+    output logic        forwarded_o,
+    output exc_t        exc_o,
+    // for counters and observers
+    output store_probe_t store_probe_o,
+    output logic         cache_access_o,
+    output logic         cache_miss_o
 );
   logic [1:0] lane;
   logic       misaligned;
+  logic [3:0] strobe;
   assign lane = addr_i[1:0];
 
   always_comb begin
     unique case (funct3_i[1:0])
-      2'b00:   misaligned = 1'b0;
-      2'b01:   misaligned = lane[0];
-      default: misaligned = lane != 2'b00;
+      2'b00: begin
+        misaligned = 1'b0;
+        strobe     = 4'b0001 << lane;
+      end
+      2'b01: begin
+        misaligned = lane[0];
+        strobe     = 4'b0011 << lane;
+      end
+      default: begin
+        misaligned = lane != 2'b00;
+        strobe     = 4'b1111;
+      end
     endcase
   end
 
   assign dmem_addr_o  = {addr_i[31:2], 2'b00};
-  assign dmem_read_o  = load_i && !misaligned && !kill_i;
-  assign dmem_write_o = store_i && !misaligned && !kill_i;
+  assign dmem_load_o  = load_i && !misaligned;
+  assign dmem_store_o = store_i && !misaligned;
   assign dmem_wdata_o = store_data_i << {lane, 3'b000};
 
   always_comb begin
-    unique case (funct3_i[1:0])
-      2'b00:   dmem_strobe_o = 4'b0001 << lane;
-      2'b01:   dmem_strobe_o = 4'b0011 << lane;
-      default: dmem_strobe_o = 4'b1111;
-    endcase
+    exc_o = NoException;
+    if ((load_i || store_i) && misaligned) begin
+      exc_o = exception(store_i ? CAUSE_STORE_MISALIGNED : CAUSE_LOAD_MISALIGNED, addr_i);
+    end else if ((load_i || store_i) && dmem_fault_i) begin
+      exc_o = exception(store_i ? CAUSE_STORE_FAULT : CAUSE_LOAD_FAULT, addr_i);
+    end
   end
 
-  logic [31:0] shifted;
-  assign shifted = dmem_rdata_i >> {lane, 3'b000};
+  // What is to be done, once and for all sound accesses.
+  logic sound, loads, stores, device;
+  assign sound  = (load_i || store_i) && !exc_o.valid && !kill_i;
+  assign device = sound && dmem_device_i;
+  assign loads  = sound && load_i && !dmem_device_i;
+  assign stores = sound && store_i && !dmem_device_i;
+
+  // ---- store buffer
+  logic full, empty, hit;
+  logic [3:0]  buffered_strobe;
+  logic [31:0] buffered_data;
+  store_t      oldest;
+  store_buffer #(.Depth(StoreDepth)) u_store_buffer (
+      .clk_i, .rst_i,
+      .push_i(stores && !full), .store_i('{addr: dmem_addr_o, strobe: strobe, data: dmem_wdata_o}),
+      .full_o(full), .empty_o(empty),
+      .load_addr_i(dmem_addr_o), .load_strobe_o(buffered_strobe), .load_data_o(buffered_data),
+      .oldest_o(oldest), .pop_i(dmem_drain_valid_o), .probe_o(store_probe_o)
+  );
+
+  // ---- data cache
+  logic looks_up;
+  assign forwarded_o = loads && (strobe & ~buffered_strobe) == 4'd0;
+  assign looks_up    = loads && !forwarded_o;
+  cache_tags #(.Sets(CacheSets), .Ways(CacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)) u_dcache (
+      .clk_i, .rst_i,
+      .req_i(looks_up || !empty), .addr_i(looks_up ? dmem_addr_o : oldest.addr),
+      .hit_o(hit), .miss_o(cache_miss_o)
+  );
+  assign cache_access_o     = hit;
+  assign dmem_drain_o       = oldest;
+  assign dmem_drain_valid_o = !looks_up && !empty && hit;
+
+  // ---- waiting
   always_comb begin
+    wait_o        = 1'b0;
+    wait_reason_o = STALL_STORE_DRAIN;
+    if (looks_up && !hit) begin
+      wait_o        = 1'b1;
+      wait_reason_o = STALL_DCACHE_MISS;
+    end else if (stores && full) begin
+      wait_o        = 1'b1;
+      wait_reason_o = STALL_STORE_FULL;
+    end else if ((device || (fence_i && !kill_i)) && !empty) begin
+      wait_o = 1'b1;
+    end
+  end
+  assign dmem_device_write_o = device && store_i && empty;
+
+  // ---- load data
+  logic [31:0] word, shifted;
+  always_comb begin
+    for (int unsigned i = 0; i < 4; i++) begin
+      word[8*i+:8] = buffered_strobe[i] && !dmem_device_i ? buffered_data[8*i+:8] : dmem_rdata_i[8*i+:8];
+    end
+    shifted = word >> {lane, 3'b000};
     unique case (funct3_i)
       3'b000:  load_data_o = {{24{shifted[7]}}, shifted[7:0]};
       3'b001:  load_data_o = {{16{shifted[15]}}, shifted[15:0]};
@@ -54,14 +139,5 @@ module lsu
       3'b101:  load_data_o = {16'd0, shifted[15:0]};
       default: load_data_o = shifted;
     endcase
-  end
-
-  always_comb begin
-    exc_o = NoException;
-    if ((load_i || store_i) && misaligned) begin
-      exc_o = '{valid: 1'b1, cause: store_i ? CAUSE_STORE_MISALIGNED : CAUSE_LOAD_MISALIGNED, tval: addr_i};
-    end else if ((load_i || store_i) && dmem_fault_i) begin
-      exc_o = '{valid: 1'b1, cause: store_i ? CAUSE_STORE_FAULT : CAUSE_LOAD_FAULT, tval: addr_i};
-    end
   end
 endmodule

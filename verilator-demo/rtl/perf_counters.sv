@@ -7,7 +7,12 @@ module perf_counters
     input  logic         running_i,
     input  stage_probe_t [NumStages-1:0] stage_i,
     input  logic         flush_i,
-    input  logic         load_use_i,
+    input  flush_e       flush_reason_i,
+    input  logic         stalled_i,
+    input  stall_e       stall_reason_i,
+    input  logic         icache_miss_i,
+    input  logic         dcache_access_i,
+    input  logic         dcache_miss_i,
     input  kind_t        kind_i,  // of the instruction in writeback
     input  counter_e     select_i,
     output logic [63:0]  value_o
@@ -17,35 +22,36 @@ module perf_counters
   logic retires;
   assign retires = stage_i[StageW].valid && !stage_i[StageW].kill;
 
-  // An instruction counts as fetched in the cycle in which it leaves fetch, moving on or squashed.
-  logic leaves_fetch;
-  assign leaves_fetch = stage_i[StageF].valid && (stage_i[StageF].kill || !stage_i[StageF].hold);
-
-  logic [2:0] killed;
+  // What each counter grows by in this cycle. An instruction counts as fetched in the cycle in which it leaves fetch,
+  // moving on or squashed.
+  logic [NumCounters-1:0][2:0] step;
   always_comb begin
-    killed = 3'd0;
-    for (int unsigned s = 0; s < NumStages; s++) killed += {2'b00, stage_i[s].kill};
+    step = '0;
+    step[CNT_CYCLES][0]          = 1'b1;
+    step[CNT_FETCHED][0]         = stage_i[StageF].valid && (stage_i[StageF].kill || !stage_i[StageF].hold);
+    step[CNT_COMMITTED][0]       = retires;
+    for (int unsigned s = 0; s < NumStages; s++) step[CNT_SQUASHED] += {2'b00, stage_i[s].kill};
+    step[CNT_FLUSHES][0]         = flush_i;
+    step[CNT_BRANCHES][0]        = retires && kind_i.branch;
+    step[CNT_BRANCHES_TAKEN][0]  = retires && kind_i.branch && kind_i.taken;
+    step[CNT_JUMPS][0]           = retires && kind_i.jump;
+    step[CNT_MISPREDICTS][0]     = flush_i && flush_reason_i == FLUSH_MISPREDICT;
+    step[CNT_LOADS][0]           = retires && kind_i.load;
+    step[CNT_STORES][0]          = retires && kind_i.store;
+    step[CNT_LOADS_FORWARDED][0] = retires && kind_i.forwarded;
+    step[CNT_MULDIVS][0]         = retires && kind_i.muldiv;
+    step[CNT_ICACHE_MISSES][0]   = icache_miss_i;
+    step[CNT_DCACHE_ACCESSES][0] = dcache_access_i;
+    step[CNT_DCACHE_MISSES][0]   = dcache_miss_i;
+    step[CNT_EXCEPTIONS][0]      = flush_i && flush_reason_i == FLUSH_EXCEPTION;
+    step[CNT_INTERRUPTS][0]      = flush_i && flush_reason_i == FLUSH_INTERRUPT;
+    step[CNT_STALLS + 5'(stall_reason_i)][0] = stalled_i;
   end
 
-  function automatic logic [63:0] bit64(input logic b);
-    return {63'd0, b};
-  endfunction
-
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      for (int unsigned i = 0; i < NumCounters; i++) counter[i] <= 64'd0;
-    end else if (running_i) begin
-      counter[CNT_CYCLES]         <= counter[CNT_CYCLES] + 64'd1;
-      counter[CNT_FETCHED]        <= counter[CNT_FETCHED] + bit64(leaves_fetch);
-      counter[CNT_COMMITTED]      <= counter[CNT_COMMITTED] + bit64(retires);
-      counter[CNT_SQUASHED]       <= counter[CNT_SQUASHED] + {61'd0, killed};
-      counter[CNT_FLUSHES]        <= counter[CNT_FLUSHES] + bit64(flush_i);
-      counter[CNT_STALL_LOAD_USE] <= counter[CNT_STALL_LOAD_USE] + bit64(load_use_i);
-      counter[CNT_BRANCHES]       <= counter[CNT_BRANCHES] + bit64(retires && kind_i.branch);
-      counter[CNT_BRANCHES_TAKEN] <= counter[CNT_BRANCHES_TAKEN] + bit64(retires && kind_i.branch && kind_i.taken);
-      counter[CNT_JUMPS]          <= counter[CNT_JUMPS] + bit64(retires && kind_i.jump);
-      counter[CNT_LOADS]          <= counter[CNT_LOADS] + bit64(retires && kind_i.load);
-      counter[CNT_STORES]         <= counter[CNT_STORES] + bit64(retires && kind_i.store);
+    for (int unsigned i = 0; i < NumCounters; i++) begin
+      if (rst_i) counter[i] <= 64'd0;
+      else if (running_i) counter[i] <= counter[i] + {61'd0, step[i]};
     end
   end
 

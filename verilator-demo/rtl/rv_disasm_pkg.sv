@@ -1,4 +1,4 @@
-// RV32I disassembler for annotations: the notation of the assembler without pseudo-instructions, jump and branch
+// RV32IM disassembler for annotations: the notation of the assembler without pseudo-instructions, jump and branch
 // targets as absolute addresses.
 package rv_disasm_pkg;
 
@@ -64,13 +64,56 @@ package rv_disasm_pkg;
       {7'h20, 3'b101}: return "sra";
       {7'h00, 3'b110}: return "or";
       {7'h00, 3'b111}: return "and";
+      {7'h01, 3'b000}: return "mul";
+      {7'h01, 3'b001}: return "mulh";
+      {7'h01, 3'b010}: return "mulhsu";
+      {7'h01, 3'b011}: return "mulhu";
+      {7'h01, 3'b100}: return "div";
+      {7'h01, 3'b101}: return "divu";
+      {7'h01, 3'b110}: return "rem";
+      {7'h01, 3'b111}: return "remu";
       default: return "";
+    endcase
+  endfunction
+
+  function automatic string csr_op_name(input logic [2:0] funct3);
+    case (funct3)
+      3'b001: return "csrrw";
+      3'b010: return "csrrs";
+      3'b011: return "csrrc";
+      3'b101: return "csrrwi";
+      3'b110: return "csrrsi";
+      3'b111: return "csrrci";
+      default: return "";
+    endcase
+  endfunction
+
+  function automatic string csr_name(input logic [11:0] number);
+    case (number)
+      12'h300: return "mstatus";
+      12'h301: return "misa";
+      12'h304: return "mie";
+      12'h305: return "mtvec";
+      12'h340: return "mscratch";
+      12'h341: return "mepc";
+      12'h342: return "mcause";
+      12'h343: return "mtval";
+      12'h344: return "mip";
+      12'hb00: return "mcycle";
+      12'hb02: return "minstret";
+      12'hb80: return "mcycleh";
+      12'hb82: return "minstreth";
+      12'hf11: return "mvendorid";
+      12'hf12: return "marchid";
+      12'hf13: return "mimpid";
+      12'hf14: return "mhartid";
+      default: return $sformatf("0x%0x", number);
     endcase
   endfunction
 
   function automatic string op_imm_name(input logic [2:0] funct3, input logic [6:0] funct7);
     if (funct3[1:0] == 2'b01) begin
-      if (funct3 == 3'b001 && funct7 != 7'h00) return "";
+      if (funct7 != 7'h00 && !(funct7 == 7'h20 && funct3 == 3'b101)) return "";
       return op_name(funct3, funct7) == "" ? "" : {op_name(funct3, funct7), "i"};
     end
     if (funct3 == 3'b011) return "sltiu";
@@ -89,7 +132,7 @@ package rv_disasm_pkg;
   endfunction
 
   function automatic string unknown(input logic [31:0] inst);
-    return $sformatf(".word 0x%08x", inst);
+    return $sformatf(".4byte 0x%0x", inst);
   endfunction
 
   function automatic string disassemble(input logic [31:0] pc, input logic [31:0] inst);
@@ -141,7 +184,12 @@ package rv_disasm_pkg;
       7'b1110011: begin
         if (inst == 32'h0000_0073) return "ecall";
         if (inst == 32'h0010_0073) return "ebreak";
-        return unknown(inst);
+        if (inst == 32'h3020_0073) return "mret";
+        if (inst == 32'h1050_0073) return "wfi";
+        name = csr_op_name(funct3);
+        if (name == "") return unknown(inst);
+        if (funct3[2]) return $sformatf("%s %s,%s,%0d", name, rd, csr_name(inst[31:20]), inst[19:15]);
+        return $sformatf("%s %s,%s,%s", name, rd, csr_name(inst[31:20]), rs1);
       end
       default: return unknown(inst);
     endcase

@@ -1,5 +1,5 @@
 // Types shared by the stages of the core. What travels between two stages is one packed struct, so that a
-// stage can grow (a multiplier, a predictor, CSRs) without touching its neighbours' port lists.
+// stage can grow without touching its neighbours' port lists.
 package rv_pkg;
 
   // Pipeline stages, oldest instruction last. The numbers are those of enum pipeline_stage in schema.yaml.
@@ -19,6 +19,9 @@ package rv_pkg;
   // How an instruction leaves straight-line order.
   typedef enum logic [1:0] { FLOW_NONE, FLOW_BRANCH, FLOW_JAL, FLOW_JALR } flow_e;
 
+  // Instructions that concern the machine rather than data.
+  typedef enum logic [2:0] { SYS_NONE, SYS_CSR, SYS_MRET, SYS_WFI, SYS_FENCE } system_e;
+
   // Where an operand in execute comes from.
   typedef enum logic [1:0] { FWD_REGFILE, FWD_MEMORY, FWD_WRITEBACK } fwd_e;
 
@@ -31,18 +34,25 @@ package rv_pkg;
     CAUSE_LOAD_MISALIGNED  = 4'd4,
     CAUSE_LOAD_FAULT       = 4'd5,
     CAUSE_STORE_MISALIGNED = 4'd6,
-    CAUSE_STORE_FAULT      = 4'd7,
+    CAUSE_STORE_FAULT      = 4'd7,  // with exc_t.irq set: the machine timer
     CAUSE_ECALL            = 4'd11
   } cause_e;
+  localparam cause_e CauseTimer = CAUSE_STORE_FAULT;
 
-  // An exception rides along with its instruction and is taken in writeback, in program order.
+  // An exception or interrupt rides along with its instruction and is taken in writeback, in program order.
   typedef struct packed {
     logic        valid;
+    logic        irq;
     cause_e      cause;
     logic [31:0] tval;  // the offending address or instruction word
   } exc_t;
 
-  localparam exc_t NoException = '{valid: 1'b0, cause: CAUSE_FETCH_MISALIGNED, tval: 32'd0};
+  function automatic exc_t exception(input cause_e cause, input logic [31:0] tval);
+    return '{valid: 1'b1, irq: 1'b0, cause: cause, tval: tval};
+  endfunction
+
+  localparam exc_t NoException = '{valid: 1'b0, irq: 1'b0, cause: CAUSE_FETCH_MISALIGNED, tval: 32'd0};
+  localparam exc_t TimerInterrupt = '{valid: 1'b1, irq: 1'b1, cause: CauseTimer, tval: 32'd0};
 
   // The registers an instruction reads, and the one it writes: all that the hazard unit looks at.
   typedef struct packed {
@@ -63,25 +73,37 @@ package rv_pkg;
     src_a_e      src_a;
     logic        src_b_imm;
     flow_e       flow;
-    logic [2:0]  funct3;     // branch condition, or size and sign of a load or store
+    system_e     system;
+    logic        muldiv;
+    logic [2:0]  funct3;     // branch condition, size and sign of a load or store, operation of muldiv or CSR
     logic        load;
     logic        store;
     logic        rd_write;   // never set for x0
     logic [4:0]  rd;
     sources_t    src;
-    logic [31:0] imm;
+    logic [31:0] imm;        // of a CSR instruction: the CSR's number in the low bits
   } ctrl_t;
+
+  // The return stack's pointer around an instruction, kept to undo what was done on a wrong path.
+  typedef struct packed {
+    logic [7:0] old_top;
+    logic [7:0] new_top;
+  } return_top_t;
 
   typedef struct packed {
     logic        valid;
     logic [31:0] pc;
     logic [31:0] inst;
+    logic [31:0] predicted;  // where fetch went after it
+    return_top_t return_top;
     exc_t        exc;
   } if_id_t;
 
   typedef struct packed {
     logic        valid;
     logic [31:0] pc;
+    logic [31:0] predicted;
+    return_top_t return_top;
     ctrl_t       ctrl;
     logic [31:0] rs1_data;
     logic [31:0] rs2_data;
@@ -95,15 +117,19 @@ package rv_pkg;
     logic jump;
     logic load;
     logic store;
+    logic forwarded;  // a load answered by the store buffer
+    logic muldiv;
   } kind_t;
 
   typedef struct packed {
     logic        valid;
     logic [31:0] pc;
+    logic [7:0]  return_before;
     logic [2:0]  funct3;
     logic        rd_write;
     logic [4:0]  rd;
-    logic [31:0] result;      // ALU result, link address, or the address of a load or store
+    logic        fence;
+    logic [31:0] result;      // result, link address, or the address of a load or store
     logic [31:0] store_data;
     kind_t       kind;
     exc_t        exc;
@@ -112,12 +138,41 @@ package rv_pkg;
   typedef struct packed {
     logic        valid;
     logic [31:0] pc;
+    logic [7:0]  return_before;
     logic        rd_write;
     logic [4:0]  rd;
     logic [31:0] result;
     kind_t       kind;
     exc_t        exc;
   } mem_wb_t;
+
+  // A store on its way to memory: a word's address and the bytes of it.
+  typedef struct packed {
+    logic [31:0] addr;
+    logic [3:0]  strobe;
+    logic [31:0] data;
+  } store_t;
+
+  // Why a stage waits. One reason counts per cycle: that of the oldest stage that waits.
+  localparam int unsigned NumStalls = 8;
+  typedef enum logic [2:0] {
+    STALL_LOAD_USE     = 3'd0,  // decode: the value comes from a load in execute
+    STALL_MUL_DIV      = 3'd1,  // execute: multiplier or divider at work
+    STALL_ICACHE_MISS  = 3'd2,
+    STALL_DCACHE_MISS  = 3'd3,
+    STALL_STORE_FULL   = 3'd4,  // memory: a store finds the store buffer full
+    STALL_STORE_DRAIN  = 3'd5,  // memory: a fence or device access waits until the store buffer is empty
+    STALL_SERIALIZE    = 3'd6,  // decode: a CSR instruction or mret waits until it is alone
+    STALL_WAIT         = 3'd7   // decode: wfi
+  } stall_e;
+
+  // Why instructions in flight are squashed. The numbers are those of enum flush_reason in schema.yaml.
+  typedef enum logic [1:0] {
+    FLUSH_MISPREDICT = 2'd0,
+    FLUSH_EXCEPTION  = 2'd1,
+    FLUSH_INTERRUPT  = 2'd2,
+    FLUSH_CLEAR      = 2'd3   // mret
+  } flush_e;
 
   // What an observer sees of one stage in one cycle: who is there, and how it leaves at the clock edge.
   // Neither hold nor kill: it moves on (out of writeback: it retires).
@@ -127,17 +182,28 @@ package rv_pkg;
     logic kill;  // squashed
   } stage_probe_t;
 
+  // What the store buffer does at the end of the cycle.
+  typedef struct packed {
+    logic       push;
+    logic       pop;
+    logic [7:0] head;   // slot of the oldest store
+    logic [7:0] tail;   // slot for the next one
+    store_t     pushed;
+  } store_probe_t;
+
   // Everything a tracer needs, sampled at the end of a cycle. The core knows nothing of tracing beyond this.
   typedef struct packed {
     logic                         running;      // this cycle counts
     stage_probe_t [NumStages-1:0] stage;
     logic [31:0]                  fetch_pc;
     logic [31:0]                  fetch_inst;
-    logic                         load_use;     // decode waits for a load in execute
-    logic                         redirect;     // taken branch or jump in execute: fetch and decode are killed
-    logic                         trap;         // exception in writeback: everything in flight is killed
-    cause_e                       trap_cause;
-    logic [31:0]                  trap_tval;
+    logic                         stalled;
+    stall_e                       stall_reason;
+    logic                         flush;        // instructions are killed
+    flush_e                       flush_reason;
+    logic                         trap;         // exception or interrupt in writeback
+    exc_t                         trap_exc;
+    logic [31:0]                  trap_target;  // 0: no handler, the core stops
     fwd_e                         fwd_a;        // forwarding into the instruction in execute
     fwd_e                         fwd_b;
     logic                         bypass;       // decode takes the value that writeback writes in this cycle
@@ -145,22 +211,34 @@ package rv_pkg;
     logic [4:0]                   reg_index;
     logic [31:0]                  reg_value;
     kind_t                        retired_kind; // of the instruction in writeback
+    store_probe_t                 stores;
+    logic                         icache_miss;  // a fill begins
+    logic                         dcache_access;
+    logic                         dcache_miss;
   } probe_t;
 
-  // Performance counters, by their number at the counter read port.
-  localparam int unsigned NumCounters = 11;
-  typedef enum logic [3:0] {
-    CNT_CYCLES         = 4'd0,
-    CNT_FETCHED        = 4'd1,
-    CNT_COMMITTED      = 4'd2,
-    CNT_SQUASHED       = 4'd3,
-    CNT_FLUSHES        = 4'd4,
-    CNT_STALL_LOAD_USE = 4'd5,
-    CNT_BRANCHES       = 4'd6,
-    CNT_BRANCHES_TAKEN = 4'd7,
-    CNT_JUMPS          = 4'd8,
-    CNT_LOADS          = 4'd9,
-    CNT_STORES         = 4'd10
+  // Performance counters, by their number at the counter read port. Those of stalls follow in the order of stall_e.
+  localparam int unsigned NumCounters = 18 + NumStalls;
+  typedef enum logic [4:0] {
+    CNT_CYCLES          = 5'd0,
+    CNT_FETCHED         = 5'd1,
+    CNT_COMMITTED       = 5'd2,
+    CNT_SQUASHED        = 5'd3,
+    CNT_FLUSHES         = 5'd4,
+    CNT_BRANCHES        = 5'd5,
+    CNT_BRANCHES_TAKEN  = 5'd6,
+    CNT_JUMPS           = 5'd7,
+    CNT_MISPREDICTS     = 5'd8,
+    CNT_LOADS           = 5'd9,
+    CNT_STORES          = 5'd10,
+    CNT_LOADS_FORWARDED = 5'd11,
+    CNT_MULDIVS         = 5'd12,
+    CNT_ICACHE_MISSES   = 5'd13,
+    CNT_DCACHE_ACCESSES = 5'd14,
+    CNT_DCACHE_MISSES   = 5'd15,
+    CNT_EXCEPTIONS      = 5'd16,
+    CNT_INTERRUPTS      = 5'd17,
+    CNT_STALLS          = 5'd18
   } counter_e;
 
 endpackage

@@ -13,15 +13,16 @@ module tracer
   import uscope_pkg::*;
 #(
     parameter longint unsigned ClockPeriodPs = 1000,
-    parameter logic [31:0] CodeBase  = 32'h8000_0000,
-    parameter int unsigned CodeWords = 16384
+    parameter logic [31:0] CodeBase   = 32'h8000_0000,
+    parameter int unsigned CodeWords  = 16384,
+    parameter int unsigned StoreDepth = 4
 ) (
     input logic   clk_i,
     input logic   rst_i,
     input probe_t probe_i
 );
   typedef shortint unsigned id_t;    // of a storage, slot, field or event type
-  typedef logic [5:0] entity_t;      // slot of `entities`, equal to entity_id; 64 of them, given out in turn
+  typedef logic [7:0] entity_t;      // slot of `entities`, equal to entity_id; 256 of them, given out in turn
 
   // ---- open, ids, close
 
@@ -31,10 +32,13 @@ module tracer
   id_t st_entities, f_entity_id, f_pc, f_inst_bits;
   id_t st_pipeline, f_pipeline_entity;
   id_t st_regs, f_reg_value;
+  id_t st_stores, f_store_entity, f_store_addr, f_store_data, f_store_strobe, p_store_head, p_store_tail;
   id_t st_counter [NumCounters];
   id_t ev_stage, ev_annotate, ev_dependency, ev_flush, ev_stall, ev_trap;
   longint unsigned stage_label [NumStages];
-  longint unsigned dep_raw, reason_mispredict, reason_exception, reason_load_use;
+  longint unsigned stall_label [NumStalls];
+  longint unsigned flush_label [4];
+  longint unsigned dep_raw;
 
   function automatic id_t known(input int id, input string what);
     if (id < 0) $fatal(1, "the schema of this trace has no %s", what);
@@ -57,6 +61,15 @@ module tracer
     return 64'(known(uscope_enum_value(trace, enumeration, name), {enumeration, " ", name}));
   endfunction
 
+  function automatic counter_e stall_counter(input stall_e reason);
+    return counter_e'(CNT_STALLS + 5'(reason));
+  endfunction
+
+  function automatic void look_up_stall(input stall_e reason, input string name);
+    stall_label[reason] = label("stall_reason", name);
+    st_counter[stall_counter(reason)] = storage({"stalls_", name});
+  endfunction
+
   function automatic void look_up();
     st_entities = storage("entities");
     f_entity_id = field(st_entities, "entity_id");
@@ -69,17 +82,40 @@ module tracer
     st_regs     = storage("regs");
     f_reg_value = field(st_regs, "value");
 
-    st_counter[CNT_CYCLES]         = storage("cycles");
-    st_counter[CNT_FETCHED]        = storage("fetched_insns");
-    st_counter[CNT_COMMITTED]      = storage("committed_insns");
-    st_counter[CNT_SQUASHED]       = storage("squashed_insns");
-    st_counter[CNT_FLUSHES]        = storage("flushes");
-    st_counter[CNT_STALL_LOAD_USE] = storage("stalls_load_use");
-    st_counter[CNT_BRANCHES]       = storage("branches");
-    st_counter[CNT_BRANCHES_TAKEN] = storage("branches_taken");
-    st_counter[CNT_JUMPS]          = storage("jumps");
-    st_counter[CNT_LOADS]          = storage("loads");
-    st_counter[CNT_STORES]         = storage("stores");
+    st_stores      = storage("store_buffer");
+    f_store_entity = field(st_stores, "entity_id");
+    f_store_addr   = field(st_stores, "addr");
+    f_store_data   = field(st_stores, "data");
+    f_store_strobe = field(st_stores, "strobe");
+    p_store_head   = known(uscope_property_id(trace, int'(st_stores), "head"), "property head");
+    p_store_tail   = known(uscope_property_id(trace, int'(st_stores), "tail"), "property tail");
+
+    st_counter[CNT_CYCLES]          = storage("cycles");
+    st_counter[CNT_FETCHED]         = storage("fetched_insns");
+    st_counter[CNT_COMMITTED]       = storage("committed_insns");
+    st_counter[CNT_SQUASHED]        = storage("squashed_insns");
+    st_counter[CNT_FLUSHES]         = storage("flushes");
+    st_counter[CNT_BRANCHES]        = storage("branches");
+    st_counter[CNT_BRANCHES_TAKEN]  = storage("branches_taken");
+    st_counter[CNT_JUMPS]           = storage("jumps");
+    st_counter[CNT_MISPREDICTS]     = storage("mispredicts");
+    st_counter[CNT_LOADS]           = storage("loads");
+    st_counter[CNT_STORES]          = storage("stores");
+    st_counter[CNT_LOADS_FORWARDED] = storage("loads_forwarded");
+    st_counter[CNT_MULDIVS]         = storage("muldivs");
+    st_counter[CNT_ICACHE_MISSES]   = storage("icache_misses");
+    st_counter[CNT_DCACHE_ACCESSES] = storage("dcache_accesses");
+    st_counter[CNT_DCACHE_MISSES]   = storage("dcache_misses");
+    st_counter[CNT_EXCEPTIONS]      = storage("exceptions");
+    st_counter[CNT_INTERRUPTS]      = storage("interrupts");
+    look_up_stall(STALL_LOAD_USE, "load_use");
+    look_up_stall(STALL_MUL_DIV, "mul_div");
+    look_up_stall(STALL_ICACHE_MISS, "icache_miss");
+    look_up_stall(STALL_DCACHE_MISS, "dcache_miss");
+    look_up_stall(STALL_STORE_FULL, "store_buffer_full");
+    look_up_stall(STALL_STORE_DRAIN, "store_drain");
+    look_up_stall(STALL_SERIALIZE, "serialize");
+    look_up_stall(STALL_WAIT, "wait_for_interrupt");
 
     ev_stage      = event_type("stage_transition");
     ev_annotate   = event_type("annotate");
@@ -93,10 +129,11 @@ module tracer
     stage_label[StageE] = label("pipeline_stage", "execute");
     stage_label[StageM] = label("pipeline_stage", "memory");
     stage_label[StageW] = label("pipeline_stage", "writeback");
-    dep_raw           = label("dep_type", "raw");
-    reason_mispredict = label("flush_reason", "mispredict");
-    reason_exception  = label("flush_reason", "exception");
-    reason_load_use   = label("stall_reason", "load_use");
+    dep_raw = label("dep_type", "raw");
+    flush_label[FLUSH_MISPREDICT] = label("flush_reason", "mispredict");
+    flush_label[FLUSH_EXCEPTION]  = label("flush_reason", "exception");
+    flush_label[FLUSH_INTERRUPT]  = label("flush_reason", "interrupt");
+    flush_label[FLUSH_CLEAR]      = label("flush_reason", "pipeline_clear");
   endfunction
 
   string trace_name, schema_path;
@@ -149,7 +186,7 @@ module tracer
       last    <= probe_i;
       last_id <= id;
       cycle   <= cycle + 64'd1;
-      if (arrives[StageF]) next_id <= next_id + 6'd1;
+      if (arrives[StageF]) next_id <= next_id + 8'd1;
       // The cycle after the core has stopped still shows what its last edge did.
       if (tracing && (probe_i.running || last.running)) record_cycle();
     end
@@ -162,11 +199,14 @@ module tracer
     record_departures();
     if (arrives[StageF]) record_birth();
     record_stages();
-    if (probe_i.load_use) begin
-      uscope_event1(trace, ev_stall, reason_load_use);
-      count(CNT_STALL_LOAD_USE);
+    if (probe_i.stalled) begin
+      uscope_event1(trace, ev_stall, stall_label[probe_i.stall_reason]);
+      count(stall_counter(probe_i.stall_reason));
     end
     record_dependencies();
+    if (probe_i.icache_miss) count(CNT_ICACHE_MISSES);
+    if (probe_i.dcache_access) count(CNT_DCACHE_ACCESSES);
+    if (probe_i.dcache_miss) count(CNT_DCACHE_MISSES);
     if (probe_i.running) count(CNT_CYCLES);
     uscope_end_cycle(trace);
   endfunction
@@ -182,17 +222,45 @@ module tracer
   // What the last edge did, oldest instruction first.
   function automatic void record_departures();
     if (last.reg_write) uscope_slot_set(trace, st_regs, 16'(last.reg_index), f_reg_value, 64'(last.reg_value));
-    if (last.trap) begin
-      // target 0: there is no handler, the core stops
-      uscope_event4(trace, ev_trap, 64'(last_id[StageW]), 64'(last.trap_cause), 64'(last.trap_tval), 64'd0);
-    end
+    if (last.trap) record_trap();
     if (last.stage[StageW].valid && !last.stage[StageW].kill) record_retirement();
-    if (last.redirect || last.trap) begin
-      for (int s = NumStages - 1; s >= 0; s--) begin
-        if (last.stage[s].kill) record_squash(last_id[s], last.trap ? reason_exception : reason_mispredict);
-      end
-      count(CNT_FLUSHES);
+    if (last.flush) record_flush();
+    if (last.stores.pop) record_drain();
+    if (last.stores.push) record_store();
+  endfunction
+
+  function automatic void record_trap();
+    uscope_event4(trace, ev_trap, 64'(last_id[StageW]), 64'({last.trap_exc.irq, 27'd0, last.trap_exc.cause}),
+                  64'(last.trap_exc.tval), 64'(last.trap_target));
+    count(last.trap_exc.irq ? CNT_INTERRUPTS : CNT_EXCEPTIONS);
+  endfunction
+
+  function automatic void record_flush();
+    for (int s = NumStages - 1; s >= 0; s--) begin
+      if (last.stage[s].kill) record_squash(last_id[s], flush_label[last.flush_reason]);
     end
+    count(CNT_FLUSHES);
+    if (last.flush_reason == FLUSH_MISPREDICT) count(CNT_MISPREDICTS);
+  endfunction
+
+  // A store enters the buffer as it leaves the memory stage, and stays there after its instruction has retired.
+  function automatic void record_store();
+    id_t slot;
+    slot = 16'(last.stores.tail);
+    uscope_slot_set(trace, st_stores, slot, f_store_entity, 64'(last_id[StageM]));
+    uscope_slot_set(trace, st_stores, slot, f_store_addr, 64'(last.stores.pushed.addr));
+    uscope_slot_set(trace, st_stores, slot, f_store_data, 64'(last.stores.pushed.data));
+    uscope_slot_set(trace, st_stores, slot, f_store_strobe, 64'(last.stores.pushed.strobe));
+    uscope_prop_set(trace, st_stores, p_store_tail, 64'(next_store(last.stores.tail)));
+  endfunction
+
+  function automatic void record_drain();
+    uscope_slot_clear(trace, st_stores, 16'(last.stores.head));
+    uscope_prop_set(trace, st_stores, p_store_head, 64'(next_store(last.stores.head)));
+  endfunction
+
+  function automatic logic [7:0] next_store(input logic [7:0] slot);
+    return slot == 8'(StoreDepth - 1) ? 8'd0 : slot + 8'd1;
   endfunction
 
   function automatic void record_retirement();
@@ -203,6 +271,8 @@ module tracer
     if (last.retired_kind.jump) count(CNT_JUMPS);
     if (last.retired_kind.load) count(CNT_LOADS);
     if (last.retired_kind.store) count(CNT_STORES);
+    if (last.retired_kind.forwarded) count(CNT_LOADS_FORWARDED);
+    if (last.retired_kind.muldiv) count(CNT_MULDIVS);
   endfunction
 
   function automatic void record_squash(input entity_t entity, input longint unsigned reason);

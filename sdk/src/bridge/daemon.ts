@@ -195,6 +195,8 @@ export class Daemon {
       this.send(routingId, { t: 'welcome', v: PROTOCOL_VERSION, daemon: PRODUCT, pid: process.pid });
     } else if (message.t === 'open') {
       void this.open(routingId, message);
+    } else if (message.t === 'flush') {
+      this.connections.get(routingId)?.traces.get(message.trace)?.flush(message.epoch);
     } else {
       this.close(routingId, message);
     }

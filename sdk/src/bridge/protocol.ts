@@ -68,6 +68,7 @@ export const CLIENT_MESSAGES = {
     rejected: optional(u64),
     reasons: optional(entries(u64)),
   },
+  flush: { trace: u32, epoch: u32 },
   ping: {},
 } satisfies Record<string, Fields>;
 

@@ -171,6 +171,14 @@ export class Session {
     });
   }
 
+  /** The client waits for what it has sent to be durable: commits it without waiting for more. */
+  flush(epoch: number): void {
+    this.run(async () => {
+      if (this.isEnding || this.outOfStep || epoch !== this.link?.epoch) return;
+      await this.writer.flush();
+    });
+  }
+
   /** Finalizes the file and answers `closed`; again with the same answer when it is asked again. */
   close(message: CloseMessage, answer: (message: DaemonMessage) => void): void {
     this.run(async () => {

@@ -15,9 +15,10 @@ export function stageLetters(stages: readonly string[]): string[] {
     for (const letter of candidates) if (free.delete(letter)) return letter;
     return undefined;
   };
-  // First letters go first: "issue" must not lose its I to the second letter of "rISc".
+  // First letters go first, then other letters of a name: "issue" must not lose its I to the second letter of "rISc".
   const letters = stages.map((name) => take(name.slice(0, 1).toUpperCase()));
-  return stages.map(
-    (name, index) => letters[index] ?? take(name.toUpperCase()) ?? take(LETTERS) ?? NO_LETTER,
-  );
+  for (const candidates of [(name: string) => name.toUpperCase(), () => LETTERS]) {
+    for (const [index, name] of stages.entries()) letters[index] ??= take(candidates(name));
+  }
+  return letters.map((letter) => letter ?? NO_LETTER);
 }
