@@ -8,6 +8,10 @@
 import "DPI-C" function chandle uscope_open(input string path);
 // Opens a trace with a schema file of its own.
 import "DPI-C" function chandle uscope_open_schema(input string name, input string schema_path);
+// What generated code calls. schema_path "": as uscope_open; schema_sha256: the schema the code was generated from, "" not
+// checked; variables: values of schema variables, "core=0,name=x".
+import "DPI-C" function chandle uscope_open_checked(input string name, input string schema_path,
+  input string schema_sha256, input string variables);
 // Ends an open cycle, waits until the file is complete and durable.
 import "DPI-C" function void uscope_close(input chandle w);
 // Waits until every complete cycle is durable; 0 when it is.
@@ -18,6 +22,29 @@ import "DPI-C" function void uscope_begin_cycle(input chandle w, input longint u
 import "DPI-C" function void uscope_end_cycle(input chandle w);
 import "DPI-C" function void uscope_slot_set(input chandle w, input shortint unsigned storage_id,
   input shortint unsigned slot, input shortint unsigned field, input longint unsigned value);
+// Fields 0 .. n-1 of a slot in one call.
+import "DPI-C" function void uscope_slot_put1(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0);
+import "DPI-C" function void uscope_slot_put2(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1);
+import "DPI-C" function void uscope_slot_put3(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2);
+import "DPI-C" function void uscope_slot_put4(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2,
+  input longint unsigned f3);
+import "DPI-C" function void uscope_slot_put5(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2,
+  input longint unsigned f3, input longint unsigned f4);
+import "DPI-C" function void uscope_slot_put6(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2,
+  input longint unsigned f3, input longint unsigned f4, input longint unsigned f5);
+import "DPI-C" function void uscope_slot_put7(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2,
+  input longint unsigned f3, input longint unsigned f4, input longint unsigned f5, input longint unsigned f6);
+import "DPI-C" function void uscope_slot_put8(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned slot, input longint unsigned f0, input longint unsigned f1, input longint unsigned f2,
+  input longint unsigned f3, input longint unsigned f4, input longint unsigned f5, input longint unsigned f6,
+  input longint unsigned f7);
 import "DPI-C" function void uscope_slot_clear(input chandle w, input shortint unsigned storage_id,
   input shortint unsigned slot);
 import "DPI-C" function void uscope_slot_add(input chandle w, input shortint unsigned storage_id,
@@ -29,6 +56,7 @@ import "DPI-C" function void uscope_prop_set(input chandle w, input shortint uns
 import "DPI-C" function int unsigned uscope_string(input chandle w, input string text);
 
 // -- events: field values in the order of the schema, packed by the client
+import "DPI-C" function void uscope_event0(input chandle w, input shortint unsigned event_type_id);
 import "DPI-C" function void uscope_event1(input chandle w, input shortint unsigned event_type_id,
   input longint unsigned f0);
 import "DPI-C" function void uscope_event2(input chandle w, input shortint unsigned event_type_id,

@@ -127,11 +127,16 @@ typedef struct uscope_open_options {
     unsigned long long interval_ps; /**< checkpoint interval; 0: the daemon's default */
     const uint8_t *run_id;          /**< 16 bytes; NULL: environment USCOPE_RUN_ID, else none */
     uint32_t credit_mib;            /**< memory for data not yet durable; 0: USCOPE_CREDIT_MIB, else 32 */
+    /** 64 hex digits: the schema the caller's code was generated from. Opening a trace with any other schema
+     * fails with SCHEMA_MISMATCH. NULL or "": not checked. */
+    const char *schema_sha256;
+    /** Values of schema variables, "core=0,name=x" (docs/schema.md). NULL or "": none. */
+    const char *variables;
 } uscope_open_options_t;
 
 #define USCOPE_OPEN_OPTIONS_INIT                                                                             \
     {                                                                                                        \
-        (uint32_t)sizeof(uscope_open_options_t), USCOPE_NO_CORE, 0, 0, 0, 0, 0, 0                            \
+        (uint32_t)sizeof(uscope_open_options_t), USCOPE_NO_CORE, 0, 0, 0, 0, 0, 0, 0, 0                      \
     }
 
 /**
@@ -152,7 +157,7 @@ USCOPE_API void uscope_close(uscope_writer_t *w);
 USCOPE_API void uscope_writer_close(uscope_writer_t *w);
 
 /** What became of a trace, as the daemon reports it at close. */
-typedef struct uscope_close_stats {
+typedef struct uscope_trace_stats {
     unsigned long long frames, items, strings, segments, bytes, total_time_ps;
     unsigned long long rejected; /**< items and cycles the client refused */
     unsigned long long lost;
@@ -178,6 +183,33 @@ USCOPE_API void uscope_end_cycle(uscope_writer_t *w);
  */
 USCOPE_API void uscope_slot_set(uscope_writer_t *w, uint16_t storage_id, uint16_t slot, uint16_t field,
                                 unsigned long long value);
+/**
+ * Sets fields 0 .. n-1 of a slot in one call: the same items as n calls of uscope_slot_set, with the handle,
+ * the cycle, the storage and the slot checked once. A value or field that is wrong is rejected by itself.
+ */
+USCOPE_API void uscope_slot_put1(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0);
+USCOPE_API void uscope_slot_put2(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1);
+USCOPE_API void uscope_slot_put3(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2);
+USCOPE_API void uscope_slot_put4(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2,
+                                 unsigned long long f3);
+USCOPE_API void uscope_slot_put5(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2,
+                                 unsigned long long f3, unsigned long long f4);
+USCOPE_API void uscope_slot_put6(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2,
+                                 unsigned long long f3, unsigned long long f4, unsigned long long f5);
+USCOPE_API void uscope_slot_put7(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2,
+                                 unsigned long long f3, unsigned long long f4, unsigned long long f5,
+                                 unsigned long long f6);
+USCOPE_API void uscope_slot_put8(uscope_writer_t *w, uint16_t storage_id, uint16_t slot,
+                                 unsigned long long f0, unsigned long long f1, unsigned long long f2,
+                                 unsigned long long f3, unsigned long long f4, unsigned long long f5,
+                                 unsigned long long f6, unsigned long long f7);
 USCOPE_API void uscope_slot_clear(uscope_writer_t *w, uint16_t storage_id, uint16_t slot);
 /** Adds any 64-bit delta; the field wraps at its width. */
 USCOPE_API void uscope_slot_add(uscope_writer_t *w, uint16_t storage_id, uint16_t slot, uint16_t field,
@@ -191,6 +223,7 @@ USCOPE_API void uscope_event(uscope_writer_t *w, uint16_t event_type_id, const v
 USCOPE_API void uscope_event_bytes(uscope_writer_t *w, uint16_t event_type_id, const void *payload,
                                    uint32_t size);
 /** Events from their field values, packed by the schema. The event must have exactly that many fields. */
+USCOPE_API void uscope_event0(uscope_writer_t *w, uint16_t event_type_id);
 USCOPE_API void uscope_event1(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0);
 USCOPE_API void uscope_event2(uscope_writer_t *w, uint16_t event_type_id, unsigned long long f0,
                               unsigned long long f1);
@@ -282,6 +315,12 @@ USCOPE_API void uscope_set_failure_handler(uscope_failure_fn fn, void *user_data
 USCOPE_API uscope_writer_t *uscope_open(const char *path);
 /** The same with a schema file. */
 USCOPE_API uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path);
+/**
+ * What generated code calls: the same with uscope_open_options_t's schema_sha256 and variables. An empty
+ * `schema_path` means the schema of uscope_open.
+ */
+USCOPE_API uscope_writer_t *uscope_open_checked(const char *name, const char *schema_path,
+                                                const char *schema_sha256, const char *variables);
 
 #ifdef __cplusplus
 }

@@ -85,6 +85,19 @@ void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, u
     t->cursor += RECORD_BYTES;
 }
 
+/* A call that names no slot is refused as a whole, a field or value that is wrong by itself. */
+void uscopei_put_slow(void *w, uint16_t storage, uint16_t slot, const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t = uscopei_resolve_in_frame(w, "slot_put");
+    if (!t || !check_op(t, ACTION_CLEAR, storage, slot, 0, 0)) return;
+    for (uint16_t field = 0; field < n; field++) {
+        if (!check_op(t, ACTION_SET, storage, slot, field, values[field])) continue;
+        if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
+        put_record(t->cursor, op_word(ACTION_SET, storage, slot, field), values[field]);
+        t->cursor += RECORD_BYTES;
+    }
+}
+
 /* Asks the callback for snapshots when the grid of checkpoints is crossed. */
 static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
 {

@@ -18,29 +18,42 @@ static uscope_writer_t *open_or_stop(const uscope_open_options_t *options)
     return w;
 }
 
-uscope_writer_t *uscope_open(const char *path)
+static void no_schema(const char *name)
+{
+    uscopei_say("cannot open trace \"%s\": %s: %s", name ? name : "", uscope_last_error_code(),
+                uscope_last_error_message());
+    uscopei_failure_policy(NULL, uscope_last_error_code(), uscope_last_error_message());
+}
+
+uscope_writer_t *uscope_open_checked(const char *name, const char *schema_path, const char *schema_sha256,
+                                     const char *variables)
 {
     uscope_open_options_t options = USCOPE_OPEN_OPTIONS_INIT;
-    options.name = path;
-    return open_or_stop(&options);
+    options.name = name;
+    options.schema_sha256 = schema_sha256;
+    options.variables = variables;
+    uscope_schema_t *schema = NULL;
+    if (schema_path && *schema_path) {
+        schema = uscope_schema_from_file(schema_path);
+        if (!schema) {
+            no_schema(name);
+            return NULL;
+        }
+        options.schema = schema;
+    }
+    uscope_writer_t *w = open_or_stop(&options);
+    uscope_schema_free(schema);
+    return w;
+}
+
+uscope_writer_t *uscope_open(const char *path)
+{
+    return uscope_open_checked(path, NULL, NULL, NULL);
 }
 
 uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path)
 {
-    if (!schema_path || !*schema_path) return uscope_open(name);
-    uscope_schema_t *schema = uscope_schema_from_file(schema_path);
-    if (!schema) {
-        uscopei_say("cannot open trace \"%s\": %s: %s", name ? name : "", uscope_last_error_code(),
-                    uscope_last_error_message());
-        uscopei_failure_policy(NULL, uscope_last_error_code(), uscope_last_error_message());
-        return NULL;
-    }
-    uscope_open_options_t options = USCOPE_OPEN_OPTIONS_INIT;
-    options.name = name;
-    options.schema = schema;
-    uscope_writer_t *w = open_or_stop(&options);
-    uscope_schema_free(schema);
-    return w;
+    return uscope_open_checked(name, schema_path, NULL, NULL);
 }
 
 /*

@@ -125,6 +125,11 @@ EVENT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
 #undef PARAMETERS
 #undef V
 
+void uscope_event0(uscope_writer_t *w, uint16_t type)
+{
+    if (UNLIKELY(!event_fast(w, type, NULL, 0))) event_slow(w, "event0", type, NULL, 0);
+}
+
 /* Of packed payloads only what has no meaning for some bytes is checked: booleans and strings. */
 static bool check_packed(struct uscopei_trace *t, uint16_t type, const unsigned char *payload)
 {

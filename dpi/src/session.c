@@ -67,6 +67,14 @@ static void take_run(struct uscopei_session *s, const uscope_open_options_t *opt
     s->core = options->core_index != USCOPE_NO_CORE ? options->core_index : config->core;
 }
 
+/* A copy in *out; nothing for NULL and "". */
+static bool take_text(char **out, const char *text)
+{
+    if (!text || !*text) return true;
+    *out = strdup(text);
+    return *out != NULL;
+}
+
 /* Waits are long and some are measured by the I/O thread: the condition needs no clock of its own. */
 struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options)
 {
@@ -84,7 +92,9 @@ struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options
     s->reported = uscopei_reported_new();
     take_run(s, options);
     bool taken = take_name(s, options->name) && take_schema(s, options->schema) &&
-                 take_dut(s, options->dut) && s->reported && uscopei_random_bytes(s->id, sizeof s->id);
+                 take_dut(s, options->dut) && take_text(&s->schema_sha256, options->schema_sha256) &&
+                 take_text(&s->variables, options->variables) && s->reported &&
+                 uscopei_random_bytes(s->id, sizeof s->id);
     if (taken) return s;
     if (!*uscope_last_error_code())
         uscopei_error(E_BRIDGE_LIMIT, "no memory or no random numbers for a trace");

@@ -83,6 +83,7 @@ void forget_undurable(struct trace *t)
 
 struct fields {
     char type[32], name[256], schema_name[256], schema[4096], dut[256], reasons[256];
+    char schema_sha256[80], vars[256];
     uint8_t session[16], run[16];
     uint64_t v, req, trace, epoch, credit, interval_ps, core, frames, strings, rejected;
 };
@@ -145,6 +146,10 @@ static bool read_fields(const void *bytes, size_t size, struct fields *f)
             memcpy(f->run, value.bytes, 16);
         else if (strcmp(k, "dut") == 0)
             read_pairs(&r, value.count, f->dut, sizeof f->dut, false);
+        else if (strcmp(k, "schema_sha256") == 0)
+            message_text(&value, f->schema_sha256, sizeof f->schema_sha256);
+        else if (strcmp(k, "vars") == 0)
+            read_pairs(&r, value.count, f->vars, sizeof f->vars, false);
         else if (strcmp(k, "reasons") == 0)
             read_pairs(&r, value.count, f->reasons, sizeof f->reasons, true);
     }
@@ -194,6 +199,8 @@ static void keep_request(struct fake_log *log, const struct fields *f)
     snprintf(log->schema, sizeof log->schema, "%s", f->schema);
     snprintf(log->schema_name, sizeof log->schema_name, "%s", f->schema_name);
     snprintf(log->dut, sizeof log->dut, "%s", f->dut);
+    snprintf(log->schema_sha256, sizeof log->schema_sha256, "%s", f->schema_sha256);
+    snprintf(log->vars, sizeof log->vars, "%s", f->vars);
 }
 
 static void answer_open(struct fake_daemon *d, const struct fields *f)

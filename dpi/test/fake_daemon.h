@@ -27,6 +27,7 @@ struct fake_log {
     uint32_t core;
     uint8_t run[16];
     char schema[4096], schema_name[256], dut[256]; /* dut: "key=value;..." */
+    char schema_sha256[80], vars[256];             /* vars: "name=value;..." */
     uint64_t most_held;                            /* most bytes ever unacknowledged */
 };
 

@@ -4,7 +4,7 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections checkpoint session handles resume policy memory
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections slot_put checkpoint session handles resume policy memory
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -29,7 +29,7 @@ $(B)/san_%: test/test_%.c $(SAN_OBJ) src/dpi_shim.c
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(SAN_OBJ) $(LIBS) -o $@
 
 $(B)/header_cxx.o: test/header_cxx.cpp include/uscope.h | $(B)
-	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Werror -Iinclude -c $< -o $@
+	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c $< -o $@
 
 .PHONY: test-unit test-sanitized test-verilator
 test: test-unit test-sanitized test-verilator

@@ -30,11 +30,14 @@ static void use_handle(void *w)
     uint8_t mask[64] = {0};
     uscope_begin_cycle(w, 0);
     uscope_slot_set(w, 0, 0, 0, 0);
+    uscope_slot_put1(w, 0, 0, 0);
+    uscope_slot_put8(w, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     uscope_slot_clear(w, 0, 0);
     uscope_slot_add(w, 0, 0, 0, 0);
     uscope_prop_set(w, 0, 0, 0);
     uscope_event(w, 0, mask);
     uscope_event_bytes(w, 0, mask, 5);
+    uscope_event0(w, 0);
     uscope_event1(w, 0, 0);
     uscope_event8(w, 0, 0, 0, 0, 0, 0, 0, 0, 0);
     uscope_end_cycle(w);

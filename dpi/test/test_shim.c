@@ -124,3 +124,18 @@ TEST(open_with_a_schema_sends_its_text)
     CHECK_TEXT(message_at(1), "continuing untraced");
     finish(d, 2);
 }
+
+TEST(what_generated_code_says_at_open_reaches_the_daemon)
+{
+    struct fake_daemon *d = start_daemon();
+    const char *sha256 = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+    uscope_close(uscope_open_checked("core0", "", sha256, "core=3,name=left"));
+    struct fake_log log = log_of(d, "core0");
+    CHECK_TEXT(log.schema, "");
+    CHECK_TEXT(log.schema_sha256, sha256);
+    CHECK_TEXT(log.vars, "core=3;name=left;");
+    uscope_close(uscope_open_checked("core1", "", "", ""));
+    CHECK_TEXT(log_of(d, "core1").schema_sha256, "");
+    CHECK_TEXT(log_of(d, "core1").vars, "");
+    finish(d, 0);
+}

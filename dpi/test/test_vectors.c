@@ -96,6 +96,19 @@ TEST(what_the_client_says_is_encoded_as_agreed)
                  &(struct open_message){
                      .req = 128, .name = "a", .session = session, .credit = 65536, .core = USCOPE_NO_CORE});
     SAME("open-minimal.bin");
+    message_open(&w, &(struct open_message){
+                         .req = 1,
+                         .name = "core7",
+                         .session = session,
+                         .credit = 65536,
+                         .core = 7,
+                         .schema_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                         .variables = "core=7,rev=b=2",
+                         .memory = true,
+                     });
+    SAME("open-generated.bin");
+    message_flush(&w, 3, 65536);
+    SAME("flush.bin");
     uint64_t by_code[E_NUM_OP_CODES] = {[E_OP_SLOT] = 2, [E_OP_TIME] = 1};
     message_close(&w, &(struct close_message){3, session, 1000, 12, 3, by_code});
     SAME("close.bin");
@@ -104,12 +117,14 @@ TEST(what_the_client_says_is_encoded_as_agreed)
 TEST(data_headers_are_encoded_as_agreed)
 {
     unsigned char bytes[DATA_HEADER_BYTES];
-    data_header_encode(&(struct data_header){false, 3, 65536, 2, 1000, 65536}, bytes);
+    data_header_encode(&(struct data_header){false, 3, 65536, 2, 1000, 65536, false, 0}, bytes);
     same("data-header.bin", bytes, sizeof bytes);
     data_header_encode(&(struct data_header){true, 4294967295, 16909060, 1234605616436508552,
-                                             18441921395520346504u, 1048576},
+                                             18441921395520346504u, 1048576, false, 0},
                        bytes);
     same("data-header-continues.bin", bytes, sizeof bytes);
+    data_header_encode(&(struct data_header){true, 3, 65536, 1, 5, 160, true, 4294971392}, bytes);
+    same("data-header-in-memory.bin", bytes, sizeof bytes);
 }
 
 TEST(what_the_daemon_says_is_understood)
@@ -122,6 +137,8 @@ TEST(what_the_daemon_says_is_understood)
     CHECK(m.strings == 300 && m.interval_ps == 10000000 && m.credit == 16777216);
     CHECK(m.schema.type == MP_BIN && m.schema.bytes[0] == 1 && m.schema.bytes[m.schema.count - 1] == 8);
     CHECK(mp_is(&m.path, "/data/out/soc/core0.uscope"));
+    m = decoded("opened-memory.bin");
+    CHECK(m.type == MSG_OPENED && m.memory && m.trace == 1 && m.epoch == 2);
     m = decoded("ack.bin");
     CHECK(m.type == MSG_ACK && m.trace == 3 && m.epoch == 65536 && m.frames == 1000);
     m = decoded("ack-64-bit.bin");

@@ -18,7 +18,15 @@ import { VECTORS, writeRecorder } from './recorder.js';
 
 const NAMES = ['core', 'hostile', 'plain'] as const;
 const OPENED = `open t ${SCHEMA_SHA256.slice(0, 8)} site=lab,lane=3,class=c,trace_name=x,core=-1`;
-const WARNINGS = ['-Wall', '-Wextra', '-Wconversion', '-Wsign-conversion', '-pedantic', '-Werror'];
+const WARNINGS = [
+  '-Wall',
+  '-Wextra',
+  '-Wconversion',
+  '-Wsign-conversion',
+  '-Wshadow',
+  '-pedantic',
+  '-Werror',
+];
 
 let directory = '';
 beforeAll(() => {

@@ -13,7 +13,6 @@ const COUNTS = [1, 2, 3, 4, 5, 6, 7, 8];
 const list = (count: number, item: (i: number) => string): string =>
   Array.from({ length: count }, (_, i) => `, ${item(i)}`).join('');
 const cValues = (count: number): string => list(count, (i) => `unsigned long long f${i}`);
-const svValues = (count: number): string => list(count, (i) => `input longint unsigned f${i}`);
 
 const HEAD = `
 #include <stdio.h>
@@ -107,10 +106,10 @@ export function writeRecorder(directory: string): void {
   mkdirSync(directory, { recursive: true });
   const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
   const recorder = HEAD + COUNTS.map(fixedCalls).join('');
-  const imports = withNewImports(readFileSync(join(ROOT, 'sv/uscope_dpi.svh'), 'utf8'));
+  const imports = readFileSync(join(ROOT, 'sv/uscope_dpi.svh'), 'utf8');
   write('recorder.c', recorder);
   write('unused.c', stubs(imports, recorder));
-  write('uscope.h', withNewCalls(readFileSync(join(ROOT, 'dpi/include/uscope.h'), 'utf8')));
+  write('uscope.h', readFileSync(join(ROOT, 'dpi/include/uscope.h'), 'utf8'));
   write('uscope_dpi.svh', imports);
   write('uscope_pkg.sv', readFileSync(join(ROOT, 'sv/uscope_pkg.sv'), 'utf8'));
 }
@@ -121,43 +120,4 @@ function stubs(imports: string, recorder: string): string {
   const missing = names.filter((name) => !recorder.includes(`${name}(`));
   const definitions = missing.map((name) => `C void ${name}(void) { abort(); }\n`).join('');
   return `#include <stdlib.h>\n#ifdef __cplusplus\n#define C extern "C"\n#else\n#define C\n#endif\n${definitions}`;
-}
-
-/** Declares what a header of an older client lacks. */
-function withNewCalls(header: string): string {
-  const declarations = [
-    ...COUNTS.map((n) => [
-      `uscope_slot_put${n}`,
-      `void uscope_slot_put${n}(uscope_writer_t *w, uint16_t st, uint16_t slot${cValues(n)});`,
-    ]),
-    ['uscope_event0', 'void uscope_event0(uscope_writer_t *w, uint16_t id);'],
-    [
-      'uscope_open_checked',
-      'uscope_writer_t *uscope_open_checked(const char *, const char *, const char *, const char *);',
-    ],
-  ] as const;
-  const missing = declarations.filter(([name]) => !header.includes(`${name}(`)).map(([, text]) => text);
-  const options = header.includes('*schema_sha256;')
-    ? header
-    : header
-        .replace('} uscope_open_options_t;', 'const char *schema_sha256; const char *variables; $&')
-        .replace('USCOPE_NO_CORE, 0, 0, 0, 0, 0, 0 ', 'USCOPE_NO_CORE, 0, 0, 0, 0, 0, 0, 0, 0 ');
-  return options.replace('#ifdef __cplusplus\n}\n', `${missing.join('\n')}\n$&`);
-}
-
-function withNewImports(imports: string): string {
-  const id = 'input chandle w, input shortint unsigned';
-  const declarations = [
-    ...COUNTS.map((n) => [
-      `uscope_slot_put${n}`,
-      `void uscope_slot_put${n}(${id} storage_id, input shortint unsigned slot${svValues(n)});`,
-    ]),
-    ['uscope_event0', `void uscope_event0(${id} event_type_id);`],
-    [
-      'uscope_open_checked',
-      'chandle uscope_open_checked(input string name, input string schema_path, input string schema_sha256, input string variables);',
-    ],
-  ] as const;
-  const missing = declarations.filter(([name]) => !imports.includes(`${name}(`));
-  return imports + missing.map(([, text]) => `import "DPI-C" function ${text}\n`).join('');
 }

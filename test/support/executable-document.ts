@@ -3,7 +3,7 @@
  * what the block is:
  *
  *     ```yaml file=core.yaml       the file's contents, in the current directory of the shell
- *     ```sh run                    commands; `status=1` when they are meant to fail
+ *     ```sh run                    commands; `status=1` when they are meant to fail, `if=cmake` when they need that program
  *     ```text output               what the commands before it print: stdout, then stderr
  *
  * Blocks without such a word are only read. In output, `…` stands for any text within a line, and a line that is
@@ -25,6 +25,8 @@ export interface RunBlock {
   readonly line: number;
   readonly script: string;
   readonly status: number;
+  /** A program without which the commands are skipped. */
+  readonly needs: string | null;
   /** null: what it prints is not shown. */
   output: string | null;
 }
@@ -42,16 +44,23 @@ export function blocksOf(markdown: string): Block[] {
     if (what === '') continue;
     if (what.startsWith('file=')) blocks.push({ kind: 'file', line, path: what.slice(5), text });
     else if (what === 'run') {
-      blocks.push({ kind: 'run', line, script: text, status: statusOf(rest), output: null });
+      blocks.push({
+        kind: 'run',
+        line,
+        script: text,
+        status: Number(valueOf('status', rest) ?? 0),
+        needs: valueOf('if', rest),
+        output: null,
+      });
     } else if (what === 'output') attachOutput(blocks.at(-1), text, line);
     else throw new Error(`line ${line}: a ${language} block is called "${words}"`);
   }
   return blocks;
 }
 
-function statusOf(words: string[]): number {
-  const word = words.find((candidate) => candidate.startsWith('status='));
-  return word === undefined ? 0 : Number(word.slice(7));
+/** `VALUE` of `name=VALUE`. */
+function valueOf(name: string, words: readonly string[]): string | null {
+  return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 
 function attachOutput(before: Block | undefined, text: string, line: number): void {

@@ -12,7 +12,7 @@ module top (
   longint unsigned cycle = 0;
 
   initial begin
-    w = uscope_open("core0");
+    w = uscope_open_checked("core0", "", "", "");
     entities = 16'(uscope_storage_id(w, "core0/entities"));
     rob = 16'(uscope_storage_id(w, "core0/rob"));
     pc = 16'(uscope_field_id(w, int'(entities), "pc"));
@@ -26,13 +26,19 @@ module top (
 
   always @(posedge clk) begin
     uscope_begin_cycle(w, cycle * 1000);
-    uscope_slot_set(w, entities, 16'(cycle % 512), pc, 64'h8000_0000 + cycle * 4);
+    if (cycle % 2 == 0) begin
+      uscope_slot_put2(w, entities, 16'(cycle % 512), cycle % 512, 64'h8000_0000 + cycle * 4);
+    end else begin
+      uscope_slot_set(w, entities, 16'(cycle % 512), 16'd0, cycle % 512);
+      uscope_slot_set(w, entities, 16'(cycle % 512), pc, 64'h8000_0000 + cycle * 4);
+    end
     uscope_slot_add(w, 16'd1, 16'd0, 16'd0, 64'd1);
     uscope_prop_set(w, rob, retire_ptr, cycle % 256);
     uscope_event2(w, stage_event, cycle % 512, 64'(retire));
     if (cycle % 100 == 0) begin
       automatic string text = $sformatf("0x%0h: nop", 64'h8000_0000 + cycle * 4);
       uscope_event2(w, annotate, cycle % 512, 64'(uscope_string(w, text)));
+      uscope_event0(w, 16'd5);
       uscope_event8(w, 16'd3, 64'd1, 64'd2, 64'd3, 64'd4, -64'd5, -64'd6, -64'd7, -64'd8);
     end
     uscope_slot_clear(w, entities, 16'((cycle + 300) % 512));

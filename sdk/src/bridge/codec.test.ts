@@ -35,7 +35,7 @@ function toJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, toJson(entry)]));
 }
 
-const MAPS = new Set(['dut', 'reasons']);
+const MAPS = new Set(['dut', 'vars', 'reasons']);
 const WIDE = new Set([
   'start',
   'frames',
@@ -78,7 +78,7 @@ describe('golden control messages', () => {
 
   it('has every type of message of the contract', () => {
     const types = new Set(good.map(({ vector }) => vector.message?.t));
-    const wanted = 'ack close closed error hello open opened ping pong stalled welcome';
+    const wanted = 'ack close closed error flush hello open opened ping pong stalled welcome';
     expect([...types].sort().join(' ')).toBe(wanted);
   });
 
@@ -102,7 +102,8 @@ describe('golden data headers', () => {
   const bad = vectors.filter(({ vector }) => vector.kind === 'data-header' && vector.error);
 
   it.each(good)('$name is decoded and encoded', ({ vector, bytes }) => {
-    const header = decodeDataHeader(bytes, vector.header?.payload_size as number);
+    const payload = vector.header?.offset === undefined ? (vector.header?.payload_size as number) : null;
+    const header = decodeDataHeader(bytes, payload);
     const { flags, trace, epoch, seq, firstFrame, payloadSize } = header;
     const json = {
       flags,
@@ -111,6 +112,7 @@ describe('golden data headers', () => {
       seq: String(seq),
       first_frame: String(firstFrame),
       payload_size: payloadSize,
+      ...(header.memoryOffset === undefined ? {} : { offset: String(header.memoryOffset) }),
     };
     expect(json).toEqual(vector.header);
     expect(Buffer.from(encodeDataHeader(header)).equals(bytes)).toBe(true);

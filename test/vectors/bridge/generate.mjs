@@ -174,6 +174,50 @@ control(
   ]),
 );
 
+const SHA = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
+control(
+  'open-generated',
+  UP,
+  {
+    t: 'open',
+    req: 1,
+    name: 'core7',
+    session: { hex: SESSION },
+    credit: 65536,
+    core: 7,
+    schema_sha256: SHA,
+    vars: { core: '7', rev: 'b=2' },
+    memory: true,
+  },
+  map([
+    ['t', str('open')],
+    ['req', uint(1)],
+    ['name', str('core7')],
+    ['session', bin(SESSION)],
+    ['credit', uint(65536)],
+    ['core', uint(7)],
+    ['schema_sha256', str(SHA)],
+    [
+      'vars',
+      map([
+        ['core', str('7')],
+        ['rev', str('b=2')],
+      ]),
+    ],
+    ['memory', TRUE],
+  ]),
+);
+control(
+  'flush',
+  UP,
+  { t: 'flush', trace: 3, epoch: 65536 },
+  map([
+    ['t', str('flush')],
+    ['trace', uint(3)],
+    ['epoch', uint(65536)],
+  ]),
+);
+
 const SCHEMA_CHUNK = '0102030405060708'.repeat(40); // 320 bytes: bin 16
 control(
   'opened',
@@ -201,6 +245,37 @@ control(
     ['interval_ps', uint(10000000)],
     ['credit', uint(16777216)],
     ['path', str('/data/out/soc/core0.uscope')],
+  ]),
+);
+
+control(
+  'opened-memory',
+  DOWN,
+  {
+    t: 'opened',
+    req: 1,
+    trace: 1,
+    epoch: 2,
+    schema: { hex: '01' },
+    frames: '0',
+    strings: '0',
+    interval_ps: '1000',
+    credit: 65536,
+    path: '/o/a.uscope',
+    memory: true,
+  },
+  map([
+    ['t', str('opened')],
+    ['req', uint(1)],
+    ['trace', uint(1)],
+    ['epoch', uint(2)],
+    ['schema', bin('01')],
+    ['frames', uint(0)],
+    ['strings', uint(0)],
+    ['interval_ps', uint(1000)],
+    ['credit', uint(65536)],
+    ['path', str('/o/a.uscope')],
+    ['memory', TRUE],
   ]),
 );
 
@@ -429,6 +504,23 @@ emit(
       seq: '1234605616436508552',
       first_frame: '18441921395520346504',
       payload_size: 1048576,
+    },
+  },
+);
+
+emit(
+  'data-header-in-memory',
+  header({ flags: 3, seq: 1n, firstFrame: 5n, payloadSize: 160, reserved64: 0x100001000n }),
+  {
+    kind: 'data-header',
+    header: {
+      flags: 3,
+      trace: 3,
+      epoch: 65536,
+      seq: '1',
+      first_frame: '5',
+      payload_size: 160,
+      offset: '4294971392',
     },
   },
 );

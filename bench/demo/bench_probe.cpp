@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C++ half of probe.sv. Writes one JSON object into the file named by BENCH_REPORT: cycles, elapsed time and processor time
+// The C++ half of bench_probe.sv. Writes one JSON object into the file named by BENCH_REPORT: cycles, elapsed time and processor time
 // of the simulator's thread between the first sample and the last. Start, opening and closing a trace are outside.
 #include <cstdint>
 #include <cstdio>

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Several fields of a slot in one call: what is common to them is checked once. */
+#include "append.h"
+
+/* True when every value was good and is appended. */
+static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t storage, uint16_t slot,
+                                                           const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t;
+    if (UNLIKELY(!in_frame(w, &t) || storage >= t->num_storages)) return false;
+    struct storage_shape shape = t->storages[storage];
+    if (UNLIKELY(slot >= shape.num_slots || n > shape.num_fields ||
+                 t->limit - t->cursor <= (ptrdiff_t)(n - 1) * RECORD_BYTES))
+        return false;
+    const uint64_t *limits = t->field_limits + shape.first_field;
+    unsigned char *at = t->cursor;
+    for (unsigned i = 0; i < n; i++, at += RECORD_BYTES) {
+        /* what is already written does not count before the cursor has moved */
+        if (UNLIKELY(values[i] >= limits[i])) return false;
+        put_record(at, op_word(ACTION_SET, storage, slot, (uint16_t)i), values[i]);
+    }
+    t->cursor = at;
+    return true;
+}
+
+/* As for events (event.c), the careful twin takes the values as they came. */
+#define SLOT_PUT(n, parameters, ...)                                                                         \
+    static COLD void put_slow##n(void *w, uint16_t storage, uint16_t slot, PARAMETERS parameters)            \
+    {                                                                                                        \
+        uscopei_put_slow(w, storage, slot, (const unsigned long long[]){__VA_ARGS__}, n);                    \
+    }                                                                                                        \
+    void uscope_slot_put##n(uscope_writer_t *w, uint16_t storage, uint16_t slot, PARAMETERS parameters)      \
+    {                                                                                                        \
+        if (UNLIKELY(!put_fast(w, storage, slot, (const unsigned long long[]){__VA_ARGS__}, n)))             \
+            put_slow##n(w, storage, slot, __VA_ARGS__);                                                      \
+    }
+#define PARAMETERS(...) __VA_ARGS__
+#define V               unsigned long long
+SLOT_PUT(1, (V a), a)
+SLOT_PUT(2, (V a, V b), a, b)
+SLOT_PUT(3, (V a, V b, V c), a, b, c)
+SLOT_PUT(4, (V a, V b, V c, V d), a, b, c, d)
+SLOT_PUT(5, (V a, V b, V c, V d, V e), a, b, c, d, e)
+SLOT_PUT(6, (V a, V b, V c, V d, V e, V f), a, b, c, d, e, f)
+SLOT_PUT(7, (V a, V b, V c, V d, V e, V f, V g), a, b, c, d, e, f, g)
+SLOT_PUT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
+#undef SLOT_PUT
+#undef PARAMETERS
+#undef V

@@ -1,0 +1,139 @@
+import { chmodSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import {
+  BridgeBench,
+  closeMessage,
+  framesFrom,
+  sessionId,
+  upTo,
+  valuesOf,
+} from '../../../test/support/bridge-peer.js';
+import { decodeFile } from '../../../test/support/decode-file.js';
+import { ClientMemory } from './client-memory.js';
+import { encodeDataHeader, IN_MEMORY } from './data-header.js';
+import type { OpenedMessage } from './protocol.js';
+
+const bench = new BridgeBench();
+const CHUNKS_AT = 4096;
+let directory: string;
+
+beforeEach(() => {
+  directory = bench.dirs.make();
+  vi.stubEnv('USCOPE_SHM_DIR', directory);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await bench.cleanUp();
+});
+
+const pathOf = (session: Uint8Array) => join(directory, `uscope-${Buffer.from(session).toString('hex')}.mem`);
+
+/** A client's memory with these bytes in its first chunk. */
+function makeMemory(session: Uint8Array, content: Uint8Array, mode = 0o600): void {
+  const bytes = Buffer.alloc(CHUNKS_AT + content.length);
+  bytes.writeUInt32LE(0x4d45_4d75, 0);
+  bytes.writeUInt32LE(1, 4);
+  bytes.set(session, 8);
+  bytes.writeBigUInt64LE(BigInt(CHUNKS_AT), 64);
+  bytes.set(content, CHUNKS_AT);
+  writeFileSync(pathOf(session), bytes, { mode });
+  chmodSync(pathOf(session), mode);
+}
+
+function place(
+  opened: OpenedMessage,
+  seq: bigint,
+  firstFrame: bigint,
+  offset: number,
+  size: number,
+): Uint8Array {
+  const { trace, epoch } = opened;
+  return encodeDataHeader({
+    flags: IN_MEMORY,
+    trace,
+    epoch,
+    seq,
+    firstFrame,
+    payloadSize: size,
+    memoryOffset: offset,
+  });
+}
+
+describe('records in the memory of a local client', () => {
+  it('are read where the message says they are, mixed with records that are sent', async () => {
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    expect(opened.memory).toBe(true);
+    const [first, second] = [framesFrom(0, 10), framesFrom(10, 15)];
+    makeMemory(sessionId(1), Buffer.concat([first, second])); // after `opened`, as clients do
+    await peer.send(place(opened, 0n, 0n, CHUNKS_AT, first.length));
+    await peer.send(place(opened, 1n, 10n, CHUNKS_AT + first.length, second.length));
+    await peer.data(opened, 2n, 15n, framesFrom(15, 20));
+    await peer.control(closeMessage(sessionId(1), opened.trace, 20));
+    await peer.next('closed');
+    expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(20));
+  });
+
+  it('that cannot be read are asked for again, and nothing is lost', async () => {
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    await peer.send(place(opened, 0n, 0n, CHUNKS_AT, 160));
+    expect(await peer.next('error')).toMatchObject({ code: 'BRIDGE_MEMORY', retry: true });
+    const again = await peer.open({ session: sessionId(1) });
+    expect(again.memory).toBeUndefined();
+    await peer.data(again, 0n, 0n, framesFrom(0, 3));
+    await peer.control(closeMessage(sessionId(1), again.trace, 3));
+    await peer.next('closed');
+    expect(valuesOf(decodeFile(again.path))).toEqual(upTo(3));
+  });
+
+  it('outside the chunks, or never agreed on, are refused without harm to the session', async () => {
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    makeMemory(sessionId(1), framesFrom(0, 3));
+    for (const [memory, offset] of [
+      [true, 0],
+      [true, CHUNKS_AT + 16],
+      [true, 2 ** 52],
+      [undefined, CHUNKS_AT],
+    ] as const) {
+      const opened = await peer.open({ session: sessionId(1), ...(memory ? { memory } : {}) });
+      await peer.send(place(opened, 0n, 0n, offset, framesFrom(0, 3).length));
+      expect(await peer.next('error')).toMatchObject({ code: 'BRIDGE_MESSAGE', retry: true });
+    }
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    await peer.send(place(opened, 0n, 0n, CHUNKS_AT, framesFrom(0, 3).length));
+    await peer.control(closeMessage(sessionId(1), opened.trace, 3));
+    await peer.next('closed');
+  });
+});
+
+describe('what is no memory to be trusted', () => {
+  const session = sessionId(7);
+  it.each([
+    ['none', () => {}],
+    ['one that others may write', () => makeMemory(session, new Uint8Array(16), 0o622)],
+    ['one that others may read', () => makeMemory(session, new Uint8Array(16), 0o644)],
+    ['a shorter file', () => writeFileSync(pathOf(session), 'uMEM', { mode: 0o600 })],
+    [
+      'a link',
+      () => {
+        makeMemory(sessionId(8), new Uint8Array(16));
+        symlinkSync(pathOf(sessionId(8)), pathOf(session));
+      },
+    ],
+    [
+      'the memory of another session',
+      () => {
+        makeMemory(sessionId(9), new Uint8Array(16));
+        renameSync(pathOf(sessionId(9)), pathOf(session));
+      },
+    ],
+  ])('%s', (_, make) => {
+    make();
+    expect(ClientMemory.open(session)).toBeNull();
+  });
+});
