@@ -280,6 +280,15 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
     send_closed(d, t);
 }
 
+/* Commits what has come; a flush of a trace that is gone is no mistake of the client. */
+static void answer_flush(struct fake_daemon *d, const struct fields *f)
+{
+    struct trace *t = by_number(d, (uint32_t)f->trace);
+    if (!t || t->failed || t->dropping || atomic_load(&d->switches.withhold_acks)) return;
+    if (f->epoch != t->epoch) violate(d, "flush of epoch %llu", (unsigned long long)f->epoch);
+    commit(d, t);
+}
+
 void ack_everything(struct fake_daemon *d)
 {
     for (int i = 0; i < MOST_TRACES; i++) {
@@ -301,6 +310,8 @@ void take_control(struct fake_daemon *d, const void *bytes, size_t size)
         answer_open(d, &f);
     else if (strcmp(f.type, "close") == 0)
         answer_close(d, &f);
+    else if (strcmp(f.type, "flush") == 0)
+        answer_flush(d, &f);
     else if (strcmp(f.type, "ping") == 0) {
         struct mp_writer w = {0};
         d->pings++;

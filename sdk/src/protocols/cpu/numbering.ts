@@ -28,8 +28,8 @@ export async function birthsBefore(
   first: number,
   numbering: Numbering,
 ): Promise<bigint | null> {
-  if (first === 0) return startsFromNothing(access, entities);
-  if (numbering === 'never') return null;
+  if (numbering === 'never' || !(await startsFromNothing(access, entities))) return null;
+  if (first === 0) return 0n;
   const start = access.entries[first].timeStartPs;
   const density = await densityOf(trace, core, entities);
   const milestone = milestoneWhere(density, access, (timePs) => timePs <= start);
@@ -39,10 +39,10 @@ export async function birthsBefore(
 }
 
 /** A trace whose first checkpoint holds instructions is the end of a longer one: nobody knows how many there were. */
-async function startsFromNothing(access: SegmentAccess, entities: CoreEntities): Promise<bigint | null> {
-  if (access.entries.length === 0) return 0n;
+async function startsFromNothing(access: SegmentAccess, entities: CoreEntities): Promise<boolean> {
+  if (access.entries.length === 0) return true;
   const state = await access.stateBefore(await access.load(0));
-  return new SlotWalk(entities, state).taken.size === 0 ? 0n : null;
+  return state.occupied[entities.def.storageId] === 0;
 }
 
 /**
@@ -52,7 +52,7 @@ async function startsFromNothing(access: SegmentAccess, entities: CoreEntities):
 export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise<bigint | null> {
   const entities = requireEntities(core);
   const access = await SegmentAccess.of(trace);
-  if ((await startsFromNothing(access, entities)) === null) return null;
+  if (!(await startsFromNothing(access, entities))) return null;
   const milestone = milestoneWhere(
     await densityOf(trace, core, entities),
     access,
