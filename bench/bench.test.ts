@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rows } from './demo.mjs';
 import { BENCHMARKS, parseOptions } from './options.mjs';
 import { percentile } from './statistics.mjs';
 import { duration, meetsTarget } from './table.mjs';
@@ -39,5 +40,39 @@ describe('results', () => {
   it('have percentiles', () => {
     const values = Array.from({ length: 100 }, (_, i) => 99 - i);
     expect([0, 0.5, 0.99, 1].map((share) => percentile(values, share))).toEqual([0, 50, 99, 99]);
+  });
+});
+
+describe('the demo', () => {
+  const run = (wallNs: number, elapsedNs: number, cpuNs: number) => ({
+    wallNs,
+    cycles: 1000,
+    elapsedNs,
+    cpuNs,
+  });
+  const table = rows(
+    {
+      untraced: [run(2e6, 500_000, 400_000)],
+      traced: [run(4e6, 800_000, 500_000), run(3e6, 700_000, 480_000), run(9e6, 900_000, 520_000)],
+      fst: [run(6e6, 2_500_000, 2_400_000)],
+      vcd: [run(8e6, 3_500_000, 3_400_000)],
+    },
+    { itemsPerCycle: 20, sizes: { traced: 1e6, fst: 2e6, vcd: 3e6 } },
+  );
+  const row = (name: string) => table.find((candidate) => candidate.name.startsWith(name))!;
+
+  it('says what tracing adds to a cycle, in the median run', () => {
+    expect(row('tracing adds per cycle')).toMatchObject({ value: 100, unit: 'ns', target: { atMost: 120 } });
+    expect(row('tracing adds per cycle').limit).toBe('20.0 items per cycle: 5.0 ns per item');
+    expect(row('the same, elapsed').value).toBe(300);
+  });
+
+  it('compares whole runs', () => {
+    expect(row('traced: simulator process')).toMatchObject({
+      value: 4e6,
+      limit: '2.00 × untraced; 800 ns per cycle',
+    });
+    expect(row('traced run / FST run')).toMatchObject({ value: 4 / 6, target: { atMost: 1 } });
+    expect(row('FST dump adds').value).toBe(2000);
   });
 });

@@ -2,7 +2,7 @@
 /** What `npm run bench` is told. */
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = /** @type {const} */ (['client', 'latency', 'path', 'writer', 'reader']);
+export const BENCHMARKS = /** @type {const} */ (['client', 'latency', 'path', 'writer', 'reader', 'demo']);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
 /** @typedef {'lz4' | 'zstd' | 'none'} Compression */
@@ -21,8 +21,8 @@ export const BENCHMARKS = /** @type {const} */ (['client', 'latency', 'path', 'w
 export const USAGE = `npm run bench -- [NAME...] [options]
 
   NAME           ${BENCHMARKS.join(', ')}; default: all
-  --workload W   std (7 items per cycle, default) or ooo (about 18)
-  --cycles N     cycles per run
+  --workload W   std (7 items per cycle, default) or ooo (about 18); demo has its own
+  --cycles N     cycles per run; demo runs its program to the end
   --runs N       runs of each measurement (default 5); the median is reported
   --compression  lz4 (default), zstd or none
   --out DIR      where traces are written (default: a temporary directory)

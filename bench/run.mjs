@@ -17,6 +17,7 @@ const LOADERS = {
   path: async () => (await import('./path.mjs')).benchPath,
   writer: async () => (await import('./writer.mjs')).benchWriter,
   reader: async () => (await import('./reader.mjs')).benchReader,
+  demo: async () => (await import('./demo.mjs')).benchDemo,
 };
 
 /**
@@ -35,7 +36,7 @@ async function measure(options, directory) {
 }
 
 /** @param {Options} options */
-async function prepare({ json }) {
+async function prepare({ json, names }) {
   // stdout carries the results alone when they are for a program.
   const log = console.log;
   const write = process.stdout.write;
@@ -44,7 +45,7 @@ async function prepare({ json }) {
     process.stdout.write = process.stderr.write.bind(process.stderr);
   }
   try {
-    await setUpPackages('demo');
+    await setUpPackages(names.includes('demo') ? 'bench' : 'demo');
     await build();
     const { buildNative } = await import('./native.mjs');
     await buildNative();

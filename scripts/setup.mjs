@@ -3,7 +3,7 @@
  * Brings a machine and a fresh clone to the point where everything runs: Node's version, system packages, npm packages, and
  * the built SDK and client library. Does only what is missing, so it is quick the second time.
  *
- *     node scripts/setup.mjs [--for demo|test] [--no-install] [--no-build]
+ *     node scripts/setup.mjs [--for demo|bench|test] [--no-install] [--no-build]
  *
  * Exit status: 0 ready, 1 a step failed, 2 the machine lacks something (ENV_MISSING).
  */
@@ -31,7 +31,7 @@ export class SetupError extends Error {
 
 /**
  * System and npm packages.
- * @param {'demo' | 'test'} purpose
+ * @param {import('./system-packages.mjs').Purpose} purpose
  * @param {{install?: boolean}} [options]
  */
 export async function setUpPackages(purpose, { install = true } = {}) {
@@ -67,7 +67,7 @@ export function checkNode(version) {
 }
 
 /**
- * @param {'demo' | 'test'} purpose
+ * @param {import('./system-packages.mjs').Purpose} purpose
  * @param {boolean} install
  */
 async function systemPackages(purpose, install) {
@@ -119,8 +119,8 @@ async function main() {
       'no-build': { type: 'boolean', default: false },
     },
   });
-  if (values.for !== 'demo' && values.for !== 'test') {
-    throw new SetupError(`CLI_USAGE: --for takes demo or test, not ${values.for}`, 2);
+  if (values.for !== 'demo' && values.for !== 'bench' && values.for !== 'test') {
+    throw new SetupError(`CLI_USAGE: --for takes demo, bench or test, not ${values.for}`, 2);
   }
   await setUpPackages(values.for, { install: !values['no-install'] });
   if (!values['no-build']) await build();

@@ -47,6 +47,12 @@ it('the demo needs nothing that only tests need', () => {
   const names = needsFor('demo').map((need) => need.debian);
   expect(names).toContain('verilator');
   expect(names).not.toContain('clang-format');
+  expect(names).not.toContain('zlib1g-dev');
+});
+
+it('zlib is needed only where waveforms are measured', () => {
+  expect(needsFor('bench').map((need) => need.debian)).toContain('zlib1g-dev');
+  expect(needsFor('test').map((need) => need.debian)).not.toContain('zlib1g-dev');
 });
 
 describe('a step', () => {

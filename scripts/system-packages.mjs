@@ -46,6 +46,12 @@ const NEEDS = {
     debian: 'verilator',
     present: () => verilatorIsNewEnough(output('verilator', ['--version'])),
   },
+  zlib: {
+    what: 'the zlib library with zlib.h (waveforms in the FST format)',
+    debian: 'zlib1g-dev',
+    present: () =>
+      compiles('gcc', 'c', '#include <zlib.h>\nint main(void) { return zlibVersion() == 0; }', ['-lz']),
+  },
   clangFormat: {
     what: 'clang-format',
     debian: 'clang-format',
@@ -61,15 +67,19 @@ const NEEDS = {
 
 const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 
-/** @param {'demo' | 'test'} purpose */
+/** What is needed beyond `ALWAYS`: `bench` compares with waveforms, `test` checks how C is formatted. */
+const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat'] };
+
+/** @typedef {keyof typeof FOR_PURPOSE} Purpose */
+
+/** @param {Purpose} purpose */
 export function needsFor(purpose) {
-  const ids = purpose === 'test' ? [...ALWAYS, 'clangFormat'] : ALWAYS;
-  return ids.map((id) => NEEDS[id]);
+  return [...ALWAYS, ...FOR_PURPOSE[purpose]].map((id) => NEEDS[id]);
 }
 
 /**
  * Makes sure that everything needed is there; installs with apt-get where it may.
- * @param {'demo' | 'test'} purpose
+ * @param {Purpose} purpose
  * @param {{install?: boolean}} [options]
  * @returns {Promise<{installed: string[], missing: Need[], log: string}>} `missing`: required and still not there.
  */

@@ -18,7 +18,13 @@ import "DPI-C" function void uscope_close(input chandle w);
 import "DPI-C" function int uscope_flush(input chandle w);
 
 // -- per cycle
+// It may call the design's uscope_checkpoint, for which the language wants `context`. Verilator needs only the scope, which
+// the library sets; there the call stays as cheap as the others.
+`ifdef VERILATOR
 import "DPI-C" function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
+`else
+import "DPI-C" context function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
+`endif
 import "DPI-C" function void uscope_end_cycle(input chandle w);
 import "DPI-C" function void uscope_slot_set(input chandle w, input shortint unsigned storage_id,
   input shortint unsigned slot, input shortint unsigned field, input longint unsigned value);
@@ -86,6 +92,37 @@ import "DPI-C" function void uscope_event_raw(input chandle w, input shortint un
   input byte unsigned payload[]);
 `endif
 `endif
+
+// -- checkpoints: the state of whole storages, read from the design when the checkpoint interval is crossed
+// 1 when the cycle about to begin at time_ps crosses it; the calls below are then legal until that uscope_begin_cycle.
+// The other way, an exported function that is called, is in uscope_checkpoint.svh.
+import "DPI-C" function int uscope_checkpoint_due(input chandle w, input longint unsigned time_ps);
+// One storage, slot by slot: every slot given is valid; of a dense storage all are to be given. Anything wrong rejects
+// the whole snapshot. More than 8 fields: uscope_checkpoint_slot8, then uscope_checkpoint_field.
+import "DPI-C" function void uscope_checkpoint_begin(input chandle w, input shortint unsigned storage_id);
+import "DPI-C" function void uscope_checkpoint_slot1(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0);
+import "DPI-C" function void uscope_checkpoint_slot2(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1);
+import "DPI-C" function void uscope_checkpoint_slot3(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2);
+import "DPI-C" function void uscope_checkpoint_slot4(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3);
+import "DPI-C" function void uscope_checkpoint_slot5(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4);
+import "DPI-C" function void uscope_checkpoint_slot6(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5);
+import "DPI-C" function void uscope_checkpoint_slot7(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5, input longint unsigned f6);
+import "DPI-C" function void uscope_checkpoint_slot8(input chandle w, input shortint unsigned slot,
+  input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
+  input longint unsigned f4, input longint unsigned f5, input longint unsigned f6, input longint unsigned f7);
+import "DPI-C" function void uscope_checkpoint_field(input chandle w, input shortint unsigned slot,
+  input shortint unsigned field, input longint unsigned value);
+import "DPI-C" function void uscope_checkpoint_end(input chandle w);
 
 // -- ids by name ("core0/rob"); -1 when there is none
 import "DPI-C" function int uscope_storage_id(input chandle w, input string name);

@@ -268,6 +268,45 @@ USCOPE_API void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkp
 USCOPE_API void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage_id, const uint8_t *valid_mask,
                                           const void *slot_data, uint32_t num_valid_slots);
 
+/*
+ * The same given slot by slot, for callers that have no packed bytes; legal where uscope_checkpoint_storage
+ * is. Every slot given is valid; of a dense storage every slot must be given. A value, slot or number of
+ * fields that is wrong rejects the whole snapshot.
+ */
+USCOPE_API void uscope_checkpoint_begin(uscope_writer_t *w, uint16_t storage_id);
+/** All fields of a slot. A storage of more than 8 takes uscope_checkpoint_slot8, then
+ * uscope_checkpoint_field. */
+USCOPE_API void uscope_checkpoint_slot1(uscope_writer_t *w, uint16_t slot, unsigned long long f0);
+USCOPE_API void uscope_checkpoint_slot2(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1);
+USCOPE_API void uscope_checkpoint_slot3(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2);
+USCOPE_API void uscope_checkpoint_slot4(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2, unsigned long long f3);
+USCOPE_API void uscope_checkpoint_slot5(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                                        unsigned long long f4);
+USCOPE_API void uscope_checkpoint_slot6(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                                        unsigned long long f4, unsigned long long f5);
+USCOPE_API void uscope_checkpoint_slot7(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                                        unsigned long long f4, unsigned long long f5, unsigned long long f6);
+USCOPE_API void uscope_checkpoint_slot8(uscope_writer_t *w, uint16_t slot, unsigned long long f0,
+                                        unsigned long long f1, unsigned long long f2, unsigned long long f3,
+                                        unsigned long long f4, unsigned long long f5, unsigned long long f6,
+                                        unsigned long long f7);
+/** One field of a slot; those never given are 0. */
+USCOPE_API void uscope_checkpoint_field(uscope_writer_t *w, uint16_t slot, uint16_t field,
+                                        unsigned long long value);
+USCOPE_API void uscope_checkpoint_end(uscope_writer_t *w);
+
+/**
+ * Asking instead of being called: 1 when the cycle about to begin at `time_ps` crosses the grid of
+ * checkpoints, once per crossing. Snapshots are then legal until that uscope_begin_cycle. Needs no callback.
+ */
+USCOPE_API int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps);
+
 /* ---- names */
 
 /* Ids by name: -1 and an OP_ error when there is none; -1 and no error on a null handle. */

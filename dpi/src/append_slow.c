@@ -112,6 +112,7 @@ static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
     s->state = ST_CALLBACK;
     s->callback((void *)handle, s->callback_data);
     if (s->state == ST_CALLBACK) {
+        uscopei_snapshot_leave(t);
         s->state = ST_NORMAL;
         t->idle_handle = handle;
     }
@@ -156,6 +157,7 @@ void uscopei_begin_slow(void *w, uint64_t time_ps)
         uscopei_handle_failure(t);
         return;
     }
+    if (t->session->asked) uscopei_snapshot_answered(t);
     if (!may_begin(t, time_ps)) return;
     if (time_ps >= t->next_checkpoint) ask_for_checkpoint(t, time_ps);
     if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))) return;

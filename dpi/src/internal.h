@@ -34,6 +34,7 @@ typedef enum uscopei_link {
 
 struct uscopei_string_cache;
 struct uscopei_reported;
+struct uscopei_snapshot;
 
 struct uscopei_session {
     struct uscopei_trace *trace;
@@ -48,7 +49,7 @@ struct uscopei_session {
     char *schema_name;
     char *schema_sha256; /* NULL: the client's code was not generated */
     char *variables;     /* "core=0,name=x"; NULL: none */
-    char **dut; /* key, value, key, value, ... */
+    char **dut;          /* key, value, key, value, ... */
     uint32_t num_dut;
 
     /* -- the trace's thread */
@@ -65,6 +66,9 @@ struct uscopei_session {
     struct uscopei_reported *reported;
     uscope_checkpoint_fn callback;
     void *callback_data;
+    struct uscopei_snapshot *snapshot; /* given slot by slot; NULL before the first */
+    uint64_t next_asked;               /* from when on uscope_checkpoint_due says yes; 0: not asked yet */
+    bool asked;                        /* it has said so: ST_CALLBACK lasts until the next cycle begins */
     bool failure_handled;
 
     /* -- given by one to the other */
@@ -121,6 +125,13 @@ COLD PRINTF(4, 5) void uscopei_reject(struct uscopei_trace *t, uscopei_code code
 /** A failed call that refuses nothing of the trace (a name lookup): reported once, not counted. */
 COLD PRINTF(4, 5) void uscopei_complain(struct uscopei_trace *t, uscopei_code code, uint64_t id,
                                         const char *format, ...);
+
+/* snapshot.c */
+void uscopei_snapshot_free(struct uscopei_snapshot *snapshot);
+/** At the end of a callback: a snapshot that is not ended is refused. */
+void uscopei_snapshot_leave(struct uscopei_trace *t);
+/** At the begin_cycle after a uscope_checkpoint_due that said yes. */
+void uscopei_snapshot_answered(struct uscopei_trace *t);
 
 /* io.c: what other threads ask of the I/O thread */
 struct uscopei_io_shared {

@@ -274,7 +274,7 @@ int uscope_close_stats(uscope_writer_t *w, uscope_close_stats_t *stats)
     if (!w || (!atomic_load(&uscopei_forked) && uscopei_is_stale(w))) return 0;
     struct uscopei_trace *t = uscopei_resolve(w, "close");
     if (!t) return -1;
-    if (t->session->state == ST_CALLBACK) {
+    if (t->session->state == ST_CALLBACK && !t->session->asked) {
         uscopei_complain(t, E_OP_SNAPSHOT, 4, "close inside a checkpoint callback; call rejected");
         return -1;
     }

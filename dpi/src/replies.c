@@ -194,8 +194,7 @@ static void handle_error(struct io *io, const struct message *m)
         if (m->retry) {
             if (strcmp(code, "BRIDGE_MEMORY") == 0) s->must_send_bytes = true;
             s->link = LINK_NEED_OPEN;
-        }
-        else
+        } else
             io_fail(s, code, "%s", text);
         return;
     }

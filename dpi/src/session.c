@@ -111,6 +111,7 @@ void uscopei_session_free(struct uscopei_session *s)
     free(s->schema_name);
     free(s->schema_sha256);
     free(s->variables);
+    uscopei_snapshot_free(s->snapshot);
     free(s->schema_payload);
     uscopei_schema_destroy(s->schema);
     uscopei_string_cache_free(s->strings);

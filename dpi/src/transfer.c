@@ -176,9 +176,9 @@ static bool send_slice(struct io *io, struct uscopei_session *s, uint32_t index,
     };
     unsigned char bytes[DATA_HEADER_BYTES];
     data_header_encode(&header, bytes);
-    if (!(header.in_memory
-              ? conn_send_place(io, bytes)
-              : conn_send_data(io, bytes, base + s->send_offset, header.payload_size, &s->pool->chunks[index])))
+    if (!(header.in_memory ? conn_send_place(io, bytes)
+                           : conn_send_data(io, bytes, base + s->send_offset, header.payload_size,
+                                            &s->pool->chunks[index])))
         return false;
     s->seq++;
     s->send_offset = end;

@@ -4,16 +4,16 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections slot_put checkpoint session handles resume policy memory
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections slot_put checkpoint snapshot session handles resume policy memory
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 ifneq ($(SVDPI_INC),)
-TEST_NAMES += shim
-$(B)/test_shim $(B)/san_shim: SHIM = src/dpi_shim.c -isystem $(SVDPI_INC)
+TEST_NAMES += shim dpi_checkpoint
+$(B)/test_shim $(B)/san_shim $(B)/test_dpi_checkpoint $(B)/san_dpi_checkpoint: SHIM = $(DPI) -isystem $(SVDPI_INC)
 endif
 
-$(B)/test_%: test/test_%.c $(TEST_COMMON) $(B)/libuscope.a $(TEST_HEADERS)
+$(B)/test_%: test/test_%.c $(TEST_COMMON) $(B)/libuscope.a $(DPI) $(TEST_HEADERS)
 	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
 
 # the sanitized client and helpers, compiled once
@@ -25,7 +25,7 @@ $(B)/san/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) -c $< -o $@
 
-$(B)/san_%: test/test_%.c $(SAN_OBJ) src/dpi_shim.c
+$(B)/san_%: test/test_%.c $(SAN_OBJ) $(DPI)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(SAN_OBJ) $(LIBS) -o $@
 
 $(B)/header_cxx.o: test/header_cxx.cpp include/uscope.h | $(B)
@@ -38,7 +38,7 @@ test-unit: all $(B)/header_cxx.o $(TEST_NAMES:%=$(B)/test_%)
 	@set -e; for t in $(TEST_NAMES); do echo "== $$t"; $(B)/test_$$t; done
 
 test-sanitized: $(TEST_NAMES:%=$(B)/san_%)
-	@set -e; for t in $(TEST_NAMES); do echo "== $$t (AddressSanitizer, UBSan)"; $(B)/san_$$t; done
+	@set -e; for t in $(TEST_NAMES); do echo "== $$t (AddressSanitizer, UBSan)"; LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_$$t; done
 
 # -- a real Verilator model, linked against the shared and the static library
 

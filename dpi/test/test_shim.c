@@ -10,6 +10,7 @@
 #include "client.h"
 
 void uscope_event_raw(void *w, unsigned short event_type_id, const svOpenArrayHandle payload);
+void uscope_checkpoint_enable(void *w);
 
 /* An open array of bytes with bounds, in the order of its indices or against it. */
 struct array {
@@ -138,4 +139,34 @@ TEST(what_generated_code_says_at_open_reaches_the_daemon)
     CHECK_TEXT(log_of(d, "core1").schema_sha256, "");
     CHECK_TEXT(log_of(d, "core1").vars, "");
     finish(d, 0);
+}
+
+static svScope scope;
+
+svScope svGetScope(void)
+{
+    return scope;
+}
+svScope svSetScope(const svScope given)
+{
+    svScope before = scope;
+    scope = given;
+    return before;
+}
+
+TEST(a_design_that_exports_no_function_is_told_so)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    scope = &scope;
+    uscope_checkpoint_enable(w);
+    CHECK_TEXT(message_at(0),
+               "core0: OP_SNAPSHOT: checkpoint_enable: no function uscope_checkpoint is exported, "
+               "or it was not linked in (Verilator: -LDFLAGS -Wl,-u,uscope_checkpoint); call "
+               "rejected");
+    run_cycles(w, 0, 10);
+    uscope_close(w);
+    struct fake_log log = log_of(d, "core0");
+    check_cycles(&log, 10);
+    finish(d, 1);
 }

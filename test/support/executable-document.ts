@@ -48,8 +48,8 @@ export function blocksOf(markdown: string): Block[] {
         kind: 'run',
         line,
         script: text,
-        status: Number(valueOf('status', rest) ?? 0),
-        needs: valueOf('if', rest),
+        status: Number(valueAfter('status', rest) ?? 0),
+        needs: valueAfter('if', rest),
         output: null,
       });
     } else if (what === 'output') attachOutput(blocks.at(-1), text, line);
@@ -59,7 +59,7 @@ export function blocksOf(markdown: string): Block[] {
 }
 
 /** `VALUE` of `name=VALUE`. */
-function valueOf(name: string, words: readonly string[]): string | null {
+function valueAfter(name: string, words: readonly string[]): string | null {
   return words.find((word) => word.startsWith(`${name}=`))?.slice(name.length + 1) ?? null;
 }
 

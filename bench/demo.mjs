@@ -1,0 +1,194 @@
+// @ts-check
+/**
+ * What tracing costs the demo core: the same simulator untraced, traced, and dumping waveforms. All are built by the demo's
+ * Makefile with the same flags and the same probe (demo/bench_probe.sv), which is bound into the design.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../scripts/step.mjs';
+import { withDaemon } from './daemon.mjs';
+import { median } from './statistics.mjs';
+
+/** @typedef {import('./options.mjs').Options} Options */
+/** @typedef {import('./table.mjs').Row} Row */
+/** @typedef {'untraced' | 'traced' | 'fst' | 'vcd'} VariantName */
+
+/**
+ * One process, from its start to its end. Times per cycle are between the probe's first and last sample and leave out start,
+ * opening and closing.
+ * @typedef {object} Measurement
+ * @property {number} wallNs
+ * @property {number} cycles
+ * @property {number} elapsedNs
+ * @property {number} cpuNs of the simulator's thread
+ */
+
+const DEMO = fileURLToPath(new URL('../verilator-demo/', import.meta.url));
+const PROBE = ['bench_probe.sv', 'bench_probe.cpp'].map((file) =>
+  fileURLToPath(new URL(`demo/${file}`, import.meta.url)),
+);
+const COMMAND = fileURLToPath(new URL('../sdk/bin/uscope.js', import.meta.url));
+
+/** @type {Record<VariantName, {trace: 0 | 1, flags: string[], wave?: string}>} */
+const VARIANTS = {
+  untraced: { trace: 0, flags: [] },
+  traced: { trace: 1, flags: [] },
+  fst: { trace: 0, flags: ['--trace-fst', '-DBENCH_WAVE'], wave: 'core.fst' },
+  vcd: { trace: 0, flags: ['--trace', '-DBENCH_WAVE'], wave: 'core.vcd' },
+};
+const NAMES = /** @type {VariantName[]} */ (Object.keys(VARIANTS));
+
+/** @param {VariantName} name */
+const objectFolder = (name) => `obj_dir_bench_${name}`;
+
+/**
+ * @param {Options} options
+ * @param {string} directory
+ * @returns {Promise<Row[]>}
+ */
+export async function benchDemo({ compression, runs }, directory) {
+  for (const name of NAMES) await buildSimulator(name);
+  /** @type {Record<VariantName, Measurement[]>} */
+  const results = { untraced: [], traced: [], fst: [], vcd: [] };
+  await withDaemon(directory, compression, async (daemon) => {
+    // In turn, so that a change of the machine's speed reaches all of them.
+    for (let i = 0; i < runs; i++) {
+      for (const name of NAMES) results[name].push(await simulate(name, directory, daemon));
+    }
+  });
+  const trace = join(directory, 'core0.uscope');
+  const { frames, items } = await countTrace(trace);
+  return rows(results, {
+    itemsPerCycle: items / frames,
+    sizes: {
+      traced: statSync(trace).size,
+      fst: statSync(join(directory, 'core.fst')).size,
+      vcd: statSync(join(directory, 'core.vcd')).size,
+    },
+  });
+}
+
+/** @param {VariantName} name */
+async function buildSimulator(name) {
+  const { trace, flags } = VARIANTS[name];
+  const verilator = ['verilator', ...flags, ...PROBE].join(' ');
+  const step = {
+    title: `build the demo core, ${name}`,
+    command: 'make',
+    args: [
+      '-C',
+      DEMO,
+      '--no-print-directory',
+      `TRACE=${trace}`,
+      `OBJ=${objectFolder(name)}`,
+      `VERILATOR=${verilator}`,
+    ],
+  };
+  const { ok, output, why } = await run(step);
+  if (!ok) throw new Error(`${step.title} failed (${why})\n${output}`);
+}
+
+/**
+ * @param {VariantName} name
+ * @param {string} directory
+ * @param {Record<string, string>} daemon environment for clients of the daemon
+ * @returns {Promise<Measurement>}
+ */
+async function simulate(name, directory, daemon) {
+  const report = join(directory, 'probe.json');
+  const { wave } = VARIANTS[name];
+  const started = process.hrtime.bigint();
+  await program(
+    join(DEMO, objectFolder(name), 'Vtop'),
+    ['+quiet', `+report=${join(directory, 'report.json')}`],
+    {
+      ...daemon,
+      USCOPE_SCHEMA: join(DEMO, 'schema.yaml'),
+      BENCH_REPORT: report,
+      ...(wave ? { BENCH_WAVE: join(directory, wave) } : {}),
+    },
+  );
+  const wallNs = Number(process.hrtime.bigint() - started);
+  const { cycles, elapsed_ns: elapsedNs, cpu_ns: cpuNs } = JSON.parse(readFileSync(report, 'utf8'));
+  return { wallNs, cycles, elapsedNs, cpuNs };
+}
+
+/**
+ * @param {string} file
+ * @returns {Promise<{frames: number, items: number}>}
+ */
+async function countTrace(file) {
+  const { frames, items } = JSON.parse(
+    await program(process.execPath, [COMMAND, 'info', file, '--count', '--json']),
+  );
+  return { frames: Number(frames), items: Number(items) };
+}
+
+/**
+ * @param {string} path
+ * @param {string[]} args
+ * @param {Record<string, string>} [env]
+ * @returns {Promise<string>} stdout
+ */
+function program(path, args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    let errors = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (errors += text));
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      if (code === 0) resolve(output);
+      else reject(new Error(`${path} ended with ${signal ?? `exit status ${code}`}\n${errors.slice(-4000)}`));
+    });
+  });
+}
+
+/**
+ * @param {Record<VariantName, Measurement[]>} results
+ * @param {{itemsPerCycle: number, sizes: Record<'traced' | 'fst' | 'vcd', number>}} trace
+ * @returns {Row[]}
+ */
+export function rows(results, { itemsPerCycle, sizes }) {
+  /** @param {VariantName} name @param {(m: Measurement) => number} value */
+  const middle = (name, value) => median(results[name].map(value));
+  const wall = (/** @type {VariantName} */ name) => middle(name, (m) => m.wallNs);
+  const perCycle = (/** @type {VariantName} */ name) => middle(name, (m) => m.elapsedNs / m.cycles);
+  const cpuPerCycle = (/** @type {VariantName} */ name) => middle(name, (m) => m.cpuNs / m.cycles);
+  const added = cpuPerCycle('traced') - cpuPerCycle('untraced');
+  const labels = { untraced: 'untraced', traced: 'traced', fst: 'FST dump', vcd: 'VCD dump' };
+  const dumps = /** @type {const} */ (['fst', 'vcd']);
+  return [
+    ...NAMES.map((name) => ({
+      name: `${labels[name]}: simulator process`,
+      value: wall(name),
+      unit: 'ns',
+      limit: `${(wall(name) / wall('untraced')).toFixed(2)} × untraced; ${perCycle(name).toFixed(0)} ns per cycle`,
+    })),
+    {
+      name: 'tracing adds per cycle, processor time of the thread',
+      value: added,
+      unit: 'ns',
+      target: { atMost: 120 },
+      limit: `${itemsPerCycle.toFixed(1)} items per cycle: ${(added / itemsPerCycle).toFixed(1)} ns per item`,
+    },
+    {
+      name: 'the same, elapsed, waiting for the daemon included',
+      value: perCycle('traced') - perCycle('untraced'),
+      unit: 'ns',
+    },
+    ...dumps.map((name) => ({
+      name: `${labels[name]} adds per cycle, elapsed`,
+      value: perCycle(name) - perCycle('untraced'),
+      unit: 'ns',
+    })),
+    { name: 'traced run / FST run', value: wall('traced') / wall('fst'), unit: '×', target: { atMost: 1 } },
+    { name: 'items per cycle', value: itemsPerCycle, unit: '' },
+    { name: 'cycles', value: middle('traced', (m) => m.cycles), unit: '' },
+    { name: 'trace on disk', value: sizes.traced / 1e6, unit: 'MB' },
+    ...dumps.map((name) => ({ name: `${labels[name]} on disk`, value: sizes[name] / 1e6, unit: 'MB' })),
+  ];
+}
