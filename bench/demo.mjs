@@ -4,10 +4,10 @@
  * Makefile with the same flags and the same probe (demo/bench_probe.sv), which is bound into the design.
  */
 import { spawn } from 'node:child_process';
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../scripts/step.mjs';
+import { runStep } from '../scripts/step.mjs';
 import { withDaemon } from './daemon.mjs';
 import { median } from './statistics.mjs';
 
@@ -49,7 +49,6 @@ const objectFolder = (name) => `obj_dir_bench_${name}`;
  * @returns {Promise<Row[]>}
  */
 export async function benchDemo({ compression, runs }, directory) {
-  for (const name of NAMES) await buildSimulator(name);
   /** @type {Record<VariantName, Measurement[]>} */
   const results = { untraced: [], traced: [], fst: [], vcd: [] };
   await withDaemon(directory, compression, async (daemon) => {
@@ -70,24 +69,35 @@ export async function benchDemo({ compression, runs }, directory) {
   });
 }
 
-/** @param {VariantName} name */
-async function buildSimulator(name) {
-  const { trace, flags } = VARIANTS[name];
-  const verilator = ['verilator', ...flags, ...PROBE].join(' ');
-  const step = {
-    title: `build the demo core, ${name}`,
-    command: 'make',
-    args: [
-      '-C',
-      DEMO,
-      '--no-print-directory',
-      `TRACE=${trace}`,
-      `OBJ=${objectFolder(name)}`,
-      `VERILATOR=${verilator}`,
-    ],
-  };
-  const { ok, output, why } = await run(step);
-  if (!ok) throw new Error(`${step.title} failed (${why})\n${output}`);
+/** The four simulators; takes about a minute the first time. */
+export async function buildDemo() {
+  for (const name of NAMES) {
+    const { trace, flags } = VARIANTS[name];
+    removeIfOlderThanProbe(join(DEMO, objectFolder(name), 'Vtop'));
+    const variables = {
+      TRACE: trace,
+      OBJ: objectFolder(name),
+      VERILATOR: ['verilator', ...flags, ...PROBE].join(' '),
+    };
+    const step = {
+      title: `build the demo core, ${name}`,
+      command: 'make',
+      args: [
+        '-C',
+        DEMO,
+        '--no-print-directory',
+        ...Object.entries(variables).map(([key, value]) => `${key}=${value}`),
+      ],
+    };
+    const { ok, why } = await runStep(step);
+    if (!ok) throw new Error(`${step.title} failed (${why})`);
+  }
+}
+
+/** The demo's Makefile does not know the probe. @param {string} simulator */
+function removeIfOlderThanProbe(simulator) {
+  const built = statSync(simulator, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  if (PROBE.some((file) => statSync(file).mtimeMs > built)) rmSync(simulator, { force: true });
 }
 
 /**

@@ -49,6 +49,7 @@ async function prepare({ json, names }) {
     await build();
     const { buildNative } = await import('./native.mjs');
     await buildNative();
+    if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo();
   } finally {
     console.log = log;
     process.stdout.write = write;

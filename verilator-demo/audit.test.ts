@@ -60,6 +60,29 @@ const write =
   (rd: number, value: number): Call =>
   (w) =>
     w.slotSet('core0/regs', rd, 'value', value);
+const store =
+  (slot: number, id: number, tail = slot + 1): Call =>
+  (w) => {
+    w.slotSet('core0/store_buffer', slot, 'entity_id', id);
+    w.slotSet('core0/store_buffer', slot, 'addr', 0x8000_0100);
+    w.slotSet('core0/store_buffer', slot, 'data', 0x55);
+    w.slotSet('core0/store_buffer', slot, 'strobe', 1);
+    w.propSet('core0/store_buffer', 'tail', tail);
+  };
+const drain =
+  (slot: number): Call =>
+  (w) => {
+    w.slotClear('core0/store_buffer', slot);
+    w.propSet('core0/store_buffer', 'head', slot + 1);
+  };
+const stall =
+  (reason: string): Call =>
+  (w) =>
+    w.event('core0/stall', { reason });
+const trap =
+  (id: number): Call =>
+  (w) =>
+    w.event('core0/trap', { entity_id: id, cause: 0x8000_0007, tval: 0, target: 0x8000_0040 });
 const add =
   (counter: string): Call =>
   (w) =>
@@ -112,6 +135,33 @@ describe('the audit of a sound trace', () => {
   });
 });
 
+describe('the audit also gathers', () => {
+  it('stores with their instructions', async () => {
+    const script = soundScript();
+    script[4]!.push(store(0, 0));
+    script[5]!.push(drain(0));
+    const { result, instructions } = await audit(script);
+    expect(result.problems).toEqual([]);
+    expect(instructions.map((instruction) => instruction.store)).toMatchObject([
+      null,
+      { addr: 0x8000_0100, data: 0x55, strobe: 1 },
+    ]);
+  });
+
+  it('stalls and flushes by reason, and traps with their instructions', async () => {
+    const script = soundScript();
+    script[1]!.push(stall('mul_div'));
+    script[2]!.push(stall('mul_div'), stall('icache_miss'));
+    script[3]!.unshift(trap(1));
+    const { result, instructions } = await audit(script);
+    expect(result.problems).toEqual([]);
+    expect(result.stalls).toMatchObject({ mul_div: 2, icache_miss: 1, load_use: 0 });
+    expect(result.flushes).toEqual({ mispredict: 1, exception: 0, interrupt: 0, pipeline_clear: 0 });
+    expect(instructions[0]!.trap).toEqual({ cause: 0x8000_0007n, tval: 0n, target: 0x8000_0040n });
+    expect(result.traps).toHaveLength(1);
+  });
+});
+
 describe('the audit of a trace that breaks a rule says which', () => {
   const cases: [string, RegExp, (script: Script) => void][] = [
     ['no end', /entity 0 never ends/, (s) => s[5]!.splice(1, 1)],
@@ -121,11 +171,7 @@ describe('the audit of a trace that breaks a rule says which', () => {
     ['a stage twice', /entity 0 enters stage 3 after stage 3/, (s) => s[4]!.unshift(enter(0, 3))],
     ['two stages in a cycle', /stages 3 and 4 in one cycle/, (s) => s[3]!.splice(4, 0, enter(0, 4))],
     ['retirement from decode', /entity 1 retires from stage 1/, (s) => s[3]!.shift()],
-    [
-      'flush after the end',
-      /an event names entity 1, which does not live/,
-      (s) => s[3]!.push(s[3]!.shift()!),
-    ],
+    ['flush after the end', /an item names entity 1, which does not live/, (s) => s[3]!.push(s[3]!.shift()!)],
     ['flush twice', /entity 1 is flushed twice/, (s) => s[3]!.unshift(flush(1))],
     ['no annotation', /entity 1 has no pc, instruction or annotation/, (s) => s[1]!.splice(1, 1)],
     ['an annotation too many', /entity 1 is annotated twice/, (s) => s[1]!.push(note(1))],
@@ -152,6 +198,34 @@ describe('the audit of a trace that breaks a rule says which', () => {
         s[2]!.push(...s[3]!.splice(0, 3));
       },
     ],
+    [
+      'a store into a slot that is taken',
+      /slot 0 of the store buffer, which is taken/,
+      (s) => {
+        s[3]!.push(store(0, 0));
+        s[4]!.push(store(0, 0));
+      },
+    ],
+    [
+      'a store that overtakes',
+      /leaves slot 1 of the store buffer, the head is 0/,
+      (s) => {
+        s[2]!.push(store(0, 0));
+        s[3]!.push(store(1, 0));
+        s[4]!.push(drain(1));
+      },
+    ],
+    ['a tail that stays behind', /tail moves to 0 from slot 0/, (s) => s[3]!.push(store(0, 0, 0))],
+    ['a store of nobody', /an item names entity 7, which does not live/, (s) => s[3]!.push(store(0, 7))],
+    [
+      'a store that outlives its number',
+      /entity 0 is born while a store of its predecessor waits/,
+      (s) => {
+        s[4]!.push(store(0, 0));
+        s.push([birth(0, 4), note(0), enter(0, 0)]);
+      },
+    ],
+    ['a trap twice', /entity 0 traps twice/, (s) => s[3]!.push(trap(0), trap(0))],
     [
       'a counter that is set',
       /unexpected operation on storage/,

@@ -14,6 +14,7 @@ import { destinationOf, isCsr, isMulDiv, sourcesOf } from './lib/instruction.js'
 import { Replay } from './lib/replay.js';
 import { RAM_BASE } from './lib/rv32im.js';
 import { DEMO, make, type Report } from './lib/simulator.js';
+import { timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
@@ -78,6 +79,14 @@ describe('the demo', () => {
     expect(scope.protocol).toBe('cpu');
     expect(trace.schema.clocks[scope.clockId]).toMatchObject({ name: 'core_clk', periodPs: CYCLE });
     expect(trace.names.storage('core0/entities').fields[0]!.name).toBe('entity_id');
+  });
+});
+
+describe('the names that the tracer uses', () => {
+  it('are those that `uscope codegen` makes of the schema', () => {
+    const args = ['codegen', join(DEMO, 'schema.yaml'), '--sv', '--name', 'core'];
+    const run = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...args], { encoding: 'utf8' });
+    expect(run.stdout).toBe(readFileSync(join(DEMO, 'rtl/core_trace_pkg.sv'), 'utf8'));
   });
 });
 
@@ -290,6 +299,28 @@ describe('the reference machine', () => {
     const enteredAt = early.enteredAt.map((time) => time - CYCLE);
     expect(spoil((instruction) => instruction === early, { enteredAt })).toBe('interrupted');
   });
+});
+
+describe('random programs under a fast timer', () => {
+  it.each([23, 61, 140])(
+    'traced with an interrupt every %i cycles follow the reference machine',
+    async (period) => {
+      const image = timedProgram(7000 + period, 400, period);
+      const hex = join(out, 'timed.hex');
+      writeFileSync(hex, formatHex(image));
+      const folder = join(out, `timed-${period}`);
+      const reportFile = join(out, 'timed.json');
+      uscopeRun(folder, [`+firmware=${hex}`, '+quiet', `+report=${reportFile}`]);
+      const timed = await openTraceFile(join(folder, 'core0.uscope'));
+      const replay = new Replay(image, CYCLE);
+      const found = await auditTrace(timed, (instruction) => replay.follow(instruction));
+      await timed.close();
+      expect(compareWithReport(found, JSON.parse(readFileSync(reportFile, 'utf8')) as Report)).toEqual([]);
+      expect(replay.mismatch).toBeNull();
+      expect(replay.machine.stop?.cause).toBe(Cause.ECALL);
+      expect(replay.machine.counts.interrupts).toBeGreaterThan(5);
+    },
+  );
 });
 
 describe('a program that goes wrong', () => {

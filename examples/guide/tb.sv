@@ -14,7 +14,7 @@ module tb;
   always @(posedge clk) begin
     if (!rst) cycles <= cycles + 1;
     if (halted) begin
-      $display("x2 = %0d after %0d cycles", dut.x[2], cycles);
+      $display("a1 = %0d after %0d cycles", dut.x[11], cycles);
       $finish;
     end
   end

@@ -245,7 +245,7 @@ class Audit {
 
   living(id) {
     const entity = this.live[id];
-    if (!entity) this.problem(`an event names entity ${id}, which does not live`);
+    if (!entity) this.problem(`an item names entity ${id}, which does not live`);
     return entity;
   }
 

@@ -37,10 +37,10 @@ export interface Run {
   readonly report: Report;
 }
 
-/** Runs the simulator built without tracer. */
-export function simulate(args: readonly string[], folder: string): Run {
+/** Runs a simulator built without tracer. */
+export function simulate(args: readonly string[], folder: string, build = 'obj_dir_notrace'): Run {
   const reportFile = join(folder, 'report.json');
-  const run = spawnSync(join(DEMO, 'obj_dir_notrace/Vtop'), [...args, `+report=${reportFile}`], {
+  const run = spawnSync(join(DEMO, build, 'Vtop'), [...args, `+report=${reportFile}`], {
     encoding: 'utf8',
     timeout: 60_000,
   });

@@ -304,7 +304,7 @@ module core
   // ---- for counters and observers
   logic running, flush;
   flush_e flush_reason;
-  assign running = !rst_i && !halted_o;
+  assign running = !halted_o;
   assign flush   = redirect || trap;
   always_comb begin
     if (trap) flush_reason = mem_wb.exc.irq ? FLUSH_INTERRUPT : FLUSH_EXCEPTION;

@@ -48,14 +48,14 @@ module fetch
   );
 
   logic lookup, hit;
-  assign lookup = !halt_i && !rst_i && !imem_fault_i;
+  assign lookup = !halt_i && !imem_fault_i;
   assign wait_o = lookup && !hit;
   cache_tags #(.Sets(CacheSets), .Ways(CacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)) u_icache (
       .clk_i, .rst_i, .req_i(lookup), .addr_i(pc), .hit_o(hit), .miss_o
   );
 
   always_comb begin
-    out_o.valid      = !halt_i && !rst_i;
+    out_o.valid      = !halt_i;
     out_o.pc         = pc;
     out_o.inst       = imem_data_i;
     out_o.predicted  = next;

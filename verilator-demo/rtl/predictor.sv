@@ -36,9 +36,10 @@ module predictor
   typedef logic [IndexBits-1:0] index_t;
   typedef logic [ReturnBits-1:0] top_t;
 
-  logic [BranchEntries-1:0][1:0] counter;  // 2 and 3: taken
+  logic [1:0]  counter [BranchEntries];  // 2 and 3: taken; left as it is by a reset
   logic [31:0] returns [ReturnDepth];
-  top_t        top;  // slot for the next return address
+  top_t        top;                      // slot for the next return address
+  initial for (int unsigned i = 0; i < BranchEntries; i++) counter[i] = 2'd1;
 
   logic is_branch, is_jal, is_jalr;
   assign is_branch = inst_i[6:0] == 7'b1100011;
@@ -84,9 +85,7 @@ module predictor
   index_t train_index;
   assign train_index = train_pc_i[2+:IndexBits];
   always_ff @(posedge clk_i) begin
-    if (rst_i) begin
-      counter <= {BranchEntries{2'd1}};
-    end else if (train_i) begin
+    if (train_i) begin
       if (train_taken_i && counter[train_index] != 2'd3) counter[train_index] <= counter[train_index] + 2'd1;
       if (!train_taken_i && counter[train_index] != 2'd0) counter[train_index] <= counter[train_index] - 2'd1;
     end

@@ -2,7 +2,7 @@
 // stage can grow without touching its neighbours' port lists.
 package rv_pkg;
 
-  // Pipeline stages, oldest instruction last. The numbers are those of enum pipeline_stage in schema.yaml.
+  // Pipeline stages, oldest instruction last.
   localparam int unsigned NumStages = 5;
   localparam int unsigned StageF = 0;
   localparam int unsigned StageD = 1;
@@ -166,7 +166,7 @@ package rv_pkg;
     STALL_WAIT         = 3'd7   // decode: wfi
   } stall_e;
 
-  // Why instructions in flight are squashed. The numbers are those of enum flush_reason in schema.yaml.
+  // Why instructions in flight are squashed.
   typedef enum logic [1:0] {
     FLUSH_MISPREDICT = 2'd0,
     FLUSH_EXCEPTION  = 2'd1,

@@ -5,14 +5,14 @@
 // register) is visible in the cycle that follows and stands in that cycle's frame: an instruction is in writeback
 // for one full cycle and gone in the next.
 //
-// One process owns begin, operations and end of each cycle. Ids are looked up by name once. Without +notrace the
-// trace is opened at time 0; +trace=NAME names it (core0), +schema=FILE brings a schema of its own.
+// One process owns begin, operations and end of each cycle. Names come from core_trace_pkg, generated from schema.yaml.
+// Without +notrace the trace is opened at time 0; +trace=NAME names it (core0), +schema=FILE names the schema's file.
 module tracer
   import rv_pkg::*;
   import rv_disasm_pkg::*;
   import uscope_pkg::*;
+  import core_trace_pkg::*;
 #(
-    parameter longint unsigned ClockPeriodPs = 1000,
     parameter logic [31:0] CodeBase   = 32'h8000_0000,
     parameter int unsigned CodeWords  = 16384,
     parameter int unsigned StoreDepth = 4
@@ -21,131 +21,27 @@ module tracer
     input logic   rst_i,
     input probe_t probe_i
 );
-  typedef shortint unsigned id_t;    // of a storage, slot, field or event type
-  typedef logic [7:0] entity_t;      // slot of `entities`, equal to entity_id; 256 of them, given out in turn
+  typedef logic [7:0] entity_t;  // slot of `entities`, equal to entity_id; given out in turn
+  initial begin
+    if (SLOTS_ENTITIES != 2 ** $bits(entity_t)) $fatal(1, "entity_t does not fit the storage entities");
+    if (SLOTS_STORE_BUFFER != StoreDepth) begin
+      $fatal(1, "schema.yaml gives the store buffer %0d slots, the core has %0d", SLOTS_STORE_BUFFER, StoreDepth);
+    end
+  end
 
-  // ---- open, ids, close
+  // ---- open and close
 
   chandle trace;
   bit     tracing;
-
-  id_t st_entities, f_entity_id, f_pc, f_inst_bits;
-  id_t st_pipeline, f_pipeline_entity;
-  id_t st_regs, f_reg_value;
-  id_t st_stores, f_store_entity, f_store_addr, f_store_data, f_store_strobe, p_store_head, p_store_tail;
-  id_t st_counter [NumCounters];
-  id_t ev_stage, ev_annotate, ev_dependency, ev_flush, ev_stall, ev_trap;
-  longint unsigned stage_label [NumStages];
-  longint unsigned stall_label [NumStalls];
-  longint unsigned flush_label [4];
-  longint unsigned dep_raw;
-
-  function automatic id_t known(input int id, input string what);
-    if (id < 0) $fatal(1, "the schema of this trace has no %s", what);
-    return id_t'(id);
-  endfunction
-
-  function automatic id_t storage(input string name);
-    return known(uscope_storage_id(trace, {"core0/", name}), {"storage core0/", name});
-  endfunction
-
-  function automatic id_t field(input id_t st, input string name);
-    return known(uscope_field_id(trace, int'(st), name), {"field ", name});
-  endfunction
-
-  function automatic id_t event_type(input string name);
-    return known(uscope_event_id(trace, {"core0/", name}), {"event core0/", name});
-  endfunction
-
-  function automatic longint unsigned label(input string enumeration, input string name);
-    return 64'(known(uscope_enum_value(trace, enumeration, name), {enumeration, " ", name}));
-  endfunction
-
-  function automatic counter_e stall_counter(input stall_e reason);
-    return counter_e'(CNT_STALLS + 5'(reason));
-  endfunction
-
-  function automatic void look_up_stall(input stall_e reason, input string name);
-    stall_label[reason] = label("stall_reason", name);
-    st_counter[stall_counter(reason)] = storage({"stalls_", name});
-  endfunction
-
-  function automatic void look_up();
-    st_entities = storage("entities");
-    f_entity_id = field(st_entities, "entity_id");
-    f_pc        = field(st_entities, "pc");
-    f_inst_bits = field(st_entities, "inst_bits");
-
-    st_pipeline       = storage("pipeline_regs");
-    f_pipeline_entity = field(st_pipeline, "entity_id");
-
-    st_regs     = storage("regs");
-    f_reg_value = field(st_regs, "value");
-
-    st_stores      = storage("store_buffer");
-    f_store_entity = field(st_stores, "entity_id");
-    f_store_addr   = field(st_stores, "addr");
-    f_store_data   = field(st_stores, "data");
-    f_store_strobe = field(st_stores, "strobe");
-    p_store_head   = known(uscope_property_id(trace, int'(st_stores), "head"), "property head");
-    p_store_tail   = known(uscope_property_id(trace, int'(st_stores), "tail"), "property tail");
-
-    st_counter[CNT_CYCLES]          = storage("cycles");
-    st_counter[CNT_FETCHED]         = storage("fetched_insns");
-    st_counter[CNT_COMMITTED]       = storage("committed_insns");
-    st_counter[CNT_SQUASHED]        = storage("squashed_insns");
-    st_counter[CNT_FLUSHES]         = storage("flushes");
-    st_counter[CNT_BRANCHES]        = storage("branches");
-    st_counter[CNT_BRANCHES_TAKEN]  = storage("branches_taken");
-    st_counter[CNT_JUMPS]           = storage("jumps");
-    st_counter[CNT_MISPREDICTS]     = storage("mispredicts");
-    st_counter[CNT_LOADS]           = storage("loads");
-    st_counter[CNT_STORES]          = storage("stores");
-    st_counter[CNT_LOADS_FORWARDED] = storage("loads_forwarded");
-    st_counter[CNT_MULDIVS]         = storage("muldivs");
-    st_counter[CNT_ICACHE_MISSES]   = storage("icache_misses");
-    st_counter[CNT_DCACHE_ACCESSES] = storage("dcache_accesses");
-    st_counter[CNT_DCACHE_MISSES]   = storage("dcache_misses");
-    st_counter[CNT_EXCEPTIONS]      = storage("exceptions");
-    st_counter[CNT_INTERRUPTS]      = storage("interrupts");
-    look_up_stall(STALL_LOAD_USE, "load_use");
-    look_up_stall(STALL_MUL_DIV, "mul_div");
-    look_up_stall(STALL_ICACHE_MISS, "icache_miss");
-    look_up_stall(STALL_DCACHE_MISS, "dcache_miss");
-    look_up_stall(STALL_STORE_FULL, "store_buffer_full");
-    look_up_stall(STALL_STORE_DRAIN, "store_drain");
-    look_up_stall(STALL_SERIALIZE, "serialize");
-    look_up_stall(STALL_WAIT, "wait_for_interrupt");
-
-    ev_stage      = event_type("stage_transition");
-    ev_annotate   = event_type("annotate");
-    ev_dependency = event_type("dependency");
-    ev_flush      = event_type("flush");
-    ev_stall      = event_type("stall");
-    ev_trap       = event_type("trap");
-
-    stage_label[StageF] = label("pipeline_stage", "fetch");
-    stage_label[StageD] = label("pipeline_stage", "decode");
-    stage_label[StageE] = label("pipeline_stage", "execute");
-    stage_label[StageM] = label("pipeline_stage", "memory");
-    stage_label[StageW] = label("pipeline_stage", "writeback");
-    dep_raw = label("dep_type", "raw");
-    flush_label[FLUSH_MISPREDICT] = label("flush_reason", "mispredict");
-    flush_label[FLUSH_EXCEPTION]  = label("flush_reason", "exception");
-    flush_label[FLUSH_INTERRUPT]  = label("flush_reason", "interrupt");
-    flush_label[FLUSH_CLEAR]      = label("flush_reason", "pipeline_clear");
-  endfunction
-
-  string trace_name, schema_path;
+  string  trace_name, schema_path;
   initial begin
     tracing = 1'b0;
     if (!$test$plusargs("notrace")) begin
       if (!$value$plusargs("trace=%s", trace_name)) trace_name = "core0";
-      if ($value$plusargs("schema=%s", schema_path)) trace = uscope_open_schema(trace_name, schema_path);
-      else trace = uscope_open(trace_name);
+      if (!$value$plusargs("schema=%s", schema_path)) schema_path = "";
+      trace = core_open(trace_name, schema_path);
       // Null only where the user chose to go on untraced (USCOPE_ON_FAILURE=continue).
       tracing = trace != null;
-      if (tracing) look_up();
     end
   end
 
@@ -195,33 +91,22 @@ module tracer
   // ---- what is recorded
 
   function automatic void record_cycle();
-    uscope_begin_cycle(trace, cycle * ClockPeriodPs);
+    uscope_begin_cycle(trace, cycle * 64'(PERIOD_PS_CORE_CLK));
     record_departures();
     if (arrives[StageF]) record_birth();
     record_stages();
-    if (probe_i.stalled) begin
-      uscope_event1(trace, ev_stall, stall_label[probe_i.stall_reason]);
-      count(stall_counter(probe_i.stall_reason));
-    end
+    if (probe_i.stalled) record_stall();
     record_dependencies();
-    if (probe_i.icache_miss) count(CNT_ICACHE_MISSES);
-    if (probe_i.dcache_access) count(CNT_DCACHE_ACCESSES);
-    if (probe_i.dcache_miss) count(CNT_DCACHE_MISSES);
-    if (probe_i.running) count(CNT_CYCLES);
+    if (probe_i.icache_miss) icache_misses_add(trace, 64'd1);
+    if (probe_i.dcache_access) dcache_accesses_add(trace, 64'd1);
+    if (probe_i.dcache_miss) dcache_misses_add(trace, 64'd1);
+    if (probe_i.running) cycles_add(trace, 64'd1);
     uscope_end_cycle(trace);
-  endfunction
-
-  function automatic void add(input counter_e counter, input longint unsigned amount);
-    uscope_slot_add(trace, st_counter[counter], 16'd0, 16'd0, amount);  // a counter has one slot and one field
-  endfunction
-
-  function automatic void count(input counter_e counter);
-    add(counter, 64'd1);
   endfunction
 
   // What the last edge did, oldest instruction first.
   function automatic void record_departures();
-    if (last.reg_write) uscope_slot_set(trace, st_regs, 16'(last.reg_index), f_reg_value, 64'(last.reg_value));
+    if (last.reg_write) regs_set_value(trace, 16'(last.reg_index), last.reg_value);
     if (last.trap) record_trap();
     if (last.stage[StageW].valid && !last.stage[StageW].kill) record_retirement();
     if (last.flush) record_flush();
@@ -230,75 +115,120 @@ module tracer
   endfunction
 
   function automatic void record_trap();
-    uscope_event4(trace, ev_trap, 64'(last_id[StageW]), 64'({last.trap_exc.irq, 27'd0, last.trap_exc.cause}),
-                  64'(last.trap_exc.tval), 64'(last.trap_target));
-    count(last.trap_exc.irq ? CNT_INTERRUPTS : CNT_EXCEPTIONS);
+    ev_trap(trace, 32'(last_id[StageW]), 64'({last.trap_exc.irq, 27'd0, last.trap_exc.cause}),
+            64'(last.trap_exc.tval), 64'(last.trap_target));
+    if (last.trap_exc.irq) interrupts_add(trace, 64'd1);
+    else exceptions_add(trace, 64'd1);
+  endfunction
+
+  function automatic void record_retirement();
+    entities_clear(trace, 16'(last_id[StageW]));
+    committed_insns_add(trace, 64'd1);
+    if (last.retired_kind.branch) begin
+      branches_add(trace, 64'd1);
+      if (last.retired_kind.taken) branches_taken_add(trace, 64'd1);
+    end
+    if (last.retired_kind.jump) jumps_add(trace, 64'd1);
+    if (last.retired_kind.load) loads_add(trace, 64'd1);
+    if (last.retired_kind.forwarded) loads_forwarded_add(trace, 64'd1);
+    if (last.retired_kind.store) stores_add(trace, 64'd1);
+    if (last.retired_kind.muldiv) muldivs_add(trace, 64'd1);
   endfunction
 
   function automatic void record_flush();
+    flush_reason_e reason;
+    unique case (last.flush_reason)
+      FLUSH_MISPREDICT: reason = FLUSH_REASON_MISPREDICT;
+      FLUSH_EXCEPTION:  reason = FLUSH_REASON_EXCEPTION;
+      FLUSH_INTERRUPT:  reason = FLUSH_REASON_INTERRUPT;
+      default:          reason = FLUSH_REASON_PIPELINE_CLEAR;
+    endcase
     for (int s = NumStages - 1; s >= 0; s--) begin
-      if (last.stage[s].kill) record_squash(last_id[s], flush_label[last.flush_reason]);
+      if (last.stage[s].kill) record_squash(last_id[s], reason);
     end
-    count(CNT_FLUSHES);
-    if (last.flush_reason == FLUSH_MISPREDICT) count(CNT_MISPREDICTS);
+    flushes_add(trace, 64'd1);
+    if (reason == FLUSH_REASON_MISPREDICT) mispredicts_add(trace, 64'd1);
+  endfunction
+
+  function automatic void record_squash(input entity_t entity, input flush_reason_e reason);
+    ev_flush(trace, 32'(entity), reason);
+    entities_clear(trace, 16'(entity));
+    squashed_insns_add(trace, 64'd1);
   endfunction
 
   // A store enters the buffer as it leaves the memory stage, and stays there after its instruction has retired.
   function automatic void record_store();
-    id_t slot;
-    slot = 16'(last.stores.tail);
-    uscope_slot_set(trace, st_stores, slot, f_store_entity, 64'(last_id[StageM]));
-    uscope_slot_set(trace, st_stores, slot, f_store_addr, 64'(last.stores.pushed.addr));
-    uscope_slot_set(trace, st_stores, slot, f_store_data, 64'(last.stores.pushed.data));
-    uscope_slot_set(trace, st_stores, slot, f_store_strobe, 64'(last.stores.pushed.strobe));
-    uscope_prop_set(trace, st_stores, p_store_tail, 64'(next_store(last.stores.tail)));
+    store_buffer_put(trace, 16'(last.stores.tail), 32'(last_id[StageM]), 64'(last.stores.pushed.addr),
+                     last.stores.pushed.data, 8'(last.stores.pushed.strobe));
+    store_buffer_prop_tail(trace, next_store(last.stores.tail));
   endfunction
 
   function automatic void record_drain();
-    uscope_slot_clear(trace, st_stores, 16'(last.stores.head));
-    uscope_prop_set(trace, st_stores, p_store_head, 64'(next_store(last.stores.head)));
+    store_buffer_clear(trace, 16'(last.stores.head));
+    store_buffer_prop_head(trace, next_store(last.stores.head));
   endfunction
 
   function automatic logic [7:0] next_store(input logic [7:0] slot);
     return slot == 8'(StoreDepth - 1) ? 8'd0 : slot + 8'd1;
   endfunction
 
-  function automatic void record_retirement();
-    uscope_slot_clear(trace, st_entities, 16'(last_id[StageW]));
-    count(CNT_COMMITTED);
-    if (last.retired_kind.branch) count(CNT_BRANCHES);
-    if (last.retired_kind.branch && last.retired_kind.taken) count(CNT_BRANCHES_TAKEN);
-    if (last.retired_kind.jump) count(CNT_JUMPS);
-    if (last.retired_kind.load) count(CNT_LOADS);
-    if (last.retired_kind.store) count(CNT_STORES);
-    if (last.retired_kind.forwarded) count(CNT_LOADS_FORWARDED);
-    if (last.retired_kind.muldiv) count(CNT_MULDIVS);
-  endfunction
-
-  function automatic void record_squash(input entity_t entity, input longint unsigned reason);
-    uscope_event2(trace, ev_flush, 64'(entity), reason);
-    uscope_slot_clear(trace, st_entities, 16'(entity));
-    count(CNT_SQUASHED);
-  endfunction
-
   function automatic void record_birth();
-    uscope_slot_set(trace, st_entities, 16'(id[StageF]), f_entity_id, 64'(id[StageF]));
-    uscope_slot_set(trace, st_entities, 16'(id[StageF]), f_pc, 64'(probe_i.fetch_pc));
-    uscope_slot_set(trace, st_entities, 16'(id[StageF]), f_inst_bits, 64'(probe_i.fetch_inst));
-    uscope_event2(trace, ev_annotate, 64'(id[StageF]), 64'(text_of(probe_i.fetch_pc, probe_i.fetch_inst)));
-    count(CNT_FETCHED);
+    entities_put(trace, 16'(id[StageF]), 32'(id[StageF]), 64'(probe_i.fetch_pc), probe_i.fetch_inst);
+    ev_annotate(trace, 32'(id[StageF]), text_of(probe_i.fetch_pc, probe_i.fetch_inst));
+    fetched_insns_add(trace, 64'd1);
   endfunction
+
+  localparam pipeline_stage_e StageNames [NumStages] = '{
+      PIPELINE_STAGE_FETCH, PIPELINE_STAGE_DECODE, PIPELINE_STAGE_EXECUTE, PIPELINE_STAGE_MEMORY, PIPELINE_STAGE_WRITEBACK
+  };
 
   // Stages entered, and with them the pipeline registers in front of decode to writeback.
   function automatic void record_stages();
     for (int s = NumStages - 1; s >= 0; s--) begin
       if (arrives[s]) begin
-        uscope_event2(trace, ev_stage, 64'(id[s]), stage_label[s]);
-        if (s != StageF) uscope_slot_set(trace, st_pipeline, 16'(s - 1), f_pipeline_entity, 64'(id[s]));
+        ev_stage_transition(trace, 32'(id[s]), StageNames[s]);
+        if (s != StageF) pipeline_regs_set_entity_id(trace, 16'(s - 1), 32'(id[s]));
       end else if (s != StageF && last.stage[s].valid && !probe_i.stage[s].valid) begin
-        uscope_slot_clear(trace, st_pipeline, 16'(s - 1));
+        pipeline_regs_clear(trace, 16'(s - 1));
       end
     end
+  endfunction
+
+  function automatic void record_stall();
+    unique case (probe_i.stall_reason)
+      STALL_LOAD_USE: begin
+        ev_stall(trace, STALL_REASON_LOAD_USE);
+        stalls_load_use_add(trace, 64'd1);
+      end
+      STALL_MUL_DIV: begin
+        ev_stall(trace, STALL_REASON_MUL_DIV);
+        stalls_mul_div_add(trace, 64'd1);
+      end
+      STALL_ICACHE_MISS: begin
+        ev_stall(trace, STALL_REASON_ICACHE_MISS);
+        stalls_icache_miss_add(trace, 64'd1);
+      end
+      STALL_DCACHE_MISS: begin
+        ev_stall(trace, STALL_REASON_DCACHE_MISS);
+        stalls_dcache_miss_add(trace, 64'd1);
+      end
+      STALL_STORE_FULL: begin
+        ev_stall(trace, STALL_REASON_STORE_BUFFER_FULL);
+        stalls_store_buffer_full_add(trace, 64'd1);
+      end
+      STALL_STORE_DRAIN: begin
+        ev_stall(trace, STALL_REASON_STORE_DRAIN);
+        stalls_store_drain_add(trace, 64'd1);
+      end
+      STALL_SERIALIZE: begin
+        ev_stall(trace, STALL_REASON_SERIALIZE);
+        stalls_serialize_add(trace, 64'd1);
+      end
+      default: begin
+        ev_stall(trace, STALL_REASON_WAIT_FOR_INTERRUPT);
+        stalls_wait_for_interrupt_add(trace, 64'd1);
+      end
+    endcase
   endfunction
 
   function automatic entity_t producer(input fwd_e from);
@@ -306,7 +236,7 @@ module tracer
   endfunction
 
   function automatic void record_dependency(input entity_t src, input entity_t dst);
-    uscope_event3(trace, ev_dependency, 64'(src), 64'(dst), dep_raw);
+    ev_dependency(trace, 32'(src), 32'(dst), DEP_TYPE_RAW);
   endfunction
 
   // A value handed on while its producer is in flight: forwarded into execute, or read in decode while it is written.

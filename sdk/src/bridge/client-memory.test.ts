@@ -1,4 +1,6 @@
-import { chmodSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
@@ -10,7 +12,9 @@ import {
   valuesOf,
 } from '../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../test/support/decode-file.js';
+import { SessionStatus } from '../format/session-chunk.js';
 import { ClientMemory } from './client-memory.js';
+import { processStart } from './client-process.js';
 import { encodeDataHeader, IN_MEMORY } from './data-header.js';
 import type { OpenedMessage } from './protocol.js';
 
@@ -31,7 +35,7 @@ const pathOf = (session: Uint8Array) => join(directory, `uscope-${Buffer.from(se
 
 /** A client's memory with these bytes in its first chunk. */
 function makeMemory(session: Uint8Array, content: Uint8Array, mode = 0o600): void {
-  const bytes = Buffer.alloc(CHUNKS_AT + content.length);
+  const bytes = Buffer.alloc(CHUNKS_AT + content.length); // no chunk table: nothing to drain
   bytes.writeUInt32LE(0x4d45_4d75, 0);
   bytes.writeUInt32LE(1, 4);
   bytes.set(session, 8);
@@ -108,6 +112,78 @@ describe('records in the memory of a local client', () => {
     await peer.send(place(opened, 0n, 0n, CHUNKS_AT, framesFrom(0, 3).length));
     await peer.control(closeMessage(sessionId(1), opened.trace, 3));
     await peer.next('closed');
+  });
+});
+
+describe('a client that dies', () => {
+  /** A process that has ended. */
+  async function deadProcess(): Promise<{ pid: number; start: bigint }> {
+    const child = spawn('sleep', ['60']);
+    const { pid = 0 } = child;
+    const start = processStart(pid) ?? 0n;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    return { pid, start };
+  }
+
+  /** Chunks of 4 KiB with their order in the stream and their records. */
+  function leaveMemory(
+    session: Uint8Array,
+    owner: { pid: number; start: bigint },
+    chunks: [number, Uint8Array][],
+  ): void {
+    const bytes = Buffer.alloc(CHUNKS_AT + chunks.length * 4096);
+    bytes.writeUInt32LE(0x4d45_4d75, 0);
+    bytes.writeUInt32LE(1, 4);
+    bytes.set(session, 8);
+    bytes.writeUInt32LE(owner.pid, 44);
+    bytes.writeBigUInt64LE(owner.start, 48);
+    bytes.writeUInt32LE(4096, 56);
+    bytes.writeUInt32LE(chunks.length, 60);
+    bytes.writeBigUInt64LE(BigInt(CHUNKS_AT), 64);
+    bytes.writeUInt32LE(64, 72);
+    bytes.writeUInt32LE(512, 76);
+    chunks.forEach(([order, content], i) => {
+      bytes.writeBigUInt64LE(BigInt(order), 512 + i * 64);
+      bytes.writeBigUInt64LE(BigInt(content.length), 512 + i * 64 + 24);
+      bytes.set(content, CHUNKS_AT + i * 4096);
+    });
+    writeFileSync(pathOf(session), bytes, { mode: 0o600 });
+  }
+
+  it('leaves nothing behind that is not in the file: what it had not sent is taken from its memory', async () => {
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    await peer.data(opened, 0n, 0n, framesFrom(0, 12));
+    await peer.nothingElse();
+    // Chunk 3 is from long ago; 7 and 8 were sent in part; the last frame of 9 is not complete.
+    const incomplete = framesFrom(30, 31).subarray(0, 32);
+    leaveMemory(sessionId(1), await deadProcess(), [
+      [8, framesFrom(10, 20)],
+      [3, framesFrom(0, 1)],
+      [9, Buffer.concat([framesFrom(20, 30), incomplete])],
+      [7, framesFrom(5, 10)],
+    ]);
+    await daemon.finalize();
+    const file = decodeFile(opened.path);
+    expect(valuesOf(file)).toEqual(upTo(30));
+    expect(file.preamble.session).toMatchObject({ status: SessionStatus.CLIENT_LOST, lost: 0n });
+    expect(existsSync(pathOf(sessionId(1)))).toBe(false);
+  });
+
+  it('and one that lives is left alone', async () => {
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    await peer.data(opened, 0n, 0n, framesFrom(0, 3));
+    await peer.nothingElse();
+    leaveMemory(sessionId(1), { pid: process.pid, start: processStart(process.pid) ?? 0n }, [
+      [1, framesFrom(0, 9)],
+    ]);
+    await daemon.finalize();
+    expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(3));
+    expect(existsSync(pathOf(sessionId(1)))).toBe(true);
   });
 });
 

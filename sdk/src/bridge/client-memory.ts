@@ -5,17 +5,26 @@
  * The file is found by the session id alone, never by a path that a client names, and taken only if it is an ordinary file that this
  * user owns and nobody else may touch.
  */
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { RECORD_BYTES } from '../format/record.js';
+import { isRunning } from './client-process.js';
 import { messageError } from './fields.js';
 import { MAX_PAYLOAD_BYTES } from './protocol.js';
 
 const DEFAULT_DIRECTORY = '/dev/shm';
 const MAGIC = 0x4d45_4d75;
 const LAYOUT_VERSION = 1;
-const CONTROL_BYTES = 72;
+const CONTROL_BYTES = 512;
 const SESSION_AT = 8;
+const PROCESS_AT = 44;
+const PROCESS_START_AT = 48;
+const CHUNK_SIZE_AT = 56;
+const NUM_CHUNKS_AT = 60;
 const CHUNKS_OFFSET_AT = 64;
+const ENTRY_SIZE_AT = 72;
+const ENTRIES_AT = 76;
+const ENTRY_PUBLISHED_AT = 24;
 const SESSION_BYTES = 16;
 const OTHERS_MAY = 0o077;
 
@@ -36,13 +45,15 @@ export class ClientMemory {
     } catch {
       return null; // on another machine, or not in a file: nothing is wrong with either
     }
-    const memory = inspect(fd, sessionId);
+    const memory = inspect(fd, path, sessionId);
     if (memory === null) closeSync(fd);
     return memory;
   }
 
   constructor(
     private readonly fd: number,
+    private readonly path: string,
+    private readonly control: Buffer,
     private readonly start: number,
     private readonly end: number,
   ) {}
@@ -64,12 +75,56 @@ export class ClientMemory {
     return scratchWords.subarray(0, size >>> 2);
   }
 
+  /** The process that writes here, by its id and start time, is no more: nothing in the memory changes any longer. */
+  get isAbandoned(): boolean {
+    const { control } = this;
+    const pid = control.readUInt32LE(PROCESS_AT);
+    const start = control.readBigUInt64LE(PROCESS_START_AT);
+    return pid !== 0 && start !== 0n && !isRunning({ pid, start });
+  }
+
+  /** Where the records of an abandoned memory are, in the order of the stream: the newest chunks that follow each other without a gap. */
+  remains(): { readonly offset: number; readonly size: number }[] {
+    const chunks = this.readEntries().sort((a, b) => Number(b.order - a.order));
+    const gap = chunks.findIndex(({ order }, i) => i > 0 && order !== chunks[i - 1].order - 1n);
+    return (gap < 0 ? chunks : chunks.slice(0, gap)).reverse();
+  }
+
+  private readEntries(): { readonly order: bigint; readonly offset: number; readonly size: number }[] {
+    const { control, start } = this;
+    const chunkSize = control.readUInt32LE(CHUNK_SIZE_AT);
+    const entrySize = control.readUInt32LE(ENTRY_SIZE_AT);
+    const entriesAt = control.readUInt32LE(ENTRIES_AT);
+    const length = control.readUInt32LE(NUM_CHUNKS_AT) * entrySize;
+    if (entrySize < ENTRY_PUBLISHED_AT + 8 || entriesAt + length > start) return [];
+    const table = Buffer.alloc(length);
+    if (readSync(this.fd, table, 0, length, entriesAt) !== length) return [];
+    const entries = [];
+    for (let at = 0; at < length; at += entrySize) {
+      const order = table.readBigUInt64LE(at);
+      const size = Number(table.readBigUInt64LE(at + ENTRY_PUBLISHED_AT));
+      const isWhole = size % RECORD_BYTES === 0 && size <= Math.min(chunkSize, MAX_PAYLOAD_BYTES);
+      if (order !== 0n && size > 0 && isWhole)
+        entries.push({ order, offset: start + (at / entrySize) * chunkSize, size });
+    }
+    return entries;
+  }
+
   close(): void {
     closeSync(this.fd);
   }
+
+  /** Once everything in an abandoned memory is durable, nobody else removes it. */
+  remove(): void {
+    try {
+      unlinkSync(this.path);
+    } catch {
+      // gone already
+    }
+  }
 }
 
-function inspect(fd: number, sessionId: Uint8Array): ClientMemory | null {
+function inspect(fd: number, path: string, sessionId: Uint8Array): ClientMemory | null {
   const { size, uid, mode } = fstatSync(fd);
   const isOrdinary = (mode & constants.S_IFMT) === constants.S_IFREG;
   if (!isOrdinary || uid !== process.getuid?.() || (mode & OTHERS_MAY) !== 0) return null;
@@ -77,5 +132,6 @@ function inspect(fd: number, sessionId: Uint8Array): ClientMemory | null {
   if (readSync(fd, control, 0, CONTROL_BYTES, 0) !== CONTROL_BYTES) return null;
   if (control.readUInt32LE(0) !== MAGIC || control.readUInt32LE(4) !== LAYOUT_VERSION) return null;
   if (!control.subarray(SESSION_AT, SESSION_AT + SESSION_BYTES).equals(sessionId)) return null;
-  return new ClientMemory(fd, Number(control.readBigUInt64LE(CHUNKS_OFFSET_AT)), size);
+  const start = Number(control.readBigUInt64LE(CHUNKS_OFFSET_AT));
+  return start >= CONTROL_BYTES && start <= size ? new ClientMemory(fd, path, control, start, size) : null;
 }

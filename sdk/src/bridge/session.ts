@@ -60,6 +60,8 @@ export class Session {
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
+  /** Everything in the memory of a client that is gone has been taken. */
+  private drained = false;
   /** Agreed with the client: its records may be read from its memory. */
   private readsMemory = false;
   private memory: ClientMemory | null = null;
@@ -195,6 +197,7 @@ export class Session {
   finalize(status: SessionStatus, reason: UscopeError): Promise<void> {
     this.run(async () => {
       if (this.isEnded) return;
+      if (status === SessionStatus.CLIENT_LOST) await this.drainMemory();
       await this.finish(status, 0n, () => this.sendError(reason));
     });
     return this.ended;
@@ -314,6 +317,22 @@ export class Session {
 
   // -- the end
 
+  /**
+   * What a dead client recorded and did not send: the last cycles before a crash are the ones people need. Everything received is taken
+   * already, so the frames that are new are those from `nextFrame` on.
+   */
+  private async drainMemory(): Promise<void> {
+    this.memory ??= ClientMemory.open(this.init.id);
+    if (this.failure !== null || !this.memory?.isAbandoned) return;
+    const sink = this.writer;
+    sink.restartStream();
+    for (const { offset, size } of this.memory.remains()) {
+      sink.push(this.memory.words(offset, size));
+      await sink.ready();
+    }
+    this.drained = true;
+  }
+
   private overrun(): void {
     this.overran = true;
     const detail = `the client has sent more than its credit of ${this.init.credit} bytes without waiting`;
@@ -345,6 +364,7 @@ export class Session {
       this.final = sink.stats;
     }
     this.sink = null;
+    if (this.drained && this.failure === null) this.memory?.remove();
     this.memory?.close();
     this.memory = null;
     tell?.();
