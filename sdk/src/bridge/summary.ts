@@ -38,7 +38,9 @@ export function lossesOf({ stats, failure, reasons }: TraceReport): string[] {
     losses.push(`${formatCount(stats.rejected)} items were rejected${why ? ` (${why})` : ''}`);
   }
   if (stats.status === SessionStatus.CLIENT_LOST || stats.status === SessionStatus.RECOVERED) {
-    losses.push('its client ended without closing it: what had not been sent is missing');
+    losses.push(
+      'its client ended without closing it: a cycle that was not complete is missing, and what was not sent if it was not in shared memory',
+    );
   }
   return losses;
 }
