@@ -131,7 +131,7 @@ Each of the ${count(audit.born)} instructions fetched ends retired or squashed.
 
 Try next:
   ${uscope} info ${name}
-  ${uscope} timeline ${name} --cycles 1000:1040
+  ${uscope} timeline ${name} --cycles 200000:200050
   ${uscope} events ${name} --from 0 --to 20000
   ${uscope} state ${name} --at ${last}
   ${uscope} dump ${name} --jsonl --from 100000 --to 105000
