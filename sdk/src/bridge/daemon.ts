@@ -133,39 +133,44 @@ export class Daemon {
     let bytes = 0;
     for await (const parts of this.router) {
       this.lastReceived = performance.now();
-      this.dispatch(parts);
-      for (const part of parts) bytes += part.length;
+      bytes += this.dispatch(parts);
       if (bytes < BYTES_PER_TURN) continue;
       bytes = 0;
       await nextTurn();
     }
   }
 
-  private dispatch([routingId, first, second, ...more]: Buffer[]): void {
+  /** Returns the bytes of records and messages this was about, wherever they are. */
+  private dispatch([routingId, first, second, ...more]: Buffer[]): number {
     try {
       if (more.length > 0 || !first)
         throw new UscopeError('BRIDGE_MESSAGE', 'a message has one or two parts');
-      if (second) this.takeData(routingId, first, second);
-      else if (isDataHeader(first)) this.takeData(routingId, first, null);
-      else this.takeControl(routingId, first);
+      if (second) return this.takeData(routingId, first, second);
+      if (isDataHeader(first)) return this.takeData(routingId, first, null);
+      this.takeControl(routingId, first);
+      return first.length;
     } catch (error) {
       this.sendError(routingId, error);
+      return BYTES_PER_TURN;
     }
   }
 
-  private takeData(routingId: Buffer, headerBytes: Buffer, payload: Buffer | null): void {
+  private takeData(routingId: Buffer, headerBytes: Buffer, payload: Buffer | null): number {
     const connection = this.connections.get(routingId);
     const named = peekTrace(headerBytes);
     const session = named ? connection?.traces.get(named.trace) : undefined;
     if (!session) {
       if (named) this.refuseUnknown(routingId, connection, named.trace, named.epoch);
       else decodeDataHeader(headerBytes, payload?.length ?? null);
-      return;
+      return headerBytes.length + (payload?.length ?? 0);
     }
     try {
-      session.receive(decodeDataHeader(headerBytes, payload?.length ?? null), payload);
+      const header = decodeDataHeader(headerBytes, payload?.length ?? null);
+      session.receive(header, payload);
+      return header.payloadSize;
     } catch (error) {
       session.receiveMalformed(error as UscopeError);
+      return BYTES_PER_TURN;
     }
   }
 

@@ -3,6 +3,7 @@
  * later), else on a worker thread through the optional package zstd-napi.
  */
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import * as zlib from 'node:zlib';
 import { compress as lz4Compress } from 'lz4-napi';
@@ -27,7 +28,27 @@ export function createCompressor(name: CompressionName, level = 1): Compressor {
 
 /** lz4-napi prepends the raw size as u32, which is the framing µScope files use. */
 function compressLz4(raw: Uint8Array): Promise<Uint8Array> {
-  return lz4Compress(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+  return inTurn(() => lz4Compress(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)));
+}
+
+/**
+ * Compressions under way at a time, in all traces of the process together: with more of them than cores the thread that encodes, for
+ * which everything waits, would get its share of the processor only. One waits behind each that runs, so that none idles until this
+ * thread comes round.
+ */
+const MAX_RUNNING = Math.max(2, availableParallelism());
+const queue: (() => void)[] = [];
+let running = 0;
+
+async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  if (running >= MAX_RUNNING) await new Promise<void>((resolve) => queue.push(resolve));
+  running++;
+  try {
+    return await work();
+  } finally {
+    running--;
+    queue.shift()?.();
+  }
 }
 
 /**

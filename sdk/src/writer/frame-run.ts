@@ -32,6 +32,21 @@ const WIDE_BYTES = 16;
 const EVENT_HEADER_BYTES = 8;
 const WORD = 2 ** 32;
 const MAX_ITEMS = 0xffff;
+
+// Rows of the table.
+const STORAGE_SHIFT = 3;
+const SLOTS = 0;
+const FIELDS = 1;
+const PROPERTIES = 2;
+const CELLS = 3;
+const STRIDE = 4;
+const OCCUPANCY = 5;
+const FIELD_TABLE = 6;
+const FIELD_SHIFT = 2;
+const MASK_LO = 0;
+const MASK_HI = 1;
+const WATCHED = 2;
+
 /** A frame's records take at least as many bytes as its encoding; this covers what the last one writes past its end. */
 const SLACK_BYTES = 32;
 /** Words before the end of a message in which no frame is tried, at first: 128 records. */
@@ -54,15 +69,26 @@ export class FrameRun {
   private compact = true;
   /** No frame is tried that begins in the last so many words of a message. */
   margin = FIRST_MARGIN_WORDS;
-  /** Per field of the layout: the action the summarizer wants to see, 0 if none. */
-  private readonly watched: Uint8Array;
+  /** Everything the loop looks up, in one array: many arrays would not stay in registers. */
+  private readonly table: Int32Array;
+  private readonly numStorages: number;
+  private readonly numEvents: number;
+  private readonly eventsAt: number;
 
   constructor(
     private readonly state: StorageState,
     private readonly summarizer: Summarizer | null,
-    private readonly payloadSizes: Uint32Array,
+    payloadSizes: Uint32Array,
   ) {
-    this.watched = watchedActions(state, summarizer);
+    this.numStorages = state.layout.numStorages;
+    this.numEvents = payloadSizes.length;
+    const fieldsAt = this.numStorages << STORAGE_SHIFT;
+    const fields = fieldTable(state, summarizer);
+    this.eventsAt = fieldsAt + fields.length;
+    this.table = new Int32Array(this.eventsAt + payloadSizes.length);
+    this.table.set(storageTable(state, fieldsAt));
+    this.table.set(fields, fieldsAt);
+    this.table.set(payloadSizes, this.eventsAt);
   }
 
   /**
@@ -76,10 +102,8 @@ export class FrameRun {
     buffer: SegmentBuffer,
     policy: CutPolicy,
   ): number {
-    const { state, summarizer, payloadSizes, watched } = this;
-    const { cells, mask, occupied, layout } = state;
-    const { numStorages, numSlots, numFields, numProperties, fieldBase, cellBase, maskBase, maskLo, maskHi } =
-      layout;
+    const { state, summarizer, table, numStorages, numEvents, eventsAt } = this;
+    const { cells, mask, occupied } = state;
     const lastBegin = endOfWords - this.margin;
     this.items = 0;
     if (first >= lastBegin) return first;
@@ -122,7 +146,7 @@ export class FrameRun {
         const head = word0 & 0xffff;
         const id = word0 >>> 16;
         if (head === RecordKind.EVENT) {
-          if (id >= payloadSizes.length || word1 !== payloadSizes[id]) break run;
+          if (id >= numEvents || word1 !== table[eventsAt + id]) break run;
           view.setUint32(at, TAG_EVENT | (id << 16), true);
           view.setUint32(at + 4, word1, true);
           view.setUint32(at + 8, lo, true);
@@ -142,25 +166,26 @@ export class FrameRun {
         const slot = word1 & 0xffff;
         const field = word1 >>> 16;
         if (head === SET || head === ADD) {
-          if (id >= numStorages || slot >= numSlots[id] || field >= numFields[id]) break run;
-          const f = fieldBase[id] + field;
-          const cell = (cellBase[id] + slot * numFields[id] + field) * 2;
+          const s = id << STORAGE_SHIFT;
+          if (id >= numStorages || slot >= table[s + SLOTS] || field >= table[s + FIELDS]) break run;
+          const f = table[s + FIELD_TABLE] + (field << FIELD_SHIFT);
+          const cell = table[s + CELLS] + slot * table[s + STRIDE] + field * 2;
           if (head === SET) {
-            cells[cell] = lo & maskLo[f];
-            cells[cell + 1] = hi & maskHi[f];
+            cells[cell] = lo & table[f + MASK_LO];
+            cells[cell + 1] = hi & table[f + MASK_HI];
           } else {
             const sum = cells[cell] + lo;
-            cells[cell] = sum & maskLo[f];
-            cells[cell + 1] = (cells[cell + 1] + hi + (sum >= WORD ? 1 : 0)) & maskHi[f];
+            cells[cell] = sum & table[f + MASK_LO];
+            cells[cell + 1] = (cells[cell + 1] + hi + (sum >= WORD ? 1 : 0)) & table[f + MASK_HI];
           }
-          const byte = maskBase[id] + (slot >>> 3);
+          const byte = table[s + OCCUPANCY] + (slot >>> 3);
           const bit = 1 << (slot & 7);
           const old = mask[byte];
           if ((old & bit) === 0) {
             mask[byte] = old | bit;
             occupied[id]++;
           }
-          if (watched[f] === head >>> 8) {
+          if (table[f + WATCHED] === head >>> 8) {
             summarizer!.op((head >>> 8) as Action, id, slot, field, lo, hi);
             touched = true;
           }
@@ -168,10 +193,10 @@ export class FrameRun {
           if (items !== word1 || items > MAX_ITEMS || lo + hi * WORD !== ordinal) break run;
           break;
         } else if (head === CLEAR) {
-          if (id >= numStorages || slot >= numSlots[id]) break run;
+          if (id >= numStorages || slot >= table[(id << STORAGE_SHIFT) + SLOTS]) break run;
           state.apply(Action.CLEAR, id, slot, 0, 0, 0);
         } else if (head === PROP_SET) {
-          if (id >= numStorages || field >= numProperties[id]) break run;
+          if (id >= numStorages || field >= table[(id << STORAGE_SHIFT) + PROPERTIES]) break run;
           state.apply(Action.PROP_SET, id, 0, field, lo, hi);
         } else if (head === RecordKind.STRING) {
           const next = i + RECORD_WORDS * (1 + payloadRecords(word1));
@@ -296,15 +321,32 @@ export class FrameRun {
   }
 }
 
-/** Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
-function watchedActions(state: StorageState, summarizer: Summarizer | null): Uint8Array {
-  const { layout } = state;
-  const actions = new Uint8Array(layout.sizes.length);
-  if (summarizer === null) return actions;
+/** One row of 8 per storage. Cells are counted in words of `StorageState.cells`. */
+function storageTable({ layout }: StorageState, fieldsAt: number): Int32Array {
+  const table = new Int32Array(layout.numStorages << STORAGE_SHIFT);
+  for (let id = 0; id < layout.numStorages; id++) {
+    const row = id << STORAGE_SHIFT;
+    table[row + SLOTS] = layout.numSlots[id];
+    table[row + FIELDS] = layout.numFields[id];
+    table[row + PROPERTIES] = layout.numProperties[id];
+    table[row + CELLS] = layout.cellBase[id] * 2;
+    table[row + STRIDE] = layout.numFields[id] * 2;
+    table[row + OCCUPANCY] = layout.maskBase[id];
+    table[row + FIELD_TABLE] = fieldsAt + (layout.fieldBase[id] << FIELD_SHIFT);
+  }
+  return table;
+}
+
+/** One row of 4 per field. Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
+function fieldTable({ layout }: StorageState, summarizer: Summarizer | null): Int32Array {
+  const table = new Int32Array(layout.sizes.length << FIELD_SHIFT);
   for (let id = 0; id < layout.numStorages; id++) {
     for (let field = 0; field < layout.numFields[id]; field++) {
-      actions[layout.fieldBase[id] + field] = summarizer.watchedAction(id, field);
+      const row = (layout.fieldBase[id] + field) << FIELD_SHIFT;
+      table[row + MASK_LO] = layout.maskLo[layout.fieldBase[id] + field];
+      table[row + MASK_HI] = layout.maskHi[layout.fieldBase[id] + field];
+      table[row + WATCHED] = summarizer?.watchedAction(id, field) ?? 0;
     }
   }
-  return actions;
+  return table;
 }

@@ -32,6 +32,19 @@ export const openNodeOutput: OpenOutput = async (path, mode) => {
   }
 };
 
+/** What a vectored write may take at a time (IOV_MAX). */
+const MAX_VECTORS = 1024;
+
+/** The chunks without their first `count` bytes. */
+function behind(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
+  let skip = count;
+  let index = 0;
+  while (index < chunks.length && skip >= chunks[index].length) skip -= chunks[index++].length;
+  const rest = chunks.slice(index);
+  if (skip > 0) rest[0] = rest[0].subarray(skip);
+  return rest;
+}
+
 class NodeOutputFile implements OutputFile {
   constructor(
     readonly path: string,
@@ -40,14 +53,12 @@ class NodeOutputFile implements OutputFile {
 
   write(chunks: readonly Uint8Array[], position: number): Promise<void> {
     return this.guard(async () => {
+      let rest = chunks.filter((chunk) => chunk.length > 0);
       let at = position;
-      for (const chunk of chunks) {
-        let done = 0;
-        while (done < chunk.length) {
-          const { bytesWritten } = await this.handle.write(chunk, done, chunk.length - done, at + done);
-          done += bytesWritten;
-        }
-        at += chunk.length;
+      while (rest.length > 0) {
+        const { bytesWritten } = await this.handle.writev(rest.slice(0, MAX_VECTORS), at);
+        at += bytesWritten;
+        rest = behind(rest, bytesWritten);
       }
     });
   }
