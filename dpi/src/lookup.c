@@ -190,3 +190,26 @@ int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *lab
     uscopei_complain(t, E_OP_VALUE, id, "no enum is named \"%s\"", text_of(enum_name));
     return -1;
 }
+
+/* -- the same for the library itself, which may live without */
+
+int uscopei_find_storage(const struct uscopei_schema *schema, const char *name)
+{
+    return find(schema, schema->storages_by_name, schema->num_storages, storage_name, name);
+}
+
+int uscopei_find_event(const struct uscopei_schema *schema, const char *name)
+{
+    return find(schema, schema->events_by_name, schema->num_events, event_name, name);
+}
+
+int uscopei_find_field(const struct uscopei_schema *schema, int storage, const char *name)
+{
+    struct storage_shape shape = schema->storages[storage];
+    return find_field(schema->field_infos + shape.first_field, shape.num_fields, name);
+}
+
+int uscopei_find_label(const struct uscopei_schema *schema, uint32_t enum_id, const char *label)
+{
+    return enum_id < schema->num_enums ? label_value(schema, &schema->enums[enum_id], label) : -1;
+}

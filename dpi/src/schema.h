@@ -54,6 +54,7 @@ struct field_info {
     const char *name;
     uint8_t type;
     uint8_t enum_id;
+    uint8_t role, pair; /* of properties: uscope_property_role_t */
 };
 
 struct storage_info {
@@ -97,6 +98,13 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
                                              const char **detail);
 /** lookup.c: fills storages_by_name and events_by_name. */
 void uscopei_schema_index_names(struct uscopei_schema *schema);
+/** Ids by full name, -1 when there is none; nothing is reported. */
+int uscopei_find_storage(const struct uscopei_schema *schema, const char *name);
+int uscopei_find_event(const struct uscopei_schema *schema, const char *name);
+/** Index of a slot field of a storage. */
+int uscopei_find_field(const struct uscopei_schema *schema, int storage, const char *name);
+/** Value of a label of an enum. */
+int uscopei_find_label(const struct uscopei_schema *schema, uint32_t enum_id, const char *label);
 void uscopei_schema_destroy(struct uscopei_schema *schema);
 unsigned uscopei_type_size(uint8_t type);
 const char *uscopei_type_name(uint8_t type);

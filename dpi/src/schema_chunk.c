@@ -172,6 +172,8 @@ static bool read_field(struct reader *r, struct uscopei_schema *schema, uint32_t
     info->name = name_at(r, u16_at(r, at));
     info->type = r->bytes[at + 2];
     info->enum_id = r->bytes[at + 3];
+    info->role = r->bytes[at + 4];
+    info->pair = r->bytes[at + 5];
     if (!check_type(r, schema, info->type, info->enum_id)) return false;
     schema->field_limits[index] = uscopei_type_limit(info->type);
     schema->has_strings |= info->type == FT_STRING_REF;

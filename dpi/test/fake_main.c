@@ -22,6 +22,7 @@ int main(int argc, char **argv)
     size_t size;
     unsigned char *schema = schema_bytes(&core_schema, &size);
     d = fake_new(argv[1], schema, size);
+    fake_switches(d)->sink = getenv("FAKE_SINK") != NULL;
     fake_start(d);
     if (!wait_until(closed, argv[2], 60000)) return 1;
     sleep_ms(50);

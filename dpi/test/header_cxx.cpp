@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The header is C++ as well: compiled, not run.
 #include "uscope.h"
+#include "uscope_cpu.h"
+#include "uscope_noc.h"
 
 #include <cstdint>
 

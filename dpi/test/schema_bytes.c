@@ -97,7 +97,8 @@ static void put_fields(struct bytes *b, const struct test_field *fields, unsigne
         put(b, name(fields[i].name), 2);
         put(b, fields[i].type, 1);
         put(b, fields[i].enum_id, 1);
-        put(b, 0, 4);
+        put(b, fields[i].role, 1);
+        put(b, 0, 3);
     }
 }
 

@@ -8,7 +8,7 @@
 
 struct test_field {
     const char *name;
-    uint8_t type, enum_id;
+    uint8_t type, enum_id, role;
 };
 
 struct test_storage {

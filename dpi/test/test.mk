@@ -4,8 +4,8 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections slot_put checkpoint snapshot session handles resume policy memory
-TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra $(CFLAGS)
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu slot_put checkpoint snapshot session handles resume policy memory
+TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra -Wno-missing-field-initializers $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 ifneq ($(SVDPI_INC),)
@@ -28,7 +28,7 @@ $(B)/san/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
 $(B)/san_%: test/test_%.c $(SAN_OBJ) $(DPI)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(SAN_OBJ) $(LIBS) -o $@
 
-$(B)/header_cxx.o: test/header_cxx.cpp include/uscope.h | $(B)
+$(B)/header_cxx.o: test/header_cxx.cpp $(wildcard include/*.h) | $(B)
 	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c $< -o $@
 
 .PHONY: test-unit test-sanitized test-verilator
@@ -66,3 +66,15 @@ test-verilator: $(B)/fake_daemon $(B)/verilator_shared/Vtop $(B)/verilator_stati
 	$(VERILATOR) --lint-only -Wall --top-module top +incdir+../sv $(SV)
 	@test/verilator/run.sh $(B)/fake_daemon $(B)/verilator_shared/Vtop $(B)/verilator_static/Vtop
 endif
+
+# -- what calls cost: a command that prints, no test
+
+$(B)/verilator_bench/Vtop: ../sv/uscope_pkg.sv ../sv/uscope_dpi.svh test/verilator/bench.sv test/verilator/bench.cpp $(B)/libuscope_dpi.a
+	rm -f $@
+	$(VERILATOR) --cc --exe --build -Wall -Wno-DECLFILENAME -O3 --top-module top +incdir+../sv -CFLAGS "-O2" --Mdir $(@D) \
+	  -LDFLAGS "$(abspath $(B))/libuscope_dpi.a -lzmq -lpthread" ../sv/uscope_pkg.sv test/verilator/bench.sv \
+	  $(abspath test/verilator/bench.cpp) > $(B)/verilator_bench.log
+
+.PHONY: bench-calls
+bench-calls: $(B)/fake_daemon $(B)/verilator_bench/Vtop
+	@test/verilator/bench.sh $^

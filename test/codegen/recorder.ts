@@ -117,7 +117,7 @@ export function writeRecorder(directory: string): void {
 /** Simulators want every import to exist; those that generated code never calls end the program. */
 function stubs(imports: string, recorder: string): string {
   const names = [...imports.matchAll(/^import "DPI-C" .*?(uscope_\w+)\s*\(/gm)].map(([, name]) => name);
-  const missing = names.filter((name) => !recorder.includes(`${name}(`));
+  const missing = [...new Set(names)].filter((name) => !recorder.includes(`${name}(`));
   const definitions = missing.map((name) => `C void ${name}(void) { abort(); }\n`).join('');
   return `#include <stdlib.h>\n#ifdef __cplusplus\n#define C extern "C"\n#else\n#define C\n#endif\n${definitions}`;
 }
