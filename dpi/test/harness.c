@@ -3,10 +3,12 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,6 +152,54 @@ bool wait_until(bool (*condition)(void *), void *argument, unsigned ms)
     return condition(argument);
 }
 
+/* -- processes of a test */
+
+pid_t fork_child(void)
+{
+    fflush(NULL);
+    pid_t parent = getpid(), child = fork();
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);
+    }
+    return child;
+}
+
+struct child child_new(void (*fn)(void))
+{
+    int ends[2];
+    CHECK(pipe(ends) == 0);
+    struct child c = {fork_child(), ends[1]};
+    if (c.pid == 0) {
+        char byte;
+        close(ends[1]);
+        if (read(ends[0], &byte, 1) != 1) _exit(1);
+        fn();
+        exit(0);
+    }
+    close(ends[0]);
+    return c;
+}
+
+void child_go(struct child c)
+{
+    CHECK(write(c.gate, "g", 1) == 1);
+    close(c.gate);
+}
+
+int child_wait(struct child c)
+{
+    int status = -1;
+    CHECK(waitpid(c.pid, &status, 0) == c.pid);
+    return status;
+}
+
+int child_run(struct child c)
+{
+    child_go(c);
+    return child_wait(c);
+}
+
 /* -- running */
 
 static bool run_one(int index)
@@ -157,8 +207,7 @@ static bool run_one(int index)
     snprintf(directory, sizeof directory, "/tmp/uscope-test-XXXXXX");
     if (!mkdtemp(directory)) return false;
     snprintf(endpoint, sizeof endpoint, "ipc://%s/daemon.sock", directory);
-    fflush(NULL);
-    pid_t child = fork();
+    pid_t child = fork_child();
     if (child == 0) {
         alarm(LIMIT_SECONDS);
         prepare();

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 typedef void (*test_fn)(void);
 void test_register(const char *name, test_fn fn);
@@ -50,6 +51,24 @@ bool wait_until(bool (*condition)(void *), void *argument, unsigned ms);
 const char *test_directory(void);
 /** ipc:// endpoint in that directory, also put into USCOPE_ENDPOINT. */
 const char *test_endpoint(void);
+
+/**
+ * fork() of a process that dies with the test. Call it while the test has one thread: a fork among others can
+ * inherit a locked allocator (with AddressSanitizer it does, now and then), and the child then hangs in its
+ * first malloc.
+ */
+pid_t fork_child(void);
+/** A child forked ahead of the threads it shall meet: it runs `fn` when child_run lets it go, then exits with
+ * 0. */
+struct child {
+    pid_t pid;
+    int gate;
+};
+struct child child_new(void (*fn)(void));
+void child_go(struct child c);
+/** Its status, as waitpid gives it. */
+int child_wait(struct child c);
+int child_run(struct child c);
 
 int run_tests(int argc, char **argv);
 

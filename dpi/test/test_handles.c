@@ -86,8 +86,10 @@ TEST(a_forked_child_is_not_traced_and_does_no_harm)
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 10);
+    uscope_flush(w); /* the other threads rest: see fork_child */
+    sleep_ms(20);
     uscope_begin_cycle(w, 10000);
-    pid_t child = fork();
+    pid_t child = fork_child();
     if (child == 0) {
         uscope_end_cycle(w);
         use_handle(w);
@@ -105,21 +107,18 @@ TEST(a_forked_child_is_not_traced_and_does_no_harm)
     finish(d, 0);
 }
 
+static void leave_two_traces_open(void)
+{
+    run_cycles(open_trace("one"), 0, 1000);
+    run_cycles(open_trace("two"), 0, 2000);
+}
+
 TEST(traces_still_open_at_exit_are_closed)
 {
+    /* the daemon lives in this process; the client must be one of its own */
+    struct child client = child_new(leave_two_traces_open);
     struct fake_daemon *d = start_daemon();
-    int ready[2];
-    CHECK(pipe(ready) == 0);
-    /* the daemon lives on in this process; the client must be one of its own */
-    pid_t child = fork();
-    if (child == 0) {
-        run_cycles(open_trace("one"), 0, 1000);
-        run_cycles(open_trace("two"), 0, 2000);
-        exit(0);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    CHECK_NUMBER(status, 0);
+    CHECK_NUMBER(child_run(client), 0);
     CHECK(log_of(d, "one").closed);
     CHECK(log_of(d, "two").closed);
     CHECK_NUMBER(log_of(d, "one").frames, 1000);

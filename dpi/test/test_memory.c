@@ -99,30 +99,30 @@ static struct stream read_stream(void)
     return s;
 }
 
+static void die_in_a_cycle(void)
+{
+    uscope_writer_t *w = open_trace("soc/core5");
+    run_cycles(w, 0, 30000);
+    uscope_begin_cycle(w, 1ull << 40);
+    uscope_slot_add(w, COMMITTED, 0, 0, 1);
+    kill(getpid(), SIGKILL);
+}
+
 TEST(a_killed_client_leaves_every_complete_cycle_in_its_memory)
 {
-    struct fake_daemon *d = start_daemon();
-    atomic_store(&fake_switches(d)->withhold_acks, true);
     setenv("USCOPE_RUN_ID", "00112233445566778899aabbccddeeff", 1);
     setenv("USCOPE_CORE", "5", 1);
-    pid_t child = fork();
-    if (child == 0) {
-        uscope_writer_t *w = open_trace("soc/core5");
-        run_cycles(w, 0, 30000);
-        uscope_begin_cycle(w, 1ull << 40);
-        uscope_slot_add(w, COMMITTED, 0, 0, 1);
-        kill(getpid(), SIGKILL);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    CHECK(WIFSIGNALED(status));
+    struct child client = child_new(die_in_a_cycle);
+    struct fake_daemon *d = start_daemon();
+    atomic_store(&fake_switches(d)->withhold_acks, true);
+    CHECK(WIFSIGNALED(child_run(client)));
     load_memory();
     CHECK(memcmp(memory, "uMEM", 4) == 0);
     CHECK_NUMBER(u32(4), 1);
     CHECK_NUMBER(memory[24], 0);
     CHECK_NUMBER(memory[39], 0xFF);
     CHECK_NUMBER(u32(40), 5);
-    CHECK_NUMBER(u32(44), child);
+    CHECK_NUMBER(u32(44), client.pid);
     CHECK(u64(48) > 0);
     CHECK_NUMBER(u64(80), 0);
     CHECK_TEXT((char *)memory + 96, "soc/core5");
@@ -134,19 +134,20 @@ TEST(a_killed_client_leaves_every_complete_cycle_in_its_memory)
     fake_free(d);
 }
 
+static void die_flushed(void)
+{
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 60000);
+    uscope_flush(w);
+    kill(getpid(), SIGKILL);
+}
+
 TEST(what_is_durable_is_noted_and_reused_chunks_are_told_apart)
 {
     setenv("USCOPE_CREDIT_MIB", "2", 1);
+    struct child client = child_new(die_flushed);
     struct fake_daemon *d = start_daemon();
-    pid_t child = fork();
-    if (child == 0) {
-        uscope_writer_t *w = open_trace("core0");
-        run_cycles(w, 0, 60000);
-        uscope_flush(w);
-        kill(getpid(), SIGKILL);
-    }
-    int status;
-    waitpid(child, &status, 0);
+    CHECK(WIFSIGNALED(child_run(client)));
     load_memory();
     CHECK_NUMBER(u64(80), 60000);
     CHECK_NUMBER(read_stream().frames, 60000);

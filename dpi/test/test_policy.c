@@ -30,23 +30,23 @@ TEST(without_a_daemon_open_gives_up_after_its_timeout)
     CHECK_NUMBER(num_messages(), 1);
 }
 
+static void trace_100_cycles(void)
+{
+    run_cycles(open_trace("core0"), 0, 100);
+}
+
 TEST(a_daemon_that_starts_later_is_found)
 {
+    struct child client = child_new(trace_100_cycles);
     size_t size;
     unsigned char *schema = schema_bytes(&core_schema, &size);
     struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
     free(schema);
     capture_messages();
-    pid_t child = fork();
-    if (child == 0) {
-        run_cycles(open_trace("core0"), 0, 100);
-        exit(0);
-    }
+    child_go(client);
     sleep_ms(300);
     fake_start(d);
-    int status;
-    waitpid(child, &status, 0);
-    CHECK_NUMBER(status, 0);
+    CHECK_NUMBER(child_wait(client), 0);
     CHECK_NUMBER(fake_frames(d, "core0"), 100);
     finish(d, 0);
 }
@@ -181,8 +181,7 @@ static int status_of(void (*fn)(void), char *output, size_t size)
 {
     int ends[2];
     CHECK(pipe(ends) == 0);
-    fflush(NULL);
-    pid_t child = fork();
+    pid_t child = fork_child();
     if (child == 0) {
         dup2(ends[1], 2);
         close(ends[0]);

@@ -80,8 +80,7 @@ static int status_of_open(const char *policy)
 {
     setenv("USCOPE_OPEN_TIMEOUT_MS", "100", 1);
     setenv("USCOPE_ON_FAILURE", policy, 1);
-    fflush(NULL);
-    pid_t child = fork();
+    pid_t child = fork_child();
     if (child == 0) {
         capture_messages();
         uscope_writer_t *w = uscope_open("core0");
