@@ -9,14 +9,14 @@ import { type StateLayout, stateLayout } from './layout.js';
 export class StorageState {
   readonly layout: StateLayout;
   /** Two u32 words (low, high) per cell; values are truncated to their field's width. */
-  readonly cells: Uint32Array;
+  cells: Uint32Array;
   /**
    * One bit per slot, LSB first: valid (sparse storages) or set since it was last cleared (dense ones, from which the occupancy of
    * buffers stored dense is derived).
    */
-  readonly mask: Uint8Array;
+  mask: Uint8Array;
   /** Per storage: number of set bits in its mask. */
-  readonly occupied: Uint32Array;
+  occupied: Uint32Array;
 
   constructor(schemaOrLayout: Schema | StateLayout) {
     this.layout = 'cellBase' in schemaOrLayout ? schemaOrLayout : stateLayout(schemaOrLayout);
@@ -142,6 +142,20 @@ export class StorageState {
     this.cells.fill(0);
     this.mask.fill(0);
     this.occupied.fill(0);
+  }
+
+  /** Moves the arrays to these byte offsets of a memory, for compiled code that works on it; `cells` must be 8-aligned. */
+  moveTo(
+    memory: ArrayBuffer,
+    at: { readonly cells: number; readonly mask: number; readonly occupied: number },
+  ): void {
+    const { cells, mask, occupied } = this;
+    this.cells = new Uint32Array(memory, at.cells, cells.length);
+    this.mask = new Uint8Array(memory, at.mask, mask.length);
+    this.occupied = new Uint32Array(memory, at.occupied, occupied.length);
+    this.cells.set(cells);
+    this.mask.set(mask);
+    this.occupied.set(occupied);
   }
 
   clone(): StorageState {

@@ -1,5 +1,5 @@
 /**
- * The writer's inner loop: a run of ordinary frames goes from records to delta blob and shadow state in one pass, without a call, an
+ * The writer's inner loop in TypeScript, for where there is no WebAssembly, and the reference for the compiled one: a run of ordinary frames goes from records to delta blob and shadow state in one pass, without a call, an
  * allocation or a bigint per item.
  *
  * Ordinary means: complete in this message, in order, valid, and no cut due. The pass is optimistic: it encodes and applies while it checks.
@@ -8,7 +8,6 @@
  * by construction: frames near the end of a message, which may be incomplete, are not tried. A test holds the two paths against each
  * other item by item.
  */
-import { CursorItem, FrameCursor } from '../format/frame.js';
 import {
   EVENT_INLINE_BYTES,
   eventExtraRecords,
@@ -20,6 +19,7 @@ import { Action } from '../format/types.js';
 import type { StorageState } from '../state/storage-state.js';
 import type { CutPolicy } from './cut-policy.js';
 import { copyPayload, putLeb128Delta, TAG_COMPACT, TAG_EVENT } from './frame-encoder.js';
+import { FrameTaker } from './frame-taker.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
@@ -49,26 +49,9 @@ const WATCHED = 2;
 
 /** A frame's records take at least as many bytes as its encoding; this covers what the last one writes past its end. */
 const SLACK_BYTES = 32;
-/** Words before the end of a message in which no frame is tried, at first: 128 records. */
-const FIRST_MARGIN_WORDS = 512;
-
-export class FrameRun {
-  /** Time of the last frame, ps as u32 halves; in and out. */
-  lastLo = 0;
-  lastHi = 0;
-  /** Ordinal of the next frame; in and out. */
-  ordinal = 0;
-  /** Items taken by the last call. */
-  items = 0;
-  /** How often a frame had to be taken back. */
-  rollbacks = 0;
-  /** Where STRING records inside frames go. */
-  onString: (words: Uint32Array, record: number) => void = () => {};
-
+export class FrameRun extends FrameTaker {
   /** The form the last frame had: the next one is expected to have the same. */
   private compact = true;
-  /** No frame is tried that begins in the last so many words of a message. */
-  margin = FIRST_MARGIN_WORDS;
   /** Everything the loop looks up, in one array: many arrays would not stay in registers. */
   private readonly table: Int32Array;
   private readonly numStorages: number;
@@ -80,6 +63,7 @@ export class FrameRun {
     private readonly summarizer: Summarizer | null,
     payloadSizes: Uint32Array,
   ) {
+    super();
     this.numStorages = state.layout.numStorages;
     this.numEvents = payloadSizes.length;
     const fieldsAt = this.numStorages << STORAGE_SHIFT;
@@ -91,10 +75,6 @@ export class FrameRun {
     this.table.set(payloadSizes, this.eventsAt);
   }
 
-  /**
-   * Takes ordinary frames from `words[first]` on; returns the first word it did not take. The segment must have a frame already, so
-   * that deltas count from the last frame.
-   */
   take(
     words: Uint32Array,
     first: number,
@@ -256,7 +236,10 @@ export class FrameRun {
     this.ordinal = ordinal;
     this.items = totalItems;
     this.compact = compact;
-    if (dropped) this.rollBack(buffer);
+    if (dropped) {
+      summarizer?.abortFrame();
+      this.rollBack(state, buffer);
+    }
     return begin;
   }
 
@@ -304,20 +287,6 @@ export class FrameRun {
       }
     }
     return at;
-  }
-
-  /** Takes back what a frame did that is not in the buffer. The next messages keep more distance from their end. */
-  private rollBack(buffer: SegmentBuffer): void {
-    const { state } = this;
-    this.rollbacks++;
-    this.margin = Math.max(this.margin, FIRST_MARGIN_WORDS) * 4;
-    this.summarizer?.abortFrame();
-    state.loadCheckpoint(buffer.checkpoint);
-    const cursor = new FrameCursor(buffer.bytes.subarray(0, buffer.length), buffer.timeStartPs, true);
-    while (cursor.next()) {
-      if (cursor.kind !== CursorItem.OP) continue;
-      state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
-    }
   }
 }
 

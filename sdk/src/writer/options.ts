@@ -15,6 +15,11 @@ export interface WriterOptions {
   readonly dut?: DutProperties | undefined;
   /** Time between checkpoints in ps (§2.4); default 10,000,000. */
   readonly checkpointIntervalPs?: number | bigint | undefined;
+  /**
+   * A trace that does not begin with empty storages at time 0 (a part of another one): its first segment starts at `timePs` (ps) with
+   * this checkpoint (§8.5). No frame may be earlier.
+   */
+  readonly start?: { readonly timePs: bigint; readonly checkpoint: Uint8Array } | undefined;
   /** Default 'lz4', which every viewer opens. */
   readonly compression?: CompressionName | undefined;
   /** ZSTD level; default 1. */
@@ -41,6 +46,8 @@ export interface WriterOptions {
   readonly onFull?: 'wait' | 'stop' | undefined;
   /** The file layer; the default writes to the file system. */
   readonly openOutput?: OpenOutput | undefined;
+  /** The inner loop: compiled (default, where there is WebAssembly) or in TypeScript. They write the same file. */
+  readonly kernel?: 'wasm' | 'typescript' | undefined;
   /** Limit on the memory the schema's storages may take. */
   readonly maxStateBytes?: number | undefined;
 }

@@ -94,7 +94,7 @@ const content = (file: DecodedFile) =>
     record: { nextFrame: record.nextFrame, nextString: record.nextString, strings: record.strings },
   }));
 
-describe('the fast path', () => {
+describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) => {
   it('writes what the plain path writes, wherever messages are split', async () => {
     let rollbacks = 0;
     await fc.assert(
@@ -107,7 +107,7 @@ describe('the fast path', () => {
           const plain = await open('plain', { summarizer: createCpuSummarizer });
           plain.run.margin = Number.POSITIVE_INFINITY;
           plain.push(batch.words, 0, batch.length);
-          const fast = await open('fast', { summarizer: createCpuSummarizer });
+          const fast = await open('fast', { summarizer: createCpuSummarizer, kernel });
           const ends = boundaries(batch);
           fast.run.margin = 0;
           const cuts = [0, ...splits.map((s) => ends[s % ends.length]), batch.length].sort((a, b) => a - b);

@@ -19,6 +19,8 @@ import { finalizeFile } from './finalize.js';
 import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
 import { FrameEncoder } from './frame-encoder.js';
 import { FrameRun } from './frame-run.js';
+import type { FrameTaker } from './frame-taker.js';
+import { FrameKernel, hasKernel } from './kernel/frame-kernel.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -61,6 +63,7 @@ export class RecordWriter {
   static async create(options: WriterOptions): Promise<RecordWriter> {
     const layout = stateLayout(options.schema, options.maxStateBytes);
     const state = new StorageState(layout);
+    if (options.start) state.loadCheckpoint(options.start.checkpoint);
     new FrameChecker(layout); // a schema that cannot be written must fail before there is a file
     checkpointInterval(options);
     createCompressor(options.compression ?? 'lz4', options.compressionLevel).close();
@@ -85,7 +88,7 @@ export class RecordWriter {
   private readonly checker: FrameChecker;
   private readonly encoder: FrameEncoder;
   /** Public for tests, which hold the two paths against each other. */
-  readonly run: FrameRun;
+  readonly run: FrameTaker;
   private readonly policy: CutPolicy;
   private readonly committer: Committer;
   private readonly compressor;
@@ -127,7 +130,8 @@ export class RecordWriter {
     this.summarizer = start.summarizer;
     this.checker = new FrameChecker(start.state.layout);
     this.encoder = new FrameEncoder(start.state, start.summarizer);
-    this.run = new FrameRun(start.state, start.summarizer, this.checker.payloadSizes);
+    const Run = options.kernel !== 'typescript' && hasKernel() ? FrameKernel : FrameRun;
+    this.run = new Run(start.state, start.summarizer, this.checker.payloadSizes);
     this.encoder.onString = this.run.onString = (words, record) => this.strings.take(words, record);
     this.strings = new StringLog(start.nextString);
     this.policy = new CutPolicy({
@@ -158,10 +162,13 @@ export class RecordWriter {
   }
 
   private startSegments(lastTimePs: bigint | null): void {
-    this.open.start(0n, this.state);
+    const startPs = this.options.start?.timePs ?? 0n;
+    this.open.start(startPs, this.state);
+    this.policy.restart(startPs);
+    const notBefore = lastTimePs ?? startPs;
+    this.lastLo = Number(notBefore & 0xffff_ffffn);
+    this.lastHi = Number(notBefore >> 32n);
     if (lastTimePs === null) return;
-    this.lastLo = Number(lastTimePs & 0xffff_ffffn);
-    this.lastHi = Number(lastTimePs >> 32n);
     this.hasLast = true;
     this.startOpen = true;
   }
@@ -179,6 +186,14 @@ export class RecordWriter {
   /** Frames below this ordinal are durable. */
   get durableFrames(): bigint {
     return BigInt(this.durable);
+  }
+
+  /**
+   * Memory for the records of the next `push`: records put here, and pushed as words of the same buffer, are not copied again. Valid as long as
+   * the writer; what is in it only until the call returns. null when there is none to gain by.
+   */
+  get window(): Uint8Array | null {
+    return this.run.window;
   }
 
   get path(): string {
@@ -347,7 +362,7 @@ export class RecordWriter {
     if (ordinal > this.frameCount) throw recordError(`frame ${ordinal} follows frame ${this.frameCount - 1}`);
     const lo = words[begin + 2];
     const hi = words[begin + 3];
-    if (this.hasLast && (hi < this.lastHi || (hi === this.lastHi && lo < this.lastLo))) {
+    if (hi < this.lastHi || (hi === this.lastHi && lo < this.lastLo)) {
       throw new UscopeError(
         'OP_TIME',
         `frame ${ordinal} at ${time(lo, hi)} ps is earlier than ${this.lastTimePs()} ps`,

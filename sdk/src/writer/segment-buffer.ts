@@ -32,6 +32,13 @@ export class SegmentBuffer {
     this.startHi = Number(timeStartPs >> 32n);
   }
 
+  /** Appends the first `size` of these bytes. */
+  append(bytes: Uint8Array, size: number): void {
+    this.reserve(size);
+    this.bytes.set(bytes.subarray(0, size), this.length);
+    this.length += size;
+  }
+
   /** Makes room for `size` more bytes; growth doubles, so it happens a few times in a trace's life. */
   reserve(size: number): void {
     const needed = this.length + size;

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer's inner loop, compiled: a run of ordinary frames goes from records (docs/bridge-protocol.md §5)
+ * to the delta blob of a segment (§8.6.6 of the format) and into the shadow state, in one pass.
+ *
+ * It does what FrameRun in sdk/src/writer/frame-run.ts does, which stays the readable reference and runs
+ * where there is no WebAssembly; a test holds the two against each other. What is not ordinary (a frame that
+ * a message cuts, one that is out of order or breaks the schema, one with which a segment ends) is left to
+ * the writer's plain path.
+ *
+ * Built by the Makefile beside it for wasm32, where every pointer below is an offset into the one memory
+ * shared with TypeScript (sdk/src/writer/kernel/frame-kernel.ts, which knows the order of the members), and
+ * natively for its own test.
+ */
+#ifndef USCOPE_FRAME_RUN_H
+#define USCOPE_FRAME_RUN_H
+
+#include <stdint.h>
+
+struct storage {
+    uint32_t slots, fields, properties;
+    uint32_t cells;          /* first cell of slot 0 */
+    uint32_t property_cells; /* first cell of the properties */
+    uint32_t mask;           /* first byte of the occupancy mask */
+    uint32_t field_row;      /* first row of its fields, which its properties follow */
+    uint32_t unused;
+};
+
+struct field {
+    uint64_t mask;    /* truncates to the field's width */
+    uint32_t watched; /* action the summarizer wants to see, 0 none */
+    uint32_t unused;
+};
+
+struct run {
+    /* where things are */
+    const uint32_t *words; /* records */
+    uint8_t *out;          /* encoded frames; room for the records' bytes and OUT_SLACK more */
+    uint32_t *watched;     /* ops for the summarizer; room for as many words as there are in `words` */
+    uint64_t *cells;
+    uint8_t *mask;
+    uint32_t *occupied;
+    const struct storage *storages;
+    const struct field *fields;
+    const uint32_t *event_sizes; /* packed payload bytes by event type */
+    uint32_t num_storages, num_events;
+    /* what to do */
+    uint32_t end;                    /* words */
+    uint32_t last_begin;             /* no frame is tried that begins at or behind this word */
+    uint32_t soft_limit, hard_limit; /* bytes of `out` at which the segment is to be cut */
+    /* in and out */
+    uint32_t begin;   /* first word not taken */
+    uint32_t compact; /* form of the last frame */
+    /* out */
+    uint32_t out_length, watched_length; /* bytes, words */
+    uint32_t frames, active_frames, items;
+    uint32_t dropped; /* a frame was begun and given up: the state holds a part of it */
+    uint64_t grid;    /* ps: the segment ends before this time */
+    uint64_t last;    /* in and out: time of the last frame, ps */
+    uint64_t ordinal; /* in and out: of the next frame */
+};
+
+enum { OUT_SLACK = 64 };
+
+/*
+ * A watched op is handed on as its record; behind the ops of a frame comes one record of kind END with the
+ * frame's time as its value.
+ */
+void frame_run(struct run *r);
+
+/* Provided by the caller: the STRING record at this word. */
+void take_string(uint32_t word);
+
+#endif

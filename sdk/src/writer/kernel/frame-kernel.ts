@@ -1,0 +1,233 @@
+/**
+ * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun, at a fraction of its cost. One memory holds the
+ * shadow state, a window for records and one for the frames made of them; it has its full size from the start, so that views of it
+ * stay valid.
+ */
+import { RECORD_WORDS, RecordKind } from '../../format/record.js';
+import type { Action } from '../../format/types.js';
+import type { StorageState } from '../../state/storage-state.js';
+import type { CutPolicy } from '../cut-policy.js';
+import { FrameTaker } from '../frame-taker.js';
+import type { SegmentBuffer } from '../segment-buffer.js';
+import type { Summarizer } from '../summarizer.js';
+import { KERNEL_BASE64 } from './frame-run-wasm.js';
+
+/** Records taken at a time; as many as the largest message of the bridge holds. */
+const WINDOW_BYTES = 1024 * 1024;
+/** The compiled code may write so far past a frame's end. */
+const OUT_SLACK_BYTES = 64;
+const PAGE_BYTES = 65_536;
+/** Above the compiled code's stack. */
+const FIRST_FREE = 16_384;
+const WORD = 2 ** 32;
+
+/** Words of `struct run`, in its order. */
+enum Run {
+  WORDS,
+  OUT,
+  WATCHED,
+  CELLS,
+  MASK,
+  OCCUPIED,
+  STORAGES,
+  FIELDS,
+  EVENT_SIZES,
+  NUM_STORAGES,
+  NUM_EVENTS,
+  END,
+  LAST_BEGIN,
+  SOFT_LIMIT,
+  HARD_LIMIT,
+  BEGIN,
+  COMPACT,
+  OUT_LENGTH,
+  WATCHED_LENGTH,
+  FRAMES,
+  ACTIVE_FRAMES,
+  ITEMS,
+  DROPPED,
+  PADDING,
+  GRID_LO,
+  GRID_HI,
+  LAST_LO,
+  LAST_HI,
+  ORDINAL_LO,
+  ORDINAL_HI,
+  LENGTH,
+}
+const STORAGE_WORDS = 8;
+const FIELD_WORDS = 4;
+
+let compiled: WebAssembly.Module | null = null;
+
+/** False where there is no WebAssembly (a Node started with --jitless): FrameRun does the work then. */
+export function hasKernel(): boolean {
+  return 'WebAssembly' in globalThis;
+}
+
+export class FrameKernel extends FrameTaker {
+  override readonly window: Uint8Array;
+  private readonly run: Uint32Array;
+  private readonly words: Uint32Array;
+  private readonly out: Uint8Array;
+  private readonly watched: Uint32Array;
+  private readonly frameRun: (run: number) => void;
+  private readonly runAt: number;
+  /** The message being taken, when it is not in the window itself. */
+  private source: Uint32Array;
+  private sourceFirst = 0;
+
+  /** Moves the state's arrays into its memory. */
+  constructor(
+    private readonly state: StorageState,
+    private readonly summarizer: Summarizer | null,
+    payloadSizes: Uint32Array,
+  ) {
+    super();
+    const { layout } = state;
+    const space = new Space();
+    this.runAt = space.take(Run.LENGTH * 4);
+    const storages = space.take(layout.numStorages * STORAGE_WORDS * 4);
+    const fields = space.take(layout.sizes.length * FIELD_WORDS * 4);
+    const events = space.take(payloadSizes.byteLength);
+    const cells = space.take(state.cells.byteLength);
+    const mask = space.take(state.mask.byteLength);
+    const occupied = space.take(state.occupied.byteLength);
+    const words = space.take(WINDOW_BYTES);
+    const out = space.take(WINDOW_BYTES + OUT_SLACK_BYTES);
+    const watched = space.take(WINDOW_BYTES);
+    const memory = space.memory();
+    const { buffer } = memory;
+
+    state.moveTo(buffer, { cells, mask, occupied });
+    new Uint32Array(buffer, storages).set(storageRows(state));
+    new Uint32Array(buffer, fields).set(fieldRows(state, summarizer));
+    new Uint32Array(buffer, events).set(payloadSizes);
+    this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
+    this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
+    this.out = new Uint8Array(buffer, out, WINDOW_BYTES + OUT_SLACK_BYTES);
+    this.watched = new Uint32Array(buffer, watched, WINDOW_BYTES / 4);
+    this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
+    const places = [words, out, watched, cells, mask, occupied, storages, fields, events];
+    this.run.set([...places, layout.numStorages, payloadSizes.length]);
+    this.run[Run.COMPACT] = 1;
+
+    compiled ??= new WebAssembly.Module(Buffer.from(KERNEL_BASE64, 'base64'));
+    const take_string = (word: number): void => this.onString(this.source, this.sourceFirst + word);
+    const { exports } = new WebAssembly.Instance(compiled, { env: { memory, take_string } });
+    this.frameRun = exports.frame_run as (run: number) => void;
+  }
+
+  take(
+    words: Uint32Array,
+    first: number,
+    endOfWords: number,
+    buffer: SegmentBuffer,
+    policy: CutPolicy,
+  ): number {
+    const { run } = this;
+    const end = Math.min(endOfWords, first + WINDOW_BYTES / 4);
+    this.items = 0;
+    if (first >= end - this.margin) return first;
+    const shift = this.place(words, first, end);
+    run[Run.BEGIN] = first - shift;
+    run[Run.END] = end - shift;
+    run[Run.LAST_BEGIN] = Math.max(0, Math.min(end - this.margin, end) - shift);
+    run[Run.SOFT_LIMIT] = Math.max(0, policy.softLimit - buffer.length);
+    run[Run.HARD_LIMIT] = Math.max(0, policy.hardLimit - buffer.length);
+    run[Run.GRID_LO] = policy.nextLo;
+    run[Run.GRID_HI] = policy.nextHi;
+    run[Run.LAST_LO] = this.lastLo;
+    run[Run.LAST_HI] = this.lastHi;
+    run[Run.ORDINAL_LO] = this.ordinal;
+    run[Run.ORDINAL_HI] = this.ordinal / WORD;
+    this.frameRun(this.runAt);
+    this.finish(buffer);
+    return run[Run.BEGIN] + shift;
+  }
+
+  /** Makes sure that the records are in the window; returns by how many words they lie further on in `words`. */
+  private place(words: Uint32Array, first: number, end: number): number {
+    if (words.buffer === this.words.buffer && words.byteOffset === this.words.byteOffset) {
+      this.source = words;
+      this.sourceFirst = 0;
+      return 0;
+    }
+    this.words.set(words.subarray(first, end));
+    this.source = words;
+    this.sourceFirst = first;
+    return first;
+  }
+
+  private finish(buffer: SegmentBuffer): void {
+    const { run } = this;
+    buffer.append(this.out, run[Run.OUT_LENGTH]);
+    buffer.numFrames += run[Run.FRAMES];
+    buffer.numActiveFrames += run[Run.ACTIVE_FRAMES];
+    this.lastLo = run[Run.LAST_LO];
+    this.lastHi = run[Run.LAST_HI];
+    this.ordinal = run[Run.ORDINAL_LO] + run[Run.ORDINAL_HI] * WORD;
+    this.items = run[Run.ITEMS];
+    if (this.summarizer) this.summarize(this.summarizer, run[Run.WATCHED_LENGTH]);
+    if (run[Run.DROPPED] !== 0) this.rollBack(this.state, buffer);
+  }
+
+  private summarize(summarizer: Summarizer, length: number): void {
+    const { watched } = this;
+    for (let i = 0; i < length; i += RECORD_WORDS) {
+      const word0 = watched[i];
+      const lo = watched[i + 2];
+      const hi = watched[i + 3];
+      if (word0 === RecordKind.END) summarizer.endFrame(lo, hi);
+      else {
+        const word1 = watched[i + 1];
+        summarizer.op(((word0 >>> 8) & 0xff) as Action, word0 >>> 16, word1 & 0xffff, word1 >>> 16, lo, hi);
+      }
+    }
+  }
+}
+
+/** Lays out the memory. */
+class Space {
+  private next = FIRST_FREE;
+
+  /** Offset of so many bytes of zeros, 16-aligned. */
+  take(bytes: number): number {
+    const at = this.next;
+    this.next = (at + bytes + 15) & ~15;
+    return at;
+  }
+
+  memory(): WebAssembly.Memory {
+    const pages = Math.ceil(this.next / PAGE_BYTES);
+    return new WebAssembly.Memory({ initial: pages, maximum: pages });
+  }
+}
+
+function storageRows({ layout }: StorageState): Uint32Array {
+  const rows = new Uint32Array(layout.numStorages * STORAGE_WORDS);
+  for (let id = 0; id < layout.numStorages; id++) {
+    const { numSlots, numFields, numProperties, cellBase, propertyCellBase, maskBase, fieldBase } = layout;
+    const columns = [numSlots, numFields, numProperties, cellBase, propertyCellBase, maskBase, fieldBase];
+    rows.set(
+      columns.map((column) => column[id]),
+      id * STORAGE_WORDS,
+    );
+  }
+  return rows;
+}
+
+/** Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
+function fieldRows({ layout }: StorageState, summarizer: Summarizer | null): Uint32Array {
+  const rows = new Uint32Array(layout.sizes.length * FIELD_WORDS);
+  layout.maskLo.forEach((lo, field) => {
+    rows.set([lo, layout.maskHi[field]], field * FIELD_WORDS);
+  });
+  for (let id = 0; id < layout.numStorages; id++) {
+    for (let field = 0; field < layout.numFields[id]; field++) {
+      const watched = summarizer?.watchedAction(id, field) ?? 0;
+      rows[(layout.fieldBase[id] + field) * FIELD_WORDS + 2] = watched;
+    }
+  }
+  return rows;
+}
