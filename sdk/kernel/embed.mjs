@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const SOURCES = ['frame_run.c', 'frame_run.h'];
+const SOURCES = ['frame_run.c', 'frame_run.h', 'sums.c', 'sums.h'];
 const COLUMNS = 96;
 
 /** Digest of what the kernel is compiled from. */

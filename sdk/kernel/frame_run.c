@@ -106,13 +106,12 @@ static inline void clear_slot(struct run *r, const struct storage *s, uint32_t i
 struct frame {
     const uint32_t *end;
     uint8_t *out;
-    uint32_t *watched;
     uint32_t items;
     uint32_t wide; /* nonzero: an op needs the wide form */
 };
 
 /* Applies an op to the state; false when it does not fit the schema. */
-static inline bool apply(struct run *r, struct frame *f, const uint32_t *record, uint32_t head)
+static inline bool apply(struct run *r, const uint32_t *record, uint32_t head)
 {
     uint32_t id = *record >> 16, slot = record[1] & 0xffff, field = record[1] >> 16;
     uint64_t value = load64(record + 2);
@@ -137,10 +136,7 @@ static inline bool apply(struct run *r, struct frame *f, const uint32_t *record,
         *byte |= bit;
         r->occupied[id]++;
     }
-    if (row->watched == head >> 8) {
-        COPY(f->watched, record, 16);
-        f->watched += RECORD_WORDS;
-    }
+    if (row->watched == head >> 8) sums_add_to(&r->sums, row->source, value);
     return true;
 }
 
@@ -176,7 +172,7 @@ static inline const uint32_t *take_items(struct run *r, struct frame *f, const u
             record += length;
             continue;
         }
-        if (!apply(r, f, record, head)) return 0;
+        if (!apply(r, record, head)) return 0;
         f->wide |= record[3] | record[2] >> 16 | *record >> 24;
         if (*compact && f->wide) {
             /* The first op that needs the wide form: so do all before it (§8.6.6). */
@@ -207,28 +203,22 @@ static inline bool may_begin(const struct run *r, const uint32_t *begin, uint32_
 void frame_run(struct run *run)
 {
     struct run copy = *run, *r = &copy; /* of its own, so that its members stay in registers */
-    struct frame f = {.end = r->words + r->end, .out = r->out, .watched = r->watched};
+    struct frame f = {.end = r->words + r->end, .out = r->out};
     const uint32_t *begin = r->words + r->begin, *last_begin = r->words + r->last_begin;
     uint8_t *out = r->out;
-    uint32_t *watched = r->watched;
     uint32_t frames = 0, active = 0, items = 0;
     bool compact = r->compact != 0, dropped = false;
     while (begin < last_begin && may_begin(r, begin, (uint32_t)(out - r->out))) {
         uint64_t time = load64(begin + 2);
         uint8_t *count = put_delta(out, time - r->last);
         f.out = count + 2;
-        f.watched = watched;
         f.items = f.wide = 0;
         const uint32_t *end = take_items(r, &f, begin + RECORD_WORDS, &compact);
         dropped = !end;
         if (dropped) break;
         count[0] = (uint8_t)f.items;
         count[1] = (uint8_t)(f.items >> 8);
-        if (f.watched != watched) {
-            f.watched[0] = END;
-            COPY(f.watched + 2, &time, 8);
-            watched = f.watched + RECORD_WORDS;
-        }
+        sums_end(&r->sums, time);
         out = f.out;
         begin = end + RECORD_WORDS;
         r->last = time;
@@ -240,7 +230,7 @@ void frame_run(struct run *run)
     run->begin = (uint32_t)(begin - r->words);
     run->compact = compact;
     run->out_length = (uint32_t)(out - r->out);
-    run->watched_length = (uint32_t)(watched - r->watched);
+    if (dropped) sums_drop(&r->sums);
     run->frames = frames;
     run->active_frames = active;
     run->items = items;

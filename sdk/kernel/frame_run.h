@@ -17,6 +17,8 @@
 
 #include <stdint.h>
 
+#include "sums.h"
+
 struct storage {
     uint32_t slots, fields, properties;
     uint32_t cells;          /* first cell of slot 0 */
@@ -28,15 +30,14 @@ struct storage {
 
 struct field {
     uint64_t mask;    /* truncates to the field's width */
-    uint32_t watched; /* action the summarizer wants to see, 0 none */
-    uint32_t unused;
+    uint32_t watched; /* action that is summed, 0 none */
+    uint32_t source;  /* the sum it goes to */
 };
 
 struct run {
     /* where things are */
     const uint32_t *words; /* records */
     uint8_t *out;          /* encoded frames; room for the records' bytes and OUT_SLACK more */
-    uint32_t *watched;     /* ops for the summarizer; room for as many words as there are in `words` */
     uint64_t *cells;
     uint8_t *mask;
     uint32_t *occupied;
@@ -44,6 +45,7 @@ struct run {
     const struct field *fields;
     const uint32_t *event_sizes; /* packed payload bytes by event type */
     uint32_t num_storages, num_events;
+    struct sums sums;
     /* what to do */
     uint32_t end;                    /* words */
     uint32_t last_begin;             /* no frame is tried that begins at or behind this word */
@@ -52,7 +54,7 @@ struct run {
     uint32_t begin;   /* first word not taken */
     uint32_t compact; /* form of the last frame */
     /* out */
-    uint32_t out_length, watched_length; /* bytes, words */
+    uint32_t out_length; /* bytes */
     uint32_t frames, active_frames, items;
     uint32_t dropped; /* a frame was begun and given up: the state holds a part of it */
     uint64_t grid;    /* ps: the segment ends before this time */
@@ -62,13 +64,15 @@ struct run {
 
 enum { OUT_SLACK = 64 };
 
-/*
- * A watched op is handed on as its record; behind the ops of a frame comes one record of kind END with the
- * frame's time as its value.
- */
 void frame_run(struct run *r);
 
+void sums_add(struct run *r, uint32_t source, uint32_t lo, uint32_t hi);
+void sums_end_frame(struct run *r, uint32_t lo, uint32_t hi);
+void sums_abort_frame(struct run *r);
+/* Hands on everything that is open. */
+void sums_close(struct run *r);
+
 /* Provided by the caller: the STRING record at this word. */
-void take_string(uint32_t word);
+IMPORT("take_string") void take_string(uint32_t word);
 
 #endif

@@ -165,6 +165,7 @@ export class Committer {
         nextFrame: segment.nextFrame,
         nextString: segment.nextString,
         strings: segment.strings,
+        snapshots: [...buffer.snapshots],
       },
       crc,
       zlibCrc32,

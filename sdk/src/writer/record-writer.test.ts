@@ -104,7 +104,7 @@ describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) =>
         fc.nat(1),
         async (list, splits, margins) => {
           const batch = records(list);
-          const plain = await open('plain', { summarizer: createCpuSummarizer });
+          const plain = await open('plain', { summarizer: createCpuSummarizer, kernel: 'typescript' });
           plain.run.margin = Number.POSITIVE_INFINITY;
           plain.push(batch.words, 0, batch.length);
           const fast = await open('fast', { summarizer: createCpuSummarizer, kernel });

@@ -20,7 +20,7 @@ import { checkStringLength, FrameChecker, recordError } from './frame-checker.js
 import { FrameEncoder } from './frame-encoder.js';
 import { FrameRun } from './frame-run.js';
 import type { FrameTaker } from './frame-taker.js';
-import { FrameKernel, hasKernel } from './kernel/frame-kernel.js';
+import { canUseKernel, FrameKernel } from './kernel/frame-kernel.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -127,11 +127,17 @@ export class RecordWriter {
     this.trace = start.trace;
     this.state = start.state;
     this.segments = start.segments;
-    this.summarizer = start.summarizer;
     this.checker = new FrameChecker(start.state.layout);
-    this.encoder = new FrameEncoder(start.state, start.summarizer);
-    const Run = options.kernel !== 'typescript' && hasKernel() ? FrameKernel : FrameRun;
-    this.run = new Run(start.state, start.summarizer, this.checker.payloadSizes);
+    const { state, summarizer } = start;
+    if (options.kernel !== 'typescript' && canUseKernel(summarizer)) {
+      const kernel = new FrameKernel(state, summarizer, this.checker.payloadSizes);
+      this.run = kernel;
+      this.summarizer = kernel.summarizer;
+    } else {
+      this.run = new FrameRun(state, summarizer, this.checker.payloadSizes);
+      this.summarizer = summarizer;
+    }
+    this.encoder = new FrameEncoder(state, this.summarizer);
     this.encoder.onString = this.run.onString = (words, record) => this.strings.take(words, record);
     this.strings = new StringLog(start.nextString);
     this.policy = new CutPolicy({
@@ -419,7 +425,7 @@ export class RecordWriter {
       this.cutBehindLast();
       this.fixStart(lo, hi);
     }
-    this.snapshots.applyTo(this.state);
+    for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
     this.open.checkpoint = this.state.encodeCheckpoint();
   }
 

@@ -16,6 +16,8 @@ export class SegmentBuffer {
   startHi = 0;
   /** The state before the segment's first frame. */
   checkpoint: Uint8Array = new Uint8Array(0);
+  /** Storages whose slots in the checkpoint are the client's snapshots. */
+  readonly snapshots = new Set<number>();
 
   /** Makes the buffer an empty segment that starts at `timeStartPs` in `state`. */
   start(timeStartPs: bigint, state: StorageState): void {
@@ -24,6 +26,7 @@ export class SegmentBuffer {
     this.numActiveFrames = 0;
     this.moveStart(timeStartPs);
     this.checkpoint = state.encodeCheckpoint();
+    this.snapshots.clear();
   }
 
   moveStart(timeStartPs: bigint): void {

@@ -62,8 +62,9 @@ export class SnapshotCollector {
     return length;
   }
 
-  /** Puts the snapshots into the state. @throws UscopeError OP_SNAPSHOT when one is incomplete or has the wrong size. */
-  applyTo(state: StorageState): void {
+  /** Puts the snapshots into the state; returns their storages. @throws UscopeError OP_SNAPSHOT when one is incomplete or has the wrong size. */
+  applyTo(state: StorageState): number[] {
+    const replaced = [...this.storages.keys()];
     for (const [storage, { bytes, received }] of this.storages) {
       const { name } = state.layout.schema.storages[storage];
       if (received !== bytes.length)
@@ -78,5 +79,6 @@ export class SnapshotCollector {
       }
     }
     this.clear();
+    return replaced;
   }
 }

@@ -153,6 +153,32 @@ export class Accumulator {
     return clocks[at + CLOCK_CYCLE]!;
   }
 
+  /** Adds what cycles of one bucket of at most the base interval had, in u32 halves; none of them was zero. */
+  addBucket(
+    source: number,
+    firstCycle: number,
+    minLo: number,
+    minHi: number,
+    maxLo: number,
+    maxHi: number,
+    sumLo: number,
+    sumHi: number,
+  ): void {
+    const bucket = this.bucketOf(firstCycle);
+    const row = this.rows[source];
+    if (row) row.add(bucket, minLo, minHi, maxLo, maxHi, sumLo, sumHi);
+    else this.density.add(bucket, sumLo + sumHi * TWO_32);
+  }
+
+  /** The cycle a source is in, and its sum so far, which is forgotten; null when there is none. */
+  takeOpenCycle(source: number): { cycle: bigint; sum: bigint } | null {
+    const sum = this.openSum(source);
+    if (sum === 0n) return null;
+    this.state[source * STRIDE + CYCLE_SUM] = 0;
+    this.cycleHi[source] = 0;
+    return { cycle: BigInt(this.openCycle(source)), sum };
+  }
+
   /** Level 0 of the densities together, and of each counter by source, with all frames so far. Frames may follow. */
   levels(): { density: Uint32Array; counters: (MipmapLevel | null)[] } {
     this.closeBuckets();

@@ -14,7 +14,7 @@ import {
   type StorageDef,
 } from '../../format/types.js';
 import { clockOfScope } from '../../schema/clock.js';
-import type { Summarizer } from '../../writer/summarizer.js';
+import type { CycleSums, Summarizer } from '../../writer/summarizer.js';
 import { Accumulator, type Source } from './accumulator.js';
 import { FAN_OUT } from './buckets.js';
 
@@ -54,6 +54,7 @@ interface WatchedSource extends Source {
 
 class CpuSummarizer implements Summarizer {
   readonly watched: Uint8Array;
+  readonly cycleSums: CycleSums;
   /** The action that counts, by storage id: SET of an entity, ADD of a counter, 0 none. */
   private readonly actionOf: Uint8Array;
   private readonly sourceOf: Uint16Array;
@@ -80,6 +81,30 @@ class CpuSummarizer implements Summarizer {
     const counters = this.sources.filter((source) => source.kind === 'counter').length;
     const periods = schema.clocks.map((clock) => clock.periodPs);
     this.accumulator = new Accumulator(this.sources, periods, bucketLimit(limits.maxBuckets, counters));
+    this.cycleSums = this.sumsOf(periods);
+  }
+
+  private sumsOf(periods: readonly number[]): CycleSums {
+    const { accumulator, sources, actionOf } = this;
+    return {
+      fields: sources.map(({ storage: { storageId }, kind, clockId }) => ({
+        storageId,
+        field: 0,
+        action: actionOf[storageId] as Action,
+        counts: kind === 'density',
+        periodPs: periods[clockId]!,
+      })),
+      addBucket: (index, firstCycle, minLo, minHi, maxLo, maxHi, sumLo, sumHi) => {
+        if (sources[index]!.kind === 'density') this.births += sumLo + sumHi * 2 ** 32;
+        accumulator.addBucket(index, firstCycle, minLo, minHi, maxLo, maxHi, sumLo, sumHi);
+      },
+      takeOpenCycle: (index) => {
+        const open = accumulator.takeOpenCycle(index);
+        // Handed back in a bucket later, and counted again then.
+        if (open && sources[index]!.kind === 'density') this.births -= Number(open.sum);
+        return open;
+      },
+    };
   }
 
   watchedAction(storageId: number, field: number): Action | 0 {

@@ -3,14 +3,13 @@
  * shadow state, a window for records and one for the frames made of them; it has its full size from the start, so that views of it
  * stay valid.
  */
-import { RECORD_WORDS, RecordKind } from '../../format/record.js';
-import type { Action } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from '../cut-policy.js';
 import { FrameTaker } from '../frame-taker.js';
 import type { SegmentBuffer } from '../segment-buffer.js';
 import type { Summarizer } from '../summarizer.js';
 import { KERNEL_BASE64 } from './frame-run-wasm.js';
+import { KernelSums, SUM_BYTES, type SumExports } from './kernel-sums.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
 const WINDOW_BYTES = 1024 * 1024;
@@ -25,7 +24,6 @@ const WORD = 2 ** 32;
 enum Run {
   WORDS,
   OUT,
-  WATCHED,
   CELLS,
   MASK,
   OCCUPIED,
@@ -34,6 +32,10 @@ enum Run {
   EVENT_SIZES,
   NUM_STORAGES,
   NUM_EVENTS,
+  SUMS,
+  TOUCHED,
+  NUM_SUMS,
+  NUM_TOUCHED,
   END,
   LAST_BEGIN,
   SOFT_LIMIT,
@@ -41,7 +43,6 @@ enum Run {
   BEGIN,
   COMPACT,
   OUT_LENGTH,
-  WATCHED_LENGTH,
   FRAMES,
   ACTIVE_FRAMES,
   ITEMS,
@@ -60,9 +61,9 @@ const FIELD_WORDS = 4;
 
 let compiled: WebAssembly.Module | null = null;
 
-/** False where there is no WebAssembly (a Node started with --jitless): FrameRun does the work then. */
-export function hasKernel(): boolean {
-  return 'WebAssembly' in globalThis;
+/** False where FrameRun does the work: without WebAssembly (a Node started with --jitless), or with a summarizer that does more than add up. */
+export function canUseKernel(summarizer: Summarizer | null): boolean {
+  return 'WebAssembly' in globalThis && (summarizer === null || summarizer.cycleSums !== undefined);
 }
 
 export class FrameKernel extends FrameTaker {
@@ -70,17 +71,19 @@ export class FrameKernel extends FrameTaker {
   private readonly run: Uint32Array;
   private readonly words: Uint32Array;
   private readonly out: Uint8Array;
-  private readonly watched: Uint32Array;
   private readonly frameRun: (run: number) => void;
   private readonly runAt: number;
   /** The message being taken, when it is not in the window itself. */
   private source: Uint32Array;
   private sourceFirst = 0;
 
-  /** Moves the state's arrays into its memory. */
+  /** What the writer's plain path feeds instead of the summarizer given. */
+  readonly summarizer: Summarizer | null;
+
+  /** Moves the state's arrays, and the summarizer's open sums, into its memory. */
   constructor(
     private readonly state: StorageState,
-    private readonly summarizer: Summarizer | null,
+    summarizer: Summarizer | null,
     payloadSizes: Uint32Array,
   ) {
     super();
@@ -95,26 +98,39 @@ export class FrameKernel extends FrameTaker {
     const occupied = space.take(state.occupied.byteLength);
     const words = space.take(WINDOW_BYTES);
     const out = space.take(WINDOW_BYTES + OUT_SLACK_BYTES);
-    const watched = space.take(WINDOW_BYTES);
+    const numSums = summarizer?.cycleSums?.fields.length ?? 0;
+    const sums = space.take(numSums * SUM_BYTES);
+    const touched = space.take(numSums * 4);
     const memory = space.memory();
     const { buffer } = memory;
 
     state.moveTo(buffer, { cells, mask, occupied });
     new Uint32Array(buffer, storages).set(storageRows(state));
-    new Uint32Array(buffer, fields).set(fieldRows(state, summarizer));
+    const kernelSums = summarizer?.cycleSums
+      ? new KernelSums(
+          summarizer,
+          summarizer.cycleSums,
+          layout,
+          new Uint32Array(buffer, sums, (numSums * SUM_BYTES) / 4),
+          this.runAt,
+        )
+      : null;
+    this.summarizer = kernelSums;
+    new Uint32Array(buffer, fields).set(fieldRows(state, kernelSums));
     new Uint32Array(buffer, events).set(payloadSizes);
     this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
     this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
     this.out = new Uint8Array(buffer, out, WINDOW_BYTES + OUT_SLACK_BYTES);
-    this.watched = new Uint32Array(buffer, watched, WINDOW_BYTES / 4);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
-    const places = [words, out, watched, cells, mask, occupied, storages, fields, events];
-    this.run.set([...places, layout.numStorages, payloadSizes.length]);
+    const places = [words, out, cells, mask, occupied, storages, fields, events];
+    this.run.set([...places, layout.numStorages, payloadSizes.length, sums, touched, numSums]);
     this.run[Run.COMPACT] = 1;
 
     compiled ??= new WebAssembly.Module(Buffer.from(KERNEL_BASE64, 'base64'));
     const take_string = (word: number): void => this.onString(this.source, this.sourceFirst + word);
-    const { exports } = new WebAssembly.Instance(compiled, { env: { memory, take_string } });
+    const take_bucket = (source: number): void => kernelSums?.takeBucket(source);
+    const { exports } = new WebAssembly.Instance(compiled, { env: { memory, take_string, take_bucket } });
+    kernelSums?.bind(exports as unknown as SumExports);
     this.frameRun = exports.frame_run as (run: number) => void;
   }
 
@@ -168,22 +184,7 @@ export class FrameKernel extends FrameTaker {
     this.lastHi = run[Run.LAST_HI];
     this.ordinal = run[Run.ORDINAL_LO] + run[Run.ORDINAL_HI] * WORD;
     this.items = run[Run.ITEMS];
-    if (this.summarizer) this.summarize(this.summarizer, run[Run.WATCHED_LENGTH]);
     if (run[Run.DROPPED] !== 0) this.rollBack(this.state, buffer);
-  }
-
-  private summarize(summarizer: Summarizer, length: number): void {
-    const { watched } = this;
-    for (let i = 0; i < length; i += RECORD_WORDS) {
-      const word0 = watched[i];
-      const lo = watched[i + 2];
-      const hi = watched[i + 3];
-      if (word0 === RecordKind.END) summarizer.endFrame(lo, hi);
-      else {
-        const word1 = watched[i + 1];
-        summarizer.op(((word0 >>> 8) & 0xff) as Action, word0 >>> 16, word1 & 0xffff, word1 >>> 16, lo, hi);
-      }
-    }
   }
 }
 
@@ -218,15 +219,15 @@ function storageRows({ layout }: StorageState): Uint32Array {
 }
 
 /** Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
-function fieldRows({ layout }: StorageState, summarizer: Summarizer | null): Uint32Array {
+function fieldRows({ layout }: StorageState, sums: KernelSums | null): Uint32Array {
   const rows = new Uint32Array(layout.sizes.length * FIELD_WORDS);
   layout.maskLo.forEach((lo, field) => {
     rows.set([lo, layout.maskHi[field]], field * FIELD_WORDS);
   });
   for (let id = 0; id < layout.numStorages; id++) {
     for (let field = 0; field < layout.numFields[id]; field++) {
-      const watched = summarizer?.watchedAction(id, field) ?? 0;
-      rows[(layout.fieldBase[id] + field) * FIELD_WORDS + 2] = watched;
+      const row = layout.fieldBase[id] + field;
+      if (sums) rows.set([sums.watchedAction(id, field), sums.source(row)], row * FIELD_WORDS + 2);
     }
   }
   return rows;
