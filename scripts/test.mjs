@@ -52,7 +52,7 @@ const SECTIONS = /** @type {const} */ ([
     'Sources',
     [
       nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-      ...['dpi', 'bench', 'examples/c-model'].map((folder) =>
+      ...['dpi', 'sdk/kernel', 'bench', 'examples/c-model'].map((folder) =>
         make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
       ),
       nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
@@ -61,7 +61,13 @@ const SECTIONS = /** @type {const} */ ([
     ],
   ],
   ['Build', buildSteps()],
-  ['C client', [make('C client tests', 'dpi', ['test'])]],
+  [
+    'C',
+    [
+      make('C client tests', 'dpi', ['test']),
+      make('inner loop of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
+    ],
+  ],
   [
     'Demo core',
     [

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The compiled inner loop on random and on damaged records, natively under the sanitizers: whatever the
+ * records say, it stays inside its memory. That it writes what the plain path writes is checked in
+ * sdk/src/writer/record-writer.test.ts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "frame_run.h"
+
+enum { WORDS = 4096, SOURCES = 2, RUNS = 20000 };
+
+static uint64_t seed = 88172645463325252ull;
+static uint64_t buckets, strings;
+
+static uint32_t random_below(uint32_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 32) % limit;
+}
+
+void take_bucket(uint32_t source)
+{
+    if (source >= SOURCES) abort();
+    buckets++;
+}
+
+void take_string(uint32_t word)
+{
+    if (word >= WORDS) abort();
+    strings++;
+}
+
+static uint32_t *record(uint32_t *at, uint32_t word0, uint32_t word1, uint32_t lo, uint32_t hi)
+{
+    at[0] = word0;
+    at[1] = word1;
+    at[2] = lo;
+    at[3] = hi;
+    return at + 4;
+}
+
+/* Frames over two storages and two events; one word in `damage` is anything. */
+static uint32_t fill(uint32_t *words, uint64_t ordinal, uint64_t time, uint32_t damage)
+{
+    uint32_t *at = words;
+    while (at < words + WORDS - 256) {
+        time += random_below(3) * 500;
+        at = record(at, 0x10, 0, (uint32_t)time, (uint32_t)(time >> 32));
+        uint32_t items = random_below(12), wide = random_below(8) == 0;
+        for (uint32_t i = 0; i < items; i++) {
+            uint32_t action = 1 + random_below(4), id = action == 4 ? 0 : random_below(2),
+                     field = random_below(2);
+            uint32_t value = wide ? random_below(UINT32_MAX) : random_below(65536);
+            switch (random_below(6)) {
+            case 0: at = record(at, 3, 5, value, 7); break;
+            case 1: at = record(record(at, 3 | 1 << 16, 24, value, 1), 1, 2, 3, 4); break;
+            default: at = record(at, 1 | action << 8 | id << 16, random_below(60) | field << 16, value, wide);
+            }
+        }
+        if (random_below(9) == 0) at = record(record(at, 0x12, 5, 0, 0), 1, 2, 0, 0);
+        at = record(at, 0x11, items, (uint32_t)ordinal, (uint32_t)(ordinal >> 32));
+        ordinal++;
+    }
+    uint32_t length = (uint32_t)(at - words);
+    if (damage && random_below(damage) == 0) words[random_below(length)] = random_below(UINT32_MAX);
+    return length;
+}
+
+int main(void)
+{
+    /* everything in memory of exactly its size, so that the sanitizer sees the first byte too many */
+    uint32_t *words = malloc(WORDS * 4), sizes[] = {5, 24}, touched[SOURCES];
+    uint8_t *out = malloc(WORDS * 4 + OUT_SLACK), *mask = calloc(16, 1);
+    uint64_t *cells = calloc(60 * 2 + 60 * 2 + 2, 8);
+    uint32_t occupied[2] = {0};
+    struct storage storages[2] = {{60, 2, 2, 0, 240, 0, 0, 0}, {60, 2, 0, 120, 242, 8, 4, 0}};
+    struct field fields[6] = {{UINT32_MAX, 1, 0}, {255, 0, 0},        {65535, 0, 0},
+                              {UINT64_MAX, 0, 0}, {UINT64_MAX, 3, 1}, {65535, 0, 0}};
+    struct sum sums[SOURCES] = {{.period = 1000, .cycle_end = 1000, .min = UINT64_MAX, .counts = 1},
+                                {.period = 700, .cycle_end = 700, .min = UINT64_MAX}};
+    struct run r = {.words = words,
+                    .out = out,
+                    .cells = cells,
+                    .mask = mask,
+                    .occupied = occupied,
+                    .storages = storages,
+                    .fields = fields,
+                    .event_sizes = sizes,
+                    .num_storages = 2,
+                    .num_events = 2,
+                    .sums = {sums, touched, SOURCES, 0},
+                    .hard_limit = UINT32_MAX,
+                    .soft_limit = UINT32_MAX,
+                    .grid = UINT64_MAX,
+                    .compact = 1};
+    uint64_t frames = 0, dropped = 0;
+    for (uint32_t i = 0; i < RUNS; i++) {
+        r.end = fill(words, r.ordinal, r.last, i % 4);
+        if (i % 5 == 0) r.end = random_below(r.end + 1) & ~3u;
+        r.begin = 0;
+        r.last_begin = r.end;
+        frame_run(&r);
+        if (r.out_length > WORDS * 4 || r.begin > r.end) abort();
+        frames += r.frames;
+        dropped += r.dropped;
+    }
+    sums_close(&r);
+    printf("%llu frames, %llu given up, %llu strings, %llu buckets\n", (unsigned long long)frames,
+           (unsigned long long)dropped, (unsigned long long)strings, (unsigned long long)buckets);
+    int good = frames > RUNS && dropped > 100 && buckets > 100 && strings > 100;
+    printf("%d tests, %d failed\n", 1, !good);
+    free(words);
+    free(out);
+    free(mask);
+    free(cells);
+    return !good;
+}
