@@ -115,6 +115,7 @@ export class Committer {
   private async commitGroup(): Promise<void> {
     const chunks: Uint8Array[] = [];
     const group: CutSegment[] = [];
+    const blobs: Uint8Array[] = [];
     const start = this.end;
     const firstSegment = this.segments.length;
     let at = start;
@@ -122,11 +123,14 @@ export class Committer {
       if (group.length > 0 && !this.queue[0].settled) break;
       const { segment, compressed } = this.queue.shift()!;
       group.push(segment);
-      at = this.appendSegment(segment, await compressed, at, chunks);
+      const blob = await compressed;
+      blobs.push(blob);
+      at = this.appendSegment(segment, blob, at, chunks);
     }
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.writeGroup(chunks, start, firstSegment));
     this.end = at;
+    for (const blob of blobs) this.compressor.release(blob);
     for (const { buffer } of group) {
       this.pendingBytes -= buffer.length;
       this.events.onRecycle(buffer);

@@ -66,7 +66,7 @@ export class RecordWriter {
     if (options.start) state.loadCheckpoint(options.start.checkpoint);
     new FrameChecker(layout); // a schema that cannot be written must fail before there is a file
     checkpointInterval(options);
-    createCompressor(options.compression ?? 'lz4', options.compressionLevel).close();
+    createCompressor(options.compression ?? 'lz4', options.compressionLevel);
     const trace = await createTraceFile(options);
     return new RecordWriter(options, {
       trace,
@@ -493,7 +493,6 @@ export class RecordWriter {
       await this.committer.retryWhileFull(() => this.writeFinal(end));
       return this.stats;
     } finally {
-      await this.compressor.close();
       await this.trace.file.close();
     }
   }

@@ -1,10 +1,13 @@
-/** The delta blob of the open segment and what its header counts. Buffers are reused: a long trace allocates a handful. */
+/**
+ * The delta blob of the open segment and what its header counts. Buffers are reused: a long trace allocates a handful. They lie in shared
+ * memory, so that a thread can compress them where they are.
+ */
 import type { StorageState } from '../state/storage-state.js';
 
 const INITIAL_BYTES = 1024 * 1024;
 
 export class SegmentBuffer {
-  bytes = new Uint8Array(INITIAL_BYTES);
+  bytes = new Uint8Array(new SharedArrayBuffer(INITIAL_BYTES));
   view = new DataView(this.bytes.buffer);
   /** Bytes used. */
   length = 0;
@@ -46,7 +49,7 @@ export class SegmentBuffer {
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(needed, this.bytes.length * 2));
+    const grown = new Uint8Array(new SharedArrayBuffer(Math.max(needed, this.bytes.length * 2)));
     grown.set(this.bytes.subarray(0, this.length));
     this.bytes = grown;
     this.view = new DataView(grown.buffer);
