@@ -1,31 +1,42 @@
 // @ts-check
-/** Puts the compiled kernel into a TypeScript module, with a digest of the sources it was made from: `node embed.mjs IN.wasm OUT.ts`. */
+/**
+ * Puts a compiled kernel into a TypeScript module, with a digest of the sources it was made from:
+ *
+ *     node embed.mjs IN.wasm OUT.ts SOURCE...
+ */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const SOURCES = ['frame_run.c', 'frame_run.h', 'sums.c', 'sums.h'];
 const COLUMNS = 96;
 
-/** Digest of what the kernel is compiled from. */
-export function sourceDigest() {
+/**
+ * Digest of what a kernel is compiled from.
+ * @param {readonly string[]} sources names in this directory
+ */
+export function sourceDigest(sources) {
   const hash = createHash('sha256');
-  for (const name of SOURCES) hash.update(readFileSync(new URL(name, import.meta.url)));
+  for (const name of [...sources].sort()) hash.update(readFileSync(new URL(name, import.meta.url)));
   return hash.digest('hex');
 }
 
-/** @param {Buffer} wasm */
-function moduleText(wasm) {
+/**
+ * @param {Buffer} wasm
+ * @param {readonly string[]} sources
+ */
+function moduleText(wasm, sources) {
   const lines = wasm.toString('base64').match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
-  return `/** The compiled frame_run.c of sdk/kernel, written by \`make -C sdk/kernel\`. */
-export const KERNEL_SOURCE_SHA256 = '${sourceDigest()}';
-export const KERNEL_BASE64 = \`
+  const names = sources.map((name) => `'${name}'`).join(', ');
+  return `/** Compiled from sdk/kernel by \`make -C sdk/kernel\`. */
+export const SOURCES = [${names}];
+export const SOURCES_SHA256 = '${sourceDigest(sources)}';
+export const WASM_BASE64 = \`
 ${lines.join('\n')}
 \`;
 `;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  const [input, output] = process.argv.slice(2);
-  writeFileSync(/** @type {string} */ (output), moduleText(readFileSync(/** @type {string} */ (input))));
+  const [input = '', output = '', ...sources] = process.argv.slice(2);
+  writeFileSync(output, moduleText(readFileSync(input), sources));
 }

@@ -30,7 +30,7 @@ export interface FinalContent {
   readonly summary: TraceSummary;
   readonly numStrings: number;
   /** Strings that no commit record holds, because no frame followed them. */
-  readonly lateStrings: readonly Uint8Array[];
+  readonly lateStrings: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   readonly session: SessionInfo;
 }
 

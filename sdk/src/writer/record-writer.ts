@@ -20,7 +20,7 @@ import { checkStringLength, FrameChecker, recordError } from './frame-checker.js
 import { FrameEncoder } from './frame-encoder.js';
 import { FrameRun } from './frame-run.js';
 import type { FrameTaker } from './frame-taker.js';
-import { canUseKernel, FrameKernel } from './kernel/frame-kernel.js';
+import { createFrameKernel } from './kernel/frame-kernel.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -30,11 +30,12 @@ import type { Summarizer } from './summarizer.js';
 import { checkpointInterval, createTraceFile, type TraceFile } from './trace-file.js';
 
 /** Raw bytes of cut segments that may wait for the disk before `ready` holds the producer back. */
-const MAX_PENDING_BYTES = 24 * 1024 * 1024;
+const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 /** A producer that never waits is stopped here, long before memory is gone. */
-const OVERRUN_BYTES = 16 * MAX_PENDING_BYTES;
+const OVERRUN_BYTES = 48 * MAX_PENDING_BYTES;
 const DEFAULT_MAX_DELAY_MS = 1000;
-const EMPTY_SUMMARY: TraceSummary = {
+/** Of a trace without summarizer. */
+export const EMPTY_SUMMARY: TraceSummary = {
   baseIntervalCycles: 1024,
   fanOut: 4,
   totalInstructions: 0n,
@@ -129,14 +130,11 @@ export class RecordWriter {
     this.segments = start.segments;
     this.checker = new FrameChecker(start.state.layout);
     const { state, summarizer } = start;
-    if (options.kernel !== 'typescript' && canUseKernel(summarizer)) {
-      const kernel = new FrameKernel(state, summarizer, this.checker.payloadSizes);
-      this.run = kernel;
-      this.summarizer = kernel.summarizer;
-    } else {
-      this.run = new FrameRun(state, summarizer, this.checker.payloadSizes);
-      this.summarizer = summarizer;
-    }
+    const { payloadSizes } = this.checker;
+    const kernel =
+      options.kernel === 'typescript' ? null : createFrameKernel(state, summarizer, payloadSizes);
+    this.run = kernel ?? new FrameRun(state, summarizer, payloadSizes);
+    this.summarizer = kernel ? kernel.summarizer : summarizer;
     this.encoder = new FrameEncoder(state, this.summarizer);
     this.encoder.onString = this.run.onString = (words, record) => this.strings.take(words, record);
     this.strings = new StringLog(start.nextString);

@@ -4,7 +4,7 @@
  */
 import type { StorageState } from '../state/storage-state.js';
 
-const INITIAL_BYTES = 1024 * 1024;
+const INITIAL_BYTES = 2 * 1024 * 1024;
 
 export class SegmentBuffer {
   bytes = new Uint8Array(new SharedArrayBuffer(INITIAL_BYTES));

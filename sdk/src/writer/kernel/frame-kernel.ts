@@ -8,7 +8,7 @@ import type { CutPolicy } from '../cut-policy.js';
 import { FrameTaker } from '../frame-taker.js';
 import type { SegmentBuffer } from '../segment-buffer.js';
 import type { Summarizer } from '../summarizer.js';
-import { KERNEL_BASE64 } from './frame-run-wasm.js';
+import { WASM_BASE64 } from './frame-run-wasm.js';
 import { KernelSums, SUM_BYTES, type SumExports } from './kernel-sums.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
@@ -61,9 +61,22 @@ const FIELD_WORDS = 4;
 
 let compiled: WebAssembly.Module | null = null;
 
-/** False where FrameRun does the work: without WebAssembly (a Node started with --jitless), or with a summarizer that does more than add up. */
-export function canUseKernel(summarizer: Summarizer | null): boolean {
-  return 'WebAssembly' in globalThis && (summarizer === null || summarizer.cycleSums !== undefined);
+/**
+ * null where FrameRun has to do the work: without WebAssembly (a Node started with --jitless), with a summarizer that does more than add
+ * up, or when the process has no address space left for one more memory (after some thousands).
+ */
+export function createFrameKernel(
+  state: StorageState,
+  summarizer: Summarizer | null,
+  payloadSizes: Uint32Array,
+): FrameKernel | null {
+  if (!('WebAssembly' in globalThis) || (summarizer !== null && !summarizer.cycleSums)) return null;
+  try {
+    return new FrameKernel(state, summarizer, payloadSizes);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 export class FrameKernel extends FrameTaker {
@@ -126,7 +139,7 @@ export class FrameKernel extends FrameTaker {
     this.run.set([...places, layout.numStorages, payloadSizes.length, sums, touched, numSums]);
     this.run[Run.COMPACT] = 1;
 
-    compiled ??= new WebAssembly.Module(Buffer.from(KERNEL_BASE64, 'base64'));
+    compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
     const take_string = (word: number): void => this.onString(this.source, this.sourceFirst + word);
     const take_bucket = (source: number): void => kernelSums?.takeBucket(source);
     const { exports } = new WebAssembly.Instance(compiled, { env: { memory, take_string, take_bucket } });

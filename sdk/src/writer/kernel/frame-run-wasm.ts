@@ -1,6 +1,7 @@
-/** The compiled frame_run.c of sdk/kernel, written by `make -C sdk/kernel`. */
-export const KERNEL_SOURCE_SHA256 = '25cfe5cb381c2075719d31ad21f2eb6c7f62359fc3fb469cedd1231aae1ccf4d';
-export const KERNEL_BASE64 = `
+/** Compiled from sdk/kernel by `make -C sdk/kernel`. */
+export const SOURCES = ['frame_run.c', 'sums.c', 'frame_run.h', 'sums.h'];
+export const SOURCES_SHA256 = '25cfe5cb381c2075719d31ad21f2eb6c7f62359fc3fb469cedd1231aae1ccf4d';
+export const WASM_BASE64 = `
 AGFzbQEAAAABGgRgAX8AYAR/f39/AX9gBH9/f38AYAN/f38AAjMDA2VudgZtZW1vcnkCAAEDZW52C3Rha2Vfc3RyaW5nAAAD
 ZW52C3Rha2VfYnVja2V0AAADBwYAAQIDAAAGCAF/AUGAyAALB0kFCWZyYW1lX3J1bgACCHN1bXNfYWRkAAQOc3Vtc19lbmRf
 ZnJhbWUABRBzdW1zX2Fib3J0X2ZyYW1lAAYKc3Vtc19jbG9zZQAHCokjBokVCgd/An4IfwF+C38CfgF/AX4QfwF7QQAhASAA

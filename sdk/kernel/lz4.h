@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * An LZ4 block compressor for delta blobs (§8.6.7). Any LZ4 decoder reads what it writes. It differs from the
+ * common one in how it looks for matches: the table has 2^15 entries of 16 bits, a position modulo the 64 KiB
+ * an LZ4 offset can reach back. So many entries fit into the cache that the frames of a trace, which differ
+ * little from one to the next, find their predecessors: smaller blobs in less time.
+ */
+#ifndef USCOPE_LZ4_H
+#define USCOPE_LZ4_H
+
+#include <stdint.h>
+
+enum {
+    LZ4_TABLE_BITS = 15,
+    LZ4_TABLE_BYTES = 2 << LZ4_TABLE_BITS,
+    LZ4_SLACK = 32, /* bytes behind `source` that may be read, and behind the result that may be written */
+};
+
+/* Most bytes that `size` bytes may become. */
+static inline uint32_t lz4_bound(uint32_t size)
+{
+    return size + size / 255 + 16;
+}
+
+/*
+ * Compresses `size` bytes to `target`, which has room for lz4_bound(size) + LZ4_SLACK; returns the size of
+ * the block. `table` has LZ4_TABLE_BYTES. The same bytes always become the same block.
+ */
+uint32_t lz4_compress(uint16_t *table, const uint8_t *source, uint32_t size, uint8_t *target);
+
+#endif

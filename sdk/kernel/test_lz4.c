@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the compressor writes is decoded here by the rules of the LZ4 block format, strictly, and must be what
+ * went in; natively under the sanitizers, in memory of exactly the promised size. Other decoders read it in
+ * sdk/src/writer/compression-pool.test.ts.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lz4.h"
+
+enum { RUNS = 3000, MAX_SIZE = 200000 };
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint32_t random_below(uint32_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 32) % limit;
+}
+
+static uint32_t length(const uint8_t **at, uint32_t nibble)
+{
+    uint32_t sum = nibble;
+    for (uint8_t byte = 255; nibble == 15 && byte == 255; sum += byte)
+        byte = *(*at)++;
+    return sum;
+}
+
+/* True when the block decodes to exactly these bytes and keeps the rules for its end. */
+static bool decodes_to(const uint8_t *block, uint32_t block_size, const uint8_t *expected, uint32_t size)
+{
+    uint8_t *out = malloc(size + 1);
+    const uint8_t *at = block, *end = block + block_size;
+    uint32_t done = 0, last_match = 0;
+    bool good = false;
+    while (at < end) {
+        uint8_t token = *at++;
+        uint32_t literals = length(&at, token >> 4);
+        if (literals > size - done || literals > (uint32_t)(end - at)) break;
+        memcpy(out + done, at, literals);
+        done += literals;
+        at += literals;
+        if (at == end) {
+            good = done == size && (!last_match || (literals >= 5 && size - last_match >= 12));
+            break;
+        }
+        uint32_t offset = (uint32_t)(at[0] | at[1] << 8);
+        at += 2;
+        uint32_t match = length(&at, token & 15) + 4;
+        if (offset == 0 || offset > done || match > size - done) break;
+        last_match = done;
+        for (; match; match--, done++)
+            out[done] = out[done - offset];
+    }
+    good = good && memcmp(out, expected, size) == 0;
+    free(out);
+    return good;
+}
+
+/* Anything from noise to long repetitions, with matches near and far. */
+static void fill(uint8_t *bytes, uint32_t size)
+{
+    uint32_t period = 1 + random_below(random_below(2) ? 300 : 70000), noise = random_below(40);
+    uint32_t letters = random_below(3) ? 4 : 256;
+    for (uint32_t i = 0; i < size; i++) {
+        bool repeats = i >= period && (noise == 0 || random_below(noise));
+        bytes[i] = repeats ? bytes[i - period] : (uint8_t)random_below(letters);
+    }
+}
+
+int main(void)
+{
+    uint16_t *table = malloc(LZ4_TABLE_BYTES);
+    uint32_t failed = 0;
+    uint64_t before = 0, after = 0;
+    for (uint32_t i = 0; i < RUNS; i++) {
+        uint32_t size = i < 64 ? i : random_below(i % 8 ? 2000 : MAX_SIZE);
+        uint8_t *source = malloc(size + LZ4_SLACK), *target = malloc(lz4_bound(size) + LZ4_SLACK);
+        fill(source, size);
+        uint32_t block = lz4_compress(table, source, size, target);
+        failed += block > lz4_bound(size) || !decodes_to(target, block, source, size);
+        before += size;
+        after += block;
+        free(source);
+        free(target);
+    }
+    printf("%d blocks, %u wrong: %llu bytes became %llu\n", RUNS, failed, (unsigned long long)before,
+           (unsigned long long)after);
+    printf("%d tests, %d failed\n", 1, failed != 0);
+    free(table);
+    return failed != 0;
+}
