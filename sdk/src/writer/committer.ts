@@ -9,7 +9,7 @@ import { crc32 as zlibCrc32 } from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
 import { encodeCommitRecord } from '../format/commit-record.js';
 import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_TAIL_OFFSET } from '../format/header.js';
-import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../format/segment.js';
+import { encodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import type { Compressor } from './compressor.js';
 import type { OutputFile } from './output-file.js';
 import type { SegmentBuffer } from './segment-buffer.js';
@@ -34,18 +34,25 @@ export interface CommitterEvents {
   onDurable(nextFrame: bigint, nextString: bigint): void;
   /** The disk is full (an error) or has room again (null). */
   onStall(error: UscopeError | null): void;
-  /** A segment's buffer may be used again. */
+  /** A segment's buffer may be used again: usually as soon as it is compressed. */
   onRecycle(buffer: SegmentBuffer): void;
 }
 
-interface Queued {
-  readonly segment: CutSegment;
+/** What is left of a segment once its buffer is compressed. */
+interface Queued extends Omit<CutSegment, 'buffer'> {
+  readonly header: Omit<SegmentHeader, 'prevSegmentOffset' | 'deltasCompressedSize'>;
+  readonly checkpoint: Uint8Array;
+  readonly snapshots: readonly number[];
   readonly compressed: Promise<Uint8Array>;
   settled: boolean;
+  /** Bytes of it that wait. */
+  pending: number;
+  /** The buffer, while it is in use. */
+  buffer: SegmentBuffer | null;
 }
 
 export class Committer {
-  /** Raw bytes of segments that are cut and not yet durable. */
+  /** Bytes of segments that are cut and not yet durable: raw until they are compressed, then compressed. */
   pendingBytes = 0;
   /** Why nothing can be committed any more. */
   failure: UscopeError | null = null;
@@ -67,21 +74,48 @@ export class Committer {
 
   /** Takes over the segment; it is durable when `onDurable` says so. */
   enqueue(segment: CutSegment): void {
-    const { buffer } = segment;
+    const { buffer, ...rest } = segment;
     const compressed = this.compressor.compress(buffer.bytes.subarray(0, buffer.length));
-    const entry: Queued = { segment, compressed, settled: false };
-    const settle = (): void => {
-      entry.settled = true;
+    const entry: Queued = {
+      ...rest,
+      header: {
+        flags: 0,
+        timeStartPs: buffer.timeStartPs,
+        timeEndPs: segment.timeEndPs,
+        checkpointSize: buffer.checkpoint.length,
+        deltasRawSize: buffer.length,
+        numFrames: buffer.numFrames,
+        numFramesActive: buffer.numActiveFrames,
+      },
+      checkpoint: buffer.checkpoint,
+      snapshots: [...buffer.snapshots],
+      compressed,
+      settled: false,
+      pending: buffer.length,
+      buffer,
     };
-    compressed.then(settle, settle); // awaited in order by `run`; until then a rejection is not "unhandled"
-    this.pendingBytes += buffer.length;
+    this.pendingBytes += entry.pending;
     this.queue.push(entry);
+    compressed.then(
+      (blob) => this.settle(entry, blob),
+      () => this.settle(entry, null), // `run` meets the rejection in its turn
+    );
     this.running ??= this.run().finally(() => {
       this.running = null;
     });
   }
 
-  /** Resolves when at most `bytes` raw bytes are pending, or when the writer has failed. */
+  private settle(entry: Queued, blob: Uint8Array | null): void {
+    entry.settled = true;
+    if (entry.buffer === null || blob === null || blob.buffer === entry.buffer.bytes.buffer) return;
+    this.events.onRecycle(entry.buffer);
+    entry.buffer = null;
+    this.pendingBytes += blob.length - entry.pending;
+    entry.pending = blob.length;
+    this.wake();
+  }
+
+  /** Resolves when at most `bytes` bytes are pending, or when the writer has failed. */
   async below(bytes: number): Promise<void> {
     while (this.pendingBytes > bytes && this.failure === null) {
       await new Promise<void>((resolve) => this.waiters.push(resolve));
@@ -114,50 +148,38 @@ export class Committer {
 
   private async commitGroup(): Promise<void> {
     const chunks: Uint8Array[] = [];
-    const group: CutSegment[] = [];
+    const group: Queued[] = [];
     const blobs: Uint8Array[] = [];
     const start = this.end;
     const firstSegment = this.segments.length;
     let at = start;
     while (this.queue.length > 0 && at - start < MAX_GROUP_BYTES) {
       if (group.length > 0 && !this.queue[0].settled) break;
-      const { segment, compressed } = this.queue.shift()!;
-      group.push(segment);
-      const blob = await compressed;
+      const entry = this.queue.shift()!;
+      group.push(entry);
+      const blob = await entry.compressed;
       blobs.push(blob);
-      at = this.appendSegment(segment, blob, at, chunks);
+      at = this.appendSegment(entry, blob, at, chunks);
     }
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.writeGroup(chunks, start, firstSegment));
     this.end = at;
     for (const blob of blobs) this.compressor.release(blob);
-    for (const { buffer } of group) {
-      this.pendingBytes -= buffer.length;
-      this.events.onRecycle(buffer);
+    for (const { buffer, pending } of group) {
+      this.pendingBytes -= pending;
+      if (buffer) this.events.onRecycle(buffer);
     }
     this.events.onDurable(last.nextFrame, last.nextString);
     this.wake();
   }
 
   /** Lays out one segment and its commit record from `offset` (8-aligned); returns the 8-aligned end. */
-  private appendSegment(
-    segment: CutSegment,
-    deltas: Uint8Array,
-    offset: number,
-    chunks: Uint8Array[],
-  ): number {
-    const { buffer } = segment;
-    const { checkpoint } = buffer;
+  private appendSegment(entry: Queued, deltas: Uint8Array, offset: number, chunks: Uint8Array[]): number {
+    const { checkpoint } = entry;
     const header = encodeSegmentHeader({
-      flags: 0,
-      timeStartPs: buffer.timeStartPs,
-      timeEndPs: segment.timeEndPs,
+      ...entry.header,
       prevSegmentOffset: BigInt(this.segments.lastOffset),
-      checkpointSize: checkpoint.length,
       deltasCompressedSize: deltas.length,
-      deltasRawSize: buffer.length,
-      numFrames: buffer.numFrames,
-      numFramesActive: buffer.numActiveFrames,
     });
     const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
     const padding = new Uint8Array(-segmentSize & 7);
@@ -166,16 +188,16 @@ export class Committer {
       {
         segmentOffset: BigInt(offset),
         segmentSize,
-        nextFrame: segment.nextFrame,
-        nextString: segment.nextString,
-        strings: segment.strings,
-        snapshots: [...buffer.snapshots],
+        nextFrame: entry.nextFrame,
+        nextString: entry.nextString,
+        strings: entry.strings,
+        snapshots: entry.snapshots,
       },
       crc,
       zlibCrc32,
     );
     chunks.push(header, checkpoint, deltas, padding, record);
-    this.segments.push(offset, segmentSize, buffer.timeStartPs, segment.timeEndPs);
+    this.segments.push(offset, segmentSize, entry.header.timeStartPs, entry.timeEndPs);
     return offset + segmentSize + padding.length + record.length;
   }
 

@@ -29,10 +29,10 @@ import { StringLog } from './string-log.js';
 import type { Summarizer } from './summarizer.js';
 import { checkpointInterval, createTraceFile, type TraceFile } from './trace-file.js';
 
-/** Raw bytes of cut segments that may wait for the disk before `ready` holds the producer back. */
-const MAX_PENDING_BYTES = 8 * 1024 * 1024;
+/** Bytes of cut segments (raw until they are compressed) that may wait before `ready` holds the producer back. */
+const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 /** A producer that never waits is stopped here, long before memory is gone. */
-const OVERRUN_BYTES = 48 * MAX_PENDING_BYTES;
+const OVERRUN_BYTES = 24 * MAX_PENDING_BYTES;
 const DEFAULT_MAX_DELAY_MS = 1000;
 /** Of a trace without summarizer. */
 export const EMPTY_SUMMARY: TraceSummary = {
