@@ -146,7 +146,7 @@ export class StorageState {
 
   /** Moves the arrays to these byte offsets of a memory, for compiled code that works on it; `cells` must be 8-aligned. */
   moveTo(
-    memory: ArrayBuffer,
+    memory: ArrayBufferLike,
     at: { readonly cells: number; readonly mask: number; readonly occupied: number },
   ): void {
     const { cells, mask, occupied } = this;

@@ -3,6 +3,9 @@ import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { decompressLz4Blob } from '../format/compression.js';
 import { compressInPool, releaseCompressed } from './compression-pool.js';
+import { decompress } from './compressor.js';
+import { WriterMemory } from './kernel/writer-memory.js';
+import { Lz4Compressor } from './lz4-compressor.js';
 
 /** Bytes as they are in deltas: pieces that come back, near and far, and noise. */
 const blobs = fc
@@ -18,14 +21,27 @@ const blobs = fc
     ]),
   );
 
-describe('LZ4 of the pool', () => {
+const memory = WriterMemory.create()!;
+const compressor = new Lz4Compressor(memory);
+
+/** Compresses a copy in the memory; the blob is a copy too. */
+async function compress(raw: Uint8Array): Promise<Buffer> {
+  const source = memory.take(raw.length + 64);
+  source.set(raw);
+  const blob = await compressor.compress(source.subarray(0, raw.length));
+  const copy = Buffer.from(blob);
+  compressor.release(blob);
+  memory.giveBack(source);
+  return copy;
+}
+
+describe('LZ4 in the memory of the writer', () => {
   it('is read by other decoders', async () => {
     await fc.assert(
       fc.asyncProperty(blobs, async (raw) => {
-        const blob = await compressInPool('lz4', 0, raw);
+        const blob = await compress(raw);
         expect(Buffer.compare(decompressLz4Blob(blob, raw.length), raw)).toBe(0);
-        if (raw.length > 0) expect(Buffer.compare(lz4.uncompressSync(Buffer.from(blob)), raw)).toBe(0);
-        releaseCompressed(blob);
+        if (raw.length > 0) expect(Buffer.compare(lz4.uncompressSync(blob), raw)).toBe(0);
       }),
       { numRuns: 200 },
     );
@@ -34,7 +50,7 @@ describe('LZ4 of the pool', () => {
   it('takes any size, one after the other and at once', async () => {
     const sizes = [0, 1, 12, 13, 65_536, 70_000, 3_000_000, 9_000_000, 5];
     const raws = sizes.map((size) => Buffer.alloc(size, 'abcdefg'));
-    const results = await Promise.all(raws.map((raw) => compressInPool('lz4', 0, raw)));
+    const results = await Promise.all(raws.map(compress));
     results.forEach((blob, i) => {
       expect(Buffer.compare(decompressLz4Blob(blob, sizes[i]), raws[i])).toBe(0);
     });
@@ -42,8 +58,24 @@ describe('LZ4 of the pool', () => {
 
   it('makes the same blob of the same bytes, whatever came before', async () => {
     const raw = Buffer.from('time flies like an arrow, '.repeat(5000));
-    const first = Buffer.from(await compressInPool('lz4', 0, raw));
-    await compressInPool('lz4', 0, Buffer.alloc(100_000, 'arrow'));
-    expect(Buffer.compare(await compressInPool('lz4', 0, raw), first)).toBe(0);
+    const first = await compress(raw);
+    await compress(Buffer.alloc(100_000, 'arrow'));
+    expect(Buffer.compare(await compress(raw), first)).toBe(0);
+  });
+
+  it('gives everything back', async () => {
+    await compress(Buffer.alloc(200_000, 'abc'));
+    const size = memory.memory.buffer.byteLength;
+    for (let i = 0; i < 50; i++) await compress(Buffer.alloc(200_000, 'abc'));
+    expect(memory.memory.buffer.byteLength).toBe(size);
+  });
+});
+
+describe.each(['lz4', 'zstd'] as const)('%s without a memory of its own', (method) => {
+  it('is the same bytes after decompression', async () => {
+    const raw = Buffer.from('time flies like an arrow, '.repeat(5000));
+    const blob = await compressInPool(method, 1, raw);
+    expect(Buffer.compare(await decompress(method, Buffer.from(blob), raw.length), raw)).toBe(0);
+    releaseCompressed(blob);
   });
 });

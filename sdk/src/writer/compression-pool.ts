@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../base/errors.js';
-import { WASM_BASE64 } from './kernel/lz4-wasm.js';
+import { lz4Module } from './kernel/lz4.js';
 
 /** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;
@@ -19,66 +19,57 @@ const OVERHEAD_BYTES = 1024;
 export type PooledMethod = 'lz4' | 'zstd';
 
 /**
- * Runs in a thread: receives {id, method, level, raw, out}, answers {id, size} or {id, error}. Plain text, so that it needs no file of its own.
- * LZ4 is compiled from sdk/kernel/lz4.c: half the time of lz4-napi, which does it where there is no WebAssembly, and smaller blobs. Its
- * memory holds a table, the input and the output.
+ * Runs in a thread. Receives {id, method, level, raw, out} or, for LZ4 in a writer's memory, {id, memory, job}, and answers {id, size} or
+ * {id, error}; {adopt: number, memory} and {forget: number} say which memory a number means. Plain text, so that it needs no file of its own.
  */
 const THREAD_SOURCE = `
   const { parentPort, workerData } = require('node:worker_threads');
-  const PAGE = 65536, TABLE = 65536, INPUT = 2 * 65536, SLACK = 64, PREFIX = 4;
-  const bound = (size) => size + Math.floor(size / 255) + 16;
+  const memories = new Map();
   const methods = {};
-  let capacity = 0, bytes, compress;
+  let lz4Module = null;
 
-  function reserve(size) {
-    if (size <= capacity) return;
-    capacity = Math.max(size, 2 * capacity, 1 << 21);
-    const pages = Math.ceil((INPUT + capacity + bound(capacity) + 2 * SLACK) / PAGE);
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-    const module = new WebAssembly.Module(workerData.lz4Kernel);
-    compress = new WebAssembly.Instance(module, { env: { memory } }).exports.lz4_compress;
-    bytes = new Uint8Array(memory.buffer);
+  function adopt(number, memory) {
+    lz4Module ??= new WebAssembly.Module(workerData.lz4Module);
+    memories.set(number, new WebAssembly.Instance(lz4Module, { env: { memory } }).exports.lz4_compress);
   }
-  function compiledLz4() {
-    return (raw, level, out) => {
-      reserve(raw.length);
-      bytes.set(raw, INPUT);
-      const target = INPUT + capacity + SLACK;
-      const size = compress(TABLE, INPUT, raw.length, target);
-      new DataView(out.buffer, out.byteOffset).setUint32(0, raw.length, true);
-      out.set(bytes.subarray(target, target + size), PREFIX);
-      return PREFIX + size;
-    };
-  }
-  function nativeLz4() {
+  function lz4() {
     const { compressSync } = require(workerData.lz4);
-    return (raw, level, out) => copy(compressSync(Buffer.from(raw.buffer, raw.byteOffset, raw.length)), out);
+    return (raw) => compressSync(raw);
   }
   function zstd() {
     const { Compressor } = require(workerData.zstd);
     const compressor = new Compressor();
-    return (raw, level, out) => {
+    return (raw, level) => {
       compressor.setParameters({ compressionLevel: level });
-      return copy(compressor.compress(Buffer.from(raw.buffer, raw.byteOffset, raw.length)), out);
+      return compressor.compress(raw);
     };
   }
-  function copy(result, out) {
+  function compress({ memory, job, method, level, raw, out }) {
+    if (job) return memories.get(memory)(job.table, job.source, job.size, job.target);
+    methods[method] ??= method === 'lz4' ? lz4() : zstd();
+    const result = methods[method](Buffer.from(raw.buffer, raw.byteOffset, raw.length), level);
     out.set(result);
     return result.length;
   }
-  function make(method) {
-    if (method === 'zstd') return zstd();
-    return 'WebAssembly' in globalThis ? compiledLz4() : nativeLz4();
-  }
-  parentPort.on('message', ({ id, method, level, raw, out }) => {
+  parentPort.on('message', (message) => {
+    if (message.adopt !== undefined) return adopt(message.adopt, message.memory);
+    if (message.forget !== undefined) return memories.delete(message.forget);
+    const { id } = message;
     try {
-      methods[method] ??= make(method);
-      parentPort.postMessage({ id, size: methods[method](raw, level, out) });
+      parentPort.postMessage({ id, size: compress(message) });
     } catch (error) {
       parentPort.postMessage({ id, error: String(error) });
     }
   });
 `;
+
+/** One LZ4 block: addresses in a writer's memory, see lz4.ts. */
+export interface Lz4Job {
+  readonly table: number;
+  readonly source: number;
+  readonly size: number;
+  readonly target: number;
+}
 
 interface Answer {
   readonly id: number;
@@ -87,8 +78,7 @@ interface Answer {
 }
 
 interface Waiter {
-  readonly out: Uint8Array;
-  resolve(result: Uint8Array): void;
+  resolve(size: number): void;
   reject(error: Error): void;
 }
 
@@ -96,31 +86,40 @@ interface Waiter {
 class CompressionThread {
   private worker: Worker | null = null;
   private readonly waiting = new Map<number, Waiter>();
+  private readonly adopted = new Set<number>();
   private nextId = 0;
 
   get load(): number {
     return this.waiting.size;
   }
 
-  run(method: PooledMethod, level: number, raw: Uint8Array, out: Uint8Array): Promise<Uint8Array> {
+  /** Resolves with the size of the result. */
+  run(job: object): Promise<number> {
     this.worker ??= this.start();
     this.worker.ref();
     const id = this.nextId++;
-    this.worker.postMessage({ id, method, level, raw, out });
+    this.worker.postMessage({ id, ...job });
     return new Promise((resolve, reject) => {
-      this.waiting.set(id, { out, resolve, reject });
+      this.waiting.set(id, { resolve, reject });
     });
+  }
+
+  runInMemory(number: number, memory: WebAssembly.Memory, job: Lz4Job): Promise<number> {
+    this.worker ??= this.start();
+    if (!this.adopted.has(number)) this.worker.postMessage({ adopt: number, memory });
+    this.adopted.add(number);
+    return this.run({ memory: number, job });
+  }
+
+  forget(number: number): void {
+    if (this.adopted.delete(number)) this.worker?.postMessage({ forget: number });
   }
 
   private start(): Worker {
     const worker = new Worker(THREAD_SOURCE, {
       eval: true,
       execArgv: [], // a profiler of the process is not for its threads
-      workerData: {
-        lz4Kernel: Buffer.from(WASM_BASE64, 'base64'),
-        lz4: findModule('lz4-napi'),
-        zstd: findModule('zstd-napi'),
-      },
+      workerData: { lz4Module: lz4Module(), lz4: findModule('lz4-napi'), zstd: findModule('zstd-napi') },
     });
     worker.on('message', (answer: Answer) => this.settle(answer));
     worker.on('error', (error) => this.fail(error));
@@ -132,12 +131,13 @@ class CompressionThread {
     const waiter = this.waiting.get(id);
     this.waiting.delete(id);
     if (this.waiting.size === 0) this.worker?.unref();
-    if (size !== undefined) waiter?.resolve(waiter.out.subarray(0, size));
+    if (size !== undefined) waiter?.resolve(size);
     else waiter?.reject(new UscopeError('WRITER_COMPRESSION', `compression failed: ${error}`));
   }
 
   private fail(cause: unknown): void {
     this.worker = null;
+    this.adopted.clear();
     for (const waiter of this.waiting.values()) {
       waiter.reject(new UscopeError('WRITER_COMPRESSION', 'a compression thread failed', {}, { cause }));
     }
@@ -152,15 +152,38 @@ const threads = Array.from(
 const free: SharedArrayBuffer[] = [];
 let freeBytes = 0;
 
+const leastLoaded = (): CompressionThread =>
+  threads.reduce((least, other) => (other.load < least.load ? other : least));
+
+/** Memories are told to a thread once, by number: with every job they would become another object there. */
+const numbers = new WeakMap<WebAssembly.Memory, number>();
+let nextNumber = 0;
+
+/** Compresses a block inside a writer's memory; resolves with its size. @throws UscopeError WRITER_COMPRESSION */
+export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<number> {
+  const number = numbers.get(memory) ?? nextNumber++;
+  numbers.set(memory, number);
+  return leastLoaded().runInMemory(number, memory, job);
+}
+
+/** The writer is done: the threads need not hold its memory any longer. */
+export function forgetMemory(memory: WebAssembly.Memory): void {
+  const number = numbers.get(memory);
+  if (number !== undefined) for (const thread of threads) thread.forget(number);
+}
+
 /**
  * Compresses `raw`, which must not change until the promise settles; it is not copied if it lies in shared memory. The result is to be handed to
  * `releaseCompressed` when it is no longer needed.
  * @throws UscopeError WRITER_COMPRESSION
  */
-export function compressInPool(method: PooledMethod, level: number, raw: Uint8Array): Promise<Uint8Array> {
+export async function compressInPool(
+  method: PooledMethod,
+  level: number,
+  raw: Uint8Array,
+): Promise<Uint8Array> {
   const out = takeBuffer(raw.length + (raw.length >>> OVERHEAD_SHIFT) + OVERHEAD_BYTES);
-  const thread = threads.reduce((least, other) => (other.load < least.load ? other : least));
-  return thread.run(method, level, raw, out);
+  return out.subarray(0, await leastLoaded().run({ method, level, raw, out }));
 }
 
 export function releaseCompressed({ buffer }: Uint8Array): void {

@@ -4,11 +4,12 @@
  */
 import { createRequire } from 'node:module';
 import * as zlib from 'node:zlib';
-import { compressSync as lz4CompressSync } from 'lz4-napi';
 import { UscopeError } from '../base/errors.js';
 import { decompressLz4Blob } from '../format/compression.js';
 import type { CompressionName } from '../format/types.js';
 import { compressInPool, findModule, releaseCompressed } from './compression-pool.js';
+import type { WriterMemory } from './kernel/writer-memory.js';
+import { Lz4Compressor } from './lz4-compressor.js';
 
 export interface Compressor {
   readonly name: CompressionName;
@@ -16,23 +17,31 @@ export interface Compressor {
   compress(raw: Uint8Array): Promise<Uint8Array>;
   /** The result of a `compress` is no longer needed. */
   release(compressed: Uint8Array): void;
+  close(): void;
 }
 
-/** Blobs up to this size are compressed at once: a thread would cost more than it spares. */
-const INLINE_BYTES = 32 * 1024;
-
-/** @throws UscopeError WRITER_COMPRESSION when the method is not available on this installation. */
-export function createCompressor(name: CompressionName, level = 1): Compressor {
-  if (name === 'none') return { name, compress: async (raw) => raw, release: () => {} };
-  if (name === 'lz4') return { name, compress: compressLz4, release: releaseCompressed };
+/**
+ * @param memory where the writer's segments lie; null without WebAssembly
+ * @throws UscopeError WRITER_COMPRESSION when the method is not available on this installation.
+ */
+export function createCompressor(
+  name: CompressionName,
+  level = 1,
+  memory: WriterMemory | null = null,
+): Compressor {
+  if (name === 'none') return { name, compress: async (raw) => raw, release: () => {}, close: () => {} };
+  if (name === 'lz4') return memory ? new Lz4Compressor(memory) : pooled('lz4', 0);
   if (name === 'zstd') return createZstd(level);
   throw new UscopeError('WRITER_COMPRESSION', `"${name}" is not a compression; choose lz4, zstd or none`);
 }
 
-/** lz4-napi prepends the raw size as u32, which is the framing µScope files use. */
-async function compressLz4(raw: Uint8Array): Promise<Uint8Array> {
-  if (raw.length > INLINE_BYTES) return compressInPool('lz4', 0, raw);
-  return lz4CompressSync(Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength));
+function pooled(name: 'lz4' | 'zstd', level: number): Compressor {
+  return {
+    name,
+    compress: (raw) => compressInPool(name, level, raw),
+    release: releaseCompressed,
+    close: () => {},
+  };
 }
 
 /**
@@ -73,11 +82,7 @@ function createZstd(level: number): Compressor {
   const native = (zlib as unknown as { zstdCompress?: ZstdCompress }).zstdCompress;
   if (native) return nativeZstd(native, level);
   findZstdModule();
-  return {
-    name: 'zstd',
-    compress: (raw) => compressInPool('zstd', level, raw),
-    release: releaseCompressed,
-  };
+  return pooled('zstd', level);
 }
 
 function nativeZstd(zstdCompress: ZstdCompress, level: number): Compressor {
@@ -90,6 +95,7 @@ function nativeZstd(zstdCompress: ZstdCompress, level: number): Compressor {
         zstdCompress(raw, options, (error, result) => (error ? reject(error) : resolve(result)));
       }),
     release: () => {},
+    close: () => {},
   };
 }
 

@@ -7,6 +7,8 @@ import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { Action, RecordKind, SessionStatus } from '../format/index.js';
 import { createCpuSummarizer } from '../protocols/cpu/index.js';
+import { FrameRun } from './frame-run.js';
+import { FrameKernel } from './kernel/frame-kernel.js';
 import { RecordBatch } from './record-batch.js';
 import { RecordWriter } from './record-writer.js';
 
@@ -108,6 +110,7 @@ describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) =>
           plain.run.margin = Number.POSITIVE_INFINITY;
           plain.push(batch.words, 0, batch.length);
           const fast = await open('fast', { summarizer: createCpuSummarizer, kernel });
+          expect(fast.run).toBeInstanceOf(kernel === 'wasm' ? FrameKernel : FrameRun);
           const ends = boundaries(batch);
           fast.run.margin = 0;
           const cuts = [0, ...splits.map((s) => ends[s % ends.length]), batch.length].sort((a, b) => a - b);

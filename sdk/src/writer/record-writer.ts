@@ -21,6 +21,7 @@ import { FrameEncoder } from './frame-encoder.js';
 import { FrameRun } from './frame-run.js';
 import type { FrameTaker } from './frame-taker.js';
 import { createFrameKernel } from './kernel/frame-kernel.js';
+import { WriterMemory } from './kernel/writer-memory.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -98,7 +99,8 @@ export class RecordWriter {
   private readonly carry = new CarryBuffer();
   private readonly freeBuffers: SegmentBuffer[] = [];
   private readonly timer: NodeJS.Timeout | null;
-  private open = new SegmentBuffer();
+  private readonly memory = WriterMemory.create();
+  private open = new SegmentBuffer(this.memory);
 
   private frameCount: number;
   private itemCount: number;
@@ -132,7 +134,9 @@ export class RecordWriter {
     const { state, summarizer } = start;
     const { payloadSizes } = this.checker;
     const kernel =
-      options.kernel === 'typescript' ? null : createFrameKernel(state, summarizer, payloadSizes);
+      this.memory && options.kernel !== 'typescript'
+        ? createFrameKernel(this.memory, state, summarizer, payloadSizes)
+        : null;
     this.run = kernel ?? new FrameRun(state, summarizer, payloadSizes);
     this.summarizer = kernel ? kernel.summarizer : summarizer;
     this.encoder = new FrameEncoder(state, this.summarizer);
@@ -144,7 +148,8 @@ export class RecordWriter {
       hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
       creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
     });
-    this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel);
+    const { compression = 'lz4', compressionLevel } = options;
+    this.compressor = createCompressor(compression, compressionLevel, this.memory);
     this.committer = new Committer(
       start.trace.file,
       this.compressor,
@@ -444,7 +449,7 @@ export class RecordWriter {
       nextString: this.nextString,
       strings: this.strings.drain(),
     });
-    this.open = this.freeBuffers.pop() ?? new SegmentBuffer();
+    this.open = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory);
     this.open.start(nextStartPs, this.state);
     this.policy.restart(nextStartPs);
     this.cutAt = performance.now();
@@ -491,6 +496,7 @@ export class RecordWriter {
       await this.committer.retryWhileFull(() => this.writeFinal(end));
       return this.stats;
     } finally {
+      this.compressor.close();
       await this.trace.file.close();
     }
   }

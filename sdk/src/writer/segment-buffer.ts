@@ -3,12 +3,13 @@
  * memory, so that a thread can compress them where they are.
  */
 import type { StorageState } from '../state/storage-state.js';
+import type { WriterMemory } from './kernel/writer-memory.js';
 
 const INITIAL_BYTES = 2 * 1024 * 1024;
 
 export class SegmentBuffer {
-  bytes = new Uint8Array(new SharedArrayBuffer(INITIAL_BYTES));
-  view = new DataView(this.bytes.buffer);
+  bytes: Uint8Array;
+  view: DataView;
   /** Bytes used. */
   length = 0;
   numFrames = 0;
@@ -21,6 +22,12 @@ export class SegmentBuffer {
   checkpoint: Uint8Array = new Uint8Array(0);
   /** Storages whose slots in the checkpoint are the client's snapshots. */
   readonly snapshots = new Set<number>();
+
+  /** @param memory where the bytes are to lie, if compiled code is to work on them */
+  constructor(private readonly memory: WriterMemory | null = null) {
+    this.bytes = this.allocate(INITIAL_BYTES);
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+  }
 
   /** Makes the buffer an empty segment that starts at `timeStartPs` in `state`. */
   start(timeStartPs: bigint, state: StorageState): void {
@@ -38,20 +45,18 @@ export class SegmentBuffer {
     this.startHi = Number(timeStartPs >> 32n);
   }
 
-  /** Appends the first `size` of these bytes. */
-  append(bytes: Uint8Array, size: number): void {
-    this.reserve(size);
-    this.bytes.set(bytes.subarray(0, size), this.length);
-    this.length += size;
-  }
-
   /** Makes room for `size` more bytes; growth doubles, so it happens a few times in a trace's life. */
   reserve(size: number): void {
     const needed = this.length + size;
     if (needed <= this.bytes.length) return;
-    const grown = new Uint8Array(new SharedArrayBuffer(Math.max(needed, this.bytes.length * 2)));
+    const grown = this.allocate(Math.max(needed, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
+    this.memory?.giveBack(this.bytes);
     this.bytes = grown;
-    this.view = new DataView(grown.buffer);
+    this.view = new DataView(grown.buffer, grown.byteOffset, grown.length);
+  }
+
+  private allocate(size: number): Uint8Array {
+    return this.memory ? this.memory.take(size) : new Uint8Array(new SharedArrayBuffer(size));
   }
 }

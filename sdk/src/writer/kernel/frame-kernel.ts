@@ -1,7 +1,6 @@
 /**
  * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun, at a fraction of its cost. One memory holds the
- * shadow state, a window for records and one for the frames made of them; it has its full size from the start, so that views of it
- * stay valid.
+ * shadow state, a window for records and one for the frames made of them; it has its full size from the start,
  */
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from '../cut-policy.js';
@@ -10,14 +9,12 @@ import type { SegmentBuffer } from '../segment-buffer.js';
 import type { Summarizer } from '../summarizer.js';
 import { WASM_BASE64 } from './frame-run-wasm.js';
 import { KernelSums, SUM_BYTES, type SumExports } from './kernel-sums.js';
+import type { WriterMemory } from './writer-memory.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
 const WINDOW_BYTES = 1024 * 1024;
 /** The compiled code may write so far past a frame's end. */
 const OUT_SLACK_BYTES = 64;
-const PAGE_BYTES = 65_536;
-/** Above the compiled code's stack. */
-const FIRST_FREE = 16_384;
 const WORD = 2 ** 32;
 
 /** Words of `struct run`, in its order. */
@@ -61,29 +58,21 @@ const FIELD_WORDS = 4;
 
 let compiled: WebAssembly.Module | null = null;
 
-/**
- * null where FrameRun has to do the work: without WebAssembly (a Node started with --jitless), with a summarizer that does more than add
- * up, or when the process has no address space left for one more memory (after some thousands).
- */
+/** null where FrameRun has to do the work: with a summarizer that does more than add up. */
 export function createFrameKernel(
+  memory: WriterMemory,
   state: StorageState,
   summarizer: Summarizer | null,
   payloadSizes: Uint32Array,
 ): FrameKernel | null {
-  if (!('WebAssembly' in globalThis) || (summarizer !== null && !summarizer.cycleSums)) return null;
-  try {
-    return new FrameKernel(state, summarizer, payloadSizes);
-  } catch (error) {
-    if (error instanceof RangeError) return null;
-    throw error;
-  }
+  if (summarizer !== null && !summarizer.cycleSums) return null;
+  return new FrameKernel(memory, state, summarizer, payloadSizes);
 }
 
 export class FrameKernel extends FrameTaker {
   override readonly window: Uint8Array;
   private readonly run: Uint32Array;
   private readonly words: Uint32Array;
-  private readonly out: Uint8Array;
   private readonly frameRun: (run: number) => void;
   private readonly runAt: number;
   /** The message being taken, when it is not in the window itself. */
@@ -95,26 +84,25 @@ export class FrameKernel extends FrameTaker {
 
   /** Moves the state's arrays, and the summarizer's open sums, into its memory. */
   constructor(
+    space: WriterMemory,
     private readonly state: StorageState,
     summarizer: Summarizer | null,
     payloadSizes: Uint32Array,
   ) {
     super();
     const { layout } = state;
-    const space = new Space();
-    this.runAt = space.take(Run.LENGTH * 4);
-    const storages = space.take(layout.numStorages * STORAGE_WORDS * 4);
-    const fields = space.take(layout.sizes.length * FIELD_WORDS * 4);
-    const events = space.take(payloadSizes.byteLength);
-    const cells = space.take(state.cells.byteLength);
-    const mask = space.take(state.mask.byteLength);
-    const occupied = space.take(state.occupied.byteLength);
-    const words = space.take(WINDOW_BYTES);
-    const out = space.take(WINDOW_BYTES + OUT_SLACK_BYTES);
+    this.runAt = space.place(Run.LENGTH * 4);
+    const storages = space.place(layout.numStorages * STORAGE_WORDS * 4);
+    const fields = space.place(layout.sizes.length * FIELD_WORDS * 4);
+    const events = space.place(payloadSizes.byteLength);
+    const cells = space.place(state.cells.byteLength);
+    const mask = space.place(state.mask.byteLength);
+    const occupied = space.place(state.occupied.byteLength);
+    const words = space.place(WINDOW_BYTES);
     const numSums = summarizer?.cycleSums?.fields.length ?? 0;
-    const sums = space.take(numSums * SUM_BYTES);
-    const touched = space.take(numSums * 4);
-    const memory = space.memory();
+    const sums = space.place(numSums * SUM_BYTES);
+    const touched = space.place(numSums * 4);
+    const { memory } = space;
     const { buffer } = memory;
 
     state.moveTo(buffer, { cells, mask, occupied });
@@ -133,9 +121,8 @@ export class FrameKernel extends FrameTaker {
     new Uint32Array(buffer, events).set(payloadSizes);
     this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
     this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
-    this.out = new Uint8Array(buffer, out, WINDOW_BYTES + OUT_SLACK_BYTES);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
-    const places = [words, out, cells, mask, occupied, storages, fields, events];
+    const places = [words, 0, cells, mask, occupied, storages, fields, events];
     this.run.set([...places, layout.numStorages, payloadSizes.length, sums, touched, numSums]);
     this.run[Run.COMPACT] = 1;
 
@@ -162,6 +149,8 @@ export class FrameKernel extends FrameTaker {
     run[Run.BEGIN] = first - shift;
     run[Run.END] = end - shift;
     run[Run.LAST_BEGIN] = Math.max(0, Math.min(end - this.margin, end) - shift);
+    buffer.reserve((end - first) * 4 + OUT_SLACK_BYTES);
+    run[Run.OUT] = buffer.bytes.byteOffset + buffer.length;
     run[Run.SOFT_LIMIT] = Math.max(0, policy.softLimit - buffer.length);
     run[Run.HARD_LIMIT] = Math.max(0, policy.hardLimit - buffer.length);
     run[Run.GRID_LO] = policy.nextLo;
@@ -190,7 +179,7 @@ export class FrameKernel extends FrameTaker {
 
   private finish(buffer: SegmentBuffer): void {
     const { run } = this;
-    buffer.append(this.out, run[Run.OUT_LENGTH]);
+    buffer.length += run[Run.OUT_LENGTH];
     buffer.numFrames += run[Run.FRAMES];
     buffer.numActiveFrames += run[Run.ACTIVE_FRAMES];
     this.lastLo = run[Run.LAST_LO];
@@ -198,23 +187,6 @@ export class FrameKernel extends FrameTaker {
     this.ordinal = run[Run.ORDINAL_LO] + run[Run.ORDINAL_HI] * WORD;
     this.items = run[Run.ITEMS];
     if (run[Run.DROPPED] !== 0) this.rollBack(this.state, buffer);
-  }
-}
-
-/** Lays out the memory. */
-class Space {
-  private next = FIRST_FREE;
-
-  /** Offset of so many bytes of zeros, 16-aligned. */
-  take(bytes: number): number {
-    const at = this.next;
-    this.next = (at + bytes + 15) & ~15;
-    return at;
-  }
-
-  memory(): WebAssembly.Memory {
-    const pages = Math.ceil(this.next / PAGE_BYTES);
-    return new WebAssembly.Memory({ initial: pages, maximum: pages });
   }
 }
 

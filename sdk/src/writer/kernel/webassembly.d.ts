@@ -8,7 +8,9 @@ declare namespace WebAssembly {
     readonly exports: Record<string, unknown>;
   }
   class Memory {
-    constructor(descriptor: { initial: number; maximum: number });
-    readonly buffer: ArrayBuffer;
+    constructor(descriptor: { initial: number; maximum: number; shared: true });
+    readonly buffer: SharedArrayBuffer;
+    /** Pages of 64 KiB. */
+    grow(pages: number): number;
   }
 }

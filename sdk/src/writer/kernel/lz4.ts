@@ -1,0 +1,20 @@
+/** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
+import { WASM_BASE64 } from './lz4-wasm.js';
+
+export const LZ4_TABLE_BYTES = 65_536;
+/** What LZ4 adds at most to `size` bytes, with the size in front and the slack that the code may write behind. */
+export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 64;
+/** Bytes in front of a block: its raw size as u32, the framing of µScope files (§8.6.7). */
+export const LZ4_PREFIX_BYTES = 4;
+
+/** (table, source, size, target) -> size of the block. */
+export type Lz4Compress = (table: number, source: number, size: number, target: number) => number;
+
+export const lz4Module = (): Uint8Array => Buffer.from(WASM_BASE64, 'base64');
+
+let compiled: WebAssembly.Module | null = null;
+
+export function bindLz4(memory: WebAssembly.Memory): Lz4Compress {
+  compiled ??= new WebAssembly.Module(lz4Module());
+  return new WebAssembly.Instance(compiled, { env: { memory } }).exports.lz4_compress as Lz4Compress;
+}
