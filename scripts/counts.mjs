@@ -22,6 +22,18 @@ export function countsFromOutput({ ok, output }) {
 }
 
 /**
+ * The last line of pytest: `2 failed, 49 passed, 1 skipped in 3.21s`.
+ * @param {{ok: boolean, output: string}} outcome
+ * @returns {Counts}
+ */
+export function countsFromPytest({ ok, output }) {
+  const last = output.trim().split('\n').at(-1) ?? '';
+  const count = (/** @type {string} */ word) => Number(new RegExp(`(\\d+) ${word}`).exec(last)?.[1] ?? 0);
+  const failed = count('failed') + count('error');
+  return { passed: count('passed'), failed: atLeastOneUnlessOk(ok, failed), skipped: count('skipped') };
+}
+
+/**
  * vitest's JSON report. A file that does not even load has no tests; it counts as one failure.
  * @param {boolean} ok whether vitest exited with 0
  * @param {string | null} report text of the report, null when there is none

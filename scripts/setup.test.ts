@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { checkNode } from './setup.mjs';
 import { ROOT, run } from './step.mjs';
 import { needsFor, verilatorIsNewEnough } from './system-packages.mjs';
@@ -22,6 +22,57 @@ describe('a machine without anything but Node', () => {
     for (const name of ['gcc', 'g++', 'make', 'pkg-config', 'libzmq3-dev', 'verilator', 'clang-format']) {
       expect(stderr).toMatch(new RegExp(`apt-get install .*\\b${name.replace(/\+/g, '\\+')}( |$)`, 'm'));
     }
+  });
+});
+
+describe('a machine that lacks only what is optional', () => {
+  let directory: string;
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'uscope-path-'));
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  /** Every program needed, each as a script; apt-get writes down what it is asked, and `chromium` comes if it may. */
+  function machine(apt: 'works' | 'fails'): { apt: () => string; run: (purpose: string) => unknown } {
+    const log = join(directory, 'apt.log');
+    const script = (name: string, text: string) =>
+      writeFileSync(join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    for (const name of ['gcc', 'g++', 'make', 'pkg-config', 'clang-format', 'python3'])
+      script(name, 'exit 0');
+    script('verilator', 'echo Verilator 5.036');
+    const effect = `case "$*" in *chromium*) echo '#!/bin/sh' > ${directory}/chromium; /bin/chmod +x ${directory}/chromium;; esac`;
+    script(
+      'apt-get',
+      `echo "$*" >> ${log}\n${apt === 'works' ? effect : '[ "$1" = --version ] || exit 100'}`,
+    );
+    script('sudo', 'while [ "$1" != apt-get ] && [ $# -gt 0 ]; do shift; done; [ $# -eq 0 ] || exec "$@"');
+    const source = `import { ensureSystemPackages } from './scripts/system-packages.mjs';
+      const { installed, missing } = await ensureSystemPackages(process.argv[1]);
+      console.log(JSON.stringify({ installed, missing }));`;
+    return {
+      apt: () => readFileSync(log, 'utf8').replace(/^--version\n/, ''),
+      run(purpose) {
+        const args = ['--input-type=module', '-e', source, purpose];
+        const { stdout } = spawnSync(process.execPath, args, {
+          cwd: ROOT,
+          env: { PATH: directory },
+          encoding: 'utf8',
+        });
+        return JSON.parse(stdout);
+      },
+    };
+  }
+
+  it('gets Chromium for the tests, and nothing for the demo', () => {
+    const { apt, run } = machine('works');
+    expect(run('demo')).toEqual({ installed: [], missing: [] });
+    expect(run('test')).toEqual({ installed: ['chromium'], missing: [] });
+    expect(apt()).toBe('update\ninstall -y --no-install-recommends chromium\n');
+    expect(run('test')).toEqual({ installed: [], missing: [] });
+  });
+
+  it('is ready all the same where apt-get fails', () => {
+    expect(machine('fails').run('test')).toEqual({ installed: [], missing: [] });
   });
 });
 

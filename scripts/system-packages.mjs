@@ -12,6 +12,7 @@ import { run } from './step.mjs';
  * @property {string} debian Package that provides it on Debian 12.
  * @property {() => boolean} present
  * @property {boolean} [optional] Something is poorer without it, nothing fails.
+ * @property {boolean} [wanted] Optional, but installed even if nothing else is missing.
  */
 
 const VERILATOR_MIN = [5, 6];
@@ -63,12 +64,19 @@ const NEEDS = {
     present: () => succeeds('python3', ['--version']),
     optional: true,
   },
+  chromium: {
+    what: 'Chromium (the tests that read traces in a page are skipped without it)',
+    debian: 'chromium',
+    present: () => succeeds('chromium', ['--version']),
+    optional: true,
+    wanted: true,
+  },
 };
 
 const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 
 /** What is needed beyond `ALWAYS`: `bench` compares with waveforms, `test` checks how C is formatted. */
-const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat'] };
+const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat', 'chromium'] };
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */
 
@@ -86,15 +94,23 @@ export function needsFor(purpose) {
 export async function ensureSystemPackages(purpose, { install = true } = {}) {
   const absent = needsFor(purpose).filter((need) => !need.present());
   const required = absent.filter((need) => !need.optional);
-  // Optional needs alone are no reason to change somebody's machine.
-  if (required.length === 0) return { installed: [], missing: [], log: '' };
+  // Most optional needs alone are no reason to change somebody's machine.
+  if (!absent.some((need) => !need.optional || need.wanted)) return { installed: [], missing: [], log: '' };
 
   const apt = install ? aptCommand() : null;
   if (apt === null) return { installed: [], missing: required, log: '' };
 
-  const packages = [...new Set(absent.map((need) => need.debian))];
-  const log = await aptInstall(apt, packages);
-  return { installed: packages, missing: required.filter((need) => !need.present()), log };
+  // Optional ones by themselves: apt-get installs nothing when it does not know one of the names.
+  const groups = [required, absent.filter((need) => need.optional)].filter((group) => group.length > 0);
+  let log = await aptRun(apt, ['update']);
+  for (const group of groups) log += await aptRun(apt, [...INSTALL, ...packagesOf(group)]);
+  const installed = absent.filter((need) => need.present());
+  return { installed: packagesOf(installed), missing: required.filter((need) => !need.present()), log };
+}
+
+/** @param {readonly Need[]} needs */
+function packagesOf(needs) {
+  return [...new Set(needs.map((need) => need.debian))];
 }
 
 /**
@@ -102,7 +118,7 @@ export async function ensureSystemPackages(purpose, { install = true } = {}) {
  * @param {readonly Need[]} missing
  */
 export function describeMissing(missing) {
-  const packages = [...new Set(missing.map((need) => need.debian))].join(' ');
+  const packages = packagesOf(missing).join(' ');
   return (
     `missing: ${missing.map((need) => need.what).join('; ')}. ` +
     `They could not be installed from here (that needs apt-get and root, or sudo without a password). ` +
@@ -127,21 +143,22 @@ function aptCommand() {
     : null;
 }
 
+const INSTALL = ['install', '-y', '--no-install-recommends'];
+
 /**
+ * What it says; whether it worked is probed afterwards: a failed update of one source need not matter.
  * @param {string[]} apt
- * @param {string[]} packages
+ * @param {string[]} args
  */
-async function aptInstall([command, ...lead], packages) {
+async function aptRun([command, ...lead], args) {
   const env = { DEBIAN_FRONTEND: 'noninteractive' };
-  const update = await run({ title: 'apt-get update', command, args: [...lead, 'update'], env });
-  // A failed update of one source need not matter: whether the packages came is probed afterwards.
-  const install = await run({
-    title: 'apt-get install',
+  const { output } = await run({
+    title: `apt-get ${args[0]}`,
     command,
-    args: [...lead, 'install', '-y', '--no-install-recommends', ...packages],
+    args: [...lead, ...args],
     env,
   });
-  return update.output + install.output;
+  return output;
 }
 
 /**

@@ -7,6 +7,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { cocotbTests } from './cocotb.mjs';
 import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
 import { buildSteps, runScript, setUpPackages } from './setup.mjs';
 import { printResult, run, runStep } from './step.mjs';
@@ -87,6 +88,8 @@ await runScript(async () => {
     console.log(`\n${headline}`);
     for (const step of steps) counts.push(countsFromOutput(await runStep(step)));
   }
+  console.log('\nPython');
+  counts.push(await cocotbTests());
   console.log('\nTests');
   counts.push(await vitest(process.argv.slice(2)));
 

@@ -1,0 +1,8 @@
+"""µScope traces from cocotb tests and any Python model. See the README."""
+
+from .client import ClientTrace, TraceStats
+from .errors import UscopeError
+from .trace import Trace
+
+__version__ = "0.1.0"
+__all__ = ["ClientTrace", "Trace", "TraceStats", "UscopeError"]

@@ -1,0 +1,222 @@
+"""The connection of this process to the daemon: one DEALER socket and one thread that owns it."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from typing import TYPE_CHECKING, Any, Dict, List, Optional
+
+import zmq
+
+from .errors import UscopeError
+from .messages import PROTOCOL_VERSION, Message, data_message, decode_control, encode_control
+
+if TYPE_CHECKING:
+    from .client import ClientTrace
+
+HELLO_INTERVAL_S = 0.2
+PING_INTERVAL_S = 1.0
+IDLE_SEND_S = 0.05
+CLIENT_NAME = "cocotbext-uscope 0.1.0"
+
+
+def _process_start() -> int:
+    """Start of this process in clock ticks since boot; 0 when unknown."""
+    try:
+        with open("/proc/self/stat", "rb") as file:
+            return int(file.read().rsplit(b")", 1)[1].split()[19])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+class Connection:
+    """Sends batches, receives acknowledgements, reconnects and resumes."""
+
+    def __init__(self, endpoint: str, timeout_s: float) -> None:
+        self.endpoint = endpoint
+        self.timeout_s = timeout_s
+        self.lock = threading.Condition()
+        self.lost: Optional[UscopeError] = None
+        self._welcome = False
+        self._said_hello = 0.0
+        self._pinged = 0.0
+        self._heard = time.monotonic()
+        self._requests = 0
+        self._traces: List["ClientTrace"] = []
+        self._opening: Dict[int, "ClientTrace"] = {}
+        self._by_number: Dict[int, "ClientTrace"] = {}
+        self._stop = False
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_write, False)
+        self._socket = self._connect()
+        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self._thread = threading.Thread(target=self._run, name="uscope", daemon=True)
+        self._thread.start()
+
+    def _connect(self) -> "zmq.Socket[bytes]":
+        socket: "zmq.Socket[bytes]" = zmq.Context.instance().socket(zmq.DEALER)
+        for option, value in (
+            (zmq.LINGER, 0),
+            (zmq.IMMEDIATE, 1),
+            (zmq.SNDHWM, 0),
+            (zmq.RCVHWM, 0),
+            (zmq.RECONNECT_IVL, 50),
+            (zmq.RECONNECT_IVL_MAX, 500),
+        ):
+            socket.setsockopt(option, value)
+        try:
+            socket.connect(self.endpoint)
+        except zmq.ZMQError as cause:
+            socket.close()
+            detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
+            raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
+        return socket
+
+    # -- called by traces, with the lock held
+
+    def wake(self) -> None:
+        """There is something to do for the thread."""
+        try:
+            os.write(self._wake_write, b"w")
+        except BlockingIOError:
+            pass  # it is awake
+
+    def add(self, trace: "ClientTrace") -> None:
+        self._traces.append(trace)
+        if self._welcome:
+            self._open(trace)
+        self.wake()
+
+    def remove(self, trace: "ClientTrace") -> None:
+        if trace in self._traces:
+            self._traces.remove(trace)
+        self._by_number = {n: t for n, t in self._by_number.items() if t is not trace}
+
+    def shut_down(self) -> None:
+        """Ends the thread; called without the lock."""
+        with self.lock:
+            self._stop = True
+            self.wake()
+        self._thread.join()
+        self._socket.disable_monitor()
+        self._monitor.close()
+        self._socket.close()
+        os.close(self._wake_read)
+        os.close(self._wake_write)
+
+    # -- the thread
+
+    def _run(self) -> None:
+        poller = zmq.Poller()
+        poller.register(self._socket, zmq.POLLIN)
+        poller.register(self._monitor, zmq.POLLIN)
+        poller.register(self._wake_read, zmq.POLLIN)
+        while not self._stop:
+            ready = dict(poller.poll(int(1000 * IDLE_SEND_S)))
+            with self.lock:
+                if self._wake_read in ready:
+                    os.read(self._wake_read, 65536)
+                if self._monitor in ready:
+                    self._monitor.recv_multipart()
+                    self._welcome = False
+                if self._socket in ready:
+                    self._receive()
+                self._keep_alive()
+                self._send_batches()
+                self.lock.notify_all()
+
+    def _receive(self) -> None:
+        while True:
+            try:
+                parts = self._socket.recv_multipart(zmq.NOBLOCK)
+            except zmq.Again:
+                return
+            self._heard = time.monotonic()
+            try:
+                self._handle(decode_control(parts[0]))
+            except (UscopeError, KeyError, TypeError) as error:
+                self.lost = UscopeError("BRIDGE_MESSAGE", f"the daemon's message makes no sense: {error}")
+
+    def _keep_alive(self) -> None:
+        now = time.monotonic()
+        if not self._welcome and now - self._said_hello >= HELLO_INTERVAL_S:
+            self._said_hello = now
+            self._send(
+                t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=os.getpid(), start=_process_start()
+            )
+        elif self._welcome and now - self._pinged >= PING_INTERVAL_S and now - self._heard >= PING_INTERVAL_S:
+            self._pinged = now
+            self._send(t="ping")
+
+    @property
+    def silent_s(self) -> float:
+        """Seconds since the daemon last said something."""
+        return time.monotonic() - self._heard
+
+    def _send(self, **message: Any) -> None:
+        try:
+            self._socket.send(encode_control(message), zmq.NOBLOCK)
+        except zmq.Again:
+            pass  # no connection: it is said again
+
+    def send_for(self, trace: "ClientTrace", message: Message) -> None:
+        """A control message of an opened trace; lost ones are repeated after the reconnect. With the lock held."""
+        if self._welcome and trace.number is not None:
+            trace.outbox.append(encode_control(message))
+            self.wake()
+
+    def _open(self, trace: "ClientTrace") -> None:
+        self._requests += 1
+        self._opening[self._requests] = trace
+        trace.number = None
+        trace.outbox.clear()
+        self._send(t="open", req=self._requests, **trace.open_arguments())
+
+    def _send_batches(self) -> None:
+        for trace in self._traces:
+            if trace.number is None or not self._welcome:
+                continue
+            trace.stream.seal()
+            for batch in iter(trace.stream.next_unsent, None):
+                parts = data_message(trace.number, trace.epoch, trace.seq, batch.first_frame, batch.payload)
+                trace.seq += 1
+                self._socket.send_multipart(parts, copy=True)
+            while trace.outbox:
+                self._socket.send(trace.outbox.popleft())
+
+    def _handle(self, message: Message) -> None:
+        kind = message["t"]
+        if kind == "welcome":
+            if not self._welcome:
+                self._welcome = True
+                for trace in self._traces:
+                    self._open(trace)
+        elif kind == "opened":
+            opened = self._opening.pop(message["req"], None)
+            if opened:
+                self._by_number[message["trace"]] = opened
+                opened.on_opened(message)
+        elif kind == "error":
+            self._handle_error(message)
+        elif kind in ("ack", "stalled", "closed"):
+            trace_of = self._by_number.get(message["trace"])
+            if trace_of:
+                getattr(trace_of, f"on_{kind}")(message)
+
+    def _handle_error(self, message: Message) -> None:
+        error = UscopeError(str(message.get("code")), str(message.get("msg")))
+        if "req" in message:
+            trace = self._opening.pop(message["req"], None)
+            if trace:
+                trace.on_failure(error)
+        elif "trace" in message:
+            of = self._by_number.get(message["trace"])
+            if of is None or message.get("epoch", of.epoch) != of.epoch:
+                return
+            if message.get("retry"):
+                self._open(of)
+            else:
+                of.on_failure(error)
+        else:
+            self.lost = error

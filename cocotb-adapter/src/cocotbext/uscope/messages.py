@@ -1,0 +1,47 @@
+"""Control messages and data headers of the bridge protocol (docs/bridge-protocol.md §2-§4)."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any, Dict, List
+
+import msgpack
+
+from .errors import UscopeError
+
+PROTOCOL_VERSION = 1
+MAX_CONTROL_BYTES = 4 * 1024 * 1024
+MAX_PAYLOAD_BYTES = 1024 * 1024
+DATA_MAGIC = 0x54414475
+DATA_HEADER_BYTES = 48
+
+Message = Dict[str, Any]
+_HEADER = struct.Struct("<IHHIIQQIIQ")
+
+
+def encode_control(message: Message) -> bytes:
+    """A control message; keys in the order given, those that are None left out."""
+    packed = msgpack.packb({k: v for k, v in message.items() if v is not None}, use_bin_type=True)
+    assert isinstance(packed, bytes)
+    return packed
+
+
+def decode_control(data: bytes) -> Message:
+    """:raises UscopeError: BRIDGE_MESSAGE when it is no map with a text ``t``."""
+    if len(data) > MAX_CONTROL_BYTES:
+        raise UscopeError("BRIDGE_MESSAGE", f"a control message of {len(data)} bytes")
+    try:
+        message = msgpack.unpackb(data, raw=False, strict_map_key=True)
+    except Exception as cause:
+        raise UscopeError("BRIDGE_MESSAGE", f"a control message that is no msgpack: {cause}") from cause
+    if not isinstance(message, dict) or not isinstance(message.get("t"), str):
+        raise UscopeError("BRIDGE_MESSAGE", "a control message that is no map with a text `t`")
+    return message
+
+
+def data_message(trace: int, epoch: int, seq: int, first_frame: int, payload: bytes) -> List[bytes]:
+    """The two parts of a data message; ``payload`` is whole records of whole frames."""
+    header = _HEADER.pack(
+        DATA_MAGIC, 0, DATA_HEADER_BYTES, trace, epoch, seq, first_frame, len(payload), 0, 0
+    )
+    return [header, payload]

@@ -1,0 +1,55 @@
+"""The 16-byte records of the bridge protocol (docs/bridge-protocol.md §5)."""
+
+from __future__ import annotations
+
+import struct
+
+SET, CLEAR, ADD, PROP_SET = 1, 2, 3, 4
+MAX_ITEMS = 65_535
+MAX_STRING_BYTES = 65_520
+INLINE_BYTES = 8
+_MASK64 = (1 << 64) - 1
+
+_OP = struct.Struct("<BBHHHQ")
+_EVENT = struct.Struct("<BBHI8s")
+_BEGIN = struct.Struct("<BBHIQ")
+_END = struct.Struct("<BBHIQ")
+_STRING = struct.Struct("<BBHIQ")
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 16)
+
+
+def op(action: int, storage: int, slot: int, field: int, value: int) -> bytes:
+    """SET, CLEAR, ADD or PROP_SET; negative values in two's complement."""
+    return _OP.pack(0x01, action, storage, slot, field, value & _MASK64)
+
+
+def event(event_type: int, payload: bytes) -> bytes:
+    """An event with its packed payload."""
+    head = _EVENT.pack(0x03, 0, event_type, len(payload), payload[:INLINE_BYTES])
+    return head + _padded(payload[INLINE_BYTES:])
+
+
+def begin(time_ps: int) -> bytes:
+    """The start of a frame, in ps."""
+    return _BEGIN.pack(0x10, 0, 0, 0, time_ps)
+
+
+def end(items: int, ordinal: int) -> bytes:
+    """The end of a frame."""
+    return _END.pack(0x11, 0, 0, items, ordinal)
+
+
+def string(index: int, data: bytes) -> bytes:
+    """A string, at most MAX_STRING_BYTES of UTF-8."""
+    return _STRING.pack(0x12, 0, 0, len(data), index) + _padded(data)
+
+
+_SNAPSHOT = struct.Struct("<BBHIII")
+
+
+def snapshot(storage: int, offset: int, total: int, part: bytes) -> bytes:
+    """A part of a storage's mask and slot data; between frames."""
+    return _SNAPSHOT.pack(0x13, 0, storage, len(part), offset, total) + _padded(part)

@@ -1,0 +1,68 @@
+// @ts-check
+/**
+ * The tests of the cocotb adapter, in a Python environment of their own (cocotb-adapter/.venv). Without Python's venv, or
+ * without a package index to install from, they are left out, and said to be.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { countsFromPytest } from './counts.mjs';
+import { printResult, ROOT, run, runStep } from './step.mjs';
+
+const FOLDER = join(ROOT, 'cocotb-adapter');
+const PYTHON = join(FOLDER, '.venv', 'bin', 'python');
+const PACKAGES = ['pyzmq', 'msgpack', 'cocotb', 'pytest', 'mypy'];
+const INSTALL_TIMEOUT_MS = 3 * 60_000;
+const TEST_TIMEOUT_MS = 5 * 60_000;
+
+/** @typedef {import('./counts.mjs').Counts} Counts */
+
+/** @returns {Promise<Counts>} */
+export async function cocotbTests() {
+  const why = await prepare();
+  if (why !== null) {
+    console.log(`skip  tests of the cocotb adapter: ${why}`);
+    return { passed: 0, failed: 0, skipped: 1 };
+  }
+  const types = await runStep({
+    title: 'types of the cocotb adapter (mypy)',
+    command: PYTHON,
+    args: ['-m', 'mypy', '--strict', '--config-file', join(FOLDER, 'pyproject.toml'), join(FOLDER, 'src')],
+  });
+  const tests = await run({
+    title: 'cocotb adapter (pytest, Icarus)',
+    command: PYTHON,
+    args: ['-m', 'pytest', '-q', '--color=no', '-p', 'no:cacheprovider', join(FOLDER, 'tests')],
+    env: { PYTHONPATH: join(FOLDER, 'src'), PYTHONDONTWRITEBYTECODE: '1' },
+    timeoutMs: TEST_TIMEOUT_MS,
+  });
+  printResult('cocotb adapter (pytest)', tests);
+  const counts = countsFromPytest(tests);
+  return types.ok ? { ...counts, passed: counts.passed + 1 } : { ...counts, failed: counts.failed + 1 };
+}
+
+/** @returns {Promise<string | null>} why the tests cannot run; null when they can */
+async function prepare() {
+  if (!existsSync(PYTHON)) {
+    const venv = await run({
+      title: 'venv',
+      command: 'python3',
+      args: ['-m', 'venv', join(FOLDER, '.venv')],
+      timeoutMs: INSTALL_TIMEOUT_MS,
+    });
+    if (!venv.ok) return 'no Python environment could be made; install python3-venv';
+  }
+  const imports = await run({
+    title: 'imports',
+    command: PYTHON,
+    args: ['-c', 'import zmq, msgpack, cocotb, pytest, mypy'],
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  });
+  if (imports.ok) return null;
+  const pip = await run({
+    title: 'pip',
+    command: PYTHON,
+    args: ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES],
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  });
+  return pip.ok ? null : `pip could not install ${PACKAGES.join(', ')}`;
+}
