@@ -6,7 +6,7 @@ import { encodeCommitRecord } from '../../sdk/src/format/commit-record.js';
 import { encodeFrames } from '../../sdk/src/format/frame.js';
 import { encodeFramesV01 } from '../../sdk/src/format/frame-v01.js';
 import { compressionFlags, encodeHeader, Flag, HEADER_SIZE } from '../../sdk/src/format/header.js';
-import { encodePreamble } from '../../sdk/src/format/preamble.js';
+import { ChunkType, decodeChunks, encodeChunk, encodePreamble } from '../../sdk/src/format/preamble.js';
 import { encodeSectionTable, type SectionEntry, SectionType } from '../../sdk/src/format/section-table.js';
 import { encodeSegmentHeader } from '../../sdk/src/format/segment.js';
 import { encodeSegmentTable } from '../../sdk/src/format/segment-table.js';
@@ -36,6 +36,12 @@ export interface TraceSpec {
   readonly interleaved?: boolean;
   /** Checkpoints hold the state after their segment, as one existing writer stores them. */
   readonly checkpointsAfter?: boolean;
+  /** Format version 0.N; below 3 storages have no properties, and the place of the string pool is stored wrong. */
+  readonly minor?: number;
+  /** Segments and sections stand where they happen to, as existing writers leave them. */
+  readonly unaligned?: boolean;
+  /** The summary is written in its old form, CSUM (§6.3). */
+  readonly csum?: boolean;
 }
 
 export interface SegmentSpec {
@@ -90,12 +96,13 @@ export class TraceBuilder {
   constructor(private readonly spec: TraceSpec) {
     const { schema, dut = [], session = openSession, compression = 'none', interleaved = true } = spec;
     const preamble = encodePreamble({ schema, dut, checkpointIntervalPs: 10_000n, session });
-    this.preambleEnd = preamble.preambleEnd;
+    const bytes = (spec.minor ?? 3) < 3 ? oldPreamble(preamble.bytes) : preamble.bytes;
+    this.preambleEnd = HEADER_SIZE + bytes.length;
     this.sessionOffset = preamble.sessionPayloadOffset;
     this.flags = compressionFlags(compression) | (interleaved ? Flag.INTERLEAVED : Flag.COMPACT_DELTAS);
     this.state = new StorageState(schema);
-    this.file = new Uint8Array(preamble.preambleEnd);
-    this.file.set(preamble.bytes, HEADER_SIZE);
+    this.file = new Uint8Array(this.preambleEnd);
+    this.file.set(bytes, HEADER_SIZE);
     this.writeHeader(0n);
   }
 
@@ -116,6 +123,7 @@ export class TraceBuilder {
       segment.rawDeltas ??
       (interleaved ? encodeFrames(segment.frames, start) : encodeFramesV01(segment.frames, start, true));
     const deltas = this.compress(raw);
+    if (this.spec.unaligned) this.misalign();
     const offset = this.file.length;
     const header = encodeSegmentHeader({
       flags: 0,
@@ -145,11 +153,15 @@ export class TraceBuilder {
   finalize(options: { summary?: TraceSummary; session?: Partial<SessionInfo> } = {}): this {
     const sections: SectionEntry[] = [];
     const add = (type: number, bytes: Uint8Array): void => {
-      this.append(new Uint8Array(align8(this.file.length) - this.file.length));
+      if (this.spec.unaligned) this.misalign();
+      else this.append(new Uint8Array(align8(this.file.length) - this.file.length));
       sections.push({ type, flags: 0, offset: BigInt(this.file.length), size: BigInt(bytes.length) });
       this.append(bytes);
     };
-    if (options.summary) add(SectionType.COUNTER_SUMMARY, encodeTraceSummary(options.summary));
+    if (options.summary) {
+      const tsum = encodeTraceSummary(options.summary);
+      add(SectionType.COUNTER_SUMMARY, this.spec.csum ? oldSummary(tsum) : tsum);
+    }
     if (this.strings.length > 0) add(SectionType.STRINGS, encodeStringTable(this.strings));
     if (this.index.length > 0) add(SectionType.SEGMENTS, encodeSegmentTable(this.index));
     this.append(new Uint8Array(align8(this.file.length) - this.file.length));
@@ -174,6 +186,7 @@ export class TraceBuilder {
     this.file.set(
       encodeHeader({
         ...zeroHeader,
+        versionMinor: this.spec.minor ?? 3,
         flags: this.flags | extra,
         totalTimePs: isComplete ? this.lastTime : 0n,
         numSegments: this.index.length,
@@ -214,6 +227,11 @@ export class TraceBuilder {
     this.state.apply(action, storageId, slot, field, Number(value & 0xffff_ffffn), Number(value >> 32n));
   }
 
+  /** Up to the next offset that is 3 above a multiple of 8. */
+  private misalign(): void {
+    this.append(new Uint8Array((11 - (this.file.length % 8)) % 8));
+  }
+
   private append(...parts: readonly Uint8Array[]): void {
     const size = parts.reduce((sum, part) => sum + part.length, this.file.length);
     const grown = new Uint8Array(size);
@@ -225,6 +243,42 @@ export class TraceBuilder {
     }
     this.file = grown;
   }
+}
+
+/** A preamble as written before version 0.3: storages without the count of properties, the offset of the string pool 2 too large. */
+function oldPreamble(bytes: Uint8Array): Uint8Array {
+  const chunks = decodeChunks(bytes).map(({ type, payload }) =>
+    encodeChunk(type, type === ChunkType.SCHEMA ? oldSchema(payload) : payload),
+  );
+  return Buffer.concat([...chunks, encodeChunk(ChunkType.END, new Uint8Array(0))]);
+}
+
+function oldSchema(payload: Uint8Array): Uint8Array {
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const [enums, clocks, scopes, storages] = [
+    payload[0]!,
+    payload[1]!,
+    view.getUint16(2, true),
+    view.getUint16(4, true),
+  ];
+  let at = 12 + clocks * 8 + scopes * 12;
+  for (let i = 0; i < enums; i++) at += 4 + payload[at + 2]! * 4;
+  const parts = [payload.slice(0, at)];
+  for (let i = 0; i < storages; i++) {
+    if (view.getUint16(at + 12, true) > 0) throw new Error('storages had no properties before version 0.3');
+    const fields = view.getUint16(at + 6, true) * 8;
+    parts.push(payload.slice(at, at + 12), payload.slice(at + 16, at + 16 + fields));
+    at += 16 + fields;
+  }
+  const old = Buffer.concat([...parts, payload.slice(at)]);
+  old.writeUInt16LE(view.getUint16(10, true) - 4 * storages + 2, 10);
+  return old;
+}
+
+/** A TSUM without density as CSUM: another magic, and no instructions. */
+function oldSummary(tsum: Uint8Array): Uint8Array {
+  const magic = new TextEncoder().encode('CSUM');
+  return Buffer.concat([magic, tsum.subarray(4, 12), tsum.subarray(24)]);
 }
 
 const field = (name: string, type: FieldType, enumId = 0, role = 0, pairId = 0): FieldDef => ({

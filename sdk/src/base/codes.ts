@@ -1,7 +1,7 @@
 /**
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
- * READER_ asking a file, BRIDGE_ client and daemon, CLI_ arguments, ENV_ the machine.
+ * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs, CLI_ arguments, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -52,6 +52,7 @@ export const ERROR_CODES = {
   WRITER_CLOSED: 'The writer is closed or has failed earlier.',
   WRITER_OVERRUN: 'The producer ignored back-pressure: it must await ready() when endCycle() returns false.',
   WRITER_COMPRESSION: 'The compression asked for is not available here.',
+  WRITER_BUSY: 'Another process writes this file.',
   // -- reading
   READER_OPEN: 'The file cannot be opened or read.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
@@ -59,6 +60,10 @@ export const ERROR_CODES = {
   READER_NO_CYCLES: 'Cycles were asked of a clock whose period is unknown (0).',
   READER_COMPRESSION: 'The file uses a compression this installation cannot read.',
   READER_CHANGED: 'The file changed under the reader in a way a live trace does not.',
+  READER_HTTP_STATUS: 'A web server refused the request or answered something that is not the trace.',
+  READER_HTTP_RANGES:
+    'A web server does not serve parts of the file, and the file is too large to be fetched whole.',
+  READER_HTTP_TIMEOUT: 'A web server stopped sending for longer than the limit.',
   // -- client and daemon
   BRIDGE_VERSION: 'Client and daemon speak different protocol versions.',
   BRIDGE_MESSAGE: 'A message is malformed or of unknown type.',
@@ -74,6 +79,24 @@ export const ERROR_CODES = {
   BRIDGE_ENDPOINT: 'The endpoint is malformed, not allowed, or already in use.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
+  BRIDGE_FINALIZED: 'The daemon was told to finalize its traces while this one was open.',
+  BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
+  // -- verify and recover
+  VERIFY_CHECKPOINT: 'A checkpoint differs from the state that replaying the frames before it gives.',
+  VERIFY_SNAPSHOT: 'A checkpoint holds a snapshot that the model supplied and that differs from replay.',
+  VERIFY_SUMMARY: 'The trace summary is not the one that the frames give.',
+  VERIFY_STRINGS: 'The string table differs from the strings in the commit records.',
+  VERIFY_LAYOUT: 'Bytes of the file belong to none of its structures, or two structures overlap.',
+  VERIFY_HEADER: 'Header, preamble and session chunk disagree with what the file holds.',
+  VERIFY_GAP: 'Frames are missing between two segments.',
+  VERIFY_UNFINALIZED: 'The trace is not finalized: it is being written, or its writer was killed.',
+  VERIFY_UNCOMMITTED: 'Behind the last committed segment stand bytes that nobody was told are durable.',
+  VERIFY_OTHER_WRITER:
+    'The file is of another writer and differs from the format text in a way that readers know.',
+  VERIFY_UNPROTECTED: 'The file has no checksums: damage that leaves its structure intact cannot be noticed.',
+  RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
+  RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',
+  RECOVER_OUTPUT: 'The file written does not pass verification; it was not kept.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',

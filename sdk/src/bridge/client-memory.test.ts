@@ -143,6 +143,7 @@ describe('a client that dies', () => {
     bytes.writeBigUInt64LE(BigInt(CHUNKS_AT), 64);
     bytes.writeUInt32LE(64, 72);
     bytes.writeUInt32LE(512, 76);
+    bytes.write('trace', 96);
     chunks.forEach(([order, content], i) => {
       bytes.writeBigUInt64LE(BigInt(order), 512 + i * 64);
       bytes.writeBigUInt64LE(BigInt(content.length), 512 + i * 64 + 24);
@@ -169,6 +170,83 @@ describe('a client that dies', () => {
     const file = decodeFile(opened.path);
     expect(valuesOf(file)).toEqual(upTo(30));
     expect(file.preamble.session).toMatchObject({ status: SessionStatus.CLIENT_LOST, lost: 0n });
+    expect(existsSync(pathOf(sessionId(1)))).toBe(false);
+  });
+
+  /** A daemon that goes as if it were killed: ten frames of a trace are durable. */
+  async function killedDaemon(session: Uint8Array): Promise<{ out: string; path: string }> {
+    const { daemon, out } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session, memory: true });
+    await peer.data(opened, 0n, 0n, framesFrom(0, 10));
+    await peer.control({ t: 'flush', trace: opened.trace, epoch: opened.epoch });
+    await peer.acked(10n);
+    await daemon.stop();
+    return { out, path: opened.path };
+  }
+
+  it('while no daemon is there has its trace finished by the next one', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    leaveMemory(sessionId(1), await deadProcess(), [
+      [4, framesFrom(5, 20)],
+      [5, framesFrom(20, 25)],
+    ]);
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    await daemon.finalize();
+    expect(valuesOf(decodeFile(path))).toEqual(upTo(25));
+    expect(decodeFile(path).preamble.session).toMatchObject({ status: SessionStatus.RECOVERED, lost: 0n });
+    expect(existsSync(pathOf(sessionId(1)))).toBe(false);
+  });
+
+  it('after the next daemon has come is waited for as long as it lives', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    const client = spawn('sleep', ['60']);
+    const start = processStart(client.pid ?? 0) ?? 0n;
+    leaveMemory(sessionId(1), { pid: client.pid ?? 0, start }, [[1, framesFrom(0, 25)]]);
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect(decodeFile(path).header.flags & 1).toBe(0);
+    client.kill('SIGKILL');
+    await once(client, 'exit');
+    await daemon.finalize();
+    expect(valuesOf(decodeFile(path))).toEqual(upTo(25));
+  });
+
+  it('does not touch the file of another session, nor its memory', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    leaveMemory(sessionId(2), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    await daemon.finalize();
+    expect(decodeFile(path).header.flags & 1).toBe(0);
+    expect(existsSync(pathOf(sessionId(2)))).toBe(true);
+  });
+
+  it('behind its close leaves nothing that is needed', async () => {
+    const { daemon, out } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    await peer.data(opened, 0n, 0n, framesFrom(0, 10));
+    await peer.control(closeMessage(sessionId(1), opened.trace, 10));
+    await peer.next('closed');
+    await daemon.stop();
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 10)]]);
+    const next = await bench.startDaemon({ outputDirectory: out });
+    await next.daemon.finalize();
+    expect(decodeFile(opened.path).preamble.session?.status).toBe(SessionStatus.CLOSED);
+    expect(existsSync(pathOf(sessionId(1)))).toBe(false);
+  });
+
+  it('and wrote over its memory before loses no frame that stands before the damage', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    const damaged = framesFrom(10, 20);
+    damaged.fill(0xee, 48 * 5, 48 * 6);
+    leaveMemory(sessionId(1), await deadProcess(), [[1, damaged]]);
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    await daemon.finalize();
+    const file = decodeFile(path);
+    expect(valuesOf(file)).toEqual(upTo(15));
+    expect(file.preamble.session?.status).toBe(SessionStatus.RECOVERED);
+    expect(file.preamble.session?.lost).toBeGreaterThan(0n);
     expect(existsSync(pathOf(sessionId(1)))).toBe(false);
   });
 

@@ -5,7 +5,16 @@
  * The file is found by the session id alone, never by a path that a client names, and taken only if it is an ordinary file that this
  * user owns and nobody else may touch.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, unlinkSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+  unlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { RECORD_BYTES } from '../format/record.js';
 import { isRunning } from './client-process.js';
@@ -25,20 +34,40 @@ const CHUNKS_OFFSET_AT = 64;
 const ENTRY_SIZE_AT = 72;
 const ENTRIES_AT = 76;
 const ENTRY_PUBLISHED_AT = 24;
+const NAME_AT = 96;
+const NAME_BYTES = 208;
 const SESSION_BYTES = 16;
+const FILE = /^uscope-([0-9a-f]{32})\.mem$/;
+/** A client needs milliseconds from creating its memory to describing it. */
+const INCOMPLETE_MS = 10 * 60_000;
 const OTHERS_MAY = 0o077;
 
-/** Records of one message at a time, whoever sends it: the writer is done with them before the next. */
-const scratch = Buffer.alloc(MAX_PAYLOAD_BYTES);
-const scratchWords = new Uint32Array(scratch.buffer, scratch.byteOffset, MAX_PAYLOAD_BYTES / 4);
+/** Records of one message at a time, whoever sends it, where the writer has no place for them: it is done with them before the next. */
+const scratch = new Uint8Array(MAX_PAYLOAD_BYTES);
 
 export class ClientMemory {
+  /** Every memory of this user's clients, living and gone. Close what is not needed. */
+  static all(directory = memoryDirectory()): ClientMemory[] {
+    const found: ClientMemory[] = [];
+    for (const file of filesIn(directory)) {
+      const [, hex] = FILE.exec(file) ?? [];
+      const memory = hex ? ClientMemory.open(Buffer.from(hex, 'hex'), directory) : null;
+      if (memory) found.push(memory);
+      else if (hex) removeIncomplete(join(directory, file));
+    }
+    return found;
+  }
+
   /** null when there is no such memory here, or none that may be trusted: the client then sends its records. */
-  static open(
-    sessionId: Uint8Array,
-    directory = process.env.USCOPE_SHM_DIR ?? DEFAULT_DIRECTORY,
-  ): ClientMemory | null {
-    const path = join(directory, `uscope-${Buffer.from(sessionId).toString('hex')}.mem`);
+  static open(sessionId: Uint8Array, directory = memoryDirectory()): ClientMemory | null {
+    return ClientMemory.openFile(
+      join(directory, `uscope-${Buffer.from(sessionId).toString('hex')}.mem`),
+      sessionId,
+    );
+  }
+
+  /** As `open`, for a file that a person named: it must be of that session all the same. */
+  static openFile(path: string, sessionId: Uint8Array): ClientMemory | null {
     let fd: number;
     try {
       fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -59,20 +88,32 @@ export class ClientMemory {
   ) {}
 
   /**
-   * The records at an offset of the file, valid until the next call of any memory.
+   * The records at an offset of the file, in `window` (8-aligned) if they have room there; valid until the next call of any memory.
    * @throws UscopeError BRIDGE_MESSAGE when they are not all in the chunks
    */
-  words(offset: number, size: number): Uint32Array {
+  words(offset: number, size: number, window: Uint8Array | null = null): Uint32Array {
     if (offset < this.start || offset + size > this.end) {
       throw messageError(
         'data header',
         `records at ${offset}, ${size} bytes, are outside the client's memory`,
       );
     }
-    const read = readSync(this.fd, scratch, 0, size, offset);
+    const target = window && window.length >= size ? window : scratch;
+    const read = readSync(this.fd, target, 0, size, offset);
     if (read !== size)
       throw messageError('data header', `only ${read} of ${size} bytes are in the client's memory`);
-    return scratchWords.subarray(0, size >>> 2);
+    return new Uint32Array(target.buffer, target.byteOffset, size >>> 2);
+  }
+
+  get sessionId(): Uint8Array {
+    return new Uint8Array(this.control.subarray(SESSION_AT, SESSION_AT + SESSION_BYTES));
+  }
+
+  /** Name of the trace, as the client gave it. */
+  get traceName(): string {
+    const bytes = this.control.subarray(NAME_AT, NAME_AT + NAME_BYTES);
+    const end = bytes.indexOf(0);
+    return bytes.toString('utf8', 0, end < 0 ? NAME_BYTES : end);
   }
 
   /** The process that writes here, by its id and start time, is no more: nothing in the memory changes any longer. */
@@ -121,6 +162,40 @@ export class ClientMemory {
     } catch {
       // gone already
     }
+  }
+}
+
+function memoryDirectory(): string {
+  return process.env.USCOPE_SHM_DIR || DEFAULT_DIRECTORY;
+}
+
+function filesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return []; // no such memory on this machine
+  }
+}
+
+/** A client that was killed while it made its memory has recorded nothing; nobody else would ever remove the file. */
+function removeIncomplete(path: string): void {
+  try {
+    const { uid, mtimeMs } = statSync(path);
+    const isOld = Date.now() - mtimeMs > INCOMPLETE_MS;
+    if (isOld && uid === process.getuid?.() && readMagic(path) === 0) unlinkSync(path);
+  } catch {
+    // not ours to remove
+  }
+}
+
+function readMagic(path: string): number {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  try {
+    const magic = Buffer.alloc(4);
+    readSync(fd, magic, 0, 4, 0);
+    return magic.readUInt32LE(0);
+  } finally {
+    closeSync(fd);
   }
 }
 

@@ -95,7 +95,7 @@ describe('a client', () => {
     await trace.flushed();
     await first.finalize();
     await first.stop();
-    await expect(trace.close()).rejects.toMatchObject({ code: 'BRIDGE_LOST' }); // so it was told
+    await expect(trace.close()).rejects.toMatchObject({ code: 'BRIDGE_FINALIZED' }); // so it was told
     await startDaemon(endpoint, directory);
     const again = await client.open({ name: 'x', schema: SCHEMA, session: trace.session });
     expect(again.durableFrames).toBe(50n);

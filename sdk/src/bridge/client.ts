@@ -8,12 +8,15 @@ import { UscopeError } from '../base/errors.js';
 import { processStart } from './client-process.js';
 import { ClientTrace, remoteError } from './client-trace.js';
 import { decodeDaemonMessage, encodeControl } from './codec.js';
+import type { ClientKeys } from './curve.js';
 import { type ClientMessage, type DaemonMessage, type OpenMessage, PROTOCOL_VERSION } from './protocol.js';
 import { PRODUCT } from './version.js';
 
 export interface ClientOptions {
   /** A daemon that answers nothing for this long counts as lost; default 30,000 ms. */
   readonly timeoutMs?: number | undefined;
+  /** For a daemon that lets only listed keys in. */
+  readonly keys?: ClientKeys | undefined;
 }
 
 export interface TraceRequest {
@@ -38,7 +41,7 @@ const PING_MS = 1000;
 export class BridgeClient {
   /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION */
   static async connect(endpoint: string, options: ClientOptions = {}): Promise<BridgeClient> {
-    const client = new BridgeClient(endpoint, options.timeoutMs ?? DEFAULT_TIMEOUT_MS);
+    const client = new BridgeClient(endpoint, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.keys);
     try {
       while (!client.welcomed) await client.change();
       return client;
@@ -48,14 +51,7 @@ export class BridgeClient {
     }
   }
 
-  private readonly dealer = new Dealer({
-    immediate: true,
-    linger: 0,
-    sendHighWaterMark: 0,
-    receiveHighWaterMark: 0,
-    reconnectInterval: 50,
-    reconnectMaxInterval: 500,
-  });
+  private readonly dealer: Dealer;
   private readonly opens = new Map<ClientTrace, OpenMessage>();
   private readonly pending = new Map<number, ClientTrace>();
   private readonly outgoing: Uint8Array[][] = [];
@@ -72,7 +68,21 @@ export class BridgeClient {
   private constructor(
     private readonly endpoint: string,
     private readonly timeoutMs: number,
+    keys?: ClientKeys,
   ) {
+    this.dealer = new Dealer({
+      immediate: true,
+      linger: 0,
+      sendHighWaterMark: 0,
+      receiveHighWaterMark: 0,
+      reconnectInterval: 50,
+      reconnectMaxInterval: 500,
+      ...(keys && {
+        curveServerKey: keys.serverKey,
+        curvePublicKey: keys.publicKey,
+        curveSecretKey: keys.secretKey,
+      }),
+    });
     this.dealer.events.on('disconnect', () => this.disconnected());
     this.dealer.connect(endpoint);
     void this.receiveAll();

@@ -13,6 +13,8 @@ export class Connection {
   /** Traces whose data was answered with BRIDGE_UNKNOWN_TRACE: once each is enough. */
   readonly unknownTraces = new Set<number>();
   lastHeard = Date.now();
+  /** Of `open` messages that are being answered. */
+  openingBytes = 0;
 
   constructor(
     readonly routingId: Buffer,

@@ -79,9 +79,9 @@ export class DaemonChild {
     });
     this.child = child;
     child.on('message', (message: HostMessage) => this.received(message));
-    child.once('error', (error) => this.died(`cannot be started: ${error.message}`));
+    child.once('error', (error) => this.died(`cannot be started: ${error.message}`, true));
     child.once('exit', (code, signal) =>
-      this.died(signal ? `was killed by ${signal}` : `ended with status ${code}`),
+      this.died(signal ? `was killed by ${signal}` : `ended with status ${code}`, signal === null),
     );
   }
 
@@ -102,21 +102,22 @@ export class DaemonChild {
     this.events.onMessage(message);
   }
 
-  private died(how: string): void {
+  /** @param byItself it will not do better the next time */
+  private died(how: string, byItself: boolean): void {
     this.child = null;
     if (this.done) {
       this.settleDone?.();
       return;
     }
-    if (this.settleReady) {
+    this.fastDeaths = performance.now() - this.startedAt < FAST_DEATH_MS ? this.fastDeaths + 1 : 1;
+    const final = this.fastDeaths > MAX_FAST_DEATHS;
+    if (this.settleReady && (byItself || final)) {
       this.done = true;
       this.settleReady.reject(
         this.refusal ?? new UscopeError('BRIDGE_LOST', `the daemon ${how} before it was ready`),
       );
       return;
     }
-    this.fastDeaths = performance.now() - this.startedAt < FAST_DEATH_MS ? this.fastDeaths + 1 : 1;
-    const final = this.fastDeaths > MAX_FAST_DEATHS;
     this.done = final;
     this.events.onDeath(this.refusal ? `${how}: ${this.refusal.message}` : how, final);
     if (final) this.settleDone?.();

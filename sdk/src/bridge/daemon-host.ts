@@ -1,16 +1,18 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { Schema } from '../format/types.js';
 import { resumeTrace, type SummarizerFactory } from '../writer/index.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
 import type { Session } from './session.js';
+import { NO_SCHEMA } from './sink.js';
 import { traceLines } from './summary.js';
 
 export type DaemonHostOptions = Omit<DaemonOptions, 'events'>;
 
 const PROGRESS_MS = 200;
+const TROUBLE_LINES = 20;
+const TROUBLE_WINDOW_MS = 10_000;
 
 /** Tells what happens: lines for people, or messages for a supervisor. */
 interface Reporter {
@@ -70,7 +72,11 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
         stats,
         reasons,
         failure: failure && failureOf(failure),
+        isDrained: session.isDrained,
       });
+    },
+    onTrouble: (name, { code, msg }) => {
+      reporter.tell({ type: 'trouble', name, failure: { code, message: `${code}: ${msg}` } });
     },
   };
 }
@@ -124,9 +130,6 @@ async function recover(
   }
 }
 
-/** A resumed trace has its schema in its file. */
-const NO_SCHEMA: Schema = { clocks: [], scopes: [], enums: [], storages: [], events: [], summaryFields: [] };
-
 function nameOf(session: Session): TraceName {
   const { id, name } = session.init;
   return { name, path: session.stats.path, session: Buffer.from(id).toString('hex') };
@@ -150,13 +153,36 @@ async function leave(message: HostMessage): Promise<void> {
 
 function lineReporter(): Reporter {
   const line = (text: string): void => void process.stderr.write(`uscope: ${text}\n`);
+  const trouble = new LineLimit(line);
   return {
     tell(message) {
-      if (message.type === 'ready') line(`listening on ${message.endpoint}`);
+      if (message.type === 'trouble') trouble.line(`${message.name}: ${message.failure.message}`);
+      else if (message.type === 'ready') line(`listening on ${message.endpoint}`);
       else if (message.type === 'opened')
         line(`${message.resumed ? 'resumed' : 'opened'} ${message.name} (${message.path})`);
       else if (message.type === 'stalled' && message.failure) line(message.failure.message);
       else if (message.type === 'ended') for (const text of traceLines(message)) line(text);
     },
   };
+}
+
+/** Lines that peers can cause are not for flooding a log with. */
+class LineLimit {
+  private since = Number.NEGATIVE_INFINITY;
+  private count = 0;
+
+  constructor(
+    private readonly write: (line: string) => void,
+    private readonly clock: () => number = () => performance.now(),
+  ) {}
+
+  line(text: string): void {
+    if (this.clock() - this.since > TROUBLE_WINDOW_MS) {
+      this.since = this.clock();
+      this.count = 0;
+    }
+    this.count++;
+    if (this.count < TROUBLE_LINES) this.write(text);
+    else if (this.count === TROUBLE_LINES) this.write('more troubles like these are not shown for a while');
+  }
 }

@@ -213,7 +213,7 @@ describe('the end', () => {
     await peer.data(opened, 0n, 0n, framesFrom(0, 10));
     await peer.nothingElse();
     await daemon.finalize();
-    expect(await peer.next('error')).toMatchObject({ trace: opened.trace, code: 'BRIDGE_LOST' });
+    expect(await peer.next('error')).toMatchObject({ trace: opened.trace, code: 'BRIDGE_FINALIZED' });
     expect(decodeFile(opened.path).preamble.session?.status).toBe(SessionStatus.CLIENT_LOST);
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(10));
   });

@@ -8,8 +8,10 @@ import type { Schema } from '../format/types.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
+import { Gatekeeper, type ServerKeys } from './curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
+import { Orphans } from './orphans.js';
 import { Outbox } from './outbox.js';
 import {
   type CloseMessage,
@@ -22,11 +24,13 @@ import { clientLost, Registry, type RegistryOptions } from './registry.js';
 import type { Session, SessionLink } from './session.js';
 import { outputRoot } from './trace-name.js';
 import { PRODUCT } from './version.js';
-import { wireError } from './wire-error.js';
+import { type WireError, wireError } from './wire-error.js';
 
 export interface DaemonOptions extends Partial<RegistryOptions> {
   readonly endpoint: string;
   readonly outputDirectory: string;
+  /** A tcp endpoint that only clients with these keys may use. */
+  readonly keys?: ServerKeys | undefined;
   readonly events?: DaemonEvents | undefined;
 }
 
@@ -34,11 +38,23 @@ export interface DaemonEvents {
   onOpen?(session: Session, schema: Schema, resumed: boolean): void;
   onStall?(session: Session, error: UscopeError | null): void;
   onEnd?(session: Session): void;
+  /** A trace was not opened, or what a daemon before this one left could not be finalized. */
+  onTrouble?(name: string, error: WireError): void;
 }
 
 const DEFAULT_MAX_TRACES = 1024;
 const DEFAULT_MAX_CREDIT = 64 * 1024 * 1024;
 const DEATH_WATCH_MS = 1000;
+/**
+ * Messages of one peer that wait here. A peer that sends faster is slowed down by its own socket, one that does not read its answers loses
+ * some: an honest client has few under way, and asks again.
+ */
+const MAX_MESSAGES_IN = 64;
+const MAX_MESSAGES_OUT = 1000;
+const MESSAGE_SLACK = 64 * 1024;
+/** Bytes of `open` messages that are being answered, of one connection and of all; more are refused. */
+const MAX_OPENING_BYTES = 64 * 1024 * 1024;
+const MAX_OPENING_BYTES_OF_ALL = 4 * MAX_OPENING_BYTES;
 /** Bytes taken in before timers, files and other sockets get their turn. */
 const BYTES_PER_TURN = 1024 * 1024;
 /** Before the end: how long nothing may have come, and how long that is waited for. */
@@ -50,12 +66,15 @@ export class Daemon {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const daemon = new Daemon(options);
     try {
-      await outputRoot(options.outputDirectory);
-      daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint);
+      await daemon.orphans.find(await outputRoot(options.outputDirectory));
+      await daemon.gatekeeper?.start();
+      daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint, options.keys !== undefined);
     } catch (error) {
-      daemon.router.close();
+      daemon.closeSockets();
       throw error;
     }
+    // Before the first message is taken: who opens a trace at the same path waits for this.
+    daemon.adoptOrphans();
     daemon.loop = daemon.receiveAll();
     daemon.watch = setInterval(() => daemon.watchClients(), DEATH_WATCH_MS);
     return daemon;
@@ -64,26 +83,37 @@ export class Daemon {
   /** Where it listens, with the port chosen. */
   endpoint = '';
 
-  private readonly router = new Router({
-    linger: 500,
-    sendHighWaterMark: 0,
-    receiveHighWaterMark: 0,
-    maxMessageSize: 2 * MAX_CONTROL_BYTES,
-  });
-  private readonly outbox = new Outbox(this.router);
+  private readonly gatekeeper: Gatekeeper | null;
+  private readonly router: Router;
+  private readonly outbox: Outbox;
   private readonly connections = new Connections();
+  private readonly orphans = new Orphans();
+  private readonly adoptions = new Set<Promise<void>>();
   private readonly registry: Registry;
   /** The connection that each session was opened on last. */
   private readonly owners = new WeakMap<Session, Connection>();
   private loop: Promise<void> = Promise.resolve();
   private watch: NodeJS.Timeout | undefined;
+  private openingBytes = 0;
   private lastReceived = 0;
   private nextTrace = 1;
   // Not the numbers of a daemon before this one: what was meant for that one must not fit here.
   private nextEpoch = randomBytes(4).readUInt32LE();
 
+  private readonly events: DaemonEvents;
+
   private constructor(options: DaemonOptions) {
-    const { events = {} } = options;
+    const { events = {}, keys } = options;
+    this.events = events;
+    this.gatekeeper = keys ? new Gatekeeper(keys) : null;
+    this.router = new Router({
+      linger: 500,
+      sendHighWaterMark: MAX_MESSAGES_OUT,
+      receiveHighWaterMark: MAX_MESSAGES_IN,
+      maxMessageSize: MAX_CONTROL_BYTES + MESSAGE_SLACK,
+      ...this.gatekeeper?.options,
+    });
+    this.outbox = new Outbox(this.router);
     this.registry = new Registry(
       { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
       {
@@ -109,7 +139,12 @@ export class Daemon {
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
     await this.quiet();
-    const reason = new UscopeError('BRIDGE_LOST', 'the daemon was told to finalize its traces');
+    this.adoptOrphans();
+    await Promise.all(this.adoptions);
+    const reason = new UscopeError(
+      'BRIDGE_FINALIZED',
+      'the daemon was told to finalize its traces; the file holds what had arrived',
+    );
     await Promise.all(this.sessions.map((session) => session.finalize(status, reason)));
   }
 
@@ -122,9 +157,16 @@ export class Daemon {
   async stop(): Promise<void> {
     clearInterval(this.watch);
     await this.outbox.flushed();
-    this.router.close();
+    this.closeSockets();
+    this.registry.unlockAll();
     removeSocket(this.endpoint);
     await this.loop;
+  }
+
+  private closeSockets(): void {
+    this.orphans.close();
+    this.router.close();
+    this.gatekeeper?.close();
   }
 
   // -- incoming
@@ -199,7 +241,7 @@ export class Daemon {
       this.connections.greet(routingId, message).unknownTraces.clear();
       this.send(routingId, { t: 'welcome', v: PROTOCOL_VERSION, daemon: PRODUCT, pid: process.pid });
     } else if (message.t === 'open') {
-      void this.open(routingId, message);
+      void this.open(routingId, message, bytes.length);
     } else if (message.t === 'flush') {
       this.connections.get(routingId)?.traces.get(message.trace)?.flush(message.epoch);
     } else {
@@ -207,15 +249,30 @@ export class Daemon {
     }
   }
 
-  private async open(routingId: Buffer, message: OpenMessage): Promise<void> {
+  private async open(routingId: Buffer, message: OpenMessage, size: number): Promise<void> {
+    const connection = this.connections.get(routingId);
+    this.openingBytes += size;
+    if (connection) connection.openingBytes += size;
     try {
-      const connection = this.connections.get(routingId);
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
+      this.checkOpening(connection);
       const session = await this.registry.find(message);
       session.open(message.req, this.link(connection, session), message.memory === true);
     } catch (error) {
       this.sendError(routingId, error, message.req);
+      this.events.onTrouble?.(message.name, wireError(error));
+    } finally {
+      this.openingBytes -= size;
+      if (connection) connection.openingBytes -= size;
     }
+  }
+
+  private checkOpening(connection: Connection): void {
+    if (connection.openingBytes <= MAX_OPENING_BYTES && this.openingBytes <= MAX_OPENING_BYTES_OF_ALL) return;
+    throw new UscopeError(
+      'BRIDGE_LIMIT',
+      'too many traces are being opened at once; wait for some of the answers',
+    );
   }
 
   private unlink(session: Session): number | undefined {
@@ -266,7 +323,19 @@ export class Daemon {
 
   // -- clients that are gone, and the end
 
+  /** Traces that a daemon before this one left, whose clients have ended since. */
+  private adoptOrphans(): void {
+    for (const orphan of this.orphans.takeDead((id) => this.registry.get(id) !== undefined)) {
+      const adoption = this.registry
+        .adopt(orphan)
+        .catch((error: unknown) => this.events.onTrouble?.(orphan.name, wireError(error)))
+        .finally(() => this.adoptions.delete(adoption));
+      this.adoptions.add(adoption);
+    }
+  }
+
   private watchClients(): void {
+    this.adoptOrphans();
     for (const connection of this.connections.takeDead()) {
       for (const session of connection.traces.values()) {
         if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());

@@ -23,10 +23,14 @@ export function defaultEndpoint(env: NodeJS.ProcessEnv = process.env): string {
   return `${IPC}/tmp/uscope-${process.getuid?.() ?? 0}/uscope.sock`;
 }
 
-/** An endpoint this release may bind, in the form ZeroMQ wants. @throws UscopeError BRIDGE_ENDPOINT */
-export function checkEndpoint(endpoint: string): string {
+/**
+ * An endpoint that may be bound, in the form ZeroMQ wants.
+ * @param isEncrypted only clients with listed keys get in: then every address will do
+ * @throws UscopeError BRIDGE_ENDPOINT
+ */
+export function checkEndpoint(endpoint: string, isEncrypted = false): string {
   if (endpoint.startsWith(IPC)) return checkIpc(endpoint);
-  if (endpoint.startsWith('tcp://')) return checkTcp(endpoint);
+  if (endpoint.startsWith('tcp://')) return checkTcp(endpoint, isEncrypted);
   throw endpointError(endpoint, 'an endpoint is ipc:///path/to/socket or tcp://127.0.0.1:PORT');
 }
 
@@ -44,17 +48,18 @@ function checkIpc(endpoint: string): string {
   return endpoint;
 }
 
-/** What comes here is neither authenticated nor encrypted: only this machine may be given it. */
-function checkTcp(endpoint: string): string {
+/** Without keys what comes here is neither authenticated nor encrypted: only this machine may be given it. */
+function checkTcp(endpoint: string, isEncrypted: boolean): string {
   const [, host = '', port = ''] = TCP.exec(endpoint) ?? [];
   if (!host || (port !== '*' && (Number(port) < 1 || Number(port) > 0xffff))) {
     throw endpointError(endpoint, 'a tcp endpoint is tcp://127.0.0.1:PORT, with a port from 1 to 65535 or *');
   }
   if (host === 'localhost') return `tcp://127.0.0.1:${port}`;
+  if (isEncrypted && /^(\*|[0-9.]+|\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)$/.test(host)) return endpoint;
   if (/^127(\.[0-9]{1,3}){3}$/.test(host) || host === '[::1]') return endpoint;
   throw endpointError(
     endpoint,
-    `this release listens on loopback addresses only (127.0.0.1, [::1]), not on ${host}: reach it through an SSH tunnel`,
+    `without keys the daemon listens on loopback addresses only (127.0.0.1, [::1]), not on ${host}: give it --key and --clients (uscope keygen), or reach it through an SSH tunnel`,
   );
 }
 
@@ -63,8 +68,8 @@ function checkTcp(endpoint: string): string {
  * mode 0700, the socket gets mode 0600, what a dead daemon left is replaced, a living one is not.
  * @throws UscopeError BRIDGE_ENDPOINT
  */
-export async function bindEndpoint(router: Router, endpoint: string): Promise<string> {
-  const address = checkEndpoint(endpoint);
+export async function bindEndpoint(router: Router, endpoint: string, isEncrypted = false): Promise<string> {
+  const address = checkEndpoint(endpoint, isEncrypted);
   const path = address.startsWith(IPC) ? address.slice(IPC.length) : null;
   if (path !== null) {
     await prepareDirectory(endpoint, dirname(path));

@@ -24,8 +24,12 @@ export type HostMessage =
       readonly type: 'ended';
       readonly stats: TraceStats;
       readonly failure: Failure | null;
+      /** Its client is gone and everything it had completed was taken from its memory. */
+      readonly isDrained?: boolean;
       readonly reasons: readonly (readonly [code: string, count: bigint])[];
     })
+  /** A trace was not opened, or what a daemon before this one left could not be finalized. */
+  | { readonly type: 'trouble'; readonly name: string; readonly failure: Failure }
   /** Everything is finalized; the process ends. */
   | { readonly type: 'done' };
 

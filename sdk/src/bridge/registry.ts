@@ -9,9 +9,12 @@ import {
   type SummarizerFactory,
   type WriterOptions,
 } from '../writer/index.js';
+import type { PathLock } from '../writer/path-lock.js';
+import { type Durability, paceOf } from './durability.js';
+import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
 import { Session, type SessionEvents } from './session.js';
-import { fileSinks, type SinkFactory } from './sink.js';
+import { fileSinks, NO_SCHEMA, type SinkFactory, type TraceSink } from './sink.js';
 import { traceFilePath } from './trace-name.js';
 
 /** Ended sessions that are remembered, for clients that did not hear of the end. */
@@ -29,6 +32,10 @@ export interface RegistryOptions {
   /** Most bytes a client may have unacknowledged. */
   readonly maxCreditBytes: number;
   readonly summarizer?: SummarizerFactory | undefined;
+  /** A full disk: wait for room (default), or give the trace up. */
+  readonly onFull?: WriterOptions['onFull'];
+  /** When what is acknowledged is synced; default: before. */
+  readonly durability?: Durability | undefined;
   readonly sinks?: SinkFactory | undefined;
 }
 
@@ -43,6 +50,9 @@ export class Registry {
   private readonly byPath = new Map<string, Session>();
   /** Opens for one path happen one after the other. */
   private readonly turns = new Map<string, Promise<unknown>>();
+  /** Sessions that are about to be: opens for different files run at the same time. */
+  private starting = 0;
+  private readonly locks = new Map<Session, PathLock>();
   private readonly sinks: SinkFactory;
 
   constructor(
@@ -77,6 +87,27 @@ export class Registry {
     });
   }
 
+  /**
+   * Finalizes the trace of a client that ended while no daemon was there, with what is still in its memory. Resolves when that is
+   * done; at once when the file is not of that session.
+   * @throws UscopeError WRITER_*, FORMAT_*
+   */
+  async adopt({ sessionId, name, path }: Orphan): Promise<void> {
+    await this.inTurn(path, async () => {
+      if (this.get(sessionId)) return;
+      const session = new Session({ id: sessionId, name, dut: [], intervalPs: 0n, credit: 0 }, this.events);
+      const { summarizer, onFull } = this.options;
+      const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull };
+      const isThere = await this.attachSink(session, path, async () => [
+        await this.sinks.resume(options),
+        true,
+      ]);
+      if (!isThere) return;
+      this.remember(session, path);
+      await session.finalize(SessionStatus.RECOVERED, clientLost());
+    });
+  }
+
   /** Drops what is remembered of the sessions that ended first, and returns them. */
   forgetEnded(): Session[] {
     const ended = [...this.sessions.values()].filter((session) => session.isEnded);
@@ -86,6 +117,16 @@ export class Registry {
       if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
     }
     return dropped;
+  }
+
+  /** Files that are not finalized are for whoever comes next. */
+  unlockAll(): void {
+    for (const session of this.locks.keys()) this.unlock(session);
+  }
+
+  private unlock(session: Session): void {
+    this.locks.get(session)?.release();
+    this.locks.delete(session);
   }
 
   private async inTurn<T>(path: string, action: () => Promise<T>): Promise<T> {
@@ -115,7 +156,7 @@ export class Registry {
 
   private async start(path: string, message: OpenMessage): Promise<Session> {
     const { options } = this;
-    if (this.open().length >= options.maxTraces) {
+    if (this.open().length + this.starting >= options.maxTraces) {
       throw new UscopeError(
         'BRIDGE_LIMIT',
         `${options.maxTraces} traces are open; this daemon allows no more (--max-traces)`,
@@ -126,8 +167,9 @@ export class Registry {
     const intervalPs = message.interval_ps || options.checkpointIntervalPs || DEFAULT_CHECKPOINT_INTERVAL_PS;
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
-    const session = new Session({ id, name, dut, intervalPs, credit }, this.events);
-    await this.attachSink(session, {
+    const pace = paceOf(options.durability ?? { mode: 'segment' });
+    const session = new Session({ id, name, dut, intervalPs, credit, pace }, this.events);
+    const writerOptions: WriterOptions = {
       path,
       schema: parsed.schema,
       dut,
@@ -138,19 +180,51 @@ export class Registry {
       coreIndex: message.core,
       summarizer: options.summarizer,
       creditBytes: credit,
+      onFull: options.onFull,
+      openOutput: pace.openOutput,
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
-    });
-    this.sessions.set(key(id), session);
-    this.byPath.set(path, session);
+    };
+    this.starting++;
+    try {
+      await this.attachSink(session, path, async () => {
+        const continued = await this.sinks.resume(writerOptions);
+        return [continued ?? (await this.sinks.create(writerOptions)), continued !== null];
+      });
+    } finally {
+      this.starting--;
+    }
+    this.remember(session, path);
     return session;
   }
 
-  private async attachSink(session: Session, options: WriterOptions): Promise<void> {
-    const continued = await this.sinks.resume(options);
-    const sink = continued ?? (await this.sinks.create(options));
-    session.attach(sink, continued !== null);
-    this.events.onOpen(session, sink.schema, continued !== null);
+  private remember(session: Session, path: string): void {
+    this.sessions.set(key(session.init.id), session);
+    this.byPath.set(path, session);
+  }
+
+  /** Gives a session its writer, and the file to nobody else until the session is over. False: `open` found no file. */
+  private async attachSink(
+    session: Session,
+    path: string,
+    open: () => Promise<readonly [sink: TraceSink | null, resumed: boolean]>,
+  ): Promise<boolean> {
+    const lock = await this.sinks.lock?.(path);
+    try {
+      const [sink, resumed] = await open();
+      if (sink === null) {
+        lock?.release();
+        return false;
+      }
+      session.attach(sink, resumed);
+      if (lock) this.locks.set(session, lock);
+      void session.ended.then(() => this.unlock(session));
+      this.events.onOpen(session, sink.schema, resumed);
+      return true;
+    } catch (error) {
+      lock?.release();
+      throw error;
+    }
   }
 
   private schemaOf(message: OpenMessage): ParsedSchema {

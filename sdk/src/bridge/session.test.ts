@@ -24,6 +24,7 @@ const STATS: TraceStats = {
 
 /** Remembers how many frames it was given; `hold` makes it as slow as a full disk. */
 class SlowSink implements TraceSink {
+  readonly window = null;
   readonly path = STATS.path;
   readonly schema = SCHEMA;
   nextFrame = 0n;

@@ -10,6 +10,7 @@ import type { TraceStats } from '../writer/index.js';
 import { ClientMemory } from './client-memory.js';
 import { countItems } from './count-items.js';
 import { type DataHeader, payloadWords } from './data-header.js';
+import type { Pace } from './durability.js';
 import { messageError } from './fields.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
 import type { TraceSink } from './sink.js';
@@ -30,6 +31,8 @@ export interface SessionInit {
   readonly intervalPs: bigint;
   /** Agreed bytes the client may have unacknowledged. */
   readonly credit: number;
+  /** When the file is synced, where that may be put off. */
+  readonly pace?: Pace | undefined;
 }
 
 export interface SessionEvents {
@@ -56,12 +59,16 @@ export class Session {
   private readonly jobs: Job[] = [];
   private running = false;
   private queuedBytes = 0;
+  /** Taken in since the last acknowledgement. */
+  private unackedBytes = 0;
   private overran = false;
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
-  /** Everything in the memory of a client that is gone has been taken. */
-  private drained = false;
+  /** Everything in the memory of a client that is gone has been taken: nothing that it completed is missing. */
+  isDrained = false;
+  /** Nothing more can be taken from there. */
+  private isMemoryUseless = false;
   /** Agreed with the client: its records may be read from its memory. */
   private readsMemory = false;
   private memory: ClientMemory | null = null;
@@ -116,6 +123,7 @@ export class Session {
 
   onDurable(frames: bigint, strings: bigint): void {
     this.durableStrings = strings;
+    this.unackedBytes = 0;
     const { link } = this;
     link?.send({ t: 'ack', trace: link.trace, epoch: link.epoch, frames });
   }
@@ -177,7 +185,7 @@ export class Session {
   flush(epoch: number): void {
     this.run(async () => {
       if (this.isEnding || this.outOfStep || epoch !== this.link?.epoch) return;
-      await this.writer.flush();
+      await this.flushWriter();
     });
   }
 
@@ -197,7 +205,7 @@ export class Session {
   finalize(status: SessionStatus, reason: UscopeError): Promise<void> {
     this.run(async () => {
       if (this.isEnded) return;
-      if (status === SessionStatus.CLIENT_LOST) await this.drainMemory();
+      await this.drainMemory();
       await this.finish(status, 0n, () => this.sendError(reason));
     });
     return this.ended;
@@ -246,7 +254,16 @@ export class Session {
     }
     this.nextSeq++;
     this.push(words);
-    if (this.writer.congested) return this.writer.ready();
+    this.unackedBytes += header.payloadSize;
+    const { congested } = this.writer;
+    // The client is about to wait for acknowledgements.
+    if (congested || this.unackedBytes > this.init.credit / 2) this.init.pace?.hurry();
+    if (congested) return this.writer.ready();
+  }
+
+  private flushWriter(): Promise<void> {
+    this.init.pace?.hurry();
+    return this.writer.flush();
   }
 
   private records(header: DataHeader, payload: Uint8Array | null): Uint32Array {
@@ -256,7 +273,7 @@ export class Session {
     this.memory ??= ClientMemory.open(this.init.id);
     if (this.memory === null)
       throw new UscopeError('BRIDGE_MEMORY', "the client's shared memory cannot be read here");
-    return this.memory.words(header.memoryOffset ?? 0, header.payloadSize);
+    return this.memory.words(header.memoryOffset ?? 0, header.payloadSize, this.writer.window);
   }
 
   private push(words: Uint32Array): void {
@@ -296,7 +313,7 @@ export class Session {
   private async restart(): Promise<void> {
     const sink = this.writer;
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
-    await sink.flush();
+    await this.flushWriter();
     this.nextSeq = 0n;
     this.outOfStep = false;
     this.catchingUp = true;
@@ -324,13 +341,22 @@ export class Session {
   private async drainMemory(): Promise<void> {
     this.memory ??= ClientMemory.open(this.init.id);
     if (this.failure !== null || !this.memory?.isAbandoned) return;
-    const sink = this.writer;
+    try {
+      await this.takeRemains(this.memory, this.writer);
+      this.isDrained = true;
+    } catch (error) {
+      this.failure = asUscopeError(error);
+      // Records that a dying simulator wrote over; a full disk is another matter.
+      this.isMemoryUseless = this.failure.code === 'BRIDGE_RECORD' || this.failure.code === 'BRIDGE_MESSAGE';
+    }
+  }
+
+  private async takeRemains(memory: ClientMemory, sink: TraceSink): Promise<void> {
     sink.restartStream();
-    for (const { offset, size } of this.memory.remains()) {
-      sink.push(this.memory.words(offset, size));
+    for (const { offset, size } of memory.remains()) {
+      sink.push(memory.words(offset, size));
       await sink.ready();
     }
-    this.drained = true;
   }
 
   private overrun(): void {
@@ -356,6 +382,7 @@ export class Session {
   private async finish(status: SessionStatus, rejected: bigint, tell?: () => void): Promise<void> {
     if (this.isEnded) return;
     const sink = this.writer;
+    this.init.pace?.end();
     const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
     try {
       this.final = await sink.close({ status, rejected, lost: this.failure ? atLeastOne : 0n });
@@ -364,7 +391,7 @@ export class Session {
       this.final = sink.stats;
     }
     this.sink = null;
-    if (this.drained && this.failure === null) this.memory?.remove();
+    if (this.isMemoryUseless || (this.isDrained && this.failure === null)) this.memory?.remove();
     this.memory?.close();
     this.memory = null;
     tell?.();

@@ -7,6 +7,7 @@ import {
   type TraceStats,
   type WriterOptions,
 } from '../writer/index.js';
+import { lockPath, type PathLock } from '../writer/path-lock.js';
 
 export interface TraceSink {
   readonly path: string;
@@ -17,6 +18,8 @@ export interface TraceSink {
   readonly durableFrames: bigint;
   /** Index the next string must have. */
   readonly nextString: bigint;
+  /** Where the records of the next `push` are best put; null: anywhere. */
+  readonly window: Uint8Array | null;
   /** True when `ready` would wait. */
   readonly congested: boolean;
   push(words: Uint32Array, first?: number, end?: number): void;
@@ -31,9 +34,22 @@ export interface SinkFactory {
   create(options: WriterOptions): Promise<TraceSink>;
   /** Goes on with the unfinalized file of that session at the path; null when there is none. */
   resume(options: WriterOptions): Promise<TraceSink | null>;
+  /** Keeps every other process from the file. @throws UscopeError WRITER_BUSY */
+  lock?(path: string): Promise<PathLock>;
 }
+
+/** A resumed trace has its schema in its file. */
+export const NO_SCHEMA: Schema = {
+  clocks: [],
+  scopes: [],
+  enums: [],
+  storages: [],
+  events: [],
+  summaryFields: [],
+};
 
 export const fileSinks: SinkFactory = {
   create: (options) => RecordWriter.create(options),
   resume: (options) => resumeTrace(options),
+  lock: lockPath,
 };

@@ -14,6 +14,8 @@ export interface TraceReport {
   readonly failure: Failure | null;
   /** What the client refused, by error code. */
   readonly reasons: readonly (readonly [code: string, count: bigint])[];
+  /** Its client is gone and everything it had completed was taken from its memory. */
+  readonly isDrained?: boolean | undefined;
 }
 
 /** How `uscope run` ends when a trace is not whole. */
@@ -28,7 +30,8 @@ const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
 };
 
 /** Why the trace does not hold all that the simulator meant to record; empty when it does. */
-export function lossesOf({ stats, failure, reasons }: TraceReport): string[] {
+export function lossesOf(report: TraceReport): string[] {
+  const { stats, failure, reasons } = report;
   const losses: string[] = [];
   if (failure) losses.push(failure.message);
   if (!stats) return [...losses, 'the file is unfinished: nobody could finalize it'];
@@ -37,12 +40,22 @@ export function lossesOf({ stats, failure, reasons }: TraceReport): string[] {
     const why = reasons.map(([code, count]) => `${code} ${formatCount(count)}`).join(', ');
     losses.push(`${formatCount(stats.rejected)} items were rejected${why ? ` (${why})` : ''}`);
   }
-  if (stats.status === SessionStatus.CLIENT_LOST || stats.status === SessionStatus.RECOVERED) {
+  if (endedUnclosed(report) && !report.isDrained) {
     losses.push(
-      'its client ended without closing it: a cycle that was not complete is missing, and what was not sent if it was not in shared memory',
+      'its client ended without closing it, and its memory could not be read: what it had not sent is missing',
     );
   }
   return losses;
+}
+
+function endedUnclosed({ stats }: TraceReport): boolean {
+  return stats?.status === SessionStatus.CLIENT_LOST || stats?.status === SessionStatus.RECOVERED;
+}
+
+/** What is worth a line and no loss. */
+function remarksOf(report: TraceReport): string[] {
+  if (!endedUnclosed(report) || !report.isDrained) return [];
+  return ['its client ended without closing it; every cycle that it had completed is in the file'];
 }
 
 /** One line of numbers, one for each loss. */
@@ -61,13 +74,15 @@ export function traceLines(report: TraceReport): string[] {
     `${formatCount(stats.rejected)} rejected`,
     `${formatCount(stats.lost)} lost`,
   ];
-  return [`${name}: ${path}: ${numbers.join(', ')}`, ...lossesOf(report).map((loss) => `${name}: ${loss}`)];
+  const lines = [`${path}: ${numbers.join(', ')}`, ...lossesOf(report), ...remarksOf(report)];
+  return lines.map((line) => `${name}: ${line}`);
 }
 
-/** The simulator's own status wins; a trace that is not whole is told when there is nothing worse. */
-export function exitStatus(simulator: number, reports: readonly TraceReport[]): number {
+/** The simulator's own status wins; a trace that is not whole, or `refused`, is told when there is nothing worse. */
+export function exitStatus(simulator: number, reports: readonly TraceReport[], refused = 0): number {
   if (simulator !== 0) return simulator;
-  const whole = reports.length > 0 && reports.every((report) => lossesOf(report).length === 0);
+  const whole =
+    refused === 0 && reports.length > 0 && reports.every((report) => lossesOf(report).length === 0);
   return whole ? 0 : EXIT_LOSS;
 }
 

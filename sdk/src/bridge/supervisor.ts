@@ -20,8 +20,10 @@ export interface RunOptions {
   readonly serveArguments: readonly string[];
   /** Default: a private socket in a new directory. */
   readonly endpoint?: string | undefined;
-  /** How long the clients wait for a daemon that does not answer. */
+  /** A simulator that runs longer is ended. */
   readonly timeoutMs?: number | undefined;
+  /** How long the clients wait for a daemon that does not answer. */
+  readonly daemonTimeoutMs?: number | undefined;
   /** Default: stderr. */
   readonly output?: ProgressOutput | undefined;
 }
@@ -29,6 +31,11 @@ export interface RunOptions {
 interface Trace extends TraceName {
   report: TraceReport | null;
 }
+
+/** As timeout(1) has it. */
+const EXIT_TIMEOUT = 124;
+/** From SIGTERM to SIGKILL. */
+const TERMINATION_MS = 5000;
 
 const BIN = fileURLToPath(new URL('../../bin/uscope.js', import.meta.url));
 
@@ -54,10 +61,13 @@ async function privateDirectory(): Promise<string> {
 
 class Run {
   private readonly traces = new Map<string, Trace>();
+  /** Traces that could not be opened, by name, and why. */
+  private readonly refused = new Map<string, string>();
   private readonly progress: Progress;
   private readonly daemon: DaemonChild;
   private readonly output: ProgressOutput;
   private hurried = false;
+  private isTimedOut = false;
 
   constructor(
     private readonly options: RunOptions,
@@ -79,7 +89,10 @@ class Run {
     try {
       const simulator = this.startSimulator();
       signals.attach(simulator);
+      const limit = this.limitTime(simulator);
       status = await this.simulatorStatus(simulator);
+      clearTimeout(limit);
+      if (this.isTimedOut) status = EXIT_TIMEOUT;
       signals.attach(null, () => this.hurry());
       await this.finalize();
     } catch (error) {
@@ -93,7 +106,7 @@ class Run {
 
   private startSimulator(): ResultPromise {
     const [program, ...args] = this.options.command;
-    const { timeoutMs } = this.options;
+    const { daemonTimeoutMs: timeoutMs } = this.options;
     const env: Record<string, string> = {
       USCOPE_ENDPOINT: this.endpoint,
       USCOPE_RUN_ID: randomBytes(16).toString('hex'),
@@ -101,6 +114,19 @@ class Run {
     };
     const settings: Options = { stdio: 'inherit', env, reject: false, forceKillAfterDelay: false };
     return execa(program, args, settings);
+  }
+
+  /** SIGTERM to a simulator that has run for too long, SIGKILL to one that does not mind. */
+  private limitTime(simulator: ResultPromise): NodeJS.Timeout | undefined {
+    const { timeoutMs } = this.options;
+    if (timeoutMs === undefined) return undefined;
+    return setTimeout(() => {
+      this.isTimedOut = true;
+      this.progress.note(`the simulator has run for ${timeoutMs / 1000} s: it is ended, its traces are kept`);
+      simulator.kill('SIGTERM');
+      const last = setTimeout(() => simulator.kill('SIGKILL'), TERMINATION_MS);
+      void simulator.then(() => clearTimeout(last));
+    }, timeoutMs);
   }
 
   private async simulatorStatus(simulator: ResultPromise): Promise<number> {
@@ -129,12 +155,15 @@ class Run {
     if (message.type === 'opened') {
       const { name, path, session } = message;
       this.traces.set(session, { name, path, session, report: null });
+      this.refused.delete(name);
       this.progress.opened(session, name, message.periodPs);
     } else if (message.type === 'progress') {
       for (const { session, stats } of message.traces) this.progress.update(session, stats);
     } else if (message.type === 'stalled') {
       this.progress.stalled(message.session, message.failure !== null);
       if (message.failure) this.progress.note(message.failure.message);
+    } else if (message.type === 'trouble') {
+      this.refused.set(message.name, message.failure.message);
     } else if (message.type === 'ended') {
       const { name, path, session } = message;
       this.traces.set(session, { name, path, session, report: message });
@@ -173,11 +202,12 @@ class Run {
         report ?? { name, path, stats: null, failure: null, reasons: [] },
     );
     for (const report of reports) for (const line of traceLines(report)) this.progress.note(line);
-    if (reports.length === 0) {
+    for (const [name, why] of this.refused) this.progress.note(`no trace "${name}": ${why}`);
+    if (reports.length === 0 && this.refused.size === 0) {
       this.progress.note(
         'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
       );
     }
-    return exitStatus(status, reports);
+    return exitStatus(status, reports, this.refused.size);
   }
 }

@@ -47,6 +47,17 @@ export async function traceFilePath(outputDirectory: string, name: string): Prom
   return path;
 }
 
+/** The path of a trace's file that is there already, reached without any symbolic link; null when there is none. Creates nothing. */
+export async function existingTraceFile(outputDirectory: string, name: string): Promise<string | null> {
+  if (nameProblem(name) !== null) return null;
+  try {
+    const path = join(await realpath(outputDirectory), `${name}.uscope`);
+    return (await lstat(path)).isFile() && (await realpath(path)) === path ? path : null;
+  } catch {
+    return null;
+  }
+}
+
 /** The output directory's real path, created when it is missing. @throws UscopeError WRITER_DIRECTORY */
 export async function outputRoot(outputDirectory: string): Promise<string> {
   try {

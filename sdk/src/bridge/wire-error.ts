@@ -5,7 +5,12 @@ import { UscopeError } from '../base/errors.js';
 /** A schema may have many problems; a message has its limits. */
 const MAX_TEXT = 8000;
 
-export function wireError(error: unknown): { code: string; msg: string } {
+export interface WireError {
+  readonly code: string;
+  readonly msg: string;
+}
+
+export function wireError(error: unknown): WireError {
   const known = error instanceof UscopeError && Object.hasOwn(ERROR_CODES, error.code);
   if (!known) return { code: 'BRIDGE_INTERNAL', msg: String(error).slice(0, MAX_TEXT) };
   return { code: error.code, msg: error.message.replace(`${error.code}: `, '').slice(0, MAX_TEXT) };

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../base/errors.js';
+import { readClientKeys, readKeyPair, type ServerKeys } from '../bridge/curve.js';
+import type { Durability } from '../bridge/durability.js';
 import type { CompressionName } from '../format/types.js';
 import { parseTime } from './times.js';
 
@@ -12,6 +14,10 @@ export interface DaemonArguments {
   readonly compression?: string;
   readonly checkpointInterval?: string;
   readonly maxTraces?: string;
+  readonly durability?: string;
+  readonly onFull?: string;
+  readonly key?: string;
+  readonly clients?: string;
 }
 
 const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
@@ -25,7 +31,44 @@ export function addDaemonOptions(command: Command): Command {
       '--checkpoint-interval <time>',
       'simulated time between checkpoints: 10000000 (ps), 10us, … (default: 10us)',
     )
-    .option('--max-traces <n>', 'traces that may be open at a time (default: 1024)');
+    .option('--max-traces <n>', 'traces that may be open at a time (default: 1024)')
+    .option(
+      '--durability <mode>',
+      'when the disk must have what is acknowledged: segment (default), interval=MS, none',
+    )
+    .option('--on-full <policy>', 'a full disk: wait for room (default) or stop the trace');
+}
+
+/** Options of a daemon that lets only listed keys in. */
+export function addKeyOptions(command: Command): Command {
+  return command
+    .option('--key <file>', 'key of this daemon (uscope keygen), for tcp endpoints that others may reach')
+    .option('--clients <file>', 'public keys of the clients that may connect, one per line');
+}
+
+/** @throws UscopeError CLI_USAGE */
+export function durabilityOf({ durability = 'segment' }: DaemonArguments): Durability {
+  if (durability === 'segment' || durability === 'none') return { mode: durability };
+  const [, digits] = /^interval=(\d{1,7})$/.exec(durability) ?? [];
+  if (Number(digits) > 0) return { mode: 'interval', ms: Number(digits) };
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${durability}" is no durability; write segment, none, or interval=MS with 1 to 9999999 ms`,
+  );
+}
+
+/** @throws UscopeError CLI_USAGE */
+export function onFullOf({ onFull }: DaemonArguments): 'wait' | 'stop' | undefined {
+  if (onFull === undefined || onFull === 'wait' || onFull === 'stop') return onFull;
+  throw new UscopeError('CLI_USAGE', `"${onFull}" is no policy for a full disk; write wait or stop`);
+}
+
+/** @throws UscopeError CLI_USAGE, BRIDGE_KEY */
+export function keysOf({ key, clients }: DaemonArguments): ServerKeys | undefined {
+  if (key === undefined && clients === undefined) return undefined;
+  if (key === undefined || clients === undefined)
+    throw new UscopeError('CLI_USAGE', '--key and --clients are given together or not at all');
+  return { ...readKeyPair(key), clientKeys: readClientKeys(clients) };
 }
 
 /** @throws UscopeError CLI_USAGE */

@@ -11,6 +11,7 @@ export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2, LOSS: 3 } as const;
 const FLUSH_CHARACTERS = 64 * 1024;
 const STDOUT = 1;
 const STDERR = 2;
+const DEFAULT_COLUMNS = 80;
 
 /** The reader of our output has gone (`uscope dump … | head`): not an error, only the end. */
 export class BrokenPipe extends Error {}
@@ -23,14 +24,29 @@ export interface Io {
   flush(): void;
   /** Whether stdout is a terminal that shows colours. */
   readonly colour: boolean;
+  /** Where a progress bar may be drawn; absent or null: nowhere. */
+  readonly bar?: BarPlace | null;
+}
+
+/** stderr, when it is a terminal. */
+export interface BarPlace {
+  readonly columns: number;
+  /** Data goes to the same terminal. */
+  readonly sharesStdout: boolean;
+  write(text: string): void;
+  /** Called before anything else is printed on the same terminal; null: nothing to do any more. */
+  onOutput(hook: (() => void) | null): void;
 }
 
 function processIo(): Io {
   let pending = '';
+  let beforeOutput: (() => void) | null = null;
   const flush = (): void => {
     const text = pending;
     pending = '';
-    if (text) writeAll(STDOUT, text);
+    if (!text) return;
+    if (process.stdout.isTTY) beforeOutput?.();
+    writeAll(STDOUT, text);
   };
   return {
     out(text) {
@@ -39,10 +55,28 @@ function processIo(): Io {
     },
     err(line) {
       flush();
+      beforeOutput?.();
       writeAll(STDERR, `${line}\n`);
     },
     flush,
     colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+    bar: terminalBar((hook) => {
+      beforeOutput = hook;
+    }),
+  };
+}
+
+function terminalBar(onOutput: BarPlace['onOutput']): BarPlace | null {
+  const { stderr, stdout } = process;
+  if (stderr.isTTY !== true || process.env.TERM === 'dumb') return null;
+  return {
+    get columns() {
+      // A terminal that does not know its size reports 0.
+      return stderr.columns || DEFAULT_COLUMNS;
+    },
+    sharesStdout: stdout.isTTY === true,
+    write: (text) => writeAll(STDERR, text),
+    onOutput,
   };
 }
 

@@ -4,8 +4,11 @@ import { Command, CommanderError } from 'commander';
 import { isUscopeError, UscopeError } from '../base/errors.js';
 import { BrokenPipe, describeError, ExitCode, io } from './io.js';
 
+/** The command with all its verbs, each with its options: for what describes the whole command line. */
+export type LoadAllVerbs = () => Promise<Command>;
+
 interface VerbModule {
-  register(program: Command): void;
+  register(program: Command, loadAllVerbs: LoadAllVerbs): void;
 }
 
 interface Verb {
@@ -29,11 +32,42 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     },
     dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
     events: { summary: 'events, by type, time and field', load: () => import('./verbs/events.js') },
+    tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
+    history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },
     timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
+    counters: { summary: 'values and rates of counters', load: () => import('./verbs/counters.js') },
+    buffers: { summary: 'how full buffers are', load: () => import('./verbs/buffers.js') },
+    stats: {
+      summary: 'how a core performed: IPC, stalls, latencies, buffers',
+      load: () => import('./verbs/stats.js'),
+    },
+    verify: {
+      summary: 'check every structure, checksum and cross reference of a trace',
+      load: () => import('./verbs/verify.js'),
+    },
+    recover: {
+      summary: 'a finalized trace from a truncated, unfinalized or damaged one',
+      load: () => import('./verbs/recover.js'),
+    },
+    diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
+    merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
+    slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
+    mcp: {
+      summary: 'answer questions about traces over the Model Context Protocol',
+      load: () => import('./verbs/mcp.js'),
+    },
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
+    },
+    keygen: {
+      summary: 'make a pair of keys for an encrypted connection',
+      load: () => import('./verbs/keygen.js'),
+    },
+    completion: {
+      summary: 'completion of the command line for bash, zsh or fish',
+      load: () => import('./verbs/completion.js'),
     },
   }),
 );
@@ -59,7 +93,25 @@ export async function main(): Promise<void> {
 }
 
 async function programFor(args: readonly string[]): Promise<Command> {
-  const program = new Command('uscope')
+  const program = emptyProgram();
+  program.on('command:*', ([verb]) => usage(program, `there is no verb "${verb}"`));
+  const wanted = args[0] === 'help' ? args[1] : args[0];
+  for (const [name, { summary, load }] of VERBS) {
+    if (name === wanted) (await load()).register(program, loadAllVerbs);
+    else program.command(name).summary(summary).description(summary);
+  }
+  return program;
+}
+
+/** Every verb's module is loaded: for completion and for comparing the documents with the commands. */
+export async function loadAllVerbs(): Promise<Command> {
+  const program = emptyProgram();
+  for (const { load } of VERBS.values()) (await load()).register(program, loadAllVerbs);
+  return program;
+}
+
+function emptyProgram(): Command {
+  return new Command('uscope')
     .description('µScope traces: record them from any simulator, look into them while they grow')
     .version(version(), '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print help')
@@ -70,13 +122,6 @@ async function programFor(args: readonly string[]): Promise<Command> {
       outputError,
     })
     .exitOverride();
-  program.on('command:*', ([verb]) => usage(program, `there is no verb "${verb}"`));
-  const wanted = args[0] === 'help' ? args[1] : args[0];
-  for (const [name, { summary, load }] of VERBS) {
-    if (name === wanted) (await load()).register(program);
-    else program.command(name).summary(summary).description(summary);
-  }
-  return program;
 }
 
 function usage(program: Command, problem: string): never {

@@ -1,6 +1,5 @@
 /** Times and cycles as people write them on a command line. */
 import { UscopeError } from '../base/errors.js';
-import type { ClockDef } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
 
 const PS_PER_UNIT: Readonly<Record<string, bigint>> = {
@@ -38,33 +37,23 @@ export function parseOptionalTime(text: string | undefined): bigint | undefined 
   return text === undefined ? undefined : parseTime(text);
 }
 
+/** `"N"` or `"CLOCK:N"`. @throws UscopeError CLI_USAGE */
+export function parseClockCycle(text: string): { readonly number: bigint; readonly clock: string | null } {
+  const match = /^(?:(.+):)?(\d[\d_]*)$/.exec(text.trim());
+  if (!match) throw new UscopeError('CLI_USAGE', `"${text}" is not a cycle; write 1200 or core_clk:1200`);
+  return { number: BigInt(match[2].replaceAll('_', '')), clock: match[1] ?? null };
+}
+
 /**
  * `"N"` or `"CLOCK:N"` -> ps at which that cycle begins. Without a clock it is that of the first scope with a protocol, else the first.
  * @throws UscopeError CLI_USAGE, READER_NAME (no such clock), READER_NO_CYCLES (its period is unknown)
  */
 export function parseCycle(text: string, trace: Trace): bigint {
-  const match = /^(?:(.*):)?(\d[\d_]*)$/.exec(text.trim());
-  if (!match) throw new UscopeError('CLI_USAGE', `"${text}" is not a cycle; write 1200 or core_clk:1200`);
-  const clock = match[1] === undefined ? defaultClock(trace) : clockNamed(trace, match[1]);
-  if (clock.periodPs === 0) {
-    throw new UscopeError(
-      'READER_NO_CYCLES',
-      `the period of clock "${clock.name}" is not known; give a time with --at`,
-    );
-  }
-  return BigInt(match[2].replaceAll('_', '')) * BigInt(clock.periodPs);
+  const { number, clock } = parseClockCycle(text);
+  return number * periodOfClock(trace, clock ?? undefined);
 }
 
-function clockNamed(trace: Trace, name: string): ClockDef {
-  const clock = trace.schema.clocks.find((candidate) => candidate.name === name);
-  if (clock) return clock;
-  const known = trace.schema.clocks.map((candidate) => candidate.name).join(', ');
-  throw new UscopeError('READER_NAME', `the trace has no clock "${name}"; it has: ${known}`);
-}
-
-function defaultClock(trace: Trace): ClockDef {
-  const scope = trace.schema.scopes.find((candidate) => candidate.protocol !== null);
-  const clock = trace.clockOf(scope?.scopeId ?? 0);
-  if (!clock) throw new UscopeError('READER_NO_CYCLES', 'the trace defines no clock; give a time with --at');
-  return clock;
+/** Period in ps of a clock by name, or of the default one. @throws UscopeError READER_NAME, READER_NO_CYCLES */
+export function periodOfClock(trace: Trace, name?: string): bigint {
+  return trace.timeOfCycle(1n, name);
 }

@@ -1,14 +1,23 @@
 /** Opens the trace a verb is about, names it in errors, and tells what the reader found odd. */
 import { isUscopeError } from '../base/errors.js';
-import type { Trace } from '../reader/index.js';
+import { isHttpUrl, type Trace } from '../reader/index.js';
 import { openTraceFile } from '../reader/node.js';
 import { io } from './io.js';
 
-/** Runs `use` on the trace at `path` and closes it. Errors get the path, warnings go to stderr once. */
+/** What messages call a file: a path as it is, a URL without credentials. */
+export function shownName(file: string): string {
+  if (!isHttpUrl(file) || !URL.canParse(file)) return file;
+  const url = new URL(file);
+  url.username = '';
+  url.password = '';
+  return url.href;
+}
+
+/** Runs `use` on the trace at a path or URL and closes it. Errors get its name, warnings go to stderr once. */
 export async function withTrace<T>(path: string, use: (trace: Trace) => Promise<T>): Promise<T> {
   try {
     const trace = await openTraceFile(path, {
-      onWarning: ({ message }) => io.err(`uscope: warning: ${message} (${path})`),
+      onWarning: ({ message }) => io.err(`uscope: warning: ${message} (${shownName(path)})`),
     });
     try {
       return await use(trace);
@@ -16,6 +25,6 @@ export async function withTrace<T>(path: string, use: (trace: Trace) => Promise<
       await trace.close();
     }
   } catch (error) {
-    throw isUscopeError(error) && error.code !== 'CLI_USAGE' ? error.at({ file: path }) : error;
+    throw isUscopeError(error) && error.code !== 'CLI_USAGE' ? error.at({ file: shownName(path) }) : error;
   }
 }

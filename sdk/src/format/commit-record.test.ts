@@ -28,6 +28,16 @@ describe('commit record', () => {
     expect(verifyCommitRecord(crc32(SEGMENT), Uint8Array.of(...bytes, 1, 2, 3))).toBe(true);
   });
 
+  test('names the storages whose checkpoint the client supplied, behind the strings', () => {
+    const bytes = encodeCommitRecord({ ...PARTS, snapshots: [3, 65_535, 0] }, crc32(SEGMENT));
+    expect(bytes.length).toBe(record().length + 16);
+    expect(decodeCommitRecord(bytes)).toMatchObject({ ...PARTS, snapshots: [3, 65_535, 0] });
+    expect(verifyCommitRecord(SEGMENT, bytes)).toBe(true);
+    expect(decodeCommitRecord(record())).not.toHaveProperty('snapshots');
+    new DataView(bytes.buffer).setUint32(record().length, 7, true);
+    expect(() => decodeCommitRecord(bytes)).toThrow(expect.objectContaining({ code: 'FORMAT_LENGTH' }));
+  });
+
   test('any flipped bit of record or segment is detected', () => {
     const bytes = record();
     for (let bit = 0; bit < bytes.length * 8; bit++) {

@@ -5,6 +5,7 @@
  *   0 u32 magic "uREC"     4 u32 size, padding included    8 u32 crc        12 u32 num_strings
  *  16 u64 segment_offset  24 u64 next_frame               32 u64 next_string 40 u64 segment_size
  *  48 per string: u32 length, bytes; then zeros to a multiple of 8
+ *     only if the checkpoint holds snapshots that the client supplied: u32 count, u16 storage id each; zeros to a multiple of 8
  *
  * crc = CRC-32 over the segment's bytes, continued over the record with its crc field taken as 0.
  */
@@ -30,6 +31,8 @@ export interface CommitParts {
   readonly nextString: bigint;
   /** UTF-8 bytes; their indices end just below `nextString`. */
   readonly strings: readonly Uint8Array[];
+  /** Ids of the storages whose slots in the segment's checkpoint are snapshots of the client, which may differ from replay. */
+  readonly snapshots?: readonly number[] | undefined;
 }
 
 export interface CommitRecord extends CommitParts {
@@ -46,7 +49,9 @@ export function encodeCommitRecord(
 ): Uint8Array {
   let textBytes = 0;
   for (const text of parts.strings) textBytes += 4 + text.length;
-  const size = align8(COMMIT_HEADER_SIZE + textBytes);
+  const { snapshots = [] } = parts;
+  const tailBytes = snapshots.length > 0 ? align8(4 + 2 * snapshots.length) : 0;
+  const size = align8(COMMIT_HEADER_SIZE + textBytes) + tailBytes;
   const writer = new ByteWriter(size)
     .u32(COMMIT_MAGIC)
     .u32(size)
@@ -57,6 +62,11 @@ export function encodeCommitRecord(
     .u64(parts.nextString)
     .u64(parts.segmentSize);
   for (const text of parts.strings) writer.u32(text.length).bytes(text);
+  writer.align(8);
+  if (snapshots.length > 0) {
+    writer.u32(snapshots.length);
+    for (const storageId of snapshots) writer.u16(storageId);
+  }
   const record = writer.align(8).finish();
   new DataView(record.buffer).setUint32(CRC_OFFSET, crc32(record, segmentCrc), true);
   return record;
@@ -100,7 +110,21 @@ export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRec
     throw reader.error('FORMAT_VALUE', `${numStrings} strings end at string index ${nextString}`, AFTER_CRC);
   }
   const strings = readStrings(reader, numStrings);
-  return { size, crc, segmentOffset, segmentSize, nextFrame, nextString, strings };
+  const snapshots = readSnapshots(reader);
+  const record = { size, crc, segmentOffset, segmentSize, nextFrame, nextString, strings };
+  return snapshots.length > 0 ? { ...record, snapshots } : record;
+}
+
+/** The list of snapshots, where the record goes on behind its strings. */
+function readSnapshots(reader: ByteReader): number[] {
+  reader.offset = align8(reader.offset);
+  if (reader.remaining === 0) return [];
+  const at = reader.offset;
+  const count = reader.u32();
+  if (count * 2 > reader.remaining) {
+    throw reader.error('FORMAT_LENGTH', `${count} snapshots do not fit into the record`, at);
+  }
+  return Array.from({ length: count }, () => reader.u16());
 }
 
 function readStrings(reader: ByteReader, count: number): Uint8Array[] {

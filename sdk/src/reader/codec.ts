@@ -76,7 +76,7 @@ function zstd({ bytes, rawSize }: DeltaBlob, codec: Codec): Uint8Array | Promise
   if (!codec.zstd) {
     throw new UscopeError(
       'READER_COMPRESSION',
-      'the trace is compressed with ZSTD, which this installation cannot read; install the package zstd-napi or use Node 22.15 or later',
+      'the trace is compressed with ZSTD, and the reader was given nothing to decompress it: pass the option codec: { zstd }; in Node, `nodeCodec` has one',
     );
   }
   const stated = zstdContentSize(bytes);

@@ -34,16 +34,20 @@ export class CommitStrings {
   constructor(
     private readonly source: CheckedSource,
     private readonly list: SegmentList,
+    /** Brings in the list of segments, where that waits to be needed. */
+    private readonly ready: () => Promise<void>,
   ) {}
 
   /** Number of strings committed so far; 0 when the file has no commit records. */
   async count(): Promise<number> {
+    await this.ready();
     const last = this.list.count - 1;
     return last < 0 ? 0 : ((await this.place(last))?.nextString ?? 0);
   }
 
   /** All strings of the record that holds string `index`, and the index of its first; null when there is none. */
   async around(index: number): Promise<{ first: number; texts: readonly Uint8Array[] } | null> {
+    await this.ready();
     const segment = await this.find(index);
     const place = segment === null ? null : await this.place(segment);
     if (!place || index < place.firstString || index >= place.nextString) return null;
@@ -68,7 +72,7 @@ export class CommitStrings {
   private async place(segment: number): Promise<RecordPlace | null> {
     let place = this.places.get(segment);
     if (place === undefined) {
-      place = await this.locate(this.list.entries[segment].offset);
+      place = await this.locate((await this.list.entry(segment)).offset);
       this.places.set(segment, place);
     }
     return place;

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   add,
@@ -12,7 +13,7 @@ import {
 } from '../../../test/support/build-trace.js';
 import { isUscopeError } from '../base/errors.js';
 import type { CompressionName } from '../format/types.js';
-import { memorySource, openTrace } from './index.js';
+import { memorySource, openTrace, type Trace } from './index.js';
 
 /** Everything a trace tells, as lines; what stands before an error counts. */
 interface Story {
@@ -42,6 +43,29 @@ async function tell(bytes: Uint8Array): Promise<Story> {
   } catch (error) {
     return { lines, error };
   }
+}
+
+/** Questions that touch a part of the trace only: what each is answered, or null for a coded error. */
+async function ask(bytes: Uint8Array): Promise<(string | null)[]> {
+  const trace = await openTrace(memorySource(bytes)).catch(onlyCoded);
+  const answers: (string | null)[] = [];
+  const question = async (answer: (opened: Trace) => Promise<string>): Promise<void> => {
+    answers.push(trace && (await answer(trace).catch(onlyCoded)));
+  };
+  for (const time of [0, 1500, 3000]) {
+    await question(async (opened) => `${(await opened.stateAt(time)).raw.cells}`);
+    await question(async (opened) => {
+      const seen: string[] = [];
+      for await (const one of opened.frames(time, time + 700)) seen.push(`${one.timePs}:${one.items.length}`);
+      return seen.join();
+    });
+  }
+  return answers;
+}
+
+function onlyCoded(error: unknown): null {
+  if (isUscopeError(error)) return null;
+  throw error;
 }
 
 function build(compression: CompressionName): TraceBuilder {
@@ -97,6 +121,84 @@ describe.each(['none', 'lz4'] as const)('a trace with compression %s', (compress
       }
     },
   );
+});
+
+const anyWord = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n });
+
+describe('a question about a part of a finalized trace', () => {
+  const builder = build('lz4').segment({ frames: [frame(4000, clear(0, 5))] });
+  const whole = builder.finalize({ summary }).bytes;
+
+  it('is answered as without the damage, or not at all: a flip in table or segments hides no frames', async () => {
+    const expected = await ask(whole);
+    expect(expected.filter((answer) => answer === null)).toEqual([]);
+    let answered = 0;
+    for (let at = builder.preambleEnd; at < whole.length; at++) {
+      const bytes = whole.slice();
+      bytes[at] ^= 1 << (at % 8);
+      for (const [index, answer] of (await ask(bytes)).entries()) {
+        if (answer === null) continue;
+        answered++;
+        expect(answer, `flip at ${at}, question ${index}`).toBe(expected[index]);
+      }
+    }
+    expect(answered).toBeGreaterThan(whole.length);
+  });
+
+  it('is answered truly, whatever the segment table says', async () => {
+    const expected = await ask(whole);
+    const sections = Number(new DataView(whole.buffer).getBigUint64(32, true));
+    const view = new DataView(whole.buffer, sections);
+    const entry = [0, 1, 2].map((index) => index * 24).find((at) => view.getUint16(at, true) === 3)!;
+    const table = Number(view.getBigUint64(entry + 8, true));
+    const offset = fc.oneof(fc.constantFrom(...builder.offsets), fc.nat(whole.length), anyWord);
+    const time = fc.oneof(fc.constantFrom(0, 1001, 3001, 2000), anyWord);
+    const edits = fc.array(fc.record({ entry: fc.nat(2), offset, time }), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(edits, fc.boolean(), async (list, onlyTimes) => {
+        const bytes = whole.slice();
+        const cells = new DataView(bytes.buffer, table);
+        for (const { entry: index, offset: where, time: start } of list) {
+          if (!onlyTimes) cells.setBigUint64(index * 24, BigInt(where), true);
+          cells.setBigUint64(index * 24 + 8, BigInt(start), true);
+        }
+        for (const [index, answer] of (await ask(bytes)).entries()) {
+          if (answer !== null) expect(answer).toBe(expected[index]);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+describe.each([undefined, null])('a trace with any words written over it, session %s', (session) => {
+  const builder = new TraceBuilder({
+    schema: coreSchema,
+    compression: 'lz4',
+    ...(session === null ? { session } : {}),
+  })
+    .segment({ frames: [frame(0, set(0, 3, 0, 3), stage(3, 0))], strings: ['x'] })
+    .segment({ frames: [frame(1000, clear(0, 3))] });
+  const kinds = { live: builder.bytes, finalized: builder.finalize({ summary }).bytes };
+
+  it.each(Object.entries(kinds))('%s: is told or is a coded error', async (_, good) => {
+    const word = fc.oneof(
+      fc.nat(good.length).map(BigInt),
+      fc.constantFrom(0xffff_ffffn, 0x8000_0000n, 1n << 32n, 1n << 53n, 1n << 63n),
+      anyWord,
+    );
+    const edits = fc.array(fc.tuple(fc.nat(good.length - 8), word), { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(edits, async (list) => {
+        const bytes = good.slice();
+        for (const [at, value] of list) new DataView(bytes.buffer).setBigUint64(at, value, true);
+        await ask(bytes);
+        const { error } = await tell(bytes);
+        expect(error === null || isUscopeError(error), String(error)).toBe(true);
+      }),
+      { numRuns: 60 },
+    );
+  });
 });
 
 describe('a trace without checksums', () => {

@@ -1,11 +1,11 @@
 /** Header, preamble and tables of a trace: what opening it reads, and what finalization adds. */
 import { UscopeError } from '../base/errors.js';
-import { decodeHeader, type FileHeader, Flag, HEADER_SIZE } from '../format/header.js';
+import { decodeHeader, type FileHeader, Flag, HEADER_SIZE, HEADER_TAIL_OFFSET } from '../format/header.js';
 import { decodePreamble, type Preamble } from '../format/preamble.js';
 import { decodeSectionTable, type SectionEntry, SectionType } from '../format/section-table.js';
-import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
-import { decodeSegmentTable } from '../format/segment-table.js';
-import { chainError, type SegmentEntry, safeOffset, walkChain } from './segment-list.js';
+import { walkChain } from './segment-chain.js';
+import { chainError, type SegmentColumns, type SegmentPlaces, safeOffset } from './segment-list.js';
+import { SegmentTableIndex } from './segment-table-index.js';
 import type { CheckedSource } from './source.js';
 
 /** Preambles hold a schema of at most a few MiB; more than this is damage. */
@@ -78,35 +78,16 @@ export async function readSection(
 }
 
 /**
- * All segments of a finalized file, from its segment table; from the chain when it has none.
+ * Where the segments of a finalized file are: its segment table; the chain where it has none.
  * @throws UscopeError FORMAT_CHAIN when table and header disagree.
  */
-export async function readSegmentTable(
+export async function openSegmentTable(
   source: CheckedSource,
   header: FileHeader,
   sections: readonly SectionEntry[],
-): Promise<SegmentEntry[]> {
+): Promise<SegmentPlaces> {
   const section = findSection(sections, SectionType.SEGMENTS);
-  if (!section) return readChain(source, header, 0);
-  const base = Number(section.offset);
-  const entries = decodeSegmentTable(await readSection(source, section, 'the segment table'), base).map(
-    (entry) => ({
-      offset: safeOffset(entry.offset, base),
-      timeStartPs: entry.timeStartPs,
-      timeEndPs: entry.timeEndPs,
-    }),
-  );
-  if (entries.length !== header.numSegments || BigInt(entries.at(-1)?.offset ?? 0) !== header.tailOffset) {
-    chainError(
-      `the segment table has ${entries.length} segments up to ${entries.at(-1)?.offset ?? 0}, the header says ${header.numSegments} up to ${header.tailOffset}`,
-      base,
-    );
-  }
-  for (const { offset } of entries) {
-    if (offset >= header.preambleEnd && (await source.reaches(offset + SEGMENT_HEADER_SIZE))) continue;
-    chainError(`the segment table names a segment at ${offset}, where there can be none`, base);
-  }
-  return entries;
+  return section ? SegmentTableIndex.open(source, header, section) : readChain(source, header, 0);
 }
 
 /** Segments above `knownTail` (0: all), by walking the chain from the header's tail_offset. */
@@ -114,7 +95,7 @@ export async function readChain(
   source: CheckedSource,
   header: FileHeader,
   knownTail: number,
-): Promise<SegmentEntry[]> {
-  const tail = safeOffset(header.tailOffset, 40);
+): Promise<SegmentColumns> {
+  const tail = safeOffset(header.tailOffset, HEADER_TAIL_OFFSET);
   return walkChain(source, { tail, preambleEnd: header.preambleEnd, knownTail });
 }

@@ -1,13 +1,17 @@
 /** Reading traces, in Node and in a browser. Files in Node: `uscope/reader/node`. */
 export { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from './codec.js';
+export { type HttpOptions, httpSource, httpVersion, isHttpUrl } from './http.js';
 export { NameIndex } from './names.js';
+export type { OpenOptions } from './options.js';
 export { interpret, isStringRef, payloadLayout, readRaw, TraceEvent } from './payload.js';
+export * from './queries/index.js';
 export type { ScanVisitor } from './scan.js';
 export type { SegmentEntry } from './segment-list.js';
 export type { LoadedSegment } from './segment-loader.js';
 export { blobSource, memorySource, type Source } from './source.js';
 export type { TraceStrings } from './strings.js';
-export { type OpenOptions, openTrace, type PollResult, type SummaryLevel, type Trace } from './trace.js';
+export type { SummaryLevel } from './summary.js';
+export { openTrace, type PollResult, type Trace } from './trace.js';
 export { type StorageView, TraceState } from './trace-state.js';
 export type { TimedItem, TimePs, TimeRange } from './walker.js';
 export type { TraceWarning, WarningKind } from './warnings.js';

@@ -1,7 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { CursorItem } from '../format/frame.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { memorySource, openTrace, type Trace } from './index.js';
+import { TraceWriter } from '../writer/trace-writer.js';
+import { memorySource, openTrace, type Source, type Trace } from './index.js';
+import { openTraceFile } from './node.js';
 
 const HEADER_TAIL = 40;
 
@@ -102,5 +108,105 @@ describe('a trace that is being written', () => {
     await trace.poll();
     expect(before.slotField('retired', 0, 0)).toBe(1n);
     expect((await trace.stateAt(10_000)).slotField('retired', 0, 0)).toBe(2n);
+  });
+
+  it('with a tail that is not there yet is an error that changes nothing: the next poll finds it', async () => {
+    const { builder } = growing();
+    let size = Number.POSITIVE_INFINITY;
+    const trace = await openTrace(memorySource(() => builder.bytes.subarray(0, size)));
+    builder.segment({ frames: [frame(0, stage(1, 0))] });
+    await trace.poll();
+    builder.segment({ frames: [frame(1000, stage(1, 1))] }).segment({ frames: [frame(2000, stage(1, 1))] });
+    for (const at of [
+      builder.offsets[1]!,
+      builder.offsets[2]! - 1,
+      builder.offsets[2]! + 20,
+      builder.offsets[2]! + 60,
+    ]) {
+      size = at;
+      await expect(trace.poll()).rejects.toThrow(/FORMAT_TRUNCATED/);
+      expect([trace.segmentCount, await eventTimes(trace)]).toEqual([1, [0n]]);
+    }
+    size = Number.POSITIVE_INFINITY;
+    expect(await trace.poll()).toMatchObject({ newSegments: 2 });
+    expect(await eventTimes(trace)).toEqual([0n, 1000n, 2000n]);
+  });
+
+  it('that is finalized with a table of other segments has changed', async () => {
+    const { builder } = growing();
+    builder.segment({ frames: [frame(0)] }).segment({ frames: [frame(1000)] });
+    let bytes = builder.bytes;
+    const trace = await openTrace(memorySource(() => bytes));
+    const other = new TraceBuilder({ schema: coreSchema, compression: 'lz4' })
+      .segment({ frames: [frame(0, stage(1, 0))] })
+      .segment({ frames: [frame(1000, stage(1, 0))] })
+      .finalize().bytes;
+    bytes = other;
+    await expect(trace.poll()).rejects.toThrow(/READER_CHANGED/);
+  });
+
+  it('has a chain of any length: small segments come many at a time', async () => {
+    const { builder } = growing();
+    for (let i = 0; i < 500; i++) builder.segment({ frames: [frame(i * 1000, stage(1, 0))] });
+    const inner = memorySource(builder.bytes);
+    let reads = 0;
+    const read: Source['read'] = (offset, length) => {
+      reads++;
+      return inner.read(offset, length);
+    };
+    const trace = await openTrace({ ...inner, read });
+    expect(trace.segmentCount).toBe(500);
+    expect(reads).toBeLessThan(20);
+    expect((await trace.segments()).map(({ offset }) => offset)).toEqual(builder.offsets);
+  });
+});
+
+describe('a trace that a writer writes to a file meanwhile', () => {
+  it('shows whole segments only, in order, and all of it in the end', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'uscope-live-'));
+    try {
+      const path = join(directory, 'live.uscope');
+      const writer = await TraceWriter.create({
+        path,
+        schema: coreSchema,
+        checkpointIntervalPs: 4000,
+        maxDelayMs: 0,
+      });
+      const trace = await openTraceFile(path);
+      const seen: bigint[] = [];
+      let polls = 0;
+      const read = async (): Promise<void> => {
+        const from = trace.segmentCount;
+        const { newSegments, totalTimePs } = await trace.poll();
+        polls++;
+        for await (const segment of trace.loadedSegmentsFrom(from)) {
+          const cursor = segment.cursor();
+          while (cursor.next()) if (cursor.kind === CursorItem.EVENT) seen.push(cursor.timePs);
+          expect(segment.header.timeEndPs).toBeLessThanOrEqual(totalTimePs + 1n);
+        }
+        expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => BigInt(i * 1000)));
+        if (newSegments > 0) {
+          const last = seen.at(-1)!;
+          expect((await trace.stateAt(last)).slotField('retired', 0, 0)).toBe(BigInt(seen.length));
+          expect(await trace.strings.get(seen.length - 1)).toBe(`text ${seen.length - 1}`);
+        }
+      };
+      for (let cycle = 0; cycle < 200; cycle++) {
+        writer.beginCycle(cycle * 1000);
+        writer.slotAdd('core0/retired', 0, 'count', 1);
+        writer.event('core0/annotate', { entity_id: 1, text: `text ${cycle}` });
+        const hasRoom = writer.endCycle();
+        if (!hasRoom) await writer.ready();
+        if (cycle % 5 === 0) await read();
+      }
+      await writer.close();
+      while (!trace.isComplete) await read();
+      expect(seen).toHaveLength(200);
+      expect(polls).toBeGreaterThan(40);
+      expect([await trace.strings.count(), trace.session?.status]).toEqual([200, SessionStatus.CLOSED]);
+      await trace.close();
+    } finally {
+      await rm(directory, { recursive: true });
+    }
   });
 });

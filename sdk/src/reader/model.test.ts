@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { compressSync } from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import {
   add,
@@ -9,10 +10,17 @@ import {
   set,
   stage,
   TraceBuilder,
+  type TraceSpec,
 } from '../../../test/support/build-trace.js';
-import type { Frame, Item } from '../format/types.js';
+import { zstdForTests } from '../../../test/support/zstd.js';
+import { CursorItem } from '../format/frame.js';
+import type { TraceSummary } from '../format/tsum.js';
+import { Action, type Frame, type Item, type Schema } from '../format/types.js';
 import { StorageState } from '../state/storage-state.js';
-import { memorySource, openTrace } from './index.js';
+import { memorySource, openTrace, type Trace } from './index.js';
+import { nodeCodec } from './node.js';
+
+const zstd = zstdForTests?.compress;
 
 const value = fc.oneof(fc.nat(300), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }));
 const item: fc.Arbitrary<Item> = fc.oneof(
@@ -40,7 +48,13 @@ interface Cut {
   readonly start: bigint;
 }
 
-function segmentsOf(all: readonly { delta: number; items: Item[]; cut: boolean }[]): Cut[] {
+interface Step {
+  readonly delta: number;
+  readonly items: Item[];
+  readonly cut: boolean;
+}
+
+function segmentsOf(all: readonly Step[]): Cut[] {
   const segments: Cut[] = [{ frames: [], start: 0n }];
   let time = 0n;
   for (const { delta, items, cut } of all) {
@@ -52,8 +66,8 @@ function segmentsOf(all: readonly { delta: number; items: Item[]; cut: boolean }
   return segments;
 }
 
-function replay(frames: readonly Frame[], until: bigint): StorageState {
-  const state = new StorageState(coreSchema);
+function replay(schema: Schema, frames: readonly Frame[], until: bigint): StorageState {
+  const state = new StorageState(schema);
   for (const { timePs, items } of frames) {
     if (timePs > until) break;
     for (const one of items) {
@@ -65,29 +79,119 @@ function replay(frames: readonly Frame[], until: bigint): StorageState {
   return state;
 }
 
+type Compress = (raw: Uint8Array) => Uint8Array;
+type Dialect = Omit<Partial<TraceSpec>, 'compress'> & { readonly compress?: Compress | undefined };
+
+/** What existing writers do differently; the answers must not differ. */
+const dialects: fc.Arbitrary<Dialect> = fc.oneof(
+  fc.constant({ compression: 'lz4' } as const),
+  fc.record({
+    session: fc.constant(null),
+    minor: fc.nat(3),
+    interleaved: fc.boolean(),
+    checkpointsAfter: fc.boolean(),
+    unaligned: fc.boolean(),
+    csum: fc.boolean(),
+    ...{ compression: fc.constantFrom('none', 'lz4'), compress: fc.constantFrom(undefined, bareLz4) },
+  }),
+  ...(zstd ? [fc.constant({ session: null, compression: 'zstd', compress: zstd } as const)] : []),
+);
+
+/** Without the size in front, as one existing writer stores blocks. */
+function bareLz4(raw: Uint8Array): Uint8Array {
+  return new Uint8Array(compressSync(Buffer.from(raw))).slice(4);
+}
+
+const summary: TraceSummary = {
+  baseIntervalCycles: 1024,
+  fanOut: 4,
+  totalInstructions: 0n,
+  density: [],
+  counters: [
+    {
+      name: 'retired',
+      storageId: 3,
+      levels: [{ min: BigUint64Array.of(1n), max: BigUint64Array.of(2n), sum: BigUint64Array.of(3n) }],
+    },
+  ],
+};
+
+/** Before version 0.3 there are no properties. */
+const bareSchema: Schema = {
+  ...coreSchema,
+  storages: coreSchema.storages.map((storage) => ({ ...storage, properties: [] })),
+};
+const isProperty = (one: Item): boolean => one.kind === 'op' && one.action === Action.PROP_SET;
+
+interface Case {
+  readonly trace: Trace;
+  readonly schema: Schema;
+  readonly frames: readonly Frame[];
+}
+
+async function build(steps: readonly Step[], dialect: Dialect, finalized: boolean): Promise<Case> {
+  const { minor = 3, interleaved = true, compress, ...rest } = dialect;
+  const schema = minor < 3 ? bareSchema : coreSchema;
+  const usesBlocks = compress && dialect.compression !== 'none';
+  const builder = new TraceBuilder({
+    schema,
+    minor,
+    interleaved,
+    ...rest,
+    ...(usesBlocks ? { compress } : {}),
+  });
+  // Frames before version 0.2 hold ops before events.
+  const inOrder = (items: readonly Item[]): Item[] =>
+    interleaved
+      ? [...items]
+      : [...items].sort((a, b) => Number(a.kind === 'event') - Number(b.kind === 'event'));
+  const segments = segmentsOf(steps).map(({ frames, start }) => ({
+    start,
+    frames: frames.map(({ timePs, items }) => ({
+      timePs,
+      items: inOrder(minor < 3 ? items.filter((one) => !isProperty(one)) : items),
+    })),
+  }));
+  for (const segment of segments) builder.segment(segment);
+  if (finalized) builder.finalize({ summary });
+  const trace = await openTrace(memorySource(builder.bytes), { codec: nodeCodec });
+  return { trace, schema, frames: segments.flatMap(({ frames }) => frames) };
+}
+
 describe('against a model that replays everything', () => {
-  it('state, occupancy and events agree at every time, however the trace is cut', async () => {
+  it('state, occupancy, frames and summary agree at every time, however and by whomever the trace is written', async () => {
     await fc.assert(
-      fc.asyncProperty(steps, fc.boolean(), fc.boolean(), async (all, finalized, ours) => {
-        const builder = new TraceBuilder({
-          schema: coreSchema,
-          compression: 'lz4',
-          ...(ours ? {} : { session: null }),
-        });
-        const segments = segmentsOf(all);
-        for (const { frames, start } of segments) builder.segment({ frames, start });
-        if (finalized) builder.finalize();
-        const trace = await openTrace(memorySource(builder.bytes));
-        const frames = segments.flatMap((segment) => segment.frames);
+      fc.asyncProperty(steps, fc.boolean(), dialects, async (all, finalized, dialect) => {
+        const { trace, schema, frames } = await build(all, dialect, finalized);
         const last = frames.at(-1)?.timePs ?? 0n;
         for (let time = 0n; time <= last + 1n; time += time % 250n === 0n ? 1n : 249n) {
           const state = await trace.stateAt(time);
-          const expected = replay(frames, time);
+          const expected = replay(schema, frames, time);
           expect(state.raw.cells).toEqual(expected.cells);
           for (const id of [0, 1, 2]) expect(state.occupancy(id)).toBe(expected.occupancy(id));
-          const seen: bigint[] = [];
-          for await (const { timePs } of trace.frames(time, time + 250n)) seen.push(timePs);
-          expect(seen).toEqual(frames.map((f) => f.timePs).filter((t) => t >= time && t < time + 250n));
+          const seen: Frame[] = [];
+          for await (const one of trace.frames(time, time + 250n)) seen.push(one);
+          expect(seen).toEqual(frames.filter(({ timePs: t }) => t >= time && t < time + 250n));
+        }
+        expect((await trace.summary())?.counters ?? null).toEqual(finalized ? summary.counters : null);
+        expect(await trace.frameCount()).toBe(BigInt(frames.length));
+      }),
+      { numRuns: 80 },
+    );
+  });
+
+  it('the state before each segment is what its predecessors leave', async () => {
+    await fc.assert(
+      fc.asyncProperty(steps, fc.boolean(), dialects, async (all, finalized, dialect) => {
+        const { trace, schema } = await build(all, dialect, finalized);
+        const state = new StorageState(schema);
+        for (let index = 0; index < trace.segmentCount; index++) {
+          expect((await trace.stateBefore(index)).raw.cells).toEqual(state.cells);
+          const cursor = (await trace.loadSegment(index)).cursor();
+          while (cursor.next()) {
+            const { kind, action, storageId, slot, field, lo, hi } = cursor;
+            if (kind === CursorItem.OP) state.apply(action, storageId, slot, field, lo, hi);
+          }
         }
       }),
       { numRuns: 60 },

@@ -6,8 +6,10 @@ import zlib from 'node:zlib';
 import { uncompressSync } from 'lz4-napi';
 import { UscopeError } from '../base/errors.js';
 import type { Codec } from './codec.js';
+import { httpSource, isHttpUrl } from './http.js';
+import type { OpenOptions } from './options.js';
 import type { Source } from './source.js';
-import { type OpenOptions, openTrace, type Trace } from './trace.js';
+import { openTrace, type Trace } from './trace.js';
 
 /** A source over a file. @throws UscopeError READER_OPEN when it cannot be opened */
 export async function fileSource(path: string): Promise<Source> {
@@ -30,9 +32,17 @@ export async function fileSource(path: string): Promise<Source> {
   };
 }
 
-/** Opens the trace at `path` with native LZ4, ZSTD and CRC-32. @throws as `openTrace`, and READER_OPEN */
-export async function openTraceFile(path: string, options: OpenOptions = {}): Promise<Trace> {
-  const source = await fileSource(path);
+/** A source over what a user names: a file, or an http or https URL. @throws UscopeError READER_OPEN */
+export async function openSource(pathOrUrl: string): Promise<Source> {
+  return isHttpUrl(pathOrUrl) ? httpSource(pathOrUrl) : fileSource(pathOrUrl);
+}
+
+/**
+ * Opens the trace at a path, or at an http or https URL, with native LZ4, ZSTD and CRC-32.
+ * @throws as `openTrace`, and READER_OPEN; of URLs also what `httpSource` reports
+ */
+export async function openTraceFile(pathOrUrl: string, options: OpenOptions = {}): Promise<Trace> {
+  const source = await openSource(pathOrUrl);
   try {
     return await openTrace(source, { codec: nodeCodec, ...options });
   } catch (error) {

@@ -10,7 +10,13 @@ import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '..
 import type { CompressionName } from '../format/types.js';
 import { type Codec, decompressDeltas } from './codec.js';
 import { commitRecordOffset } from './commit-strings.js';
-import { chainError, readSegmentHeader, type SegmentList, segmentSize } from './segment-list.js';
+import {
+  chainError,
+  readSegmentHeader,
+  type SegmentEntry,
+  type SegmentList,
+  segmentSize,
+} from './segment-list.js';
 import type { CheckedSource } from './source.js';
 import type { Warnings } from './warnings.js';
 
@@ -33,6 +39,8 @@ export interface LoadedSegment {
 export interface LoaderOptions {
   readonly codec: Codec;
   readonly maxSegmentBytes: number;
+  /** The file has our session chunk. */
+  readonly ours: boolean;
   /** Check every segment against the CRC of its commit record. */
   readonly verify: boolean;
   /** Bytes of decompressed segments kept for the next question. */
@@ -41,9 +49,12 @@ export interface LoaderOptions {
 
 /** One read fetches a whole segment when its successor shows that it is no longer than this. */
 const SINGLE_READ_LIMIT = 16 * 1024 * 1024;
+const MAX_HEADERS = 4096;
 
 export class SegmentLoader {
   private readonly cache = new Map<number, LoadedSegment>();
+  /** Headers seen behind the segments loaded; see `confirm`. */
+  private readonly headers = new Map<number, SegmentHeader>();
   private cachedBytes = 0;
   private readonly method: CompressionName;
   private readonly interleaved: boolean;
@@ -82,24 +93,34 @@ export class SegmentLoader {
 
   /** Only the checkpoint of a segment, and its file offset. */
   async checkpoint(index: number): Promise<{ bytes: Uint8Array; offset: number }> {
-    const known = this.cache.get(index);
+    // Only as a whole a segment can be checked.
+    const known = this.options.verify ? await this.loadCached(index) : this.cache.get(index);
     if (known) return { bytes: known.checkpoint, offset: known.checkpointOffset };
-    const segmentOffset = this.list.entries[index].offset;
+    const segmentOffset = (await this.list.entry(index)).offset;
     const { checkpointSize } = await readSegmentHeader(this.source, segmentOffset);
     const offset = segmentOffset + SEGMENT_HEADER_SIZE;
     return { bytes: await this.source.exactly(offset, checkpointSize, 'a checkpoint'), offset };
   }
 
+  /**
+   * Makes sure that segment `index` is the one the segment table says: a wrong entry behind the segments looked at would hide frames.
+   * @throws UscopeError FORMAT_CHAIN
+   */
+  async confirm(index: number): Promise<void> {
+    if (index >= this.list.count) return;
+    const entry = await this.list.entry(index);
+    const header = this.headers.get(index) ?? (await readSegmentHeader(this.source, entry.offset));
+    await this.check(index, entry, header);
+  }
+
   private async fetch(index: number): Promise<LoadedSegment> {
-    const { offset, timeStartPs } = this.list.entries[index];
-    const first = await this.source.upTo(offset, this.readLength(index));
+    const entry = await this.list.entry(index);
+    const { offset } = entry;
+    const length = await this.readLength(index, offset);
+    const first = await this.source.upTo(offset, length);
     const header = decodeSegmentHeader(first, offset);
-    if (header.timeStartPs !== timeStartPs) {
-      chainError(
-        `the segment at ${offset} starts at ${header.timeStartPs} ps, its table entry says ${timeStartPs}`,
-        offset,
-      );
-    }
+    if (length > SEGMENT_HEADER_SIZE) this.remember(index + 1, first.subarray(length - SEGMENT_HEADER_SIZE));
+    await this.check(index, entry, header);
     const size = segmentSize(header);
     const whole =
       first.byteLength >= size
@@ -109,10 +130,38 @@ export class SegmentLoader {
     return this.assemble(index, offset, header, whole);
   }
 
-  private readLength(index: number): number {
-    const next = this.list.entries[index + 1];
-    const span = next ? next.offset - this.list.entries[index].offset : 0;
-    return next && span <= SINGLE_READ_LIMIT ? span : SEGMENT_HEADER_SIZE;
+  private remember(index: number, bytes: Uint8Array): void {
+    if (this.headers.size >= MAX_HEADERS) this.headers.clear();
+    try {
+      this.headers.set(index, decodeSegmentHeader(bytes));
+    } catch {
+      // Whoever asks for that segment is told what is wrong with it.
+    }
+  }
+
+  /** Table and segment must agree; in files of ours the segment also names its predecessor in the table. */
+  private async check(index: number, entry: SegmentEntry, header: SegmentHeader): Promise<void> {
+    const { offset, timeStartPs } = entry;
+    if (header.timeStartPs !== timeStartPs) {
+      chainError(
+        `the segment at ${offset} starts at ${header.timeStartPs} ps, its table entry says ${timeStartPs}`,
+        offset,
+      );
+    }
+    if (!this.options.ours) return;
+    const previous = index > 0 ? (await this.list.entry(index - 1)).offset : 0;
+    if (header.prevSegmentOffset === BigInt(previous)) return;
+    chainError(
+      `the segment at ${offset} follows one at ${header.prevSegmentOffset}, the list has ${previous} before it`,
+      offset,
+    );
+  }
+
+  /** Up to and with the header of the next segment, which `confirm` may ask for. */
+  private async readLength(index: number, offset: number): Promise<number> {
+    if (index + 1 >= this.list.count) return SEGMENT_HEADER_SIZE;
+    const span = (await this.list.entry(index + 1)).offset - offset;
+    return span <= SINGLE_READ_LIMIT ? span + SEGMENT_HEADER_SIZE : SEGMENT_HEADER_SIZE;
   }
 
   private async assemble(

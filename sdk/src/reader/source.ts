@@ -14,6 +14,13 @@ export interface Source {
    * source need not guard against absurd lengths. The caller may keep the array; the source must not change it.
    */
   read(offset: number, length: number): Promise<Uint8Array>;
+  /** What was read before may have changed: a source that keeps bytes forgets them. Called at the start of every poll of a live trace. */
+  refresh?(): Promise<void>;
+  /**
+   * The trace is finalized: from now on the bytes do not change, and a source that can tell that they did says so.
+   * @throws UscopeError READER_CHANGED when they have changed since the last refresh
+   */
+  settle?(): void;
   close?(): Promise<void>;
 }
 
@@ -71,6 +78,16 @@ export class CheckedSource {
   async reaches(size: number): Promise<boolean> {
     if (size > this.knownSize) this.knownSize = await guarded(() => this.source.size());
     return size <= this.knownSize;
+  }
+
+  /** Before a live trace is looked at again. */
+  async refresh(): Promise<void> {
+    await guarded(async () => this.source.refresh?.());
+  }
+
+  /** Once the trace is known to be finalized. */
+  settle(): void {
+    this.source.settle?.();
   }
 
   async close(): Promise<void> {

@@ -6,6 +6,7 @@ import { CursorItem } from '../format/frame.js';
 import type { Schema } from '../format/types.js';
 import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
+import { CheckpointPlacement } from './checkpoint-placement.js';
 import { DenseBuffers } from './dense-buffers.js';
 import type { SchemaChecks } from './scan.js';
 import type { SegmentList } from './segment-list.js';
@@ -15,8 +16,7 @@ import type { Warnings } from './warnings.js';
 export class StateReader {
   private readonly layout: StateLayout;
   private readonly denseBuffers: DenseBuffers | null;
-  /** Whether checkpoints are stored after their segment; null until asked. */
-  private storedAfter: boolean | null;
+  private readonly placement: CheckpointPlacement;
 
   /** @param ours the file has our session chunk: its checkpoints are where they belong */
   constructor(
@@ -24,12 +24,13 @@ export class StateReader {
     private readonly list: SegmentList,
     private readonly loader: SegmentLoader,
     private readonly checks: SchemaChecks,
-    private readonly warnings: Warnings,
+    warnings: Warnings,
     options: { readonly ours: boolean; readonly maxStateBytes: number | undefined },
   ) {
     this.layout = stateLayout(schema, options.maxStateBytes);
     this.denseBuffers = DenseBuffers.of(this.layout, loader, warnings);
-    this.storedAfter = options.ours ? false : null;
+    const replay = (state: StorageState, segment: LoadedSegment) => this.replay(state, segment, null);
+    this.placement = new CheckpointPlacement(this.layout, list, loader, warnings, replay, options.ours);
   }
 
   /**
@@ -37,9 +38,10 @@ export class StateReader {
    * @throws UscopeError READER_RANGE before the first segment, FORMAT_* for damage.
    */
   async at(timePs: bigint): Promise<StorageState> {
-    const index = this.list.lastStartingAtOrBefore(timePs);
+    const index = await this.list.lastStartingAtOrBefore(timePs);
     if (index < 0) return this.beforeAll(timePs);
     const segment = await this.loader.loadCached(index);
+    await this.loader.confirm(index + 1);
     const state = await this.atStartOf(index);
     this.replay(state, segment, timePs);
     return state;
@@ -48,7 +50,7 @@ export class StateReader {
   /** The state before the first frame of a segment. */
   async atStartOf(index: number): Promise<StorageState> {
     const state = new StorageState(this.layout);
-    const source = (await this.checkpointsAreAfter()) ? index - 1 : index;
+    const source = (await this.placement.isAfter()) ? index - 1 : index;
     if (source >= 0) {
       const { bytes, offset } = await this.loader.checkpoint(source);
       state.loadCheckpoint(bytes, offset);
@@ -57,8 +59,13 @@ export class StateReader {
     return state;
   }
 
-  private beforeAll(timePs: bigint): StorageState {
-    const first = this.list.entries[0];
+  /** Whether checkpoints hold the state after their segment; asks the placement, which may have to look into segments. */
+  checkpointsAreAfter(): Promise<boolean> {
+    return this.placement.isAfter();
+  }
+
+  private async beforeAll(timePs: bigint): Promise<StorageState> {
+    const first = this.list.count > 0 ? await this.list.entry(0) : null;
     if (first || timePs < 0n) {
       throw new UscopeError(
         'READER_RANGE',
@@ -85,31 +92,4 @@ export class StateReader {
       throw placeInSegment(error, segment);
     }
   }
-
-  /**
-   * One existing writer stores a segment's checkpoint as the state *after* it, so that its deltas would count twice. Such a file shows in
-   * segment 0: replayed from nothing it gives its own checkpoint, which is not empty.
-   */
-  private async checkpointsAreAfter(): Promise<boolean> {
-    if (this.storedAfter !== null) return this.storedAfter;
-    const segment = await this.loader.loadCached(0);
-    const stored = new StorageState(this.layout);
-    stored.loadCheckpoint(segment.checkpoint, segment.checkpointOffset);
-    const empty = new StorageState(this.layout);
-    this.storedAfter = false;
-    if (sameState(stored, empty)) return false;
-    this.replay(empty, segment, null);
-    if (!sameState(stored, empty)) return false;
-    this.storedAfter = true;
-    this.warnings.add(
-      'checkpoints-after-segment',
-      'the writer stored each checkpoint after its segment instead of before it; states are read accordingly',
-    );
-    return true;
-  }
-}
-
-function sameState(a: StorageState, b: StorageState): boolean {
-  const [first, second] = [a.encodeCheckpoint(), b.encodeCheckpoint()];
-  return first.length === second.length && first.every((byte, index) => byte === second[index]);
 }

@@ -27,8 +27,9 @@ export class TraceStrings {
     private readonly source: CheckedSource,
     list: SegmentList,
     private readonly warnings: Warnings,
+    ready: () => Promise<void>,
   ) {
-    this.records = new CommitStrings(source, list);
+    this.records = new CommitStrings(source, list, ready);
   }
 
   /** The trace has been finalized: from now on its table answers. Not part of the public interface. */

@@ -174,6 +174,52 @@ describe('events and frames', () => {
   });
 });
 
+describe('segments', () => {
+  it('can be asked for one by one', async () => {
+    for (const builder of [build(), build().finalize()]) {
+      const trace = await open(builder);
+      expect(await trace.segment(1)).toEqual({
+        offset: builder.offsets[1],
+        timeStartPs: 2000n,
+        timeEndPs: 2001n,
+      });
+      expect([await trace.segmentAt(1999), await trace.segmentAt(2000)]).toEqual([0, 2]);
+      expect([await trace.firstSegmentReaching(2000), await trace.firstSegmentReaching(2001)]).toEqual([
+        0, 2,
+      ]);
+      expect((await trace.loadSegment(2)).header.numFrames).toBe(2);
+      expect((await collect(trace.loadedSegmentsFrom(1))).map(({ index }) => index)).toEqual([1, 2]);
+      expect((await collect(trace.loadedSegmentsFrom(0, 2000))).map(({ index }) => index)).toEqual([0]);
+      expect((await trace.stateBefore(2)).slotField('retired', 0, 0)).toBe(7n);
+      for (const index of [-1, 3, 0.5]) {
+        await expect(trace.segment(index)).rejects.toThrow(/READER_RANGE.*3/);
+        await expect(trace.loadSegment(index)).rejects.toThrow(/READER_RANGE/);
+        await expect(trace.stateBefore(index)).rejects.toThrow(/READER_RANGE/);
+      }
+    }
+  });
+});
+
+describe('clocks', () => {
+  const clocks = [
+    { name: 'core_clk', clockId: 0, periodPs: 1000 },
+    { name: 'bus_clk', clockId: 1, periodPs: 2500 },
+    { name: 'unknown', clockId: 2, periodPs: 0 },
+  ];
+
+  it('give the state at a cycle of a named one', async () => {
+    const trace = await open(build({ schema: { ...coreSchema, clocks } }).finalize());
+    const count = async (cycle: number, clock?: string | number) =>
+      (await trace.stateAtCycle(cycle, clock)).slotField('retired', 0, 'count');
+    expect([await count(1), await count(2), await count(1n as never)]).toEqual([0n, 8n, 0n]);
+    expect([await count(0, 'bus_clk'), await count(1, 'bus_clk'), await count(1, 1)]).toEqual([0n, 8n, 8n]);
+    expect([trace.timeOfCycle(3, 'bus_clk'), trace.cycleAt(7499, 'bus_clk')]).toEqual([7500n, 2n]);
+    expect(trace.clock()).toEqual(clocks[0]);
+    await expect(count(1, 'unknown')).rejects.toThrow(/READER_NO_CYCLES.*"unknown"/);
+    await expect(count(1, 'bus')).rejects.toThrow(/READER_NAME.*core_clk, bus_clk, unknown/);
+  });
+});
+
 describe('strings', () => {
   it('come from the table of a finalized trace and from commit records before', async () => {
     for (const builder of [build(), build().finalize()]) {
@@ -271,6 +317,67 @@ describe('files of other writers', () => {
         after ? ['checkpoints-after-segment'] : [],
       );
     }
+  });
+
+  it('with checkpoints stored after are recognized by the first segment that changes the state', async () => {
+    const back = [frame(0, set(0, 1, 0, 1)), frame(500, clear(0, 1))];
+    const build = (checkpointsAfter: boolean) =>
+      new TraceBuilder({ ...spec, ...foreign, checkpointsAfter })
+        .segment({ frames: back })
+        .segment({ frames: [frame(1000)] })
+        .segment({ frames: [frame(2000, add(3, 0, 0, 2))] })
+        .segment({ frames: [frame(3000, add(3, 0, 0, 3))] });
+    for (const after of [false, true]) {
+      const trace = await open(build(after));
+      const counts = [];
+      for (const time of [0, 1500, 2000, 2999, 3000])
+        counts.push((await trace.stateAt(time)).slotField('retired', 0, 0));
+      expect(counts).toEqual([0n, 0n, 2n, 2n, 5n]);
+      expect(await trace.checkpointsAreAfter()).toBe(after);
+      expect(trace.warnings).toHaveLength(after ? 1 : 0);
+    }
+  });
+
+  it('are recognized when a live one has grown far enough, and a file of ours never is taken for one', async () => {
+    for (const session of [null, openSession]) {
+      const builder = new TraceBuilder({ ...spec, session, checkpointsAfter: true });
+      const trace = await openTrace(memorySource(() => builder.bytes));
+      builder.segment({ frames: [frame(0, set(0, 1, 0, 1), clear(0, 1))] });
+      await trace.poll();
+      expect((await trace.stateAt(0)).occupancy('entities')).toBe(0);
+      expect(trace.warnings).toEqual([]);
+      builder.segment({ frames: [frame(1000, add(3, 0, 0, 2))] });
+      await trace.poll();
+      // Of our own file the checkpoint is believed: it holds 2 already.
+      expect((await trace.stateAt(1000)).slotField('retired', 0, 0)).toBe(session ? 4n : 2n);
+      expect(trace.warnings).toHaveLength(session ? 0 : 1);
+    }
+  });
+
+  it('whose first checkpoint holds a state are read as they are', async () => {
+    const whole = build({ ...foreign, compression: 'none' });
+    // The first segment cut off: what is left begins with the state the second one starts from.
+    const bytes = whole.bytes.slice();
+    new DataView(bytes.buffer).setBigUint64(whole.offsets[1]! + 24, 0n, true);
+    const trace = await openTrace(memorySource(bytes));
+    expect((await trace.segments()).map(({ timeStartPs }) => timeStartPs)).toEqual([2000n, 2000n]);
+    expect((await trace.stateAt(5000)).slotField('retired', 0, 0)).toBe(8n);
+    expect(trace.warnings).toEqual([]);
+  });
+
+  it('that promise strings and have no table are told so', async () => {
+    const builder = build(foreign).finalize();
+    const bytes = builder.bytes.slice();
+    const table = Number(new DataView(bytes.buffer).getBigUint64(32, true));
+    expect(bytes[table]).toBe(2);
+    bytes[table] = 0x77;
+    const trace = await openTrace(memorySource(bytes));
+    expect(await trace.strings.get(0)).toBeNull();
+    expect(trace.warnings.map(({ kind }) => kind)).toEqual(['no-string-table']);
+    // Those of ours stand in the commit records too.
+    const own = build().finalize().bytes.slice();
+    own[Number(new DataView(own.buffer).getBigUint64(32, true))] = 0x77;
+    expect(await (await openTrace(memorySource(own))).strings.get(1)).toBe('ret');
   });
 
   it('may name slots that do not exist: they change nothing; in a file of ours they are damage', async () => {

@@ -3,56 +3,46 @@
  * segments it needs.
  */
 import { UscopeError } from '../base/errors.js';
-import { type FileHeader, Flag } from '../format/header.js';
+import { type FileHeader, Flag, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { Preamble } from '../format/preamble.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
-import { decodeSessionInfo, SESSION_PAYLOAD_SIZE, type SessionInfo } from '../format/session-chunk.js';
-import { decodeTraceSummary, type MipmapLevel, type TraceSummary } from '../format/tsum.js';
 import {
-  type ClockDef,
-  type DutProperties,
-  type Frame,
-  INHERIT_CLOCK,
-  NO_ID,
-  type Schema,
-} from '../format/types.js';
-import { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from './codec.js';
+  decodeSessionInfo,
+  SESSION_PAYLOAD_SIZE,
+  type SessionInfo,
+  SessionStatus,
+} from '../format/session-chunk.js';
+import type { TraceSummary } from '../format/tsum.js';
+import type { ClockDef, DutProperties, Frame, Schema } from '../format/types.js';
+import { clockOfScope, findClock, periodOf } from './clocks.js';
 import {
   findSection,
   isComplete,
+  openSegmentTable,
   readChain,
   readHeader,
   readPreamble,
-  readSection,
   readSections,
-  readSegmentTable,
 } from './index-loader.js';
 import { NameIndex } from './names.js';
+import { loaderOptions, type OpenOptions } from './options.js';
 import type { TraceEvent } from './payload.js';
 import { type ScanVisitor, SchemaChecks } from './scan.js';
-import { readSegmentHeader, type SegmentEntry, SegmentList } from './segment-list.js';
+import {
+  chainError,
+  readSegmentHeader,
+  type SegmentEntry,
+  SegmentList,
+  type SegmentPlaces,
+} from './segment-list.js';
 import { type LoadedSegment, SegmentLoader } from './segment-loader.js';
 import { CheckedSource, type Source } from './source.js';
 import { StateReader } from './state-reader.js';
 import { TraceStrings } from './strings.js';
+import { countLevels, readSummary, type SummaryLevel, summaryLevel } from './summary.js';
 import { TraceState } from './trace-state.js';
 import { type TimedItem, type TimePs, type TimeRange, Walker } from './walker.js';
 import { type TraceWarning, Warnings } from './warnings.js';
-
-export interface OpenOptions {
-  /** Decompression and checksums; by default pure TypeScript without ZSTD. `reader/node.ts` has native ones. */
-  readonly codec?: Codec | undefined;
-  /** Limit of what one segment may decompress to. Default 1 GiB. */
-  readonly maxSegmentBytes?: number | undefined;
-  /** Limit of the memory of one state. Default 512 MiB. */
-  readonly maxStateBytes?: number | undefined;
-  /** Decompressed segments kept between questions. Default 64 MiB. */
-  readonly cacheBytes?: number | undefined;
-  /** Check the CRC of every segment read. Default: true for files that have them (those of this project). */
-  readonly verify?: boolean | undefined;
-  /** Called once per kind of warning, when it is found; they are also kept in `Trace.warnings`. */
-  readonly onWarning?: ((warning: TraceWarning) => void) | undefined;
-}
 
 /** What changed since the trace was opened or polled last. */
 export interface PollResult {
@@ -61,21 +51,6 @@ export interface PollResult {
   readonly finalized: boolean;
   readonly totalTimePs: bigint;
 }
-
-/** One level of the summary (§6): density and counters, each as far as it has that level. */
-export interface SummaryLevel {
-  /** Cycles per bucket. */
-  readonly intervalCycles: bigint;
-  /** Instructions per bucket; empty when the level has none. */
-  readonly density: Uint32Array;
-  readonly counters: readonly {
-    readonly name: string;
-    readonly storageId: number;
-    readonly level: MipmapLevel;
-  }[];
-}
-
-const DEFAULT_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens a trace: reads header, preamble and, of a finalized file, the section table; of a live one it walks the chain of segments.
@@ -128,7 +103,7 @@ export class Trace {
     this.currentSession = session;
     this.names = new NameIndex(schema);
     this.warningLog = new Warnings(options.onWarning);
-    this.strings = new TraceStrings(source, this.list, this.warningLog);
+    this.strings = new TraceStrings(source, this.list, this.warningLog, () => this.table());
     this.loader = new SegmentLoader(
       source,
       this.list,
@@ -136,7 +111,9 @@ export class Trace {
       loaderOptions(options, ours),
       this.warningLog,
     );
-    const checks = new SchemaChecks(schema, ours, this.warningLog);
+    // What was recovered may come from another writer.
+    const strictSlots = ours && session.status !== SessionStatus.RECOVERED;
+    const checks = new SchemaChecks(schema, strictSlots, this.warningLog);
     this.walker = new Walker(this.list, this.loader, checks, this.names);
     const { maxStateBytes } = options;
     this.stateReader = new StateReader(schema, this.list, this.loader, checks, this.warningLog, {
@@ -183,7 +160,7 @@ export class Trace {
 
   /** Time of the last frame in ps; of a live trace the end of its last segment. */
   get totalTimePs(): bigint {
-    return this.isComplete ? this.header.totalTimePs : (this.list.entries.at(-1)?.timeEndPs ?? 0n);
+    return this.isComplete ? this.header.totalTimePs : this.list.lastEndPs;
   }
 
   /** §10 `uscope_dut_property`. */
@@ -201,26 +178,65 @@ export class Trace {
 
   /** The clock of a scope, inherited where the scope names none; the first clock where no ancestor does. */
   clockOf(scopeId: number): ClockDef | undefined {
-    let id = scopeId;
-    while (id !== NO_ID && this.schema.scopes[id]) {
-      const { clockId, parentId } = this.schema.scopes[id];
-      if (clockId !== INHERIT_CLOCK) return this.schema.clocks[clockId];
-      id = parentId;
-    }
-    return this.schema.clocks[0];
+    return clockOfScope(this.schema, scopeId);
   }
 
-  /** Offset and times of every segment, in order. */
+  /**
+   * The clock of that name or id; without one that of the first scope with a protocol, else the first.
+   * @throws UscopeError READER_NAME, READER_NO_CYCLES (the trace defines no clock)
+   */
+  clock(nameOrId?: string | number): ClockDef {
+    return findClock(this.schema, nameOrId);
+  }
+
+  /**
+   * When a cycle begins, in ps; cycle 0 begins at 0.
+   * @throws UscopeError READER_NAME, READER_NO_CYCLES when the clock's period is not known
+   */
+  timeOfCycle(cycle: TimePs, clock?: string | number): bigint {
+    return BigInt(cycle) * periodOf(this.clock(clock));
+  }
+
+  /** The cycle in which a time lies. @throws UscopeError as `timeOfCycle` */
+  cycleAt(timePs: TimePs, clock?: string | number): bigint {
+    return BigInt(timePs) / periodOf(this.clock(clock));
+  }
+
+  /** Offset and times of every segment, in order: an object each. Of traces with millions of them, `segment` gives one. */
   async segments(): Promise<readonly SegmentEntry[]> {
     await this.table();
-    return this.list.entries;
+    const entries: SegmentEntry[] = [];
+    for (let index = 0; index < this.list.count; index++) entries.push(await this.list.entry(index));
+    return entries;
   }
 
-  /** Frames of the whole trace, from the segment headers. */
+  /** Offset and times of one segment. @throws UscopeError READER_RANGE when there is no such segment */
+  async segment(index: number): Promise<SegmentEntry> {
+    await this.table();
+    return this.list.entry(index);
+  }
+
+  /** Index of the segment that holds the last frames at or before `timePs`; -1 before the first segment. */
+  async segmentAt(timePs: TimePs): Promise<number> {
+    await this.table();
+    return this.list.lastStartingAtOrBefore(BigInt(timePs));
+  }
+
+  /**
+   * Index of the first segment that may hold frames at or after `timePs`. It may start before: ends may be inclusive, and several segments may
+   * start in one instant.
+   */
+  async firstSegmentReaching(timePs: TimePs): Promise<number> {
+    await this.table();
+    return this.list.firstReaching(BigInt(timePs));
+  }
+
+  /** Frames of the whole trace, from the segment headers: one small read per segment. */
   async frameCount(): Promise<bigint> {
     await this.table();
     let frames = 0n;
-    for (const { offset } of this.list.entries) {
+    for (let index = 0; index < this.list.count; index++) {
+      const { offset } = await this.list.entry(index);
       frames += BigInt((await readSegmentHeader(this.source, offset)).numFrames);
     }
     return frames;
@@ -229,36 +245,18 @@ export class Trace {
   // -- summary
 
   /** The trace summary (§6), TSUM or CSUM; null when the trace has none (live, or written without). */
-  async summary(): Promise<TraceSummary | null> {
-    const section = findSection(this.sections, SectionType.COUNTER_SUMMARY);
-    if (!section) return null;
-    return decodeTraceSummary(
-      await readSection(this.source, section, 'the trace summary'),
-      Number(section.offset),
-    );
+  summary(): Promise<TraceSummary | null> {
+    return readSummary(this.source, this.sections);
   }
 
   /** §10 `uscope_summary_levels`: number of levels, 0 without a summary. */
   async summaryLevels(): Promise<number> {
-    const summary = await this.summary();
-    if (!summary) return 0;
-    return Math.max(summary.density.length, ...summary.counters.map((counter) => counter.levels.length));
+    return countLevels(await this.summary());
   }
 
   /** §10 `uscope_summary_data`: level 0 is the finest. @throws UscopeError READER_RANGE for a level that does not exist */
   async summaryData(level: number): Promise<SummaryLevel> {
-    const summary = await this.summary();
-    const levels = await this.summaryLevels();
-    if (!summary || !Number.isInteger(level) || level < 0 || level >= levels) {
-      throw new UscopeError('READER_RANGE', `the summary has ${levels} levels, there is no level ${level}`);
-    }
-    return {
-      intervalCycles: BigInt(summary.baseIntervalCycles) * BigInt(summary.fanOut) ** BigInt(level),
-      density: summary.density[level] ?? new Uint32Array(0),
-      counters: summary.counters
-        .filter((counter) => level < counter.levels.length)
-        .map(({ name, storageId, levels: all }) => ({ name, storageId, level: all[level] })),
-    };
+    return summaryLevel(await this.summary(), level);
   }
 
   // -- content
@@ -271,6 +269,33 @@ export class Trace {
     await this.table();
     const time = BigInt(timePs);
     return new TraceState(time, await this.stateReader.at(time), this.names);
+  }
+
+  /**
+   * The state at the beginning of a cycle: frames at that very time are in it.
+   * @throws UscopeError READER_NAME (no such clock), READER_NO_CYCLES (its period is unknown), and as `stateAt`
+   */
+  async stateAtCycle(cycle: TimePs, clock?: string | number): Promise<TraceState> {
+    return this.stateAt(this.timeOfCycle(cycle, clock));
+  }
+
+  /**
+   * The state before the first frame of a segment, where replay of that segment begins.
+   * @throws UscopeError READER_RANGE when there is no such segment; FORMAT_* for damage
+   */
+  async stateBefore(segment: number): Promise<TraceState> {
+    await this.table();
+    const { timeStartPs } = await this.list.entry(segment);
+    return new TraceState(timeStartPs, await this.stateReader.atStartOf(segment), this.names);
+  }
+
+  /**
+   * Whether the writer stored the state *after* each segment as its checkpoint (see the warning `checkpoints-after-segment`); may have to look
+   * into the first segments. For code that reads checkpoints itself.
+   */
+  async checkpointsAreAfter(): Promise<boolean> {
+    await this.table();
+    return this.stateReader.checkpointsAreAfter();
   }
 
   /**
@@ -311,6 +336,18 @@ export class Trace {
     yield* this.walker.segments(range);
   }
 
+  /** The decompressed segments from number `first` on that start before `to`, the next one loaded while one is looked at. */
+  async *loadedSegmentsFrom(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
+    await this.table();
+    yield* this.walker.segmentsFrom(first, to === undefined ? null : BigInt(to));
+  }
+
+  /** One segment, decompressed; kept in the cache for a while. @throws UscopeError READER_RANGE when there is no such segment; FORMAT_* for damage */
+  async loadSegment(index: number): Promise<LoadedSegment> {
+    await this.table();
+    return this.loader.loadCached(index);
+  }
+
   // -- life
 
   /**
@@ -331,7 +368,10 @@ export class Trace {
   private async pollNow(): Promise<PollResult> {
     const before = this.list.count;
     const wasComplete = this.isComplete;
-    if (!wasComplete) await this.follow(await readHeader(this.source));
+    if (!wasComplete) {
+      await this.source.refresh();
+      await this.follow(await readHeader(this.source));
+    }
     return {
       newSegments: this.list.count - before,
       finalized: !wasComplete && this.isComplete,
@@ -346,7 +386,8 @@ export class Trace {
   /** Called once by `openTrace`. */
   async loadIndex(): Promise<void> {
     if (this.isComplete) {
-      this.useSections(await readSections(this.source, this.header));
+      this.source.settle();
+      this.useSections(await readSections(this.source, this.header), this.header);
     } else {
       this.list.append(await readChain(this.source, this.header, 0));
       this.hasTable = true;
@@ -356,28 +397,42 @@ export class Trace {
   /** The segment table of a finalized file is read when first needed. */
   private async table(): Promise<void> {
     if (this.hasTable) return;
-    const entries = await readSegmentTable(this.source, this.header, this.sections);
-    if (!this.hasTable) this.list.append(entries);
+    const table = await openSegmentTable(this.source, this.header, this.sections);
+    if (!this.hasTable) await this.useSegmentTable(table, this.header);
     this.hasTable = true;
   }
 
-  private useSections(sections: readonly SectionEntry[]): void {
+  private async useSegmentTable(table: SegmentPlaces, { numSegments }: FileHeader): Promise<void> {
+    if (table.count !== numSegments) {
+      chainError(
+        `the trace has ${table.count} segments, its header says ${numSegments}`,
+        HEADER_NUM_SEGMENTS_OFFSET,
+      );
+    }
+    if (await this.list.useTable(table)) return;
+    changed('its segment table does not continue the segments already seen');
+  }
+
+  /** A trace whose table is missing although it has strings keeps those of its commit records. */
+  private useSections(sections: readonly SectionEntry[], { flags }: FileHeader): void {
     this.sections = sections;
-    this.strings.useTable(findSection(sections, SectionType.STRINGS));
+    const table = findSection(sections, SectionType.STRINGS);
+    if (table || (flags & Flag.HAS_STRINGS) === 0) this.strings.useTable(table);
+    else this.warningLog.add('no-string-table', 'the header promises a table of strings that is not there');
   }
 
   private async follow(header: FileHeader): Promise<void> {
     this.checkSameTrace(header);
-    const known = this.list.entries.at(-1)?.offset ?? 0;
     if (isComplete(header)) {
+      this.source.settle();
       const sections = await readSections(this.source, header);
-      const entries = await readSegmentTable(this.source, header, sections);
-      this.checkSameSegments(entries);
-      this.list.append(entries.slice(this.list.count));
-      this.useSections(sections);
-      await this.rereadSession();
-    } else if (header.tailOffset !== BigInt(known)) {
-      this.list.append(await readChain(this.source, header, known));
+      const table = await openSegmentTable(this.source, header, sections);
+      const session = await this.rereadSession();
+      await this.useSegmentTable(table, header);
+      this.useSections(sections, header);
+      this.currentSession = session;
+    } else if (header.tailOffset !== BigInt(this.list.knownTail)) {
+      this.list.append(await readChain(this.source, header, this.list.knownTail));
     }
     this.currentHeader = header;
   }
@@ -393,26 +448,12 @@ export class Trace {
     if (!same) changed('its header is no longer that of the trace opened');
   }
 
-  private checkSameSegments(entries: readonly SegmentEntry[]): void {
-    const same = this.list.entries.every((entry, index) => entries[index]?.offset === entry.offset);
-    if (!same) changed('its segment table does not continue the segments already seen');
-  }
-
-  private async rereadSession(): Promise<void> {
+  private async rereadSession(): Promise<SessionInfo | null> {
     const offset = this.preamble.sessionChunkOffset;
-    if (offset === null) return;
+    if (offset === null) return null;
     const payload = await this.source.exactly(offset, SESSION_PAYLOAD_SIZE, 'the session chunk');
-    this.currentSession = decodeSessionInfo(payload, offset);
+    return decodeSessionInfo(payload, offset);
   }
-}
-
-function loaderOptions(options: OpenOptions, ours: boolean) {
-  return {
-    codec: options.codec ?? {},
-    maxSegmentBytes: options.maxSegmentBytes ?? DEFAULT_MAX_SEGMENT_BYTES,
-    cacheBytes: options.cacheBytes ?? DEFAULT_CACHE_BYTES,
-    verify: options.verify ?? ours,
-  };
 }
 
 function changed(what: string): never {

@@ -87,10 +87,14 @@ export class Walker {
   /** The segments that may hold frames of the range. */
   async *segments(range: TimeRange): AsyncGenerator<LoadedSegment> {
     const [from, to] = bounds(range);
-    let index = this.list.firstReaching(from);
+    yield* this.segmentsFrom(await this.list.firstReaching(from), to);
+  }
+
+  /** Segments in file order from `first` on, as long as they start before `to`. */
+  async *segmentsFrom(first: number, to: bigint | null): AsyncGenerator<LoadedSegment> {
+    let index = first;
     let coming = this.load(index, to);
-    while (coming) {
-      const segment = await coming;
+    for (let segment = await coming; segment !== null; segment = await coming) {
       index++;
       coming = this.load(index, to);
       yield segment;
@@ -101,13 +105,18 @@ export class Walker {
     return new SegmentScan(scanRange(...bounds(range)), this.checks);
   }
 
-  private load(index: number, to: bigint | null): Promise<LoadedSegment> | null {
-    const entry = this.list.entries[index];
-    if (!entry || (to !== null && entry.timeStartPs >= to)) return null;
-    const loading = this.loader.load(index);
+  private load(index: number, to: bigint | null): Promise<LoadedSegment | null> {
+    const loading = this.loadWithin(index, to);
     // A consumer that stops early never awaits what was loaded ahead for it; its failure is then nobody's.
     loading.catch(() => undefined);
     return loading;
+  }
+
+  private async loadWithin(index: number, to: bigint | null): Promise<LoadedSegment | null> {
+    if (index >= this.list.count) return null;
+    if (to === null || (await this.list.entry(index)).timeStartPs < to) return this.loader.load(index);
+    await this.loader.confirm(index);
+    return null;
   }
 
   private event(cursor: FrameCursor): TraceEvent {

@@ -5,6 +5,7 @@ export type WarningKind =
   | 'unknown-event'
   | 'string-not-utf8'
   | 'no-commit-record'
+  | 'no-string-table'
   | 'dense-buffer-lookback';
 
 export interface TraceWarning {

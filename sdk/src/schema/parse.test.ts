@@ -133,6 +133,8 @@ describe('hostile text', () => {
     'a scope that contains itself': `${HEAD}scopes: &s\n  a: {scopes: *s}\n  b: {scopes: *s}\n`,
     'deep lists': '['.repeat(100_000),
     'deep mappings': '{a: '.repeat(50_000),
+    'lists as deep as tokens allow': '['.repeat(399_000),
+    'lists deep in one line': `${'- '.repeat(150_000)}x`,
     'deep indentation': Array.from({ length: 2000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
     'many keys': `${HEAD}events:\n${Array.from({ length: 60_000 }, (_, i) => `  e${i}:\n`).join('')}`,
     'many documents': '---\n'.repeat(100_000),

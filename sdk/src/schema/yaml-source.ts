@@ -23,6 +23,8 @@ import type { Problems } from './problems.js';
 const MAX_TOKENS = 400_000;
 /** Entries read, those behind aliases counted every time. */
 const MAX_ENTRIES = 200_000;
+/** A schema needs about ten levels. */
+const MAX_NESTING = 1000;
 
 /** One entry of a mapping. */
 export interface Entry {
@@ -216,7 +218,12 @@ function checkSize(text: string, start: ErrorPlace, problems: Problems): boolean
     return false;
   }
   let tokens = 0;
+  const nesting = new Nesting();
   for (const token of new Lexer().lex(text)) {
+    if (nesting.take(token) > MAX_NESTING) {
+      problems.add('SCHEMA_LIMIT', 'the text is nested too deeply to be a schema', start);
+      return false;
+    }
     if (token.length > 0 && ++tokens > MAX_TOKENS) {
       problems.add(
         'SCHEMA_LIMIT',
@@ -227,6 +234,27 @@ function checkSize(text: string, start: ErrorPlace, problems: Problems): boolean
     }
   }
   return true;
+}
+
+/**
+ * How deep a text is nested, at least, seen from its tokens alone. The parser descends once for each level, and where its stack ends not every
+ * end is a RangeError: a regular expression compiled there takes the whole process with it.
+ */
+class Nesting {
+  private brackets = 0;
+  private marks = 0;
+  private isLineStart = true;
+
+  take(token: string): number {
+    const isIndent = this.isLineStart && /^ +$/.test(token);
+    this.isLineStart = token.endsWith('\n');
+    if (this.isLineStart) this.marks = 0;
+    else if (isIndent) return token.length + this.brackets;
+    else if (token === '[' || token === '{') this.brackets++;
+    else if (token === ']' || token === '}') this.brackets = Math.max(0, this.brackets - 1);
+    else if (this.brackets === 0 && (token === '-' || token === '?')) this.marks++;
+    return this.brackets + this.marks;
+  }
 }
 
 function syntaxDetail(error: YAMLError): string {

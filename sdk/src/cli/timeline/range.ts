@@ -10,10 +10,12 @@ import {
   requirePeriod,
 } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
-import { parseTime } from '../times.js';
+import { parseCycles } from '../ranges.js';
+import { parseClockCycle, parseTime, periodOfClock } from '../times.js';
 
 export interface RangeOptions {
   readonly cycles?: string;
+  readonly cycle?: string;
   readonly from?: string;
   readonly to?: string;
   readonly instructions?: string;
@@ -34,7 +36,13 @@ export interface TimelineRange {
 /** Checked before a file is opened: what is asked for, as far as the command line alone says. */
 export type Request =
   | { readonly kind: 'default' }
-  | { readonly kind: 'cycles'; readonly from: bigint; readonly to: bigint | null }
+  | {
+      readonly kind: 'cycles';
+      readonly from: bigint;
+      readonly to: bigint | null;
+      /** Whose cycles these are; null: the core's. */
+      readonly clock: string | null;
+    }
   | { readonly kind: 'times'; readonly from: bigint; readonly to: bigint | null }
   | { readonly kind: 'instructions'; readonly from: bigint; readonly to: bigint }
   | { readonly kind: 'last'; readonly cycles: bigint }
@@ -47,10 +55,11 @@ const CYCLES_BEFORE = 16n;
 
 /** @throws UscopeError CLI_USAGE */
 export function parseRequest(options: RangeOptions): Request {
-  const { cycles, from, to, instructions: numbers, last, around } = options;
+  const { cycles, cycle, from, to, instructions: numbers, last, around } = options;
   const byTime = from !== undefined || to !== undefined;
   const given = [
     cycles !== undefined && '--cycles',
+    cycle !== undefined && '--cycle',
     byTime && '--from/--to',
     numbers !== undefined && '--instructions',
     last !== undefined && '--last',
@@ -61,7 +70,11 @@ export function parseRequest(options: RangeOptions): Request {
     const { around: _, ...rest } = options;
     return { kind: 'around', pc: parseAddress(around), search: parseRequest(rest) };
   }
-  if (cycles !== undefined) return { kind: 'cycles', ...parsePair('--cycles', cycles) };
+  if (cycles !== undefined) return { ...parseCycles(cycles), kind: 'cycles' };
+  if (cycle !== undefined) {
+    const { number, clock } = parseClockCycle(cycle);
+    return { kind: 'cycles', from: number, to: number + 1n, clock };
+  }
   if (byTime) return timeRequest(from, to);
   if (numbers !== undefined) {
     const pair = parsePair('--instructions', numbers);
@@ -78,7 +91,7 @@ function timeRequest(from: string | undefined, to: string | undefined): Request 
   return { kind: 'times', from: start, to: end };
 }
 
-/** `A:B`, `A:` or `:B`. */
+/** `N:M`, `N:` or `:M`. */
 function parsePair(option: string, text: string): { from: bigint; to: bigint | null } {
   const match = /^([\d_]*):([\d_]*)$/.exec(text.trim());
   const [first = '', second = ''] = match ? match.slice(1).map((part) => part.replaceAll('_', '')) : [];
@@ -124,8 +137,12 @@ async function findRange(trace: Trace, core: CpuCore, request: Request, end: big
     pc: null,
   });
   switch (request.kind) {
-    case 'cycles':
-      return cycles(request.from, request.to);
+    case 'cycles': {
+      if (request.clock === null) return cycles(request.from, request.to);
+      const period = periodOfClock(trace, request.clock);
+      const last = request.to && cycleOf(core, request.to * period - 1n) + 1n;
+      return cycles(cycleOf(core, request.from * period), last);
+    }
     case 'times':
       return cycles(cycleOf(core, request.from), request.to && cycleOf(core, request.to - 1n) + 1n);
     case 'last':

@@ -1,8 +1,12 @@
 /** `uscope info`: what a trace is and how much it holds. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { compressionOf, Flag } from '../../format/header.js';
-import type { Trace } from '../../reader/index.js';
+import { isHttpUrl, type Trace } from '../../reader/index.js';
+import { DEFAULT_INTERVAL_MS } from '../follow.js';
 import { io, paint, printJson } from '../io.js';
+import { parseSeconds } from '../numbers.js';
+import { withProgress } from '../progress-bar.js';
+import { scanFraction } from '../scan-progress.js';
 import {
   clocksJson,
   dutJson,
@@ -12,12 +16,19 @@ import {
   statusName,
   storagesJson,
 } from '../schema-json.js';
-import { withTrace } from '../trace-file.js';
+import { shownName, withTrace } from '../trace-file.js';
+import { watchTrace } from '../watch.js';
 
 interface InfoOptions {
   readonly json?: boolean;
   readonly count?: boolean;
+  readonly watch?: boolean;
+  readonly interval?: string;
+  readonly timeout?: string;
 }
+
+/** Frames are counted from the segments' headers; over a network each of them costs a request. */
+const MAX_REMOTE_HEADERS = 256;
 
 export function register(program: Command): void {
   program
@@ -29,21 +40,40 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .option('--json', 'one JSON document; 64-bit times as decimal strings')
     .option('--count', 'count ops and events, which reads the whole trace')
-    .action((file: string, options: InfoOptions) =>
-      withTrace(file, async (trace) => {
-        const frames = Number(await trace.frameCount());
-        const items = options.count ? await countItems(trace) : null;
+    .addOption(
+      new Option('--watch', 'then follow how the trace grows until it is finalized').conflicts('count'),
+    )
+    .option('--interval <seconds>', 'with --watch: between two looks at the file (default: 0.2)')
+    .option('--timeout <seconds>', 'with --watch: give up when nothing new came for so long')
+    .action((file: string, options: InfoOptions) => {
+      const following = {
+        intervalMs: parseSeconds('--interval', options.interval) ?? DEFAULT_INTERVAL_MS,
+        timeoutMs: parseSeconds('--timeout', options.timeout),
+      };
+      return withTrace(file, async (trace) => {
+        if (options.watch && options.json) return watchTrace(file, trace, true, following);
+        const frames =
+          options.count || isQuick(file, trace.segmentCount) ? Number(await trace.frameCount()) : null;
+        const items = options.count
+          ? await withProgress('counting', (update) => countItems(trace, update))
+          : null;
         if (options.json) printJson(infoJson(trace, frames, items));
         else printText(file, trace, frames, items);
-      }),
-    );
+        if (options.watch) await watchTrace(file, trace, false, following);
+      });
+    });
 }
 
-async function countItems(trace: Trace): Promise<number> {
+function isQuick(file: string, segments: number): boolean {
+  return !isHttpUrl(file) || segments <= MAX_REMOTE_HEADERS;
+}
+
+async function countItems(trace: Trace, update: (fraction: number) => void): Promise<number> {
   let items = 0;
   await trace.scan(
     {},
     {
+      segment: (segment) => update(scanFraction(trace, {}, segment)),
       op: () => {
         items++;
       },
@@ -55,7 +85,7 @@ async function countItems(trace: Trace): Promise<number> {
   return items;
 }
 
-function infoJson(trace: Trace, frames: number, items: number | null) {
+function infoJson(trace: Trace, frames: number | null, items: number | null) {
   return {
     version: trace.version,
     flags: flagsJson(trace),
@@ -82,10 +112,10 @@ function flagsJson({ header }: Trace) {
   };
 }
 
-function printText(file: string, trace: Trace, frames: number, items: number | null): void {
+function printText(file: string, trace: Trace, frames: number | null, items: number | null): void {
   const { compression, interleaved } = flagsJson(trace);
   const { schema } = trace;
-  line('file', file);
+  line('file', shownName(file));
   line(
     'format',
     `${trace.version}, compression ${compression}, ${interleaved ? 'interleaved' : 'separate'} items`,
@@ -94,7 +124,7 @@ function printText(file: string, trace: Trace, frames: number, items: number | n
   line('session', sessionText(trace));
   line('time', `${trace.totalTimePs} ps${cyclesText(trace)}`);
   line('segments', String(trace.segmentCount));
-  line('frames', String(frames));
+  line('frames', frames === null ? 'not counted over the network (--count)' : String(frames));
   if (items !== null) line('items', String(items));
   for (const [key, value] of trace.dut) line('dut', `${key} = ${value}`);
   for (const clock of schema.clocks) {

@@ -6,13 +6,16 @@ import {
   addDaemonOptions,
   compressionOf,
   type DaemonArguments,
+  durabilityOf,
   intervalOf,
   maxTracesOf,
+  onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
 
 interface RunArguments extends DaemonArguments {
   readonly timeout?: string;
+  readonly daemonTimeout?: string;
 }
 
 export function register(program: Command): void {
@@ -25,8 +28,9 @@ export function register(program: Command): void {
     )
     .argument('<simulator...>', 'program and arguments')
     .option('--endpoint <endpoint>', 'where to listen (default: a private socket)')
+    .option('--timeout <seconds>', 'end a simulator that runs longer, and keep its traces (status 124)')
     .option(
-      '--timeout <seconds>',
+      '--daemon-timeout <seconds>',
       'how long the simulator waits for a daemon that does not answer (default: 30)',
     );
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
@@ -34,7 +38,8 @@ export function register(program: Command): void {
       command: simulator,
       serveArguments: serveArguments(options),
       endpoint: options.endpoint,
-      timeoutMs: timeoutOf(options),
+      timeoutMs: millisecondsOf(options.timeout),
+      daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
     });
   });
 }
@@ -45,19 +50,23 @@ function serveArguments(options: RunArguments): string[] {
   compressionOf(options);
   intervalOf(options);
   maxTracesOf(options);
+  durabilityOf(options);
+  onFullOf(options);
   const given: [string, string | undefined][] = [
     ['--out', options.out],
     ['--schema', options.schema],
     ['--compression', options.compression],
     ['--checkpoint-interval', options.checkpointInterval],
     ['--max-traces', options.maxTraces],
+    ['--durability', options.durability],
+    ['--on-full', options.onFull],
   ];
   return given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
 }
 
-function timeoutOf({ timeout }: RunArguments): number | undefined {
-  if (timeout === undefined) return undefined;
-  const ms = Math.round(Number(timeout) * 1000);
-  if (/^\d+(\.\d+)?$/.test(timeout) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
-  throw new UscopeError('CLI_USAGE', `"${timeout}" is no number of seconds; write 30 or 0.5`);
+function millisecondsOf(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  const ms = Math.round(Number(seconds) * 1000);
+  if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
+  throw new UscopeError('CLI_USAGE', `"${seconds}" is no number of seconds; write 30 or 0.5`);
 }

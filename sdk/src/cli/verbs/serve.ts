@@ -5,10 +5,14 @@ import { defaultEndpoint } from '../../bridge/endpoint.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import {
   addDaemonOptions,
+  addKeyOptions,
   compressionOf,
   type DaemonArguments,
+  durabilityOf,
   intervalOf,
+  keysOf,
   maxTracesOf,
+  onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
 
@@ -21,15 +25,18 @@ export function register(program: Command): void {
     )
     .option(
       '--endpoint <endpoint>',
-      "ipc:///path or tcp://127.0.0.1:PORT (default: a socket in the user's runtime directory)",
+      "ipc:///path or tcp://ADDRESS:PORT (default: a socket in the user's runtime directory)",
     );
-  addDaemonOptions(command).action(async (options: DaemonArguments) => {
+  addKeyOptions(addDaemonOptions(command)).action(async (options: DaemonArguments) => {
     await runDaemonHost({
       endpoint: options.endpoint ?? defaultEndpoint(),
       outputDirectory: options.out,
       schema: schemaOf(options),
       compression: compressionOf(options),
       checkpointIntervalPs: intervalOf(options),
+      durability: durabilityOf(options),
+      onFull: onFullOf(options),
+      keys: keysOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
     });

@@ -4,6 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import { type CpuCore, findCore, type Instruction, instructions, stalls } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { io } from '../io.js';
+import { addRangeOptions } from '../ranges.js';
 import { instructionJson } from '../timeline/json.js';
 import { parseRequest, type RangeOptions, resolveRange, type TimelineRange } from '../timeline/range.js';
 import { TextTimeline } from '../timeline/text.js';
@@ -22,16 +23,14 @@ const DEFAULT_WIDTH = 120;
 const MIN_WIDTH = 60;
 
 export function register(program: Command): void {
-  program
+  const command = program
     .command('timeline')
     .summary('the pipeline, cycle by cycle')
     .description(
       'Prints one row per instruction and one column per cycle: the letter of the stage entered, in lower case while it is held. Without a range the first 60 cycles from the first instruction on.',
     )
-    .argument('<file>', 'trace file')
-    .option('--cycles <a:b>', 'cycles a to b (exclusive) of the core; either may be left out')
-    .option('--from <time>', 'first time, inclusive: 4000 (ps), 4ns, 1.5us, …')
-    .option('--to <time>', 'last time, exclusive')
+    .argument('<file>', 'trace file');
+  addRangeOptions(command)
     .option('--instructions <n:m>', 'instructions n to m (exclusive), counted from 0 in the order of fetch')
     .option('--around <pc>', 'around the first instruction at this address in the range')
     .option('--pc <pc>', 'another name of --around')

@@ -1,36 +1,25 @@
 /** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
 import { UscopeError } from '../../base/errors.js';
+import { type ClockDef, SF_BUFFER, SF_SPARSE, type StorageDef, scopePath } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import {
-  type ClockDef,
-  type EnumDef,
-  type EventDef,
-  FieldType,
-  NO_ID,
-  type Schema,
-  SF_BUFFER,
-  SF_SPARSE,
-  type StorageDef,
-  scopePath,
-} from '../../format/types.js';
-import { payloadLayout, type Trace } from '../../reader/index.js';
+  describeEvent,
+  membersOf,
+  ownFirst,
+  type ProtocolEvent,
+  scopeProperty,
+  stageLookup,
+  stageNames,
+} from '../describe.js';
 import { type Xlen, xlenOfIsa } from './riscv/index.js';
 import { isCounterStorage } from './summarizer.js';
 
+export type { EventField } from '../describe.js';
+
 export const CPU_PROTOCOL = 'cpu';
 
-/** Where a field of an event lies in the payload. */
-export interface EventField {
-  readonly offset: number;
-  readonly type: FieldType;
-  /** The enum of an ENUM field, else null. */
-  readonly labels: EnumDef | null;
-}
-
 /** An event of the conventions, with those of its fields that the trace has. */
-export interface CoreEvent {
-  readonly def: EventDef;
-  readonly fields: ReadonlyMap<string, EventField>;
-}
+export type CoreEvent = ProtocolEvent;
 
 /** The catalogue of instructions in flight. Field indices are -1 where the trace has no such field. */
 export interface CoreEntities {
@@ -51,7 +40,7 @@ export interface CpuCore {
   readonly clock: ClockDef | undefined;
   /** Clock period in ps; 0n: unknown, there are no cycles. */
   readonly periodPs: bigint;
-  /** DUT property `cpu.isa`. */
+  /** DUT property `cpu.isa`, or the one of this core alone: `core0/cpu.isa`. */
   readonly isa: string | undefined;
   /** Register width of a RISC-V core; null for other instruction sets and unknown ones. */
   readonly xlen: Xlen | null;
@@ -115,7 +104,7 @@ export function cycleOf(core: CpuCore, timePs: bigint): bigint {
 }
 
 /** @throws UscopeError READER_NO_CYCLES */
-export function requirePeriod(core: CpuCore): bigint {
+export function requirePeriod(core: Pick<CpuCore, 'name' | 'clock' | 'periodPs'>): bigint {
   if (core.periodPs > 0n) return core.periodPs;
   const clock = core.clock ? `clock "${core.clock.name}"` : 'its clock';
   throw new UscopeError(
@@ -136,21 +125,17 @@ export function requireEntities(core: CpuCore): CoreEntities {
 function describeCore(trace: Trace, scopeId: number): CpuCore {
   const { schema } = trace;
   const inside = membersOf(schema, scopeId);
-  // What stands in the core's own scope comes before what stands below.
-  const own = <T extends { readonly scopeId: number }>(defs: readonly T[]): T[] =>
-    defs
-      .filter((def) => inside.has(def.scopeId))
-      .sort((a, b) => Number(b.scopeId === scopeId) - Number(a.scopeId === scopeId));
-  const storages = own(schema.storages);
-  const events = own(schema.events);
+  const storages = ownFirst(schema.storages, inside, scopeId);
+  const events = ownFirst(schema.events, inside, scopeId);
   const clock = trace.clockOf(scopeId);
-  const isa = trace.dutProperty('cpu.isa');
-  const stageEvent = coreEvent(schema, events, 'stage_transition');
+  const path = scopePath(schema, scopeId);
+  const isa = scopeProperty(trace, path, 'cpu.isa');
+  const stageEvent = describeEvent(schema, events, 'stage_transition');
   const labels = stageEvent?.fields.get('stage')?.labels ?? null;
-  const stages = stageNames(trace.dutProperty('cpu.pipeline_stages'), labels);
+  const stages = stageNames(scopeProperty(trace, path, 'cpu.pipeline_stages'), labels);
   const catalogue = storages.find((storage) => storage.name === 'entities');
   return {
-    name: scopePath(schema, scopeId) || (schema.scopes[scopeId]?.name ?? ''),
+    name: path || (schema.scopes[scopeId]?.name ?? ''),
     scopeId,
     clock,
     periodPs: BigInt(clock?.periodPs ?? 0),
@@ -160,7 +145,7 @@ function describeCore(trace: Trace, scopeId: number): CpuCore {
     entities: catalogue ? describeEntities(catalogue) : null,
     events: new Map(
       EVENT_NAMES.flatMap((name) => {
-        const event = coreEvent(schema, events, name);
+        const event = describeEvent(schema, events, name);
         return event ? [[name, event] as const] : [];
       }),
     ),
@@ -171,22 +156,6 @@ function describeCore(trace: Trace, scopeId: number): CpuCore {
     counters: storages.filter((storage) => isCounterStorage(storage)),
     stageOf: stageLookup(stages, labels),
   };
-}
-
-/** The scope and those below it that belong to no other protocol. */
-function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
-  const inside = new Set([scopeId]);
-  // Parents may stand behind their children.
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const scope of schema.scopes) {
-      if (inside.has(scope.scopeId) || scope.protocol !== null) continue;
-      if (scope.parentId === NO_ID || !inside.has(scope.parentId)) continue;
-      inside.add(scope.scopeId);
-      grown = true;
-    }
-  }
-  return inside;
 }
 
 function describeEntities(def: StorageDef): CoreEntities | null {
@@ -200,41 +169,4 @@ function describeEntities(def: StorageDef): CoreEntities | null {
     compressedField: index('is_compressed'),
     threadField: index('thread_id'),
   };
-}
-
-function coreEvent(schema: Schema, events: readonly EventDef[], name: CoreEventName): CoreEvent | null {
-  const def = events.find((event) => event.name === name);
-  if (!def) return null;
-  const { offsets } = payloadLayout(def.fields);
-  const fields = new Map(
-    def.fields.map((field, index) => {
-      const labels = field.type === FieldType.ENUM ? (schema.enums[field.enumId] ?? null) : null;
-      return [field.name, { offset: offsets[index] ?? 0, type: field.type, labels }];
-    }),
-  );
-  return { def, fields };
-}
-
-/** `cpu.pipeline_stages`, else the labels of the enum. Stages that only the enum has follow behind. */
-function stageNames(property: string | undefined, labels: EnumDef | null): string[] {
-  const listed = (property ?? '')
-    .split(',')
-    .map((name) => name.trim())
-    .filter((name) => name !== '');
-  const ofEnum = labels?.values.map((value) => value.name) ?? [];
-  if (listed.length === 0) return ofEnum;
-  const isRenamed = ofEnum.length === listed.length;
-  return isRenamed ? listed : [...listed, ...ofEnum.filter((name) => !listed.includes(name))];
-}
-
-/** A value means the stage of its label; where the list uses other names than the enum, the one at its position. */
-function stageLookup(stages: readonly string[], labels: EnumDef | null): (value: number) => number {
-  const known = new Map<number, number>();
-  labels?.values.forEach(({ value, name }, position) => {
-    const byName = stages.indexOf(name);
-    const index = byName >= 0 ? byName : position;
-    if (!known.has(value) && index < stages.length) known.set(value, index);
-  });
-  if (!labels) for (const index of stages.keys()) known.set(index, index);
-  return (value) => known.get(value) ?? -1;
 }

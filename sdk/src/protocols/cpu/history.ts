@@ -1,6 +1,5 @@
 /** Where to begin so that the instructions in flight at a time are known from their birth on. */
-import type { CoreEntities } from './cores.js';
-import { type SegmentAccess, SlotWalk } from './segments.js';
+import { type Catalogue, type SegmentAccess, SlotWalk } from './segments.js';
 
 /**
  * Index of the segment to begin with: at or before the one that holds `from`, and at most `lookback` segments earlier. Segments are
@@ -8,11 +7,11 @@ import { type SegmentAccess, SlotWalk } from './segments.js';
  */
 export async function segmentToBeginWith(
   access: SegmentAccess,
-  entities: CoreEntities,
+  entities: Catalogue,
   from: bigint,
   lookback: number,
 ): Promise<number> {
-  const holding = access.firstReaching(from);
+  const holding = await access.firstReaching(from);
   const earliest = Math.max(0, holding - lookback);
   /** Slots taken at `from` whose birth has not been found yet; null before the first round. */
   let wanted: Set<number> | null = null;

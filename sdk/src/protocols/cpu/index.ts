@@ -1,4 +1,6 @@
 /** Meaning of traces with the `cpu` protocol. */
+export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
+export type * from './analysis/report.js';
 export {
   type CoreEntities,
   type CoreEvent,
@@ -12,6 +14,8 @@ export {
   requireEntities,
   requirePeriod,
 } from './cores.js';
+export type { PerCycle } from './counter-replay.js';
+export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
 export {
   type CoreRange,
   type CoreStall,
@@ -32,4 +36,6 @@ export {
   type Trap,
 } from './lifecycle.js';
 export { birthOf, type Numbering } from './numbering.js';
+export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
+export type { QueryRange } from './query-range.js';
 export { createCpuSummarizer, isCounterStorage, type SummarizerLimits } from './summarizer.js';

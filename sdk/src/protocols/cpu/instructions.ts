@@ -1,9 +1,8 @@
 /** The instructions of a core, each with its whole life, streamed. */
 import { UscopeError } from '../../base/errors.js';
-import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action, packedSize } from '../../format/types.js';
-import type { LoadedSegment, TimePs, Trace } from '../../reader/index.js';
-import { placeInSegment } from '../../reader/segment-loader.js';
+import { Action } from '../../format/types.js';
+import type { TimePs, Trace } from '../../reader/index.js';
+import { LifecycleWalk, segmentsToWalk } from '../lifecycle-walk.js';
 import { type CpuCore, requireEntities, requirePeriod } from './cores.js';
 import { segmentToBeginWith } from './history.js';
 import { type Instruction, InstructionEnd } from './lifecycle.js';
@@ -29,8 +28,6 @@ export interface InstructionOptions {
 }
 
 const DEFAULT_SEGMENTS = 16;
-/** Ended instructions handed out at a time. */
-const BATCH = 1024;
 /** Ended instructions that may wait for an older one in flight. */
 const MAX_HELD = 65_536;
 
@@ -50,19 +47,15 @@ export async function* instructions(
   const { from, to } = rangeInPs(core, range);
   const { lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
   const access = await SegmentAccess.of(trace);
-  if (access.entries.length === 0 || from === to) return;
+  if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, lookback);
   const base = await birthsBefore(trace, core, entities, access, first, numbering);
-  const walk = new LifecycleWalk(
-    trace,
-    core,
-    new Tracker(core, entities, trace.isInterleaved, first > 0),
-    to ?? null,
-  );
+  const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0);
+  const walk = new LifecycleWalk(trace, tracker, to ?? null);
   const toInstructions = (all: boolean): Promise<Instruction[]> =>
-    finish(trace, walk.tracker.take(all, MAX_HELD), from, base);
-  for await (const segment of segmentsOf(access, walk, first, to, lookahead)) {
-    if (segment.index === first) walk.tracker.begin(await access.stateBefore(segment));
+    finish(trace, tracker.take(all, MAX_HELD), from, base);
+  for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
+    if (segment.index === first) tracker.begin(await access.stateBefore(segment));
     walk.begin(segment);
     while (walk.run()) yield* await toInstructions(false);
     if (walk.isDone) break;
@@ -72,7 +65,10 @@ export async function* instructions(
 }
 
 /** Range in ps; `to` undefined: to the end. */
-export function rangeInPs(core: CpuCore, range: CoreRange): { from: bigint; to: bigint | undefined } {
+export function rangeInPs(
+  core: Parameters<typeof requirePeriod>[0],
+  range: CoreRange,
+): { from: bigint; to: bigint | undefined } {
   const scale = range.unit === 'cycles' ? requirePeriod(core) : 1n;
   const from = BigInt(range.from ?? 0) * scale;
   const to = range.to === undefined ? undefined : BigInt(range.to) * scale;
@@ -80,100 +76,6 @@ export function rangeInPs(core: CpuCore, range: CoreRange): { from: bigint; to: 
     throw new UscopeError('READER_RANGE', `the range ends at ${to} ps, before it begins at ${from} ps`);
   }
   return { from: from < 0n ? 0n : from, to: to !== undefined && to < 0n ? 0n : to };
-}
-
-/** Those of the range, then one by one those in which its instructions in flight may end. */
-async function* segmentsOf(
-  access: SegmentAccess,
-  walk: LifecycleWalk,
-  first: number,
-  to: bigint | undefined,
-  lookahead: number,
-): AsyncGenerator<LoadedSegment> {
-  let next = first;
-  // A range in front of the first segment is empty, but that segment is where to find that out.
-  const start = access.entries[first].timeStartPs;
-  const end = to !== undefined && to <= start ? start + 1n : to;
-  for await (const segment of access.from(first, end)) {
-    next = segment.index + 1;
-    yield segment;
-  }
-  const last = Math.min(access.entries.length, next + lookahead);
-  for (; next < last && walk.tracker.inFlight > 0 && !walk.isDone; next++) yield access.load(next);
-}
-
-/** Leads a tracker through segments. */
-class LifecycleWalk {
-  /** The range has ended, and everything in flight then. */
-  isDone = false;
-  private segment!: LoadedSegment;
-  private cursor!: FrameCursor;
-  private isPast = false;
-  private readonly payloadSizes: Uint32Array;
-
-  constructor(
-    private readonly trace: Trace,
-    private readonly core: CpuCore,
-    readonly tracker: Tracker,
-    private readonly to: bigint | null,
-  ) {
-    this.payloadSizes = Uint32Array.from(trace.schema.events, (event) => packedSize(event.fields));
-  }
-
-  begin(segment: LoadedSegment): void {
-    this.segment = segment;
-    this.cursor = segment.cursor();
-  }
-
-  /** True when a batch has ended and there is more in the segment; false at the end of segment or range. */
-  run(): boolean {
-    try {
-      return this.step();
-    } catch (error) {
-      throw placeInSegment(error, this.segment);
-    }
-  }
-
-  private step(): boolean {
-    const { cursor, tracker } = this;
-    while (cursor.next()) {
-      if (cursor.kind === CursorItem.OP) tracker.op(cursor);
-      else if (cursor.kind === CursorItem.EVENT) this.event(cursor);
-      else {
-        tracker.frame();
-        if (this.hasLeft(cursor)) return false;
-        if (tracker.ended >= BATCH) {
-          tracker.ended = 0;
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  /** At a frame: whether nothing that follows matters any more. */
-  private hasLeft(cursor: FrameCursor): boolean {
-    if (this.to === null) return false;
-    if (!this.isPast && cursor.time >= Number(this.to) && cursor.timePs >= this.to) {
-      this.isPast = true;
-      this.tracker.stopBirths();
-    }
-    this.isDone = this.isPast && this.tracker.inFlight === 0;
-    return this.isDone;
-  }
-
-  private event(cursor: FrameCursor): void {
-    const size = this.payloadSizes[cursor.eventType];
-    if (size === cursor.payloadSize) this.tracker.event(cursor);
-    else if (size !== undefined) {
-      const { name } = this.trace.schema.events[cursor.eventType];
-      throw new UscopeError(
-        'FORMAT_LENGTH',
-        `event "${name}" of ${this.core.name} at ${cursor.timePs} ps has ${cursor.payloadSize} bytes, its fields take ${size}`,
-        { offset: cursor.itemOffset },
-      );
-    }
-  }
 }
 
 /** What was tracked as instructions, without those that ended before the range. */

@@ -30,17 +30,17 @@ export async function birthsBefore(
 ): Promise<bigint | null> {
   if (numbering === 'never' || !(await startsFromNothing(access, entities))) return null;
   if (first === 0) return 0n;
-  const start = access.entries[first].timeStartPs;
+  const start = await access.start(first);
   const density = await densityOf(trace, core, entities);
-  const milestone = milestoneWhere(density, access, (timePs) => timePs <= start);
-  const distance = access.entries[first].offset - (access.entries[milestone.segment]?.offset ?? 0);
+  const milestone = await milestoneWhere(density, access, (timePs) => timePs <= start);
+  const distance = (await access.entry(first)).offset - (await access.entry(milestone.segment)).offset;
   if (numbering === 'cheap' && distance > CHEAP_BYTES) return null;
   return milestone.births + BigInt(await countBirths(access, entities, milestone, first));
 }
 
 /** A trace whose first checkpoint holds instructions is the end of a longer one: nobody knows how many there were. */
 async function startsFromNothing(access: SegmentAccess, entities: CoreEntities): Promise<boolean> {
-  if (access.entries.length === 0) return true;
+  if (access.count === 0) return true;
   const state = await access.stateBefore(await access.load(0));
   return state.occupied[entities.def.storageId] === 0;
 }
@@ -53,7 +53,7 @@ export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise
   const entities = requireEntities(core);
   const access = await SegmentAccess.of(trace);
   if (!(await startsFromNothing(access, entities))) return null;
-  const milestone = milestoneWhere(
+  const milestone = await milestoneWhere(
     await densityOf(trace, core, entities),
     access,
     (_time, births) => births <= seq,
@@ -91,11 +91,11 @@ async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): P
 }
 
 /** The last border between buckets for which the condition holds; the beginning of the trace without a summary. */
-function milestoneWhere(
+async function milestoneWhere(
   density: Density | null,
   access: SegmentAccess,
   holds: (timePs: bigint, births: bigint) => boolean,
-): Milestone {
+): Promise<Milestone> {
   let best: Milestone = { births: 0n, timePs: 0n, segment: 0 };
   if (!density) return best;
   let births = 0n;
@@ -106,7 +106,7 @@ function milestoneWhere(
     if (!holds(timePs, births)) break;
     best = { births, timePs, segment: 0 };
   }
-  return { ...best, segment: access.firstReaching(best.timePs) };
+  return { ...best, segment: await access.firstReaching(best.timePs) };
 }
 
 async function countBirths(
@@ -118,7 +118,7 @@ async function countBirths(
   if (milestone.segment >= first) return 0;
   let births = 0;
   let walk: SlotWalk | null = null;
-  for await (const segment of access.from(milestone.segment, access.entries[first].timeStartPs + 1n)) {
+  for await (const segment of access.from(milestone.segment, (await access.start(first)) + 1n)) {
     if (segment.index >= first) break;
     walk ??= new SlotWalk(entities, await access.stateBefore(segment));
     walk.walk(segment, null, (_slot, cursor) => {

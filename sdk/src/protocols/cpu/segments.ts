@@ -1,78 +1,57 @@
 /** Segments one by one, and which slots of the catalogue are taken where one begins: what looking back and counting are made of. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action } from '../../format/types.js';
+import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, SegmentEntry, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
-import { StorageState } from '../../state/storage-state.js';
-import type { CoreEntities } from './cores.js';
+import type { StorageState } from '../../state/storage-state.js';
+
+/** A storage whose slots are taken by what it lists: instructions, transactions. */
+export interface Catalogue {
+  readonly def: StorageDef;
+  /** Index of the field whose SET is a birth; -1: any SET on a free slot is. */
+  readonly idField: number;
+}
 
 export class SegmentAccess {
-  private readonly state: StorageState;
-
   private constructor(
     private readonly trace: Trace,
-    readonly entries: readonly SegmentEntry[],
-    private readonly storedAfter: boolean,
-  ) {
-    this.state = new StorageState(trace.schema);
-  }
+    readonly count: number,
+  ) {}
 
   static async of(trace: Trace): Promise<SegmentAccess> {
-    const entries = await trace.segments();
-    return new SegmentAccess(trace, entries, await storesCheckpointsAfter(trace, entries));
+    // The number of segments of a finalized trace is confirmed when its table is first asked.
+    if (trace.segmentCount > 0) await trace.segment(0);
+    return new SegmentAccess(trace, trace.segmentCount);
+  }
+
+  entry(index: number): Promise<SegmentEntry> {
+    return this.trace.segment(index);
+  }
+
+  /** When a segment starts, in ps. */
+  async start(index: number): Promise<bigint> {
+    return (await this.entry(index)).timeStartPs;
   }
 
   /** The first segment that may hold frames at or after a time: the last one that begins before it may still reach it. */
-  firstReaching(timePs: bigint): number {
-    let low = 0;
-    let high = this.entries.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.entries[middle].timeStartPs >= timePs) high = middle;
-      else low = middle + 1;
-    }
-    return Math.max(0, low - 1);
+  firstReaching(timePs: bigint): Promise<number> {
+    return this.trace.firstSegmentReaching(timePs);
   }
 
   /** The segments from `first` on that begin before `to`, each loaded while its predecessor is looked at. */
-  async *from(first: number, to: bigint | undefined): AsyncGenerator<LoadedSegment> {
-    const start = this.entries[first]?.timeStartPs;
-    if (start === undefined) return;
-    // A range that begins behind the segment's start loads no predecessor, unless several segments begin at one instant.
-    const isAlone = this.entries[first + 1]?.timeStartPs !== start;
-    const from = isAlone ? start + 1n : start;
-    for await (const segment of this.trace.loadedSegments({ from, to })) {
-      if (segment.index >= first) yield segment;
-    }
+  from(first: number, to: bigint | undefined): AsyncGenerator<LoadedSegment> {
+    return this.trace.loadedSegmentsFrom(first, to);
   }
 
   /** One segment, and nothing loaded ahead. */
-  async load(index: number): Promise<LoadedSegment> {
-    const { timeStartPs } = this.entries[index];
-    for await (const segment of this.from(index, timeStartPs + 1n)) return segment;
-    throw new RangeError(`there is no segment ${index}`);
+  load(index: number): Promise<LoadedSegment> {
+    return this.trace.loadSegment(index);
   }
 
-  /** The state in front of a segment's first frame; valid until the next call. */
+  /** The state in front of a segment's first frame. */
   async stateBefore(segment: LoadedSegment): Promise<StorageState> {
-    const { state } = this;
-    const holder = !this.storedAfter
-      ? segment
-      : segment.index > 0
-        ? await this.load(segment.index - 1)
-        : undefined;
-    if (holder) state.loadCheckpoint(holder.checkpoint, holder.checkpointOffset);
-    else state.reset();
-    return state;
+    return (await this.trace.stateBefore(segment.index)).raw;
   }
-}
-
-/** One existing writer stores a checkpoint behind its segment. The reader finds out when it is first asked for a state. */
-async function storesCheckpointsAfter(trace: Trace, entries: readonly SegmentEntry[]): Promise<boolean> {
-  const [first] = entries;
-  if (trace.session !== null || !first) return false;
-  await trace.stateAt(first.timeStartPs);
-  return trace.warnings.some(({ kind }) => kind === 'checkpoints-after-segment');
 }
 
 /** Which slots of a catalogue are taken, through a walk over ops; calls back at births. */
@@ -82,7 +61,7 @@ export class SlotWalk {
   sawOutside = false;
 
   constructor(
-    private readonly entities: CoreEntities,
+    private readonly entities: Catalogue,
     state: StorageState,
   ) {
     const { storageId, numSlots } = entities.def;

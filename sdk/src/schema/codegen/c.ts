@@ -11,6 +11,8 @@ import {
   type Param,
   type ParamType,
   type Procedure,
+  snapshotProcedures,
+  snapshotSteps,
   storageProcedures,
 } from './procedures.js';
 import { call, quotedBytes, separated } from './text.js';
@@ -85,7 +87,10 @@ class CGenerator {
         procedure,
       }));
     this.functions = [
-      ...model.storages.map((def) => [def, named(`${def.word}_`, storageProcedures(def))] as const),
+      ...model.storages.map(
+        (def) =>
+          [def, named(`${def.word}_`, [...storageProcedures(def), ...snapshotProcedures(def)])] as const,
+      ),
       ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
     ];
   }
@@ -106,8 +111,12 @@ class CGenerator {
         ` *              ${n}STORAGE_clear(w, slot)                 empties a slot of a sparse storage`,
         ` *              ${n}STORAGE_prop_PROPERTY(w, value)        sets a property of the storage`,
         ` *              ${n}ev_EVENT(w, field, ...)                an event`,
-        ` * A storage of one value has ${n}STORAGE_set(w, value) and ${n}STORAGE_add(w, delta). Text fields take an index`,
-        ' * from uscope_string; the functions that end in _str take the text. A null handle does nothing.',
+        ` * Checkpoint:  ${n}STORAGE_snapshot_begin(w)              begins the state of a storage`,
+        ` *              ${n}STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage`,
+        ` *              ${n}STORAGE_snapshot_end(w)                ends it`,
+        ` * A storage of one value has ${n}STORAGE_set(w, value), ${n}STORAGE_add(w, delta) and`,
+        ` * ${n}STORAGE_snapshot(w, value). Text fields take an index from uscope_string; the functions that end in _str take`,
+        ' * the text. A null handle does nothing.',
         ' */',
       ],
       ['#include <stdbool.h>', '#include <stdint.h>', '#include <stdio.h>', '#include <stdlib.h>'],
@@ -273,6 +282,20 @@ class CGenerator {
           ),
         ];
       }
+      case 'snapshot':
+        return snapshotSteps(action.step).flatMap((step) => {
+          if (step === 'begin')
+            return statement('uscope_checkpoint_begin', [this.constants.of(action.storage)]);
+          if (step === 'end') return statement('uscope_checkpoint_end', []);
+          const first = wide.slice(0, MAX_CALL_VALUES);
+          const rest = action.storage.fields.slice(MAX_CALL_VALUES);
+          return [
+            ...statement(`uscope_checkpoint_slot${first.length}`, [slot, ...first]),
+            ...rest.flatMap((field) =>
+              statement('uscope_checkpoint_field', [slot, this.constants.of(field), wide[field.index]]),
+            ),
+          ];
+        });
       case 'prop': {
         const target = [this.constants.of(action.storage), this.constants.of(action.property)];
         return statement('uscope_prop_set', [...target, ...wide]);

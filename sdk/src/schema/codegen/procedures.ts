@@ -10,10 +10,14 @@ export interface Param {
   readonly type: ParamType;
 }
 
+/** `whole`: all three at once, of a storage of one value. */
+export type SnapshotStep = 'begin' | 'slot' | 'end' | 'whole';
+
 /** What a function does. Values are parameters, in the order of the fields. */
 export type Action =
   | { readonly kind: 'set' | 'add'; readonly storage: StorageModel; readonly field: FieldModel }
   | { readonly kind: 'put' | 'clear'; readonly storage: StorageModel }
+  | { readonly kind: 'snapshot'; readonly step: SnapshotStep; readonly storage: StorageModel }
   | { readonly kind: 'prop'; readonly storage: StorageModel; readonly property: FieldModel }
   | { readonly kind: 'event'; readonly event: EventModel };
 
@@ -49,6 +53,26 @@ export function storageProcedures(storage: StorageModel): Procedure[] {
       bothForms(`prop_${property.word}`, [], [valueParam(property)], { kind: 'prop', storage, property }),
     ),
   ];
+}
+
+/** What answers a checkpoint with the state of this storage, slot by slot. Texts are given as indices. */
+export function snapshotProcedures(storage: StorageModel): Procedure[] {
+  const { fields, single } = storage;
+  if (fields.length === 0) return [];
+  const step = (word: string, step: SnapshotStep, params: readonly Param[]): Procedure => {
+    return { word, params, action: { kind: 'snapshot', step, storage }, interning: false };
+  };
+  if (single) return [step('snapshot', 'whole', [valueParam(fields[0])])];
+  return [
+    step('snapshot_begin', 'begin', []),
+    step('snapshot_slot', 'slot', [SLOT, ...fields]),
+    step('snapshot_end', 'end', []),
+  ];
+}
+
+/** The calls of the client that a step stands for. */
+export function snapshotSteps(step: SnapshotStep): readonly Exclude<SnapshotStep, 'whole'>[] {
+  return step === 'whole' ? ['begin', 'slot', 'end'] : [step];
 }
 
 export function eventProcedures(event: EventModel): Procedure[] {

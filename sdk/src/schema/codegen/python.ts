@@ -195,6 +195,8 @@ class PythonGenerator {
         );
       case 'prop':
         return statement('prop_set', [id(action.storage), id(action.property), ...values]);
+      case 'snapshot':
+        throw new Error('the protocol has no snapshots');
       case 'event':
         return statement('event', [id(action.event), `(${values.map((value) => `${value},`).join(' ')})`]);
     }

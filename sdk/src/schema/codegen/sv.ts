@@ -17,6 +17,8 @@ import {
   type Param,
   type ParamType,
   type Procedure,
+  snapshotProcedures,
+  snapshotSteps,
   storageProcedures,
 } from './procedures.js';
 import { call, indented, quotedBytes, separated } from './text.js';
@@ -72,7 +74,10 @@ class SvGenerator {
     const named = (prefix: string, procedures: readonly Procedure[]): SvFunction[] =>
       procedures.map((procedure) => ({ name: this.names.claim(prefix + procedure.word), procedure }));
     this.functions = [
-      ...model.storages.map((def) => [def, named(`${def.word}_`, storageProcedures(def))] as const),
+      ...model.storages.map(
+        (def) =>
+          [def, named(`${def.word}_`, [...storageProcedures(def), ...snapshotProcedures(def)])] as const,
+      ),
       ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
     ];
   }
@@ -104,8 +109,11 @@ class SvGenerator {
       '//              STORAGE_clear(w, slot)                 empties a slot of a sparse storage',
       '//              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage',
       '//              ev_EVENT(w, field, ...)                an event',
-      '// A storage of one value has STORAGE_set(w, value) and STORAGE_add(w, delta). Text fields take an index from',
-      '// uscope_string; the functions that end in _str take the text. A null handle does nothing.',
+      '// Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage',
+      '//              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage',
+      '//              STORAGE_snapshot_end(w)                ends it',
+      '// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields',
+      '// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.',
       '/* verilator lint_save */',
       '/* verilator lint_off DECLFILENAME */',
       '/* verilator lint_off UNUSEDPARAM */',
@@ -189,6 +197,20 @@ class SvGenerator {
           ),
         ];
       }
+      case 'snapshot':
+        return snapshotSteps(action.step).flatMap((step) => {
+          if (step === 'begin')
+            return statement('uscope_checkpoint_begin', [this.constants.of(action.storage)]);
+          if (step === 'end') return statement('uscope_checkpoint_end', []);
+          const first = wide.slice(0, MAX_CALL_VALUES);
+          const rest = action.storage.fields.slice(MAX_CALL_VALUES);
+          return [
+            ...statement(`uscope_checkpoint_slot${first.length}`, [slot, ...first]),
+            ...rest.flatMap((field) =>
+              statement('uscope_checkpoint_field', [slot, this.constants.of(field), wide[field.index]]),
+            ),
+          ];
+        });
       case 'prop': {
         const target = [this.constants.of(action.storage), this.constants.of(action.property)];
         return statement('uscope_prop_set', [...target, ...wide]);

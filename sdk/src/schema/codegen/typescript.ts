@@ -14,6 +14,7 @@ const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
 
 const isReserved = (name: string): boolean => TS_WORDS.has(name);
 const IMPORTED = [
+  'CheckpointSnapshot',
   'createHash',
   'parseSchema',
   'schemaFingerprint',
@@ -62,11 +63,12 @@ class TsGenerator {
         ' *     trace.STORAGE.clear(slot)               empties a slot of a sparse storage',
         ' *     trace.STORAGE.propPROPERTY(value)       sets a property of the storage',
         ' *     trace.evEVENT(field, ...)               an event',
+        ' *     trace.STORAGE.snapshot(checkpoint, bytes)  its state, in a checkpoint callback',
         ' *',
         ' * A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().',
         ' */',
         "import { createHash } from 'node:crypto';",
-        "import { parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';",
+        "import { type CheckpointSnapshot, parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';",
       ],
       [
         '/** Of the schema this was generated from; a trace with another one is refused. */',
@@ -100,6 +102,7 @@ class TsGenerator {
   }
 
   private storageClass(def: StorageModel, name: string): string[] {
+    const members = new Names(isReserved);
     return [
       `/** ${describe(def)} */`,
       `export class ${name} {`,
@@ -108,8 +111,21 @@ class TsGenerator {
       '  constructor(writer: Writer) {',
       '    this.#writer = writer;',
       '  }',
-      ...this.methods(storageProcedures(def), new Names(isReserved), 'this.#writer'),
+      ...this.methods(storageProcedures(def), members, 'this.#writer'),
+      ...this.snapshotMethod(def, members),
       '}',
+    ];
+  }
+
+  /** Inside a checkpoint callback the writer takes the bytes of a whole storage. */
+  private snapshotMethod(def: StorageModel, members: Names): string[] {
+    const layout = def.sparse ? 'the mask of valid slots, then these, packed' : 'its slots, packed';
+    return [
+      '',
+      `  /** The state of the storage in a checkpoint callback: ${layout} (§8.5). */`,
+      `  ${members.claim('snapshot')}(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {`,
+      `    checkpoint.storage(${this.constants.of(def)}, bytes);`,
+      '  }',
     ];
   }
 
@@ -174,6 +190,8 @@ class TsGenerator {
         );
       case 'prop':
         return statement('propSet', [id(action.storage), id(action.property), ...values]);
+      case 'snapshot':
+        throw new Error('snapshots take packed bytes here');
       case 'event':
         return statement('event', [id(action.event), `[${values.join(', ')}]`]);
     }

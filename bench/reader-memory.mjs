@@ -1,0 +1,15 @@
+// @ts-check
+/** A process of its own: scans a trace, asks for states of it, and tells how much memory that took at most. */
+import { openTraceFile } from 'uscope/reader/node';
+
+const STATES = 100;
+
+const trace = await openTraceFile(process.argv[2]);
+let items = 0;
+await trace.scan({}, { op: () => void items++, event: () => void items++ });
+for (let i = 0; i < STATES; i++) {
+  await trace.stateAt((trace.totalTimePs * BigInt(i)) / BigInt(STATES));
+}
+await trace.close();
+process.send?.({ items, bytes: process.resourceUsage().maxRSS * 1024 });
+process.disconnect?.();

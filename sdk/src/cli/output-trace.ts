@@ -1,0 +1,109 @@
+/** What verbs that write a trace share: their options, cancellation, and what they tell when they are done. */
+import type { Command } from 'commander';
+import { writeAtomically } from '../convert/stream/index.js';
+import type { CompressionName } from '../format/types.js';
+import type { Trace } from '../reader/index.js';
+import type { TraceStats } from '../writer/index.js';
+import { compressionOf, intervalOf } from './daemon-arguments.js';
+import { ExitCode, io } from './io.js';
+import { withProgress } from './progress-bar.js';
+import { withTrace } from './trace-file.js';
+
+export interface OutputArguments {
+  readonly output: string;
+  readonly compression?: string;
+  readonly checkpointInterval?: string;
+  readonly force?: boolean;
+  readonly json?: boolean;
+}
+
+export function addOutputOptions(command: Command): Command {
+  return command
+    .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is whole')
+    .option('--force', 'replace a file that is there already')
+    .option('--compression <method>', 'lz4, zstd, none (default: lz4)')
+    .option('--checkpoint-interval <time>', 'simulated time between checkpoints (default: that of the input)')
+    .option('--json', 'a report as one JSON document');
+}
+
+/** What the writer is told. */
+export interface Output {
+  /** Temporary. */
+  readonly path: string;
+  readonly compression: CompressionName | undefined;
+  readonly checkpointIntervalPs: bigint | undefined;
+  readonly onProgress: (part: number) => void;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Lets `write` write the output, with a progress bar; it gets its name when it is whole. Ctrl-C leaves nothing behind.
+ * @param inputs files that must not be replaced
+ */
+export async function writeOutput<T>(
+  verb: string,
+  args: OutputArguments,
+  inputs: readonly string[],
+  write: (output: Output) => Promise<T>,
+): Promise<T | null> {
+  const compression = compressionOf(asDaemonArguments(args));
+  const checkpointIntervalPs = intervalOf(asDaemonArguments(args));
+  const controller = new AbortController();
+  const stop = (): void => controller.abort(new Interrupted());
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  try {
+    return await withProgress(verb, (onProgress) =>
+      writeAtomically(args.output, { inputs, force: args.force }, (path) =>
+        write({ path, compression, checkpointIntervalPs, onProgress, signal: controller.signal }),
+      ),
+    );
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    io.err(`uscope: interrupted; ${args.output} was not written`);
+    process.exitCode = INTERRUPTED;
+    return null;
+  } finally {
+    process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+class Interrupted extends Error {}
+const INTERRUPTED = 130;
+
+function asDaemonArguments({ compression, checkpointInterval }: OutputArguments) {
+  return {
+    out: '.',
+    ...(compression === undefined ? {} : { compression }),
+    ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
+  };
+}
+
+/** One line about what was written. */
+export function tellWritten(output: string, { segments, frames, items, strings, bytes }: TraceStats): void {
+  io.err(
+    `${output}: ${items} items in ${frames} frames, ${segments} segments, ${strings} strings, ${bytes} bytes`,
+  );
+}
+
+/** What could not be kept: told, and the exit status says so. */
+export function tellLosses(losses: readonly { readonly count: number; readonly what: string }[]): void {
+  for (const { count, what } of losses) {
+    if (count === 0) continue;
+    io.err(`uscope: warning: ${count} ${what}`);
+    process.exitCode = ExitCode.LOSS;
+  }
+}
+
+export function statsJson({ segments, frames, items, strings, bytes, totalTimePs }: TraceStats) {
+  return { segments, frames, items, strings, bytes, totalTimePs };
+}
+
+/** Runs `use` on several traces and closes them. Whoever reads them names the file in errors, else the last one is named. */
+export async function withTraces<T>(
+  paths: readonly string[],
+  use: (traces: readonly Trace[]) => Promise<T>,
+  open: readonly Trace[] = [],
+): Promise<T> {
+  if (open.length === paths.length) return use(open);
+  return withTrace(paths[open.length], (trace) => withTraces(paths, use, [...open, trace]));
+}

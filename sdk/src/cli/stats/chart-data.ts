@@ -1,0 +1,119 @@
+/** What the page's script draws, as small as it can be. */
+import type {
+  CoreReport,
+  Distribution,
+  PerformanceReport,
+  SeriesReport,
+} from '../../protocols/cpu/analysis/index.js';
+import { plain } from './format.js';
+
+export interface NamedValues {
+  readonly name: string;
+  readonly values: readonly number[];
+}
+
+export interface Bars {
+  readonly name: string;
+  /** One per bar. */
+  readonly labels: readonly string[];
+  readonly values: readonly number[];
+  readonly unit: string;
+}
+
+export interface CoreCharts {
+  readonly name: string;
+  readonly interval: number;
+  /** First cycle of each interval. */
+  readonly x: readonly number[];
+  readonly ipc: readonly number[];
+  /** Per 1000 cycles. */
+  readonly flushes: readonly NamedValues[];
+  /** Shares of the cycles, in percent. */
+  readonly stalls: readonly NamedValues[];
+  readonly buffers: readonly NamedValues[];
+  /** Per cycle. */
+  readonly counters: readonly NamedValues[];
+  readonly latency: readonly Bars[];
+  readonly occupancy: readonly Bars[];
+  readonly widths: readonly Bars[];
+}
+
+/** Significant digits: more than a screen can show. */
+const DIGITS = 5;
+/** Reasons drawn by themselves; the others are added up. */
+const MAX_REASONS = 8;
+const MAX_BARS = 64;
+
+export function chartData({ cores }: PerformanceReport): CoreCharts[] {
+  return cores.map(coreCharts);
+}
+
+function coreCharts(core: CoreReport): CoreCharts {
+  const { series, stages, lifetime, buffers, instructions } = core;
+  const lifetimes = lifetime.count > 0 ? [latencyBars('fetch to retirement', lifetime)] : [];
+  return {
+    name: plain(core.core),
+    ...overTime(series, Number(core.fromCycle)),
+    latency: [
+      ...stages
+        .filter(({ latency }) => latency.count > 0)
+        .map(({ stage, latency }) => latencyBars(stage, latency)),
+      ...lifetimes,
+    ],
+    occupancy: buffers.map(({ buffer, histogram }) => levelBars(buffer, histogram)),
+    widths: [levelBars('retired per cycle', instructions.retiredPerCycle)],
+  };
+}
+
+function overTime(series: SeriesReport | null, from: number) {
+  if (!series) return { interval: 1, x: [], ipc: [], flushes: [], stalls: [], buffers: [], counters: [] };
+  const { cycles, intervalCycles } = series;
+  const per = (values: readonly number[], scale: number): number[] =>
+    values.map((value, index) => short((value * scale) / cycles[index]));
+  return {
+    interval: intervalCycles,
+    x: series.start.map((start) => start + from),
+    ipc: series.ipc.map(short),
+    flushes: [
+      { name: 'flushes', values: per(series.flushes, 1000) },
+      { name: 'squashed instructions', values: per(series.squashed, 1000) },
+    ],
+    stalls: mostFrequent(series).map(({ name, values }) => ({ name, values: per(values, 100) })),
+    buffers: series.buffers.map(({ buffer, mean }) => ({ name: plain(buffer), values: mean.map(short) })),
+    counters: series.counters.map(({ counter, delta }) => ({ name: plain(counter), values: per(delta, 1) })),
+  };
+}
+
+function mostFrequent({ stalls }: SeriesReport): NamedValues[] {
+  const named = stalls.map(({ reason, cycles }) => ({ name: plain(reason), values: cycles }));
+  if (named.length <= MAX_REASONS) return named;
+  const rest = named.slice(MAX_REASONS - 1);
+  const values = rest[0].values.map((_, index) => rest.reduce((sum, one) => sum + one.values[index], 0));
+  return [...named.slice(0, MAX_REASONS - 1), { name: `${rest.length} others`, values }];
+}
+
+function latencyBars(name: string, { classes }: Distribution): Bars {
+  return {
+    name: plain(name),
+    labels: classes.map(({ from, to }) => (from === to ? String(from) : `${from}–${to}`)),
+    values: classes.map(({ count }) => count),
+    unit: 'cycles',
+  };
+}
+
+function levelBars(name: string, histogram: readonly number[]): Bars {
+  const size = Math.ceil(histogram.length / MAX_BARS) || 1;
+  const starts = Array.from({ length: Math.ceil(histogram.length / size) }, (_, index) => index * size);
+  return {
+    name: plain(name),
+    labels: starts.map((from) =>
+      size === 1 ? String(from) : `${from}–${Math.min(from + size, histogram.length) - 1}`,
+    ),
+    values: starts.map((from) => histogram.slice(from, from + size).reduce((sum, cycles) => sum + cycles, 0)),
+    unit: 'slots',
+  };
+}
+
+function short(value: number): number {
+  return Number(value.toPrecision(DIGITS));
+}

@@ -1,0 +1,51 @@
+/** Figures of the performance report as people read them. */
+
+/** What is not known, or has no meaning here. */
+export const NONE = '-';
+
+/** `0.722`; three digits behind the point are what two runs are compared by. */
+export function ratio(value: number | null): string {
+  return value === null ? NONE : value.toFixed(3);
+}
+
+/** Means and rates: two digits behind the point, for large ones fewer, for small ones as many as say something. */
+export function decimal(value: number | null): string {
+  if (value === null) return NONE;
+  if (Number.isInteger(value)) return String(value);
+  const size = Math.abs(value);
+  if (size >= 1000) return value.toFixed(0);
+  if (size >= 100) return value.toFixed(1);
+  if (size >= 0.01) return value.toFixed(2);
+  return value.toPrecision(2);
+}
+
+export function percent(share: number | null): string {
+  if (share === null) return NONE;
+  if (share > 0 && share < 0.0001) return '<0.01%';
+  return `${(share * 100).toFixed(share < 0.01 && share > 0 ? 2 : 1)}%`;
+}
+
+export function whole(value: number | bigint | null): string {
+  return value === null ? NONE : String(value);
+}
+
+/** With thin groups of three digits: `332,262`. */
+export function grouped(value: number | bigint | null): string {
+  return value === null ? NONE : value.toLocaleString('en-US');
+}
+
+/** Names come from the file: control characters would break the columns, or drive the terminal. */
+export function plain(name: string): string {
+  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+/** At most `width` values, each the mean of neighbours. */
+export function resample(values: readonly number[], width: number): number[] {
+  if (values.length <= width) return [...values];
+  return Array.from({ length: width }, (_, index) => {
+    const from = Math.floor((index * values.length) / width);
+    const to = Math.max(from + 1, Math.floor(((index + 1) * values.length) / width));
+    const part = values.slice(from, to);
+    return part.reduce((sum, value) => sum + value, 0) / part.length;
+  });
+}

@@ -1,0 +1,139 @@
+/** `uscope buffers`: how full buffers are over a range. */
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { findCore, type OccupancyReport, occupancy } from '../../protocols/cpu/index.js';
+import type { Trace } from '../../reader/index.js';
+import { bar, shortNumber, sparkline, table } from '../chart.js';
+import { io, paint, printJson } from '../io.js';
+import { withProgress } from '../progress-bar.js';
+import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { parsePoints } from '../series.js';
+import { withTrace } from '../trace-file.js';
+
+interface BuffersOptions extends RangeArguments {
+  readonly buffer: readonly string[];
+  readonly core?: string;
+  readonly series?: string;
+  readonly histogram: boolean;
+  readonly json?: boolean;
+}
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
+/** Lines of a histogram; where a buffer has more slots, several share one. */
+const MAX_LINES = 16;
+const BAR_WIDTH = 40;
+
+export function register(program: Command): void {
+  const command = program
+    .command('buffers')
+    .summary('how full buffers are')
+    .description(
+      'Prints how many slots of buffers were occupied over a range: mean, extremes and a histogram, weighted with time.',
+    )
+    .argument('<file>', 'trace file')
+    .option(
+      '--buffer <name>',
+      'only this buffer, or another sparse storage (may be repeated; default: all buffers)',
+      append,
+      [],
+    )
+    .option('--core <name>', 'only the buffers of this core, whose clock cycles then count');
+  addRangeOptions(command)
+    .option('--series <n>', 'also the occupancy in n equal parts of the range')
+    .option('--no-histogram', 'no histograms')
+    .option('--json', 'one JSON document')
+    .action((file: string, options: BuffersOptions) => {
+      const asked = parseRange(options);
+      const points = parsePoints(options.series);
+      return withTrace(file, async (trace) => {
+        const reports = await ask(trace, options, asked, points);
+        if (options.json) printJson({ buffers: reports.map((report) => json(report, options)) });
+        else printText(reports, options);
+      });
+    });
+}
+
+async function ask(
+  trace: Trace,
+  options: BuffersOptions,
+  asked: AskedRange,
+  points: number | undefined,
+): Promise<OccupancyReport[]> {
+  const core = options.core === undefined ? undefined : findCore(trace, options.core);
+  const range = rangeInTime(asked, trace, core?.clock?.name);
+  const buffers = options.buffer.length > 0 ? options.buffer : undefined;
+  const reports = await withProgress('reading', (progress) =>
+    occupancy(trace, { ...range, core, buffers, points, progress }),
+  );
+  if (reports.length > 0) return reports;
+  throw new UscopeError(
+    'READER_NAME',
+    `${core ? core.name : 'the trace'} has no buffers; name sparse storages with --buffer`,
+  );
+}
+
+function json(report: OccupancyReport, { histogram }: BuffersOptions) {
+  const { name, slots, fromPs, toPs, periodPs, mean, min, max, last, series } = report;
+  return {
+    buffer: name,
+    slots,
+    from: fromPs,
+    to: toPs,
+    cycles: periodPs > 0n ? Number(toPs - fromPs) / Number(periodPs) : null,
+    mean,
+    min,
+    max,
+    last,
+    histogram: histogram ? report.histogram.slice(0, max + 1) : undefined,
+    series: series?.map((point) => ({
+      from: point.fromPs,
+      to: point.toPs,
+      mean: point.mean,
+      min: point.min,
+      max: point.max,
+    })),
+  };
+}
+
+function printText(reports: readonly OccupancyReport[], options: BuffersOptions): void {
+  const { fromPs, toPs, periodPs } = reports[0];
+  const cycles = periodPs > 0n ? `, cycles ${fromPs / periodPs} to ${(toPs - 1n) / periodPs}` : '';
+  io.out(`${paint('dim', `${fromPs} to ${toPs} ps${cycles}`)}\n`);
+  const rows = reports.map((report) => [
+    report.name,
+    String(report.slots),
+    shortNumber(report.mean),
+    String(report.min),
+    String(report.max),
+    String(report.last),
+    percent(report.histogram[report.slots], report),
+    ...(report.series ? [sparkline(report.series.map(({ mean }) => mean))] : []),
+  ]);
+  const head = ['buffer', 'slots', 'mean', 'least', 'greatest', 'last', 'full'];
+  const hasSeries = options.series !== undefined;
+  io.out(table([hasSeries ? [...head, ''] : head, ...rows], hasSeries ? [0, head.length] : [0]));
+  if (options.histogram) reports.forEach(printHistogram);
+}
+
+function printHistogram(report: OccupancyReport): void {
+  const { histogram, max } = report;
+  const perLine = Math.ceil((max + 1) / MAX_LINES);
+  const lines: { label: string; ps: bigint }[] = [];
+  for (let first = 0; first <= max; first += perLine) {
+    const last = Math.min(max, first + perLine - 1);
+    const ps = histogram.slice(first, last + 1).reduce((sum, time) => sum + time, 0n);
+    lines.push({ label: first === last ? String(first) : `${first}-${last}`, ps });
+  }
+  const most = Math.max(...lines.map(({ ps }) => Number(ps)));
+  const width = Math.max(...lines.map(({ label }) => label.length));
+  io.out(`\n${paint('cyan', report.name)}\n`);
+  for (const { label, ps } of lines) {
+    const length = most > 0 ? Number(ps) / most : 0;
+    io.out(`  ${label.padStart(width)}  ${percent(ps, report).padStart(6)}  ${bar(length, BAR_WIDTH)}\n`);
+  }
+}
+
+function percent(ps: bigint, { fromPs, toPs }: OccupancyReport): string {
+  const length = Number(toPs - fromPs);
+  return length > 0 ? `${((Number(ps) / length) * 100).toFixed(1)}%` : '-';
+}

@@ -1,0 +1,27 @@
+/** `uscope completion`: scripts that complete the command line, made from the commands as they are. */
+import { Argument, type Command } from 'commander';
+import { bashCompletion } from '../completion/bash.js';
+import { fishCompletion } from '../completion/fish.js';
+import { type CommandModel, describeCommand } from '../completion/model.js';
+import { zshCompletion } from '../completion/zsh.js';
+import { io } from '../io.js';
+import type { LoadAllVerbs } from '../main.js';
+
+const SHELLS = {
+  bash: bashCompletion,
+  zsh: zshCompletion,
+  fish: fishCompletion,
+} as const satisfies Record<string, (model: CommandModel) => string>;
+
+export function register(program: Command, loadAllVerbs: LoadAllVerbs): void {
+  program
+    .command('completion')
+    .summary('completion of the command line for bash, zsh or fish')
+    .description(
+      'Prints a script that completes verbs, options and files. It holds all words itself: completing starts no program.',
+    )
+    .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
+    .action(async (shell: keyof typeof SHELLS) => {
+      io.out(SHELLS[shell](describeCommand(await loadAllVerbs())));
+    });
+}

@@ -1,0 +1,115 @@
+/** `uscope counters`: values and rates of counters over a range. */
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { type CounterReport, counters, findCore } from '../../protocols/cpu/index.js';
+import type { Trace } from '../../reader/index.js';
+import { shortNumber, sparkline, table } from '../chart.js';
+import { io, paint, printJson } from '../io.js';
+import { withProgress } from '../progress-bar.js';
+import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { parsePoints } from '../series.js';
+import { withTrace } from '../trace-file.js';
+
+interface CountersOptions extends RangeArguments {
+  readonly counter: readonly string[];
+  readonly core?: string;
+  readonly series?: string;
+  readonly perCycle?: boolean;
+  readonly json?: boolean;
+}
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
+
+export function register(program: Command): void {
+  const command = program
+    .command('counters')
+    .summary('values and rates of counters')
+    .description(
+      'Prints what counters held at both ends of a range, how much they changed, and the change per cycle. Counters are dense storages with one slot of one u64 field.',
+    )
+    .argument('<file>', 'trace file')
+    .option('--counter <name>', 'only this counter (may be repeated)', append, [])
+    .option('--core <name>', 'only the counters of this core, whose clock cycles then count');
+  addRangeOptions(command)
+    .option('--series <n>', 'also the changes in n equal parts of the range')
+    .option('--per-cycle', 'also the least and the greatest change in a cycle')
+    .option('--json', 'one JSON document')
+    .action((file: string, options: CountersOptions) => {
+      const asked = parseRange(options);
+      const points = parsePoints(options.series);
+      return withTrace(file, async (trace) => {
+        const reports = await ask(trace, options, asked, points);
+        if (options.json) printJson({ counters: reports.map(json) });
+        else printText(reports, options);
+      });
+    });
+}
+
+async function ask(
+  trace: Trace,
+  options: CountersOptions,
+  asked: AskedRange,
+  points: number | undefined,
+): Promise<CounterReport[]> {
+  const core = options.core === undefined ? undefined : findCore(trace, options.core);
+  const range = rangeInTime(asked, trace, core?.clock?.name);
+  const reports = await withProgress('counting', (progress) =>
+    counters(trace, {
+      ...range,
+      core,
+      counters: options.counter.length > 0 ? options.counter : undefined,
+      points,
+      perCycle: options.perCycle,
+      progress,
+    }),
+  );
+  if (reports.length > 0) return reports;
+  throw new UscopeError(
+    'READER_NAME',
+    `${core ? core.name : 'the trace'} has no counters: no dense storage with one slot of one u64 field`,
+  );
+}
+
+function json(report: CounterReport) {
+  const { name, fromPs, toPs, cycles, startValue, endValue, delta, rate, perCycle, series } = report;
+  return {
+    counter: name,
+    from: fromPs,
+    to: toPs,
+    cycles,
+    start: startValue,
+    end: endValue,
+    delta,
+    rate,
+    perCycle,
+    series: series?.map((point) => ({
+      from: point.fromPs,
+      to: point.toPs,
+      delta: point.delta,
+      value: point.value,
+    })),
+    source: report.source,
+  };
+}
+
+function printText(reports: readonly CounterReport[], { perCycle, series }: CountersOptions): void {
+  const { fromPs, toPs } = reports[0];
+  io.out(`${paint('dim', `${fromPs} to ${toPs} ps${cyclesText(reports[0])}`)}\n`);
+  const head = ['counter', 'start', 'end', 'change', 'per cycle'];
+  if (perCycle) head.push('least', 'greatest');
+  if (series !== undefined) head.push('');
+  const rows = reports.map((report) => [
+    report.name,
+    String(report.startValue),
+    String(report.endValue),
+    String(report.delta),
+    report.rate === null ? '-' : shortNumber(report.rate),
+    ...(perCycle ? [String(report.perCycle?.min ?? '-'), String(report.perCycle?.max ?? '-')] : []),
+    ...(report.series ? [sparkline(report.series.map(({ delta }) => Number(delta)))] : []),
+  ]);
+  io.out(table([head, ...rows], [0, head.length - (series === undefined ? head.length : 1)]));
+}
+
+function cyclesText({ cycles, fromPs, toPs, periodPs }: CounterReport): string {
+  return cycles === null ? '' : `, cycles ${fromPs / periodPs} to ${(toPs - 1n) / periodPs}`;
+}

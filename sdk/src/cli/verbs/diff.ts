@@ -1,0 +1,144 @@
+/** `uscope diff`: the first difference between two traces, and a summary of all. */
+import { type Command, Option } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import {
+  DEFAULT_CONTEXT,
+  type DiffReport,
+  diffRetiredCores,
+  diffTraces,
+  type ScopePair,
+} from '../../convert/diff/index.js';
+import { findCores } from '../../protocols/cpu/index.js';
+import { disassemble } from '../../protocols/cpu/riscv/index.js';
+import type { Trace } from '../../reader/index.js';
+import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';
+import { type Disassemble, printDiff } from '../diff/text.js';
+import { ExitCode, io, printJson } from '../io.js';
+import { withTraces } from '../output-trace.js';
+import { withProgress } from '../progress-bar.js';
+import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { shownName } from '../trace-file.js';
+
+interface DiffArguments extends RangeArguments {
+  readonly by: 'time' | 'state' | 'retired';
+  readonly core: readonly string[];
+  readonly common?: boolean;
+  readonly ignoreOrder?: boolean;
+  readonly compare: string;
+  readonly context: string;
+  readonly first?: boolean;
+  readonly json?: boolean;
+}
+
+/** What the command line asks for, checked before a file is opened. */
+interface Request {
+  readonly range: AskedRange;
+  readonly scopes: readonly ScopePair[];
+  readonly compare: readonly string[];
+  readonly context: number;
+}
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
+
+export function register(program: Command): void {
+  const command = program
+    .command('diff')
+    .summary('the first difference between two traces')
+    .description(
+      'Finds the first difference between two traces and sums up all of them. Storages and events are matched by path. ' +
+        'Exit status 0: the same, 1: different or (with a code on stderr) a failure, 2: wrong usage.',
+    )
+    .argument('<a>', 'trace file')
+    .argument('<b>', 'trace file')
+    .addOption(
+      new Option(
+        '--by <what>',
+        'time: items; state: what storages hold; retired: instructions, whenever they retire',
+      )
+        .choices(['time', 'state', 'retired'])
+        .default('time'),
+    )
+    .option(
+      '--core <name[=name]>',
+      'only this core or scope, or one of A with another of B (may be repeated)',
+      append,
+      [],
+    );
+  addRangeOptions(command)
+    .option('--common', 'what only one trace has does not count as a difference')
+    .option(
+      '--ignore-order',
+      'by time: items of different storages and events may stand in any order within an instant',
+    )
+    .option('--compare <names>', `by retired: what to compare beside pc and code`, RETIRED_VALUES.join(','))
+    .option(
+      '--context <n>',
+      'items or instructions shown around the first difference',
+      String(DEFAULT_CONTEXT),
+    )
+    .option('--first', 'look for the first difference only')
+    .option('--json', 'one JSON document')
+    .action((a: string, b: string, options: DiffArguments) => diff(a, b, options));
+}
+
+async function diff(fileA: string, fileB: string, options: DiffArguments): Promise<void> {
+  const request = parseRequest(options);
+  await withTraces([fileA, fileB], async ([a, b]) => {
+    const report = await withProgress('diff', (update) =>
+      compare([a, fileA], [b, fileB], options, request, update),
+    );
+    for (const note of report.notes) io.err(`uscope: note: ${note}`);
+    if (options.json) printJson(report);
+    else printDiff(report, disassemblerFor(a));
+    if (!report.same) process.exitCode = ExitCode.FAILED;
+  });
+}
+
+async function compare(
+  [a, fileA]: [Trace, string],
+  [b, fileB]: [Trace, string],
+  options: DiffArguments,
+  { range: asked, scopes, compare: values, context }: Request,
+  onProgress: (part: number) => void,
+): Promise<DiffReport> {
+  const range = rangeInTime(asked, a);
+  const [nameA, nameB] = [shownName(fileA), shownName(fileB)];
+  const common = { context, commonOnly: options.common, stopAtFirst: options.first };
+  if (options.by === 'retired') {
+    const { cores, onlyA, onlyB } = await retiredCores(a, b, scopes, range);
+    return diffRetiredCores(nameA, nameB, cores, onlyA, onlyB, { ...common, compare: values });
+  }
+  const [inA, inB] = [
+    { trace: a, name: nameA },
+    { trace: b, name: nameB },
+  ];
+  const { ignoreOrder } = options;
+  return diffTraces(options.by, inA, inB, { ...common, scopes, range, ignoreOrder, onProgress });
+}
+
+/** For the instruction set of the first core that tells it. */
+function disassemblerFor(trace: Trace): Disassemble {
+  const xlen = findCores(trace).find((core) => core.xlen !== null)?.xlen ?? null;
+  return (bits, pc) => (xlen === null ? null : disassemble(bits, { xlen, pc }));
+}
+
+/** @throws UscopeError CLI_USAGE */
+function parseRequest(options: DiffArguments): Request {
+  const context = Number(options.context);
+  if (!/^\d{1,4}$/.test(options.context)) usage(`--context "${options.context}" is not a number up to 9999`);
+  const compare = options.compare.split(',').filter((name) => name !== '' && name !== 'none');
+  for (const name of compare) {
+    if ((RETIRED_VALUES as readonly string[]).includes(name)) continue;
+    usage(`--compare does not know "${name}"; it takes ${RETIRED_VALUES.join(', ')}, or none`);
+  }
+  const scopes = options.core.map((text) => {
+    const [a, b = a, more] = text.split('=');
+    if (!a || !b || more !== undefined) usage(`--core "${text}" is not NAME or NAME=NAME`);
+    return { a, b };
+  });
+  return { range: parseRange(options), scopes, compare, context };
+}
+
+function usage(problem: string): never {
+  throw new UscopeError('CLI_USAGE', problem);
+}

@@ -1,0 +1,67 @@
+/** `uscope history`: every change of slots, fields and properties. */
+import type { Command } from 'commander';
+import { type Change, history, type Trace } from '../../reader/index.js';
+import { HistoryFormat } from '../history-format.js';
+import { io } from '../io.js';
+import { parseCount } from '../numbers.js';
+import { withProgress } from '../progress-bar.js';
+import { addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { withTrace } from '../trace-file.js';
+import { parseWatch, resolveWatch } from '../watches.js';
+
+interface HistoryOptions extends RangeArguments {
+  readonly writes?: boolean;
+  readonly limit?: string;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  const command = program
+    .command('history')
+    .summary('every change of slots and fields')
+    .description(
+      'Prints every change of the slots, fields and properties named, with the values before and after it, in file order.',
+    )
+    .argument('<file>', 'trace file')
+    .argument(
+      '<storage...>',
+      'what to follow: STORAGE, STORAGE[SLOT], STORAGE[A:B] (B exclusive), each with .FIELD or .PROPERTY behind it',
+    );
+  addRangeOptions(command)
+    .option('--writes', 'also writes that leave a value as it was')
+    .option('--limit <n>', 'stop after n changes')
+    .option('--json', 'one JSON object per line')
+    .action((file: string, storages: readonly string[], options: HistoryOptions) => {
+      const asked = parseRange(options);
+      const limit = parseCount('--limit', options.limit);
+      const watches = storages.map(parseWatch);
+      return withTrace(file, async (trace) => {
+        const range = rangeInTime(asked, trace);
+        const resolved = watches.map((watch) => resolveWatch(trace, watch));
+        await withProgress(
+          'reading',
+          (progress) =>
+            print(trace, history(trace, resolved, { ...range, writes: options.writes, progress }), {
+              limit,
+              asJson: Boolean(options.json),
+            }),
+          { streams: true },
+        );
+      });
+    });
+}
+
+async function print(
+  trace: Trace,
+  changes: AsyncGenerator<Change>,
+  { limit, asJson }: { readonly limit: number; readonly asJson: boolean },
+): Promise<void> {
+  if (limit === 0) return;
+  const format = new HistoryFormat(trace);
+  let left = limit;
+  for await (const change of changes) {
+    await format.loadStrings(change);
+    io.out(asJson ? format.json(change) : format.text(change));
+    if (--left <= 0) break;
+  }
+}

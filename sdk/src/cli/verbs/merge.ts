@@ -1,0 +1,88 @@
+/** `uscope merge`: several traces in one. */
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../convert/merge/index.js';
+import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import type { Trace } from '../../reader/index.js';
+import { io, printJson } from '../io.js';
+import {
+  addOutputOptions,
+  type OutputArguments,
+  statsJson,
+  tellLosses,
+  tellWritten,
+  withTraces,
+  writeOutput,
+} from '../output-trace.js';
+import { shownName } from '../trace-file.js';
+
+interface MergeArguments extends OutputArguments {
+  readonly scope: readonly string[];
+}
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
+
+export function register(program: Command): void {
+  const command = program
+    .command('merge')
+    .summary('several traces in one, a scope for each')
+    .description(
+      'Writes several traces into one, in the order of time, with a scope for each. At equal times the frames of the file named first come first.',
+    )
+    .argument('<files...>', 'trace files')
+    .option(
+      '--scope <name>',
+      'scope of a file: the first one given is for the first file, and so on',
+      append,
+      [],
+    );
+  addOutputOptions(command).action((files: string[], options: MergeArguments) => merge(files, options));
+}
+
+async function merge(files: readonly string[], options: MergeArguments): Promise<void> {
+  if (options.scope.length > files.length) {
+    throw new UscopeError('CLI_USAGE', `${options.scope.length} scopes are given for ${files.length} files`);
+  }
+  await withTraces(files, async (traces) => {
+    const plan = await planOf(files, traces, options);
+    const report = await writeOutput('merge', options, files, (output) =>
+      mergeTraces(plan, { ...output, summarizer: createCpuSummarizer }),
+    );
+    if (report) tell(plan, report, options);
+  });
+}
+
+async function planOf(
+  files: readonly string[],
+  traces: readonly Trace[],
+  options: MergeArguments,
+): Promise<MergePlan> {
+  const inputs = traces.map((trace, index) => ({
+    trace,
+    name: stemOf(shownName(files[index])),
+    file: shownName(files[index]),
+    scope: options.scope[index],
+  }));
+  const plan = await planMerge(inputs, stemOf(options.output));
+  for (const note of plan.notes) io.err(`uscope: note: ${note}`);
+  return plan;
+}
+
+const stemOf = (path: string): string => basename(path).replace(/\.uscope$/, '');
+
+function tell({ notes }: MergePlan, report: MergeReport, { output, json }: MergeArguments): void {
+  const { stats, inputs, shortenedStrings } = report;
+  if (json) printJson({ output, ...statsJson(stats), inputs, shortenedStrings, notes });
+  else {
+    tellWritten(output, stats);
+    for (const { name, scope, items } of inputs) io.err(`  ${scope}: ${items} items of ${name}`);
+  }
+  tellLosses([
+    ...inputs.map(({ name, outOfRange }) => ({
+      count: outOfRange,
+      what: `ops of ${name} on slots no storage can have were left out`,
+    })),
+    { count: shortenedStrings, what: 'strings were cut at 65,520 bytes' },
+  ]);
+}

@@ -1,0 +1,151 @@
+/** `uscope recover`: a finalized trace from a damaged one. */
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { ClientMemory } from '../../bridge/client-memory.js';
+import {
+  type LostTime,
+  type RecordMemory,
+  type RecoverReport,
+  recoverTrace,
+} from '../../convert/recover/index.js';
+import type { SessionInfo } from '../../format/session-chunk.js';
+import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import { ExitCode, io, printJson } from '../io.js';
+import { withProgress } from '../progress-bar.js';
+
+interface RecoverVerbOptions {
+  readonly output: string;
+  readonly force?: boolean;
+  /** A path, or false for --no-memory. */
+  readonly memory?: string | boolean;
+  readonly keepMemory?: boolean;
+  readonly json?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('recover')
+    .summary('a finalized trace from a truncated, unfinalized or damaged one')
+    .description(
+      'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
+        'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
+    )
+    .argument('<file>', 'trace file')
+    .requiredOption('-o, --output <file>', 'where the recovered trace goes')
+    .option('--force', 'replace the output if it exists')
+    .option('--memory <file>', "the dead client's shared memory; without it, it is looked for by the session")
+    .option('--no-memory', "leave the client's shared memory alone")
+    .option('--keep-memory', 'do not remove the memory when its cycles are in the output')
+    .option('--json', 'one JSON document')
+    .action((file: string, options: RecoverVerbOptions) => recover(file, options));
+}
+
+async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
+  const memory = new DeadClient(options.memory);
+  try {
+    const report = await withProgress('recover', (update) =>
+      recoverTrace({
+        input: file,
+        output: options.output,
+        force: options.force,
+        summarizer: createCpuSummarizer,
+        memory: (session) => memory.find(session),
+        onProgress: (done, total) => update(total === 0 ? 0 : done / total),
+      }),
+    );
+    const removed = report.memoryProblem === null && !options.keepMemory && memory.remove();
+    const problem = report.memoryProblem ?? memory.problem;
+    if (options.json) printJson(reportJson(file, report, problem));
+    else printText(report, problem, removed);
+    const isLoss = !report.complete || problem !== null;
+    if (isLoss) process.exitCode = ExitCode.LOSS;
+  } finally {
+    memory.close();
+  }
+}
+
+/** The shared memory of the session's client, if it is there and the client is gone. */
+class DeadClient {
+  /** Why a memory that is there is not used. */
+  problem: string | null = null;
+  private memory: ClientMemory | null = null;
+
+  constructor(private readonly wanted: string | boolean | undefined) {}
+
+  find(session: SessionInfo): RecordMemory | null {
+    const { wanted } = this;
+    if (wanted === false) return null;
+    const isNamed = typeof wanted === 'string';
+    const memory = isNamed
+      ? ClientMemory.openFile(wanted, session.sessionId)
+      : ClientMemory.open(session.sessionId);
+    if (memory === null) {
+      if (!isNamed) return null;
+      const detail = 'it cannot be read, is not of this trace, or others than you may read it';
+      throw new UscopeError('RECOVER_MEMORY', detail, { file: wanted });
+    }
+    this.memory = memory;
+    if (memory.isAbandoned) return { records: () => recordsOf(memory) };
+    this.problem = 'its client still runs; recover again when it has ended';
+    if (isNamed) throw new UscopeError('RECOVER_MEMORY', this.problem, { file: wanted });
+    return null;
+  }
+
+  /** What was in it is in the output. */
+  remove(): boolean {
+    if (!this.memory || this.problem !== null) return false;
+    this.memory.remove();
+    return true;
+  }
+
+  close(): void {
+    this.memory?.close();
+    this.memory = null;
+  }
+}
+
+function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {
+  for (const { offset, size } of memory.remains()) yield memory.words(offset, size);
+}
+
+function reportJson(file: string, report: RecoverReport, memoryProblem: string | null) {
+  const { output, complete, saved, framesFromMemory, lost, findings } = report;
+  return {
+    file,
+    output,
+    complete,
+    saved,
+    memory: { frames: framesFromMemory, problem: memoryProblem },
+    lost,
+    findings,
+  };
+}
+
+function printText(report: RecoverReport, problem: string | null, removed: boolean): void {
+  for (const { severity, code, offset, detail } of report.findings) {
+    io.out(`${severity.padEnd(7)} ${code}:${offset === null ? '' : ` offset ${offset}:`} ${detail}\n`);
+  }
+  const { saved, lost } = report;
+  io.out(
+    `saved   ${saved.segments} segments, ${saved.frames} frames, ${saved.items} items, ${saved.strings} strings`,
+  );
+  io.out(saved.lastTimePs === null ? '\n' : `, ${saved.firstTimePs} to ${saved.lastTimePs} ps\n`);
+  if (report.framesFromMemory > 0) {
+    io.out(
+      `        ${report.framesFromMemory} of the frames from the client's memory${removed ? ', now removed' : ''}\n`,
+    );
+  }
+  if (problem !== null) io.out(`memory  not used: ${problem}\n`);
+  if (report.complete) io.out('lost    nothing\n');
+  else {
+    const frames = lost.isExact ? `${lost.frames}` : `at least ${lost.frames}`;
+    io.out(`lost    ${lost.segments} segments, ${frames} frames, ${lost.strings} strings\n`);
+    for (const time of lost.times) io.out(`        ${timeText(time)}\n`);
+  }
+  io.out(`${report.output}: finalized and verified\n`);
+}
+
+function timeText({ fromPs, toPs }: LostTime): string {
+  const from = fromPs === null ? 'from the beginning' : `after ${fromPs} ps`;
+  return toPs === null ? `${from}, to the end` : `${from}, before ${toPs} ps`;
+}

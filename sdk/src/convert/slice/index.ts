@@ -1,0 +1,2 @@
+export { planSlice, SLICE_KEYS, type SlicePlan } from './plan.js';
+export { type SliceOptions, type SliceReport, sliceTrace } from './slice.js';

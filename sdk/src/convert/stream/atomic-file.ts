@@ -1,0 +1,95 @@
+/** Output files that appear whole or not at all: written under a temporary name in the same directory, then renamed. */
+import { randomBytes } from 'node:crypto';
+import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { UscopeError } from '../../base/errors.js';
+import { ioError } from '../../writer/output-file.js';
+
+export interface AtomicOptions {
+  /** Files being read, which are never replaced. */
+  readonly inputs: readonly string[];
+  /** Replace a file that is there already. */
+  readonly force?: boolean | undefined;
+}
+
+/**
+ * `write` is given the temporary path; when it has resolved, the file gets its name. When it fails nothing is left behind.
+ * @throws UscopeError WRITER_EXISTS for an input or, without `force`, any file that is there; WRITER_*
+ */
+export async function writeAtomically<T>(
+  path: string,
+  options: AtomicOptions,
+  write: (temporary: string) => Promise<T>,
+): Promise<T> {
+  await checkPath(path, options);
+  const name = `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`;
+  const temporary = join(dirname(path), name);
+  try {
+    const result = await write(temporary);
+    await publish(temporary, path, options.force === true);
+    await syncDirectory(dirname(path));
+    return result;
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw named(error, temporary, path);
+  }
+}
+
+/** Without `force` a file that came there meanwhile is not replaced. */
+async function publish(temporary: string, path: string, force: boolean): Promise<void> {
+  try {
+    if (force) await rename(temporary, path);
+    else {
+      await link(temporary, path);
+      await unlink(temporary);
+    }
+  } catch (error) {
+    throw ioError(error, path);
+  }
+}
+
+async function checkPath(path: string, { inputs, force }: AtomicOptions): Promise<void> {
+  const there = await identity(path);
+  if (there === null) return;
+  for (const input of inputs) {
+    if ((await identity(input)) === there) {
+      throw new UscopeError('WRITER_EXISTS', 'this is an input; choose another name for the output', {
+        file: path,
+      });
+    }
+  }
+  if (force && there.startsWith('file')) return;
+  const detail = force ? 'no ordinary file is there' : 'the file exists; choose another name or give --force';
+  throw new UscopeError('WRITER_EXISTS', detail, { file: path });
+}
+
+/** What tells a file from all others, whatever its path; null when there is none. */
+async function identity(path: string): Promise<string | null> {
+  try {
+    const { dev, ino, ...entry } = await stat(path, { bigint: true }).then((found) => ({
+      dev: found.dev,
+      ino: found.ino,
+      isFile: found.isFile(),
+    }));
+    return `${entry.isFile ? 'file' : 'other'} ${dev} ${ino}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw ioError(error, path);
+  }
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** Errors name the file asked for, not the temporary one. */
+function named(error: unknown, temporary: string, path: string): unknown {
+  if (!(error instanceof UscopeError)) return error;
+  const file = error.place.file === temporary ? path : error.place.file;
+  return new UscopeError(error.code, error.detail, { ...error.place, file }, { cause: error.cause });
+}

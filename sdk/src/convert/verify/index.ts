@@ -1,0 +1,3 @@
+/** Checks of whole files. */
+export type { Finding, Severity } from './finding.js';
+export { type VerifyOptions, type VerifyReport, verifyTrace } from './verify.js';

@@ -1,0 +1,89 @@
+/** Stalled cycles of a core, by reason. */
+import type { FrameCursor } from '../../../format/frame.js';
+import type { CoreEvent } from '../cores.js';
+import { LabelIndex } from './labels.js';
+import { type PayloadField, payloadField, readField } from './payload-field.js';
+import type { StallReport } from './report.js';
+import type { CycleWindow } from './window.js';
+
+/** One reason. */
+class Reason {
+  events = 0;
+  cycles = 0;
+  episodes = 0;
+  longest = 0;
+  readonly perInterval: Float64Array;
+  private last = Number.NEGATIVE_INFINITY;
+  private run = 0;
+
+  constructor(private readonly window: CycleWindow) {
+    this.perInterval = window.series();
+  }
+
+  add(cycle: number): void {
+    this.events++;
+    if (cycle === this.last) return;
+    if (cycle === this.last + 1) this.run++;
+    else {
+      this.episodes++;
+      this.run = 1;
+    }
+    if (this.run > this.longest) this.longest = this.run;
+    this.last = cycle;
+    this.cycles++;
+    this.perInterval[this.window.intervalOf(cycle)]++;
+  }
+}
+
+export class StallStats {
+  private readonly labels: LabelIndex;
+  private readonly field: PayloadField | null;
+  private readonly reasons: Reason[] = [];
+  private cycles = 0;
+  private lastCycle = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    event: CoreEvent,
+    private readonly window: CycleWindow,
+  ) {
+    this.field = payloadField(event, 'reason');
+    this.labels = new LabelIndex(event.fields.get('reason')?.labels ?? null);
+  }
+
+  event(cursor: FrameCursor): void {
+    const { cycle, inRange } = this.window;
+    if (!inRange) return;
+    const index = this.labels.of(this.field ? readField(cursor, this.field) : 0);
+    this.reasons[index] ??= new Reason(this.window);
+    this.reasons[index].add(cycle);
+    if (cycle === this.lastCycle) return;
+    this.lastCycle = cycle;
+    this.cycles++;
+  }
+
+  report(cycles: number): StallReport {
+    const share = (part: number): number | null => (cycles > 0 ? part / cycles : null);
+    const reasons = this.sorted().map(({ name, reason }) => ({
+      reason: name,
+      events: reason.events,
+      cycles: reason.cycles,
+      share: share(reason.cycles),
+      episodes: reason.episodes,
+      longest: reason.longest,
+    }));
+    return { cycles: this.cycles, share: share(this.cycles), reasons };
+  }
+
+  series(): { reason: string; cycles: number[] }[] {
+    return this.sorted().map(({ name, reason }) => ({
+      reason: name,
+      cycles: Array.from(reason.perInterval),
+    }));
+  }
+
+  private sorted(): { name: string; reason: Reason }[] {
+    return this.reasons
+      .map((reason, index) => ({ name: this.labels.names[index], reason }))
+      .sort((a, b) => b.reason.cycles - a.reason.cycles);
+  }
+}

@@ -1,0 +1,325 @@
+/**
+ * Counters of the cpu protocol over a range: values, change, rate, extremes per cycle, and a series. The result is the same whether it comes from
+ * checkpoints, from the trace summary (§6) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
+ */
+import { UscopeError } from '../../base/errors.js';
+import type { CounterSummary, TraceSummary } from '../../format/tsum.js';
+import type { StorageDef } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import { stateBefore } from '../../reader/queries/state-before.js';
+import { CounterReplay, type PerCycle } from './counter-replay.js';
+import {
+  askedRange,
+  coveredRange,
+  earlier,
+  intervalStart,
+  later,
+  type PsRange,
+  type QueryRange,
+  type SeriesGrid,
+  seriesGrid,
+  tickOf,
+} from './query-range.js';
+import { isCounterStorage } from './summarizer.js';
+
+export interface CounterOptions extends QueryRange {
+  /** By path, own name or storage id; by default all counters (of `core`, where one is given). */
+  readonly counters?: readonly (string | number)[] | undefined;
+  /** Also a series of at most so many intervals, 1 to 65,536. */
+  readonly points?: number | undefined;
+  /** Also the least and greatest change per cycle. Without this and `points` only checkpoints are read: quick for any range. */
+  readonly perCycle?: boolean | undefined;
+}
+
+export interface CounterPoint {
+  /** In ps; start inclusive, end exclusive. */
+  readonly fromPs: bigint;
+  readonly toPs: bigint;
+  /** Change of the value in the interval. */
+  readonly delta: bigint;
+  /** Value at its end. */
+  readonly value: bigint;
+}
+
+export interface CounterReport {
+  readonly storageId: number;
+  /** Scope path and name: `core0/committed_insns`. */
+  readonly name: string;
+  /** The counter's own name: `committed_insns`. */
+  readonly label: string;
+  /** The part of the range that the trace covers, in ps; start inclusive, end exclusive. */
+  readonly fromPs: bigint;
+  readonly toPs: bigint;
+  /** Period of its clock in ps; 0n: unknown, there are no cycles. */
+  readonly periodPs: bigint;
+  /** Length of the range in cycles, which may be fractional; null where there are none. */
+  readonly cycles: number | null;
+  /** Value before the first frame of the range and after its last one (unsigned). */
+  readonly startValue: bigint;
+  readonly endValue: bigint;
+  /** How much the value changed, modulo 2^64, as a signed number. */
+  readonly delta: bigint;
+  /** `delta` per cycle; null where there are no cycles. */
+  readonly rate: number | null;
+  /** Extremes of the cycles that changed it; null when not asked for, when none did, or where there are no cycles. */
+  readonly perCycle: PerCycle | null;
+  /** null when not asked for. */
+  readonly series: readonly CounterPoint[] | null;
+  /** Where the numbers come from. */
+  readonly source: 'states' | 'summary' | 'replay';
+}
+
+/** Ranges of fewer segments are replayed: the summary would save little. */
+const NARROW_SEGMENTS = 4;
+
+/**
+ * The counters of a trace over a range, by default all of them over the whole trace, in the order of the schema (or of `counters`).
+ * @throws UscopeError READER_NAME (no such counter, or a storage that is none), READER_RANGE (range empty or outside the trace),
+ *   READER_NO_CYCLES, FORMAT_* for damage
+ */
+export async function counters(trace: Trace, options: CounterOptions = {}): Promise<CounterReport[]> {
+  const defs = selectCounters(trace, options);
+  const asked = askedRange(options);
+  const wantsDetail = options.points !== undefined || options.perCycle === true;
+  const summary = wantsDetail ? await usableSummary(trace) : null;
+  const work: Work[] = [];
+  for (const def of defs) {
+    const periodPs = BigInt(trace.clockOf(def.scopeId)?.periodPs ?? 0);
+    const range = await coveredRange(trace, asked, periodPs);
+    const known =
+      periodPs > 0n ? (summary?.counters.find((c) => c.storageId === def.storageId) ?? null) : null;
+    work.push(new Work(def, periodPs, range, options.points, summary, known, trace.totalTimePs));
+  }
+  await readEnds(trace, work);
+  if (wantsDetail) await readDetail(trace, work, options.progress);
+  return work.map((one) => one.report(trace, options));
+}
+
+function selectCounters(trace: Trace, { counters: names, core }: CounterOptions): readonly StorageDef[] {
+  const all = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
+  if (!names) return all;
+  const defs = names.map((name) => {
+    const own = core && typeof name === 'string' ? all.find((def) => def.name === name) : undefined;
+    const def = own ?? trace.names.storage(name);
+    if (isCounterStorage(def)) return def;
+    throw new UscopeError(
+      'READER_NAME',
+      `"${trace.names.storageNames[def.storageId]}" is no counter: a counter is dense and has one slot with one u64 field`,
+    );
+  });
+  return [...new Set(defs)];
+}
+
+async function usableSummary(trace: Trace): Promise<TraceSummary | null> {
+  const summary = await trace.summary();
+  return summary && summary.baseIntervalCycles > 0 ? summary : null;
+}
+
+/** Buckets of the summary that lie wholly in a range, and where they begin and end in ps. */
+interface Middle {
+  readonly first: number;
+  /** Exclusive. */
+  readonly last: number;
+  readonly fromPs: bigint;
+  readonly toPs: bigint;
+}
+
+/** One counter, while its report is made. */
+class Work {
+  readonly tickPs: bigint;
+  readonly grid: SeriesGrid | null;
+  readonly baseTicks: bigint;
+  startValue = 0n;
+  endValue = 0n;
+  extremes: PerCycle | null = null;
+  deltas: readonly bigint[] | null = null;
+  source: CounterReport['source'] = 'states';
+
+  constructor(
+    readonly def: StorageDef,
+    readonly periodPs: bigint,
+    readonly range: PsRange,
+    points: number | undefined,
+    summary: TraceSummary | null,
+    readonly known: CounterSummary | null,
+    private readonly totalTimePs: bigint,
+  ) {
+    this.tickPs = tickOf(periodPs);
+    this.baseTicks = BigInt(summary?.baseIntervalCycles ?? 1);
+    const step = known ? this.baseTicks : 1n;
+    this.grid = points === undefined ? null : seriesGrid(range, this.tickPs, points, step);
+  }
+
+  /** The part of the range that the summary tells; null: none of it. */
+  middle(): Middle | null {
+    const level = this.known?.levels[0];
+    if (!level || level.sum.length === 0) return null;
+    if (this.grid && this.grid.widthTicks % this.baseTicks !== 0n) return null;
+    const { from, to } = this.range;
+    const width = this.baseTicks * this.tickPs;
+    const count = BigInt(level.sum.length);
+    const first = (from + width - 1n) / width;
+    // Nothing lies behind the last bucket, and nothing in it behind the end of the trace.
+    const last = to >= count * width || to > this.totalTimePs ? count : to / width;
+    if (last <= first) return null;
+    const end = last === count ? to : last * width;
+    return { first: Number(first), last: Number(last), fromPs: first * width, toPs: end };
+  }
+
+  /** Adds the buckets of the summary to a replay that stands in front of them. */
+  addMiddle(replay: CounterReplay, index: number, { first, last }: Middle): void {
+    const level = this.known?.levels[0];
+    if (!level) return;
+    const { grid, baseTicks } = this;
+    for (let bucket = first; bucket < last; bucket++) {
+      if (level.max[bucket] === 0n) continue;
+      const tick = BigInt(bucket) * baseTicks;
+      const interval = grid ? Number((tick - grid.firstTick) / grid.widthTicks) : 0;
+      replay.addKnown(index, interval, level.sum[bucket], { min: level.min[bucket], max: level.max[bucket] });
+    }
+  }
+
+  take(replay: CounterReplay, index: number, source: CounterReport['source']): void {
+    this.extremes = replay.perCycle(index);
+    this.deltas = this.grid ? replay.deltas(index) : null;
+    this.source = source;
+  }
+
+  report(trace: Trace, options: CounterOptions): CounterReport {
+    const { def, periodPs, range, startValue, endValue } = this;
+    const cycles = periodPs > 0n ? Number(range.to - range.from) / Number(periodPs) : null;
+    const delta = BigInt.asIntN(64, endValue - startValue);
+    return {
+      storageId: def.storageId,
+      name: trace.names.storageNames[def.storageId],
+      label: def.name,
+      fromPs: range.from,
+      toPs: range.to,
+      periodPs,
+      cycles,
+      startValue,
+      endValue,
+      delta,
+      rate: cycles ? Number(delta) / cycles : null,
+      perCycle: options.perCycle && periodPs > 0n ? this.extremes : null,
+      series: this.series(),
+      source: this.source,
+    };
+  }
+
+  private series(): CounterPoint[] | null {
+    const { grid, tickPs, range, deltas } = this;
+    if (!grid || !deltas) return null;
+    let value = this.startValue;
+    return deltas.map((delta, index) => {
+      value = BigInt.asUintN(64, value + delta);
+      const fromPs = intervalStart(grid, tickPs, index, range);
+      return { fromPs, toPs: intervalStart(grid, tickPs, index + 1, range), delta, value };
+    });
+  }
+}
+
+/** Values at both ends of the ranges, from the states there. */
+async function readEnds(trace: Trace, work: readonly Work[]): Promise<void> {
+  const times = new Set(work.flatMap(({ range }) => [range.from, range.to]));
+  for (const time of times) {
+    const state = await stateBefore(trace, time);
+    for (const one of work) {
+      const { storageId } = one.def;
+      if (one.range.from === time) one.startValue = state.value(storageId, 0, 0);
+      if (one.range.to === time) one.endValue = state.value(storageId, 0, 0);
+    }
+  }
+}
+
+/** Per-cycle extremes and series: from the summary where it is worth it and agrees with the values, else by replay. */
+async function readDetail(
+  trace: Trace,
+  work: readonly Work[],
+  progress: CounterOptions['progress'],
+): Promise<void> {
+  const left = new Set(work);
+  for (const group of await summaryGroups(trace, work)) {
+    for (const one of await fromSummary(trace, group)) left.delete(one);
+  }
+  const rest = [...left];
+  const [first] = rest;
+  if (!first) return;
+  const replay = new CounterReplay(
+    rest.map(replayed),
+    rest.map(({ startValue }) => startValue),
+  );
+  const from = rest.map(({ range }) => range.from).reduce(earlier, first.range.from);
+  const to = rest.map(({ range }) => range.to).reduce(later, first.range.to);
+  await run(trace, replay, { from, to }, progress);
+  rest.forEach((one, index) => {
+    one.take(replay, index, 'replay');
+  });
+}
+
+function replayed({ def, tickPs, grid }: Work) {
+  return { storageId: def.storageId, tickPs, grid };
+}
+
+async function isWide(trace: Trace, { from, to }: PsRange): Promise<boolean> {
+  const first = await trace.firstSegmentReaching(from);
+  return (await trace.segmentAt(to - 1n)) - first >= NARROW_SEGMENTS;
+}
+
+interface SummaryGroup {
+  readonly work: Work[];
+  readonly range: PsRange;
+  readonly middle: Middle;
+}
+
+/** The counters that the summary helps with; those whose replayed edges are the same together. */
+async function summaryGroups(trace: Trace, work: readonly Work[]): Promise<SummaryGroup[]> {
+  const groups = new Map<string, SummaryGroup>();
+  for (const one of work) {
+    const { range } = one;
+    const middle = one.middle();
+    if (!middle || !(await isWide(trace, range))) continue;
+    const key = [range.from, range.to, middle.fromPs, middle.toPs, middle.first, middle.last].join();
+    const group = groups.get(key);
+    if (group) group.work.push(one);
+    else groups.set(key, { work: [one], range, middle });
+  }
+  return [...groups.values()];
+}
+
+/** Those for which the summary agrees with the values behind it: it counts ADD only, and nobody checks that of other writers. */
+async function fromSummary(trace: Trace, { work, range, middle }: SummaryGroup): Promise<Work[]> {
+  const replay = new CounterReplay(
+    work.map(replayed),
+    work.map(({ startValue }) => startValue),
+  );
+  await run(trace, replay, { from: range.from, to: middle.fromPs });
+  work.forEach((one, index) => {
+    one.addMiddle(replay, index, middle);
+  });
+  const state = await stateBefore(trace, middle.toPs);
+  const agrees = work.map((one, index) => replay.value(index) === state.value(one.def.storageId, 0, 0));
+  await run(trace, replay, { from: middle.toPs, to: range.to });
+  return work.filter((one, index) => {
+    if (agrees[index]) one.take(replay, index, 'summary');
+    return agrees[index];
+  });
+}
+
+async function run(
+  trace: Trace,
+  replay: CounterReplay,
+  { from, to }: PsRange,
+  progress?: CounterOptions['progress'],
+): Promise<void> {
+  if (from >= to) return;
+  await trace.scan(
+    { from, to },
+    {
+      segment: ({ header }) => progress?.(Number(header.timeStartPs - from) / Number(to - from)),
+      frame: (cursor) => replay.frame(cursor),
+      op: (cursor) => replay.op(cursor),
+    },
+  );
+  progress?.(1);
+}

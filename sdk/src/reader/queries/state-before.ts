@@ -1,0 +1,15 @@
+/** The state in front of a time: where histories, counters and occupancies of a range begin. */
+import { StorageState } from '../../state/storage-state.js';
+import type { Trace } from '../trace.js';
+import { firstSegmentStart } from './trace-start.js';
+
+/**
+ * The state before the first frame at `timePs` (ps): all earlier frames are in it. At or before the first segment it is what that
+ * segment begins with: empty, or the checkpoint of a trace whose beginning was not kept. The result is the caller's to change.
+ * @throws UscopeError FORMAT_* for damage
+ */
+export async function stateBefore(trace: Trace, timePs: bigint): Promise<StorageState> {
+  const start = await firstSegmentStart(trace);
+  if (start === null) return new StorageState(trace.schema);
+  return (timePs > start ? await trace.stateAt(timePs - 1n) : await trace.stateBefore(0)).raw;
+}

@@ -1,0 +1,103 @@
+/** The page that `uscope stats --html` writes, opened from disk as its readers do. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportPage } from '../../sdk/src/cli/stats/html.js';
+import { analyzePerformance } from '../../sdk/src/protocols/cpu/analysis/index.js';
+import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
+import { add, frame, TraceBuilder } from '../support/build-trace.js';
+import { chromiumPath, startChromium } from '../support/chromium.js';
+import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.js';
+
+const CYCLES = 3000;
+
+/** Two cores of a made-up pipeline: the first runs, the second only stalls. */
+async function page(): Promise<string> {
+  let state = 5;
+  const model = runModel((below) => {
+    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
+    return (state >>> 8) % below;
+  }, CYCLES);
+  const dut = [['cpu.pipeline_stages', STAGES.join(',')]] as const;
+  const builder = new TraceBuilder({ schema: modelSchema({ cores: 2 }), dut });
+  const frames = model.frames.map(({ timePs, items }) =>
+    frame(timePs, ...items, add(1, 0, 0, 1), event(9, 0)),
+  );
+  const trace = await openTrace(memorySource(builder.segment({ frames }).finalize().bytes));
+  return reportPage(await analyzePerformance(trace), { name: 'two.uscope', dut });
+}
+
+describe.skipIf(!chromiumPath)('the report as a page', () => {
+  let browser: Browser;
+  let directory: string;
+  let opened: Page;
+  const problems: string[] = [];
+  const requests: string[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'uscope-report-'));
+    const file = join(directory, 'report.html');
+    await writeFile(file, await page());
+    browser = await startChromium();
+    opened = await browser.newPage({ viewport: { width: 1200, height: 900 }, colorScheme: 'light' });
+    opened.on('console', (message) => problems.push(message.text()));
+    opened.on('pageerror', (error) => problems.push(String(error)));
+    opened.on('request', (request) => requests.push(request.url()));
+    await opened.goto(pathToFileURL(file).href);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  const plot = (kind: string, core: number) => opened.locator(`[data-plot=${kind}][data-core="${core}"]`);
+
+  it('draws its plots, those far down when they come near', async () => {
+    await plot('ipc', 0).locator('canvas').waitFor();
+    await opened.locator('[data-plot=cores] canvas').waitFor();
+    const last = plot('counters', 1);
+    expect(await last.locator('canvas').count()).toBe(0);
+    await last.scrollIntoViewIfNeeded();
+    await last.locator('canvas').waitFor();
+  });
+
+  it('says the values under the pointer', async () => {
+    const stalls = plot('stalls', 1);
+    await stalls.scrollIntoViewIfNeeded();
+    await stalls.locator('.u-over').hover({ position: { x: 100, y: 20 } });
+    expect(await stalls.locator('.u-legend').textContent()).toMatch(
+      /cycles\s*[\d,]+ – [\d,]+\s*rob_full\s*\d/,
+    );
+  });
+
+  it('shows another distribution when it is chosen', async () => {
+    const latency = plot('latency', 0);
+    await latency.scrollIntoViewIfNeeded();
+    await latency.locator('select').selectOption({ label: 'execute' });
+    await latency.locator('input').uncheck();
+    await latency.locator('.u-over').hover({ position: { x: 20, y: 20 } });
+    expect(await latency.locator('.u-legend').textContent()).toMatch(/cycles\s*\d+\s*count\s*[\d,]+ \(/);
+  });
+
+  it('becomes dark, plots too', async () => {
+    const ink = () => opened.evaluate('getComputedStyle(document.body).color');
+    const light = await ink();
+    await opened.locator('#theme').click();
+    expect(await ink()).not.toBe(light);
+    await plot('ipc', 0).locator('canvas').waitFor();
+  });
+
+  it('fits a narrow window', async () => {
+    await opened.setViewportSize({ width: 420, height: 800 });
+    expect(await opened.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(420);
+  });
+
+  it('has loaded nothing and complained of nothing', () => {
+    expect(requests).toHaveLength(1);
+    expect(problems).toEqual([]);
+  });
+});
