@@ -4,9 +4,17 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SessionStatus } from '../sdk/src/format/index.js';
+import { verifyTrace } from '../sdk/src/convert/verify/index.js';
+import {
+  commitRecordSize,
+  decodeCommitRecord,
+  decodeHeader,
+  decodeSegmentHeader,
+  SEGMENT_HEADER_SIZE,
+  SessionStatus,
+} from '../sdk/src/format/index.js';
 import type { Trace } from '../sdk/src/reader/index.js';
-import { openTraceFile } from '../sdk/src/reader/node.js';
+import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
 import { addi, lui, NOP } from './lib/assemble.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { formatHex, parseHex } from './lib/image.js';
@@ -22,6 +30,9 @@ const CYCLE = 1000;
 /** Numbers of stages and of flush reasons in schema.yaml. */
 const [FETCH, DECODE, EXECUTE, MEMORY, WRITEBACK] = [0, 1, 2, 3, 4] as const;
 const [MISPREDICT, EXCEPTION] = [0, 1] as const;
+
+/** 10 µs, what the daemon takes unless it is told otherwise. */
+const CHECKPOINT_CYCLES = 10_000;
 
 let out = '';
 let demo: { status: number | null; stdout: string; stderr: string };
@@ -70,6 +81,23 @@ describe('the demo', () => {
     expect(trace.session).toMatchObject({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
     expect(trace.warnings).toEqual([]);
     expect(trace.totalTimePs).toBe(BigInt(report.counters.cycles!) * BigInt(CYCLE));
+  });
+
+  it('takes the register file from the RTL at checkpoints, and that is what replay finds', async () => {
+    const path = join(out, 'core0.uscope');
+    const regs = trace.names.storage('core0/regs').storageId;
+    const [first, ...others] = snapshotsOfSegments(path);
+    expect(first).toEqual([]);
+    expect(others.length).toBe(Math.floor(Number(report.counters.cycles) / CHECKPOINT_CYCLES));
+    expect(others).toEqual(others.map(() => [regs]));
+    const source = await openSource(path);
+    try {
+      // A snapshot that differs from replay would be reported as VERIFY_SNAPSHOT, any other storage as VERIFY_CHECKPOINT.
+      const { ok, findings } = await verifyTrace(source);
+      expect({ ok, findings }).toEqual({ ok: true, findings: [] });
+    } finally {
+      await source.close?.();
+    }
   });
 
   it('describes itself by the names viewers look for', () => {
@@ -397,4 +425,19 @@ function readListing(): Map<string, { word: number; text: string }> {
     return [[address, { word: Number.parseInt(word, 16), text }]];
   });
   return new Map(found);
+}
+
+/** Per segment, the storages whose slots in its checkpoint came from the simulator. */
+function snapshotsOfSegments(path: string): (readonly number[])[] {
+  const bytes = new Uint8Array(readFileSync(path));
+  const found: (readonly number[])[] = [];
+  for (let at = Number(decodeHeader(bytes.subarray(0, 48)).tailOffset); at !== 0; ) {
+    const header = decodeSegmentHeader(bytes.subarray(at), at);
+    const end = at + SEGMENT_HEADER_SIZE + header.checkpointSize + header.deltasCompressedSize;
+    const recordAt = Math.ceil(end / 8) * 8;
+    const record = bytes.subarray(recordAt, recordAt + commitRecordSize(bytes.subarray(recordAt)));
+    found.unshift(decodeCommitRecord(record, recordAt).snapshots ?? []);
+    at = Number(header.prevSegmentOffset);
+  }
+  return found;
 }

@@ -5,20 +5,51 @@
  */
 #include "append.h"
 
+/* Appends an operation when there is room at the cursor. */
+static inline __attribute__((always_inline)) bool append(struct uscopei_trace *t, uint64_t op, uint64_t value)
+{
+    unsigned char *at = t->cursor;
+    if (UNLIKELY(at >= t->limit)) return false;
+    put_record(at, op, value);
+    t->cursor = at + RECORD_BYTES;
+    return true;
+}
+
+/*
+ * The careful twins take their arguments as they came, so that a fast path need not keep more than these in
+ * registers.
+ */
+static COLD void set_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
+{
+    uscopei_op_slow(w, op_word(ACTION_SET, storage, slot, field), value);
+}
+
+static COLD void add_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
+{
+    uscopei_op_slow(w, op_word(ACTION_ADD, storage, slot, field), value);
+}
+
+static COLD void clear_slow(void *w, uint16_t storage, uint16_t slot)
+{
+    uscopei_op_slow(w, op_word(ACTION_CLEAR, storage, slot, 0), 0);
+}
+
+static COLD void prop_slow(void *w, uint16_t storage, uint16_t property, uint64_t value)
+{
+    uscopei_op_slow(w, op_word(ACTION_PROP_SET, storage, 0, property), value);
+}
+
 void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
                      unsigned long long value)
 {
     struct uscopei_trace *t;
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
-        struct storage_shape shape = t->storages[storage];
-        if (LIKELY(slot < shape.num_slots && field < shape.num_fields &&
-                   value < t->field_limits[shape.first_field + field] && t->cursor < t->limit)) {
-            put_record(t->cursor, op_word(ACTION_SET, storage, slot, field), value);
-            t->cursor += RECORD_BYTES;
+        const struct storage_shape *shape = &t->storages[storage];
+        if (LIKELY(slot < shape->num_slots && field < shape->num_fields && value < shape->limits[field] &&
+                   append(t, op_word(ACTION_SET, storage, slot, field), value)))
             return;
-        }
     }
-    uscopei_op_slow(w, storage, slot, field, value, ACTION_SET);
+    set_slow(w, storage, slot, field, value);
 }
 
 void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
@@ -26,26 +57,21 @@ void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
 {
     struct uscopei_trace *t;
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
-        struct storage_shape shape = t->storages[storage];
-        if (LIKELY(slot < shape.num_slots && field < shape.num_fields && t->cursor < t->limit)) {
-            put_record(t->cursor, op_word(ACTION_ADD, storage, slot, field), value);
-            t->cursor += RECORD_BYTES;
+        const struct storage_shape *shape = &t->storages[storage];
+        if (LIKELY(slot < shape->num_slots && field < shape->num_fields &&
+                   append(t, op_word(ACTION_ADD, storage, slot, field), value)))
             return;
-        }
     }
-    uscopei_op_slow(w, storage, slot, field, value, ACTION_ADD);
+    add_slow(w, storage, slot, field, value);
 }
 
 void uscope_slot_clear(uscope_writer_t *w, uint16_t storage, uint16_t slot)
 {
     struct uscopei_trace *t;
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages && slot < t->storages[storage].num_slots &&
-               t->cursor < t->limit)) {
-        put_record(t->cursor, op_word(ACTION_CLEAR, storage, slot, 0), 0);
-        t->cursor += RECORD_BYTES;
+               append(t, op_word(ACTION_CLEAR, storage, slot, 0), 0)))
         return;
-    }
-    uscopei_op_slow(w, storage, slot, 0, 0, ACTION_CLEAR);
+    clear_slow(w, storage, slot);
 }
 
 void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, unsigned long long value)
@@ -54,13 +80,10 @@ void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, un
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         struct property_shape shape = t->properties[storage];
         if (LIKELY(property < shape.count && value < t->field_limits[shape.first + property] &&
-                   t->cursor < t->limit)) {
-            put_record(t->cursor, op_word(ACTION_PROP_SET, storage, 0, property), value);
-            t->cursor += RECORD_BYTES;
+                   append(t, op_word(ACTION_PROP_SET, storage, 0, property), value)))
             return;
-        }
     }
-    uscopei_op_slow(w, storage, 0, property, value, ACTION_PROP_SET);
+    prop_slow(w, storage, property, value);
 }
 
 void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)

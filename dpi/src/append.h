@@ -9,9 +9,8 @@
 
 /** An open trace inside a cycle, or NULL after having reported what is wrong. */
 COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
-/* arguments in the order of the calls that end here, so that they stay in their registers */
-COLD void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value,
-                          unsigned action);
+/** `op` is a word of op_word. */
+COLD void uscopei_op_slow(void *w, uint64_t op, uint64_t value);
 COLD void uscopei_put_slow(void *w, uint16_t storage, uint16_t slot, const unsigned long long *values,
                            unsigned n);
 COLD void uscopei_begin_slow(void *w, uint64_t time_ps);

@@ -75,13 +75,14 @@ static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage,
     return action != ACTION_SET || check_value(t, storage, shape.first_field + field, value);
 }
 
-void uscopei_op_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value,
-                     unsigned action)
+void uscopei_op_slow(void *w, uint64_t op, uint64_t value)
 {
+    unsigned action = op >> 8 & 0xFF;
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, action_names[action]);
-    if (!t || !check_op(t, action, storage, slot, field, value)) return;
+    if (!t || !check_op(t, action, (uint16_t)(op >> 16), (uint16_t)(op >> 32), (uint16_t)(op >> 48), value))
+        return;
     if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
-    put_record(t->cursor, op_word(action, storage, slot, field), value);
+    put_record(t->cursor, op, value);
     t->cursor += RECORD_BYTES;
 }
 

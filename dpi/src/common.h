@@ -17,6 +17,8 @@
 #define LIKELY(x)    __builtin_expect(!!(x), 1)
 #define UNLIKELY(x)  __builtin_expect(!!(x), 0)
 #define COLD         __attribute__((cold, noinline))
+/* for loops over the arguments of a call, whose number is constant: they stay in their registers */
+#define UNROLL       _Pragma("GCC unroll 8")
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* Bridge protocol, docs/bridge-protocol.md §5 */

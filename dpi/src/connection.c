@@ -12,6 +12,7 @@
 #include <zmq.h>
 
 #include "io.h"
+#include "keys.h"
 
 enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, MESSAGES_PER_TURN = 256 };
 
@@ -51,7 +52,7 @@ static bool watch(struct io *io)
 }
 
 /* Flow control is the credit, delivery the acknowledgement; ZeroMQ's own notions of both are turned off. */
-static bool connect_socket(struct io *io)
+static bool connect_socket(struct io *io, const struct uscopei_keys *keys)
 {
     int zero = 0, one = 1, again = 50, most = 500;
     int64_t largest = MAX_CONTROL_BYTES + 4096;
@@ -64,7 +65,11 @@ static bool connect_socket(struct io *io)
     zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL, &again, sizeof again);
     zmq_setsockopt(io->socket, ZMQ_RECONNECT_IVL_MAX, &most, sizeof most);
     zmq_setsockopt(io->socket, ZMQ_MAXMSGSIZE, &largest, sizeof largest);
-    /* the place for CURVE: server key and the client's own pair, before the connect */
+    if (keys->wanted &&
+        (zmq_setsockopt(io->socket, ZMQ_CURVE_SERVERKEY, keys->server, sizeof keys->server) != 0 ||
+         zmq_setsockopt(io->socket, ZMQ_CURVE_PUBLICKEY, keys->public_key, sizeof keys->public_key) != 0 ||
+         zmq_setsockopt(io->socket, ZMQ_CURVE_SECRETKEY, keys->secret_key, sizeof keys->secret_key) != 0))
+        return false;
     return watch(io) && zmq_connect(io->socket, uscopei_get_config()->endpoint) == 0;
 }
 
@@ -77,12 +82,17 @@ static void fail_all(struct io *io, const char *code, const char *message)
 
 static void start(struct io *io)
 {
-    if (connect_socket(io)) {
+    char message[512];
+    struct uscopei_keys keys;
+    if (!uscopei_read_keys(&keys, message, sizeof message)) {
+        fail_all(io, "BRIDGE_KEY", message);
+        return;
+    }
+    if (connect_socket(io, &keys)) {
         io->state = CONN_HELLO;
         io->next_hello = 0;
         return;
     }
-    char message[512];
     snprintf(message, sizeof message, "cannot connect to \"%s\": %s", uscopei_get_config()->endpoint,
              zmq_strerror(zmq_errno()));
     discard(io);

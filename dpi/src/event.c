@@ -4,11 +4,6 @@
 
 #include "append.h"
 
-static uint32_t records_of(uint32_t payload)
-{
-    return (payload + 8 + RECORD_BYTES - 1) / RECORD_BYTES;
-}
-
 static struct uscopei_trace *resolve_event(void *w, const char *call, uint16_t type)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, call);
@@ -40,60 +35,71 @@ static bool check_field(struct uscopei_trace *t, uint16_t type, const struct eve
     return false;
 }
 
-/* Space for an event of this size at the cursor, with its head written and its last bytes zero. */
-static unsigned char *place_event(struct uscopei_trace *t, uint16_t type, uint32_t size)
+/* Takes the place of an event at the cursor, where there is room, and writes all but its fields. */
+static inline unsigned char *put_event(struct uscopei_trace *t, const struct event_shape *shape)
 {
-    uint32_t records = records_of(size);
-    size_t bytes = (size_t)records * RECORD_BYTES;
-    if ((t->cursor >= t->limit || (size_t)(t->limit - t->cursor) < bytes) && !uscopei_make_room(t, bytes))
-        return NULL;
     unsigned char *at = t->cursor;
+    size_t bytes = shape->bytes;
     put_record(at + bytes - RECORD_BYTES, 0, 0);
-    memset(at + 8, 0, 8);
-    memcpy(at, &(uint64_t){event_word(type, size)}, 8);
-    t->cursor += bytes;
-    t->extra_records += records - 1;
+    memcpy(at, &shape->word, 8);
+    t->cursor = at + bytes;
+    t->extra_records += (uint32_t)(bytes / RECORD_BYTES) - 1;
     return at + 8;
 }
 
-/* The careful form: reports, masks sign extension, takes strings. */
+static unsigned char *place_event(struct uscopei_trace *t, const struct event_shape *shape)
+{
+    bool fits = t->limit - t->cursor >= (ptrdiff_t)shape->bytes;
+    return fits || uscopei_make_room(t, shape->bytes) ? put_event(t, shape) : NULL;
+}
+
+/* The careful form: reports, and masks sign extension. */
 static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values,
                             unsigned n)
 {
     struct uscopei_trace *t = resolve_event(w, call, type);
     if (!t) return;
-    struct event_shape shape = t->events[type];
-    const struct event_field *fields = t->event_fields + shape.first_field;
-    if (shape.num_fields != n) {
+    const struct event_shape *shape = &t->events[type];
+    const struct event_field *fields = shape->fields;
+    if (shape->num_fields != n) {
         uscopei_reject(t, E_OP_PAYLOAD, type, "%s: %u fields are given, the event has %u; item rejected",
-                       t->session->schema->event_names[type], n, shape.num_fields);
+                       t->session->schema->event_names[type], n, shape->num_fields);
         return;
     }
     for (unsigned i = 0; i < n; i++) {
         if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i])) return;
     }
-    unsigned char *payload = place_event(t, type, shape.size);
+    unsigned char *payload = place_event(t, shape);
     if (!payload) return;
     for (unsigned i = 0; i < n; i++)
         memcpy(payload + fields[i].offset, &values[i], fields[i].size);
 }
 
-/* True when the event was of the common kind, small and unproblematic, and is appended. */
+static inline bool is_good(const struct uscopei_trace *t, const struct event_field *field, uint64_t value)
+{
+    return LIKELY(value < field->limit) || (field->type == FT_STRING_REF && value < t->num_strings);
+}
+
+/*
+ * True when nothing was wrong with the event and it is appended.
+ *
+ * Fields are written as 8 bytes each, one after the other: of what is too much, zeros, the next field
+ * overwrites its part, and behind the event there is always room for the END of the frame.
+ */
 static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t type,
                                                              const unsigned long long *values, unsigned n)
 {
     struct uscopei_trace *t;
     if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events)) return false;
-    struct event_shape shape = t->events[type];
-    if (UNLIKELY(shape.num_fields != n || shape.size > 8 || t->cursor >= t->limit)) return false;
-    const struct event_field *fields = t->event_fields + shape.first_field;
-    uint64_t packed = 0;
-    for (unsigned i = 0; i < n; i++) {
-        if (UNLIKELY(values[i] >= fields[i].limit)) return false;
-        packed |= (uint64_t)values[i] << (fields[i].shift & 63);
+    const struct event_shape *shape = &t->events[type];
+    if (UNLIKELY(shape->num_fields != n || t->limit - t->cursor < (ptrdiff_t)shape->bytes)) return false;
+    const struct event_field *fields = shape->fields;
+    UNROLL for (unsigned i = 0; i < n; i++)
+    {
+        if (UNLIKELY(!is_good(t, &fields[i], values[i]))) return false;
     }
-    put_record(t->cursor, event_word(type, shape.size), packed);
-    t->cursor += RECORD_BYTES;
+    unsigned char *payload = put_event(t, shape);
+    UNROLL for (unsigned i = 0; i < n; i++) memcpy(payload + fields[i].offset, &values[i], 8);
     return true;
 }
 
@@ -133,9 +139,9 @@ void uscope_event0(uscope_writer_t *w, uint16_t type)
 /* Of packed payloads only what has no meaning for some bytes is checked: booleans and strings. */
 static bool check_packed(struct uscopei_trace *t, uint16_t type, const unsigned char *payload)
 {
-    struct event_shape shape = t->events[type];
-    const struct event_field *field = t->event_fields + shape.first_field;
-    for (unsigned i = 0; i < shape.num_fields; i++, field++) {
+    const struct event_shape *shape = &t->events[type];
+    const struct event_field *field = shape->fields;
+    for (unsigned i = 0; i < shape->num_fields; i++, field++) {
         if (field->type != FT_BOOL && field->type != FT_STRING_REF) continue;
         uint64_t value = 0;
         memcpy(&value, payload + field->offset, field->size);
@@ -154,7 +160,7 @@ static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned
         }
         return;
     }
-    unsigned char *at = place_event(t, type, size);
+    unsigned char *at = place_event(t, &t->events[type]);
     if (at && size > 0) memcpy(at, payload, size);
 }
 

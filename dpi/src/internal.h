@@ -67,7 +67,6 @@ struct uscopei_session {
     uscope_checkpoint_fn callback;
     void *callback_data;
     struct uscopei_snapshot *snapshot; /* given slot by slot; NULL before the first */
-    uint64_t next_asked;               /* from when on uscope_checkpoint_due says yes; 0: not asked yet */
     bool asked;                        /* it has said so: ST_CALLBACK lasts until the next cycle begins */
     bool failure_handled;
 

@@ -176,14 +176,15 @@ const char *uscope_path(uscope_writer_t *w)
 /* -- failure */
 
 /*
- * A daemon that was lost may come back and take what it did not get from the memory; of a trace that it has
- * given up itself nothing is wanted any more.
+ * A daemon that was lost or stopped may come back and take what it did not get from the memory; of a trace
+ * that it has given up itself nothing is wanted any more.
  */
 static bool keeps_memory(const struct uscopei_trace *t)
 {
     const struct uscopei_session *s = t->session;
-    return s->pool && s->pool->path[0] && strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0 &&
-           atomic_load(&s->durable) < t->ordinal;
+    bool returns = strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0 ||
+                   strcmp(s->fail_code, "BRIDGE_FINALIZED") == 0;
+    return returns && s->pool && s->pool->path[0] && atomic_load(&s->durable) < t->ordinal;
 }
 
 void uscopei_handle_failure(struct uscopei_trace *t)

@@ -76,6 +76,12 @@ static bool can_resume(struct uscopei_session *s, const struct message *m)
                 m->frames, durable);
         return false;
     }
+    if (m->frames > s->sent_frames) {
+        io_fail(s, "BRIDGE_SEQUENCE",
+                "after reconnecting the daemon has %" PRIu64 " frames of %" PRIu64 " sent", m->frames,
+                s->sent_frames);
+        return false;
+    }
     if (m->schema.count != s->schema_payload_size ||
         memcmp(m->schema.bytes, s->schema_payload, m->schema.count) != 0) {
         io_fail(s, "BRIDGE_INTERNAL", "after reconnecting the daemon has another schema for this trace");

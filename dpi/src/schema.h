@@ -25,7 +25,8 @@ enum {
 struct storage_shape {
     uint16_t num_slots;
     uint16_t num_fields;
-    uint32_t first_field; /* into field_limits and field_infos */
+    uint32_t first_field;   /* into field_limits and field_infos */
+    const uint64_t *limits; /* field_limits from first_field on */
 };
 
 struct property_shape {
@@ -34,20 +35,34 @@ struct property_shape {
 };
 
 struct event_shape {
+    uint64_t word;                    /* the first half of its record */
+    const struct event_field *fields; /* event_fields from first_field on */
+    uint32_t first_field;             /* into event_fields */
+    uint32_t bytes;                   /* of its records */
     uint16_t num_fields;
-    uint16_t size;        /* payload bytes */
-    uint32_t first_field; /* into event_fields */
+    uint16_t size; /* payload bytes */
+    uint32_t reserved;
 };
+
+static inline uint64_t event_word(uint16_t type, uint32_t size)
+{
+    return RECORD_EVENT | (uint64_t)type << 16 | (uint64_t)size << 32;
+}
+
+/** The first record of an event has room for 8 bytes of payload, each further one for 16. */
+static inline uint32_t event_bytes(uint32_t size)
+{
+    return (size + 8 + RECORD_BYTES - 1) / RECORD_BYTES * RECORD_BYTES;
+}
 
 /** Values below `limit` are good without a closer look; 0 for strings, which need one always. */
 struct event_field {
     uint64_t limit;
-    uint16_t offset; /* in the payload */
-    uint8_t shift;   /* the same in bits, where the payload fits the record itself */
+    uint16_t offset; /* in the payload; fields lie there one after the other */
     uint8_t type;
     uint8_t size;
     uint8_t enum_id;
-    uint16_t reserved;
+    uint8_t reserved[3];
 };
 
 struct field_info {

@@ -191,6 +191,7 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
     shape->num_slots = (uint16_t)u16_at(r, at + 4);
     shape->num_fields = (uint16_t)u16_at(r, at + 6);
     shape->first_field = *next_field;
+    shape->limits = schema->field_limits + *next_field;
     struct storage_info *info = &schema->storage_infos[id];
     info->sparse = (u16_at(r, at + 8) & SF_SPARSE) != 0;
     info->name = qualified_name(r, u16_at(r, at + 10), name_at(r, u16_at(r, at)));
@@ -217,6 +218,7 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
     struct event_shape *shape = &schema->events[id];
     shape->num_fields = (uint16_t)u16_at(r, at + 4);
     shape->first_field = *next_field;
+    shape->fields = schema->event_fields + *next_field;
     schema->event_names[id] = qualified_name(r, u16_at(r, at + 6), name_at(r, u16_at(r, at)));
     if (!schema->event_names[id]) return false;
     uint32_t size = 0;
@@ -231,7 +233,6 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
         field->limit = uscopei_type_limit(field->type);
         field->size = (uint8_t)uscopei_type_size(field->type);
         field->offset = (uint16_t)size;
-        field->shift = (uint8_t)(8 * size & 63);
         schema->has_strings |= field->type == FT_STRING_REF;
         size += field->size;
         if (size > MAX_PAYLOAD)
@@ -239,6 +240,8 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
                          "an event of the schema chunk has more than 65,520 payload bytes");
     }
     shape->size = (uint16_t)size;
+    shape->bytes = event_bytes(size);
+    shape->word = event_word((uint16_t)id, size);
     return true;
 }
 

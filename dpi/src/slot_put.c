@@ -8,16 +8,18 @@ static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t sto
 {
     struct uscopei_trace *t;
     if (UNLIKELY(!in_frame(w, &t) || storage >= t->num_storages)) return false;
-    struct storage_shape shape = t->storages[storage];
-    if (UNLIKELY(slot >= shape.num_slots || n > shape.num_fields ||
-                 t->limit - t->cursor <= (ptrdiff_t)(n - 1) * RECORD_BYTES))
-        return false;
-    const uint64_t *limits = t->field_limits + shape.first_field;
+    const struct storage_shape *shape = &t->storages[storage];
     unsigned char *at = t->cursor;
-    for (unsigned i = 0; i < n; i++, at += RECORD_BYTES) {
+    if (UNLIKELY(slot >= shape->num_slots || n > shape->num_fields ||
+                 t->limit - at <= (ptrdiff_t)(n - 1) * RECORD_BYTES))
+        return false;
+    const uint64_t *limits = shape->limits;
+    uint64_t op = op_word(ACTION_SET, storage, slot, 0);
+    UNROLL for (unsigned i = 0; i < n; i++, at += RECORD_BYTES, op += OP_FIELD)
+    {
         /* what is already written does not count before the cursor has moved */
         if (UNLIKELY(values[i] >= limits[i])) return false;
-        put_record(at, op_word(ACTION_SET, storage, slot, (uint16_t)i), values[i]);
+        put_record(at, op, values[i]);
     }
     t->cursor = at;
     return true;

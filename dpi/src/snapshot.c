@@ -242,25 +242,32 @@ static uint64_t after(uint64_t time_ps, uint64_t interval)
     return grid > UINT64_MAX - interval ? UINT64_MAX : grid + interval;
 }
 
-int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps)
+static COLD int due_slow(uscope_writer_t *w, uint64_t time_ps)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "checkpoint_due");
     if (!t || t->session->state == ST_UNTRACED) return 0;
     struct uscopei_session *s = t->session;
-    if (UNLIKELY(!t->idle_handle)) {
+    if (!t->idle_handle) {
         if (s->state != ST_REJECTED_CYCLE)
             uscopei_complain(t, E_OP_NESTED_CYCLE, 4, "checkpoint_due inside a cycle; call rejected");
         return 0;
     }
-    if (UNLIKELY(s->next_asked == 0)) s->next_asked = after(t->last_time, s->interval_ps);
-    if (LIKELY(time_ps < s->next_asked)) return 0;
-    s->next_asked = after(time_ps, s->interval_ps);
+    if (t->next_asked == 0) t->next_asked = after(t->last_time, s->interval_ps);
+    if (time_ps < t->next_asked) return 0;
+    t->next_asked = after(time_ps, s->interval_ps);
     /* before the first frame there is nothing that a segment could end with */
     if (t->ordinal == 0) return 0;
     s->state = ST_CALLBACK;
     s->asked = true;
     t->idle_handle = 0;
     return 1;
+}
+
+int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps)
+{
+    struct uscopei_trace *t = slot_of(w);
+    if (LIKELY(t && t->idle_handle == (uintptr_t)w && time_ps < t->next_asked)) return 0;
+    return due_slow(w, time_ps);
 }
 
 void uscopei_snapshot_answered(struct uscopei_trace *t)

@@ -12,6 +12,7 @@ enum {
     ENTRIES = 1 << 16, /* power of two */
     PROBES = 8,
     ARENA = 4 << 20, /* power of two, larger than any text */
+    PAGE = 4096,
 };
 
 struct entry {
@@ -27,9 +28,16 @@ struct uscopei_string_cache {
     unsigned char arena[ARENA];
 };
 
+/* Its pages are touched now: texts are spread over the table, and each would cost a fault in the middle of a
+ * cycle. */
 struct uscopei_string_cache *uscopei_string_cache_new(void)
 {
-    return calloc(1, sizeof(struct uscopei_string_cache));
+    struct uscopei_string_cache *cache = calloc(1, sizeof *cache);
+    if (!cache) return NULL;
+    volatile unsigned char *bytes = (volatile unsigned char *)cache;
+    for (size_t at = 0; at < sizeof *cache; at += PAGE)
+        bytes[at] = 0;
+    return cache;
 }
 
 void uscopei_string_cache_free(struct uscopei_string_cache *cache)
@@ -182,5 +190,6 @@ unsigned int uscope_string(uscope_writer_t *w, const char *text)
     }
     if (!append_string(t, text, (uint32_t)length, s->num_strings)) return USCOPE_NO_STRING;
     if (s->strings) remember(s->strings, entry, hash, s->num_strings, text, (uint32_t)length);
+    t->num_strings = s->num_strings + 1;
     return s->num_strings++;
 }

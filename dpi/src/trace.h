@@ -28,10 +28,11 @@ struct uscopei_trace {
     unsigned char *cursor;
     unsigned char *limit; /* a single record may be appended while cursor < limit */
     const struct storage_shape *storages;
-    const uint64_t *field_limits;
     const struct event_shape *events;
-    const struct event_field *event_fields;
     uint32_t num_storages, num_events;
+    uint32_t num_strings;   /* as the session's: what indexes of strings stay below */
+    uint32_t extra_records; /* records since item_base that are no items of their own */
+    const struct property_shape *properties;
 
     /* second: every cycle */
     uintptr_t idle_handle; /* the handle between cycles, else 0 */
@@ -41,14 +42,14 @@ struct uscopei_trace {
     unsigned char *item_base; /* items of the frame are counted from here */
     unsigned char *chunk;
     _Atomic uint64_t *published;
-    uint32_t items_before;  /* items of the frame in earlier chunks */
-    uint32_t extra_records; /* records since item_base that are no items of their own */
+    uint32_t items_before;   /* items of the frame in earlier chunks */
+    _Atomic uint32_t failed; /* set by the I/O thread */
 
     /* third: seldom */
-    _Atomic uint32_t failed; /* set by the I/O thread */
-    uint32_t reserved;
-    uintptr_t handle; /* 0: slot is free */
-    const struct property_shape *properties;
+    uintptr_t handle;    /* 0: slot is free */
+    uint64_t next_asked; /* from when on uscope_checkpoint_due says yes; 0: not asked yet */
+    const uint64_t *field_limits;
+    const struct event_field *event_fields;
     struct uscopei_session *session;
     uint32_t generation;
 };
@@ -113,15 +114,13 @@ static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
     words[1] = high;
 }
 
+/* Added to the word of an operation, the same one on the next field. */
+#define OP_FIELD (UINT64_C(1) << 48)
+
 static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot, uint16_t field)
 {
     return RECORD_OP | (uint64_t)action << 8 | (uint64_t)storage << 16 | (uint64_t)slot << 32 |
            (uint64_t)field << 48;
-}
-
-static inline uint64_t event_word(uint16_t type, uint32_t size)
-{
-    return RECORD_EVENT | (uint64_t)type << 16 | (uint64_t)size << 32;
 }
 
 static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset,

@@ -43,9 +43,14 @@ void uscopei_slot_release(struct uscopei_trace *t)
 bool uscopei_is_stale(const void *w)
 {
     const struct uscopei_trace *t = slot_of(w);
+    if (!t) return false;
     uintptr_t generation = (uintptr_t)w & (TRACE_STRIDE - 1);
+    /* another thread may be opening a trace in this slot right now */
+    pthread_mutex_lock(&table_lock);
     /* a generation never given out makes the value garbage, not an old handle */
-    return t && t->handle != (uintptr_t)w && generation > 0 && generation <= t->generation;
+    bool stale = t->handle != (uintptr_t)w && generation > 0 && generation <= t->generation;
+    pthread_mutex_unlock(&table_lock);
+    return stale;
 }
 
 struct uscopei_trace *uscopei_resolve(const void *w, const char *call)

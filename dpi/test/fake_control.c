@@ -5,6 +5,7 @@
 #include <zmq.h>
 
 #include "fake_internal.h"
+#include "harness.h"
 
 /* -- sending */
 
@@ -176,14 +177,28 @@ static void answer_hello(struct fake_daemon *d, const struct fields *f)
     send_map(d, &w);
 }
 
+/* A place for a new trace: an empty one, or that of the trace finalized longest ago. */
+static struct trace *make_place(struct fake_daemon *d)
+{
+    struct trace *oldest = NULL;
+    for (int i = 0; i < MOST_TRACES; i++) {
+        struct trace *t = &d->traces[i];
+        if (!t->used) return t;
+        if (t->finalized && (!oldest || t->number < oldest->number)) oldest = t;
+    }
+    if (!oldest) test_fail(__FILE__, __LINE__, "more than %d traces are open", MOST_TRACES);
+    free(oldest->records);
+    memset(oldest, 0, sizeof *oldest);
+    return oldest;
+}
+
 static struct trace *trace_for(struct fake_daemon *d, const struct fields *f)
 {
-    struct trace *empty = NULL;
     for (int i = 0; i < MOST_TRACES; i++) {
         struct trace *t = &d->traces[i];
         if (t->used && memcmp(t->session, f->session, 16) == 0) return t;
-        if (!t->used && !empty) empty = t;
     }
+    struct trace *empty = make_place(d);
     empty->used = true;
     snprintf(empty->name, sizeof empty->name, "%s", f->name);
     memcpy(empty->session, f->session, 16);

@@ -4,7 +4,7 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu slot_put checkpoint snapshot session handles resume policy memory
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu slot_put checkpoint snapshot session handles resume policy memory endurance
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra -Wno-missing-field-initializers $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -78,3 +78,5 @@ $(B)/verilator_bench/Vtop: ../sv/uscope_pkg.sv ../sv/uscope_dpi.svh test/verilat
 .PHONY: bench-calls
 bench-calls: $(B)/fake_daemon $(B)/verilator_bench/Vtop
 	@test/verilator/bench.sh $^
+
+include test/robust.mk

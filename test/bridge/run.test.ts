@@ -90,6 +90,26 @@ describe('uscope run', () => {
     expect(valuesOf(fileOf(cwd))).toEqual(upTo(1000));
   });
 
+  it('says why a trace was refused, and not that the simulator ran untraced', async () => {
+    const { status, stdout, stderr } = await run(['refused']).running.ended;
+    expect(stdout).toContain('BRIDGE_NO_SCHEMA');
+    expect(stderr).toMatch(/no trace "core0": BRIDGE_NO_SCHEMA: .*--schema/);
+    expect(stderr).not.toContain('untraced');
+    expect(status).toBe(3);
+  });
+
+  it('ends a simulator that hangs, and keeps what it traced', async () => {
+    const { running, cwd } = run(['hangs', '100'], ['--timeout', '2']);
+    await running.printed('tracing');
+    const start = performance.now();
+    const { status, stderr } = await running.ended;
+    expect(stderr).toContain('has run for 2 s');
+    expect(status).toBe(124);
+    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(100));
+    expect(fileOf(cwd).header.flags & 1).toBe(1);
+  });
+
   it('says what was rejected, with status 3', async () => {
     const { status, stderr } = await run(['rejects']).running.ended;
     expect(stderr).toContain('3 items were rejected (OP_SLOT 3)');
@@ -122,6 +142,9 @@ describe('uscope run', () => {
       ['--compression', 'zip'],
       ['--checkpoint-interval', '0'],
       ['--timeout', 'soon'],
+      ['--daemon-timeout', '-1'],
+      ['--durability', 'interval=0'],
+      ['--on-full', 'panic'],
       ['--max-traces', '0'],
     ]) {
       expect((await outcome('run', option, value, ...echo))[0]).toBe(2);
@@ -233,6 +256,28 @@ describe('uscope serve', () => {
     expect(status).toBe(0);
     expect(fileOf(cwd).header.flags & 1).toBe(1);
     expect(existsSync(join(cwd, 'run', 'd.sock'))).toBe(false);
+  });
+
+  it('keeps the files of another daemon in the same directory', async () => {
+    const cwd = dirs.make();
+    const daemonAt = async (name: string): Promise<string> => {
+      const endpoint = `ipc://${cwd}/${name}.sock`;
+      await start(['serve', '--endpoint', endpoint, '--out', 'out'], cwd).printed('listening');
+      return endpoint;
+    };
+    const [first, second] = [await daemonAt('a'), await daemonAt('b')];
+    const simulate = (endpoint: string): Running => {
+      const env = { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '5000' };
+      const running = new Running(process.execPath, [SIMULATOR, 'slow', '3000'], { cwd, env });
+      started.push(running);
+      return running;
+    };
+    const traced = simulate(first);
+    await traced.printed('tracing');
+    const refused = await simulate(second).ended;
+    expect(refused.stderr).toContain('WRITER_BUSY');
+    expect((await traced.ended).status).toBe(0);
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(3000));
   });
 
   it('takes the place of a daemon that was killed', async () => {

@@ -12,6 +12,8 @@
  *   killed    is killed by its own SIGTERM
  *   patient   frames until SIGINT or SIGTERM, then close and status 5
  *   stubborn  frames whatever signal comes
+ *   hangs     100 durable frames, then nothing, whatever signal comes
+ *   refused   opens a trace without a schema and ends well all the same
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeClient } from 'uscope/bridge';
@@ -63,6 +65,10 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 const timeoutMs = Number(process.env.USCOPE_TIMEOUT_MS ?? 30_000);
 const client = await BridgeClient.connect(process.env.USCOPE_ENDPOINT ?? '', { timeoutMs });
+if (mode === 'refused') {
+  await client.open({ name: 'core0' }).catch(({ code }) => console.log(code));
+  process.exit(0);
+}
 const trace = await client.open({ name: 'core0', schema: SCHEMA });
 const endless = mode === 'patient' || mode === 'stubborn';
 for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
@@ -70,8 +76,9 @@ for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
   if (first === 0) console.log('tracing');
   if (endless || mode === 'slow') await delay(20);
 }
-if (mode === 'unclosed') {
+if (mode === 'unclosed' || mode === 'hangs') {
   await trace.flushed();
+  if (mode === 'hangs') await delay(1_000_000);
   process.exit(0);
 }
 await trace.close(mode === 'rejects' ? 3n : 0n, mode === 'rejects' ? [['OP_SLOT', 3n]] : []);

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TraceWriter } from '../../sdk/src/index.js';
+import type { CheckpointSnapshot, TraceWriter } from '../../sdk/src/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import {
   SCHEMA_SHA256 as CORE_SHA256,
@@ -12,8 +12,24 @@ import {
   coreOpen,
   FlushReason,
 } from '../vectors/codegen/core.js';
-import { Class, HostileTrace, Level, SCHEMA_SHA256, St, type Writer } from '../vectors/codegen/hostile.js';
-import { C_PROGRAM, EXPECTED, PACKED_EVENT, PYTHON_PROGRAM, SV_PROGRAM } from './programs.js';
+import {
+  Class,
+  HostileTrace,
+  Level,
+  SCHEMA_SHA256,
+  ST_ALL_TYPES,
+  ST_SIGNED_COUNTER,
+  St,
+  type Writer,
+} from '../vectors/codegen/hostile.js';
+import {
+  C_PROGRAM,
+  EXPECTED,
+  EXPECTED_SNAPSHOTS,
+  PACKED_EVENT,
+  PYTHON_PROGRAM,
+  SV_PROGRAM,
+} from './programs.js';
 import { VECTORS, writeRecorder } from './recorder.js';
 
 const NAMES = ['core', 'hostile', 'plain'] as const;
@@ -67,7 +83,7 @@ describe('C', () => {
 
   it('makes the calls it promises', () => {
     run('gcc', '-std=c11', ...WARNINGS, '-o', 'program', file('program.c', C_PROGRAM), 'recorder.c');
-    expect(lines(run('./program'))).toEqual([OPENED, ...EXPECTED, PACKED_EVENT]);
+    expect(lines(run('./program'))).toEqual([OPENED, ...EXPECTED, ...EXPECTED_SNAPSHOTS, PACKED_EVENT]);
   });
 });
 
@@ -113,7 +129,7 @@ for diagnostic in compilation.getAllDiagnostics():
     ];
     run('verilator', ...options, 'uscope_pkg.sv', 'hostile.sv', 'top.sv', 'recorder.c', 'unused.c');
     const printed = lines(run('obj/Vtop')).filter((line) => !line.startsWith('- '));
-    expect(printed).toEqual([OPENED, ...EXPECTED]);
+    expect(printed).toEqual([OPENED, ...EXPECTED, ...EXPECTED_SNAPSHOTS]);
   });
 });
 
@@ -175,6 +191,20 @@ describe('TypeScript', () => {
     t.evKeywords(1, 2, 3, 4, 5, 6, 7, 8);
     t.laneSiteShared.add(18);
     expect(calls).toEqual(EXPECTED);
+  });
+
+  it('names the storage of a snapshot', () => {
+    const given: unknown[] = [];
+    const checkpoint: CheckpointSnapshot = { timePs: 0n, storage: (...args) => void given.push(args) };
+    const bytes = Uint8Array.of(1, 2);
+    const t = new HostileTrace({} as Writer);
+    t.signedCounter.snapshot(checkpoint, bytes);
+    t.allTypes.snapshot(checkpoint, bytes);
+    expect(given).toEqual([
+      [ST_SIGNED_COUNTER, bytes],
+      [ST_ALL_TYPES, bytes],
+    ]);
+    expect([ST_SIGNED_COUNTER, ST_ALL_TYPES]).toEqual([3, 8]);
   });
 
   it('writes a trace of the schema it was generated from, with its variables', async () => {

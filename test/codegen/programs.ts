@@ -34,6 +34,20 @@ export const EXPECTED = [
   'add 16 0 0 18',
 ];
 
+/** What it prints after that where a client takes the state of storages slot by slot. */
+export const EXPECTED_SNAPSHOTS = [
+  'snapshot 3',
+  'snapshot slot 0 -7',
+  'snapshot end',
+  'snapshot 7',
+  'snapshot slot 65534 1 65535 2',
+  'snapshot end',
+  'snapshot 8',
+  'snapshot slot 1 1 65535 4294967295 -1 -128 -32768 -2147483648 -9223372036854775808',
+  ...['1', '7', '5', '255'].map((value, index) => `snapshot field 1 ${8 + index} ${value}`),
+  'snapshot end',
+];
+
 export const C_PROGRAM = `
 #include "hostile.h"
 #include <stdint.h>
@@ -56,6 +70,14 @@ int main(void)
     hostile_ev_nothing(w);
     hostile_ev_keywords(w, 1, 2, 3, 4, 5, 6, 7, 8);
     hostile_lane_site_shared_add(w, 18);
+    hostile_signed_counter_snapshot(w, -7);
+    hostile_endmodule_snapshot_begin(w);
+    hostile_endmodule_snapshot_slot(w, 65534, 1, 65535, HOSTILE_CLASS_MODULE);
+    hostile_endmodule_snapshot_end(w);
+    hostile_all_types_snapshot_begin(w);
+    hostile_all_types_snapshot_slot(w, 1, 1, 65535, UINT32_MAX, UINT64_MAX, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, true, 7,
+                                    HOSTILE_CLASS_TRUE, HOSTILE_LEVEL_HIGH);
+    hostile_all_types_snapshot_end(w);
     hostile_ev_nine(w, 1, -2, 3, 4, true, 5, HOSTILE_CLASS_TRUE, -6, -7);
     return 0;
 }
@@ -85,6 +107,14 @@ module top;
     ev_nothing(w);
     ev_keywords(w, 8'd1, 8'd2, 8'd3, 8'd4, 8'd5, 8'd6, 8'd7, 8'd8);
     lane_site_shared_add(w, 64'd18);
+    signed_counter_snapshot(w, -16'sd7);
+    endmodule_snapshot_begin(w);
+    endmodule_snapshot_slot(w, 16'd65534, 8'd1, 16'd65535, CLASS_MODULE);
+    endmodule_snapshot_end(w);
+    all_types_snapshot_begin(w);
+    all_types_snapshot_slot(w, 16'd1, 8'd1, 16'hFFFF, 32'hFFFF_FFFF, 64'hFFFF_FFFF_FFFF_FFFF, -8'sd128, -16'sd32768,
+      -32'sd2147483648, 64'sh8000_0000_0000_0000, 1'b1, 32'd7, CLASS_TRUE, LEVEL_HIGH);
+    all_types_snapshot_end(w);
     $finish;
   end
 endmodule

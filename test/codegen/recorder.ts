@@ -68,6 +68,28 @@ void uscope_event0(uscope_writer_t *w, uint16_t id)
 {
     uscope_event_bytes(w, id, 0, 0);
 }
+void uscope_checkpoint_begin(uscope_writer_t *w, uint16_t st)
+{
+    (void)w;
+    printf("snapshot %u\\n", st);
+}
+void uscope_checkpoint_field(uscope_writer_t *w, uint16_t slot, uint16_t field, unsigned long long value)
+{
+    (void)w;
+    printf("snapshot field %u %u %lld\\n", slot, field, (long long)value);
+}
+void uscope_checkpoint_end(uscope_writer_t *w)
+{
+    (void)w;
+    printf("snapshot end\\n");
+}
+static void snapshot(uint16_t slot, unsigned int count, const unsigned long long *values)
+{
+    printf("snapshot slot %u", slot);
+    for (unsigned int i = 0; i < count; i++)
+        printf(" %lld", (long long)values[i]);
+    printf("\\n");
+}
 /* A slot in one call is printed as the calls it stands for. */
 static void put(uint16_t st, uint16_t slot, unsigned int count, const unsigned long long *values)
 {
@@ -91,6 +113,12 @@ void uscope_slot_put${count}(uscope_writer_t *w, uint16_t st, uint16_t slot${cVa
     ${values}
     (void)w;
     put(st, slot, ${count}, v);
+}
+void uscope_checkpoint_slot${count}(uscope_writer_t *w, uint16_t slot${cValues(count)})
+{
+    ${values}
+    (void)w;
+    snapshot(slot, ${count}, v);
 }
 void uscope_event${count}(uscope_writer_t *w, uint16_t id${cValues(count)})
 {

@@ -36,7 +36,7 @@ module core
     output logic        halted_o,
     output exc_t        halt_exc_o,
     output logic [31:0] halt_pc_o,
-    output probe_t      probe_o,
+    probe_if.core       probe_o,
     input  logic [4:0]  debug_reg_i,
     output logic [31:0] debug_reg_data_o,
     input  counter_e    debug_counter_i,
@@ -47,7 +47,7 @@ module core
   ex_mem_t executed, ex_mem;
   mem_wb_t accessed, mem_wb;
 
-  stage_probe_t [NumStages-1:0] stage;
+  stages_probe_t stage;
   logic fetch_wait, execute_wait, memory_wait;
   logic wants_redirect, redirect, trap, stalled;
   stall_e memory_reason, stall_reason;
@@ -62,7 +62,7 @@ module core
       .CacheSets(ICacheSets), .CacheWays(ICacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)
   ) u_fetch (
       .clk_i, .rst_i,
-      .hold_i(stage[StageF].hold),
+      .hold_i(stage.hold[StageF]),
       .redirect_i(redirect || trap),
       .target_i(trap ? trap_target : redirect_target),
       .return_top_i(trap ? mem_wb.return_before : id_ex.return_top.new_top),
@@ -129,7 +129,7 @@ module core
 
   logic sound, leaves_execute;  // has an effect; is not there in the next cycle
   assign sound          = id_ex.valid && !id_ex.exc.valid;
-  assign leaves_execute = !stage[StageE].hold;
+  assign leaves_execute = !stage.hold[StageE];
 
   muldiv #(.MulLatency(MulLatency), .DivBitsPerCycle(DivBitsPerCycle)) u_muldiv (
       .clk_i, .rst_i,
@@ -199,7 +199,6 @@ module core
   logic [31:0] load_data;
   logic load_forwarded, dcache_access, dcache_miss;
   exc_t lsu_exc;
-  store_probe_t store_probe;
   lsu #(
       .StoreDepth(StoreDepth), .CacheSets(DCacheSets), .CacheWays(DCacheWays), .LineBytes(LineBytes),
       .MissPenalty(MissPenalty)
@@ -213,7 +212,7 @@ module core
       .dmem_wdata_o, .dmem_rdata_i, .dmem_fault_i, .dmem_device_i,
       .wait_o(memory_wait), .wait_reason_o(memory_reason),
       .load_data_o(load_data), .forwarded_o(load_forwarded), .exc_o(lsu_exc),
-      .store_probe_o(store_probe), .cache_access_o(dcache_access), .cache_miss_o(dcache_miss)
+      .store_probe_o(probe_o.stores), .pushed_o(probe_o.pushed), .cache_access_o(dcache_access), .cache_miss_o(dcache_miss)
   );
 
   always_comb begin
@@ -269,9 +268,8 @@ module core
   );
 
   // An instruction passes on unless it is held or killed; a stage that receives nobody holds a bubble.
-  function automatic logic moves(input stage_probe_t s);
-    return s.valid && !s.hold && !s.kill;
-  endfunction
+  logic [NumStages-1:0] moves;
+  assign moves = stage.valid & ~stage.hold & ~stage.kill;
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
@@ -280,24 +278,24 @@ module core
       ex_mem.valid <= 1'b0;
       mem_wb.valid <= 1'b0;
     end else begin
-      if (!stage[StageD].hold) begin
+      if (!stage.hold[StageD]) begin
         if_id       <= fetched;
-        if_id.valid <= moves(stage[StageF]);
+        if_id.valid <= moves[StageF];
       end
-      if (stage[StageE].hold) begin
+      if (stage.hold[StageE]) begin
         // What was forwarded may be gone in the next cycle.
         id_ex.rs1_data <= operand_a;
         id_ex.rs2_data <= operand_b;
       end else begin
         id_ex       <= decoded;
-        id_ex.valid <= moves(stage[StageD]);
+        id_ex.valid <= moves[StageD];
       end
-      if (!stage[StageM].hold) begin
+      if (!stage.hold[StageM]) begin
         ex_mem       <= executed;
-        ex_mem.valid <= moves(stage[StageE]);
+        ex_mem.valid <= moves[StageE];
       end
       mem_wb       <= accessed;
-      mem_wb.valid <= moves(stage[StageM]);
+      mem_wb.valid <= moves[StageM];
     end
   end
 
@@ -319,14 +317,25 @@ module core
       .kind_i(mem_wb.kind), .select_i(debug_counter_i), .value_o(debug_counter_data_o)
   );
 
-  always_comb begin
-    probe_o = '{
-        running: running, stage: stage, fetch_pc: fetched.pc, fetch_inst: fetched.inst,
-        stalled: stalled, stall_reason: stall_reason, flush: flush, flush_reason: flush_reason,
-        trap: trap, trap_exc: mem_wb.exc, trap_target: trap_target,
-        fwd_a: fwd_a, fwd_b: fwd_b, bypass: bypass,
-        reg_write: reg_write, reg_index: mem_wb.rd, reg_value: mem_wb.result, retired_kind: mem_wb.kind,
-        stores: store_probe, icache_miss: icache_miss, dcache_access: dcache_access, dcache_miss: dcache_miss
-    };
-  end
+  assign probe_o.running       = running;
+  assign probe_o.stage         = stage;
+  assign probe_o.fetch_pc      = fetched.pc;
+  assign probe_o.fetch_inst    = fetched.inst;
+  assign probe_o.stalled       = stalled;
+  assign probe_o.stall_reason  = stall_reason;
+  assign probe_o.flush         = flush;
+  assign probe_o.flush_reason  = flush_reason;
+  assign probe_o.trap          = trap;
+  assign probe_o.trap_exc      = mem_wb.exc;
+  assign probe_o.trap_target   = trap_target;
+  assign probe_o.fwd_a         = fwd_a;
+  assign probe_o.fwd_b         = fwd_b;
+  assign probe_o.bypass        = bypass;
+  assign probe_o.reg_write     = reg_write;
+  assign probe_o.reg_index     = mem_wb.rd;
+  assign probe_o.reg_value     = mem_wb.result;
+  assign probe_o.retired_kind  = mem_wb.kind;
+  assign probe_o.icache_miss   = icache_miss;
+  assign probe_o.dcache_access = dcache_access;
+  assign probe_o.dcache_miss   = dcache_miss;
 endmodule

@@ -6,8 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
-// A storage of one value has STORAGE_set(w, value) and STORAGE_add(w, delta). Text fields take an index from
-// uscope_string; the functions that end in _str take the text. A null handle does nothing.
+// Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
+//              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+//              STORAGE_snapshot_end(w)                ends it
+// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields
+// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.
 /* verilator lint_save */
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off UNUSEDPARAM */
@@ -277,6 +280,19 @@ package core_trace_pkg;
     uscope_slot_clear(w, ST_ENTITIES, slot);
   endfunction
 
+  function automatic void entities_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_ENTITIES);
+  endfunction
+
+  function automatic void entities_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned entity_id, input longint unsigned pc, input int unsigned inst_bits);
+    uscope_checkpoint_slot3(w, slot, 64'(entity_id), pc, 64'(inst_bits));
+  endfunction
+
+  function automatic void entities_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/pipeline_regs: buffer, 4 slots
   function automatic void pipeline_regs_set_entity_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -295,6 +311,19 @@ package core_trace_pkg;
 
   function automatic void pipeline_regs_clear(input chandle w, input shortint unsigned slot);
     uscope_slot_clear(w, ST_PIPELINE_REGS, slot);
+  endfunction
+
+  function automatic void pipeline_regs_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_PIPELINE_REGS);
+  endfunction
+
+  function automatic void pipeline_regs_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned entity_id);
+    uscope_checkpoint_slot1(w, slot, 64'(entity_id));
+  endfunction
+
+  function automatic void pipeline_regs_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/store_buffer: buffer, 4 slots
@@ -356,6 +385,20 @@ package core_trace_pkg;
     uscope_prop_set(w, ST_STORE_BUFFER, P_STORE_BUFFER_TAIL, 64'(value));
   endfunction
 
+  function automatic void store_buffer_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_STORE_BUFFER);
+  endfunction
+
+  function automatic void store_buffer_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned entity_id, input longint unsigned addr, input int unsigned data,
+      input byte unsigned strobe);
+    uscope_checkpoint_slot4(w, slot, 64'(entity_id), addr, 64'(data), 64'(strobe));
+  endfunction
+
+  function automatic void store_buffer_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/regs: dense, 32 slots
   function automatic void regs_set_value(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -371,6 +414,19 @@ package core_trace_pkg;
     uscope_slot_put1(w, ST_REGS, slot, 64'(value));
   endfunction
 
+  function automatic void regs_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_REGS);
+  endfunction
+
+  function automatic void regs_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned value);
+    uscope_checkpoint_slot1(w, slot, 64'(value));
+  endfunction
+
+  function automatic void regs_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/cycles: dense, 1 slot
   function automatic void cycles_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_CYCLES, 16'd0, F_CYCLES_COUNT, value);
@@ -378,6 +434,12 @@ package core_trace_pkg;
 
   function automatic void cycles_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_CYCLES, 16'd0, F_CYCLES_COUNT, delta);
+  endfunction
+
+  function automatic void cycles_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_CYCLES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/fetched_insns: dense, 1 slot
@@ -389,6 +451,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_FETCHED_INSNS, 16'd0, F_FETCHED_INSNS_COUNT, delta);
   endfunction
 
+  function automatic void fetched_insns_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_FETCHED_INSNS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/committed_insns: dense, 1 slot
   function automatic void committed_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, value);
@@ -396,6 +464,12 @@ package core_trace_pkg;
 
   function automatic void committed_insns_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, delta);
+  endfunction
+
+  function automatic void committed_insns_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_COMMITTED_INSNS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/squashed_insns: dense, 1 slot
@@ -407,6 +481,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_SQUASHED_INSNS, 16'd0, F_SQUASHED_INSNS_COUNT, delta);
   endfunction
 
+  function automatic void squashed_insns_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_SQUASHED_INSNS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/flushes: dense, 1 slot
   function automatic void flushes_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_FLUSHES, 16'd0, F_FLUSHES_COUNT, value);
@@ -414,6 +494,12 @@ package core_trace_pkg;
 
   function automatic void flushes_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_FLUSHES, 16'd0, F_FLUSHES_COUNT, delta);
+  endfunction
+
+  function automatic void flushes_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_FLUSHES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/branches: dense, 1 slot
@@ -425,6 +511,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_BRANCHES, 16'd0, F_BRANCHES_COUNT, delta);
   endfunction
 
+  function automatic void branches_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_BRANCHES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/branches_taken: dense, 1 slot
   function automatic void branches_taken_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_BRANCHES_TAKEN, 16'd0, F_BRANCHES_TAKEN_COUNT, value);
@@ -432,6 +524,12 @@ package core_trace_pkg;
 
   function automatic void branches_taken_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_BRANCHES_TAKEN, 16'd0, F_BRANCHES_TAKEN_COUNT, delta);
+  endfunction
+
+  function automatic void branches_taken_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_BRANCHES_TAKEN);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/jumps: dense, 1 slot
@@ -443,6 +541,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_JUMPS, 16'd0, F_JUMPS_COUNT, delta);
   endfunction
 
+  function automatic void jumps_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_JUMPS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/mispredicts: dense, 1 slot
   function automatic void mispredicts_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_MISPREDICTS, 16'd0, F_MISPREDICTS_COUNT, value);
@@ -450,6 +554,12 @@ package core_trace_pkg;
 
   function automatic void mispredicts_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_MISPREDICTS, 16'd0, F_MISPREDICTS_COUNT, delta);
+  endfunction
+
+  function automatic void mispredicts_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_MISPREDICTS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/loads: dense, 1 slot
@@ -461,6 +571,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_LOADS, 16'd0, F_LOADS_COUNT, delta);
   endfunction
 
+  function automatic void loads_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_LOADS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stores: dense, 1 slot
   function automatic void stores_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STORES, 16'd0, F_STORES_COUNT, value);
@@ -468,6 +584,12 @@ package core_trace_pkg;
 
   function automatic void stores_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_STORES, 16'd0, F_STORES_COUNT, delta);
+  endfunction
+
+  function automatic void stores_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STORES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/loads_forwarded: dense, 1 slot
@@ -479,6 +601,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_LOADS_FORWARDED, 16'd0, F_LOADS_FORWARDED_COUNT, delta);
   endfunction
 
+  function automatic void loads_forwarded_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_LOADS_FORWARDED);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/muldivs: dense, 1 slot
   function automatic void muldivs_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_MULDIVS, 16'd0, F_MULDIVS_COUNT, value);
@@ -486,6 +614,12 @@ package core_trace_pkg;
 
   function automatic void muldivs_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_MULDIVS, 16'd0, F_MULDIVS_COUNT, delta);
+  endfunction
+
+  function automatic void muldivs_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_MULDIVS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/icache_misses: dense, 1 slot
@@ -497,6 +631,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_ICACHE_MISSES, 16'd0, F_ICACHE_MISSES_COUNT, delta);
   endfunction
 
+  function automatic void icache_misses_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_ICACHE_MISSES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/dcache_accesses: dense, 1 slot
   function automatic void dcache_accesses_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_DCACHE_ACCESSES, 16'd0, F_DCACHE_ACCESSES_COUNT, value);
@@ -504,6 +644,12 @@ package core_trace_pkg;
 
   function automatic void dcache_accesses_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_DCACHE_ACCESSES, 16'd0, F_DCACHE_ACCESSES_COUNT, delta);
+  endfunction
+
+  function automatic void dcache_accesses_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_DCACHE_ACCESSES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/dcache_misses: dense, 1 slot
@@ -515,6 +661,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_DCACHE_MISSES, 16'd0, F_DCACHE_MISSES_COUNT, delta);
   endfunction
 
+  function automatic void dcache_misses_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_DCACHE_MISSES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/exceptions: dense, 1 slot
   function automatic void exceptions_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_EXCEPTIONS, 16'd0, F_EXCEPTIONS_COUNT, value);
@@ -522,6 +674,12 @@ package core_trace_pkg;
 
   function automatic void exceptions_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_EXCEPTIONS, 16'd0, F_EXCEPTIONS_COUNT, delta);
+  endfunction
+
+  function automatic void exceptions_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_EXCEPTIONS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/interrupts: dense, 1 slot
@@ -533,6 +691,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_INTERRUPTS, 16'd0, F_INTERRUPTS_COUNT, delta);
   endfunction
 
+  function automatic void interrupts_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_INTERRUPTS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stalls_load_use: dense, 1 slot
   function automatic void stalls_load_use_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_LOAD_USE, 16'd0, F_STALLS_LOAD_USE_COUNT, value);
@@ -540,6 +704,12 @@ package core_trace_pkg;
 
   function automatic void stalls_load_use_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_STALLS_LOAD_USE, 16'd0, F_STALLS_LOAD_USE_COUNT, delta);
+  endfunction
+
+  function automatic void stalls_load_use_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_LOAD_USE);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/stalls_mul_div: dense, 1 slot
@@ -551,6 +721,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_STALLS_MUL_DIV, 16'd0, F_STALLS_MUL_DIV_COUNT, delta);
   endfunction
 
+  function automatic void stalls_mul_div_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_MUL_DIV);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stalls_icache_miss: dense, 1 slot
   function automatic void stalls_icache_miss_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_ICACHE_MISS, 16'd0, F_STALLS_ICACHE_MISS_COUNT, value);
@@ -558,6 +734,12 @@ package core_trace_pkg;
 
   function automatic void stalls_icache_miss_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_STALLS_ICACHE_MISS, 16'd0, F_STALLS_ICACHE_MISS_COUNT, delta);
+  endfunction
+
+  function automatic void stalls_icache_miss_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_ICACHE_MISS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/stalls_dcache_miss: dense, 1 slot
@@ -569,6 +751,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_STALLS_DCACHE_MISS, 16'd0, F_STALLS_DCACHE_MISS_COUNT, delta);
   endfunction
 
+  function automatic void stalls_dcache_miss_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_DCACHE_MISS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stalls_store_buffer_full: dense, 1 slot
   function automatic void stalls_store_buffer_full_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_STORE_BUFFER_FULL, 16'd0, F_STALLS_STORE_BUFFER_FULL_COUNT, value);
@@ -576,6 +764,12 @@ package core_trace_pkg;
 
   function automatic void stalls_store_buffer_full_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_STALLS_STORE_BUFFER_FULL, 16'd0, F_STALLS_STORE_BUFFER_FULL_COUNT, delta);
+  endfunction
+
+  function automatic void stalls_store_buffer_full_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_STORE_BUFFER_FULL);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core0/stalls_store_drain: dense, 1 slot
@@ -587,6 +781,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_STALLS_STORE_DRAIN, 16'd0, F_STALLS_STORE_DRAIN_COUNT, delta);
   endfunction
 
+  function automatic void stalls_store_drain_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_STORE_DRAIN);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stalls_serialize: dense, 1 slot
   function automatic void stalls_serialize_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_SERIALIZE, 16'd0, F_STALLS_SERIALIZE_COUNT, value);
@@ -596,6 +796,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_STALLS_SERIALIZE, 16'd0, F_STALLS_SERIALIZE_COUNT, delta);
   endfunction
 
+  function automatic void stalls_serialize_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_SERIALIZE);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core0/stalls_wait_for_interrupt: dense, 1 slot
   function automatic void stalls_wait_for_interrupt_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_WAIT_FOR_INTERRUPT, 16'd0, F_STALLS_WAIT_FOR_INTERRUPT_COUNT, value);
@@ -603,6 +809,12 @@ package core_trace_pkg;
 
   function automatic void stalls_wait_for_interrupt_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_STALLS_WAIT_FOR_INTERRUPT, 16'd0, F_STALLS_WAIT_FOR_INTERRUPT_COUNT, delta);
+  endfunction
+
+  function automatic void stalls_wait_for_interrupt_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_WAIT_FOR_INTERRUPT);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- event core0/stage_transition

@@ -23,7 +23,7 @@ module hazard
     output logic         redirect_o,        // now: the instruction in execute moves on
     output logic         stalled_o,
     output stall_e       stall_reason_o,
-    output stage_probe_t [NumStages-1:0] stage_o
+    output stages_probe_t stage_o
 );
   function automatic logic provides(input destination_t d, input logic [4:0] rs);
     return d.write && d.ready && d.rd == rs;
@@ -90,14 +90,12 @@ module hazard
   end
 
   // A redirect squashes what was fetched behind it, a trap everything, the trapping instruction included.
-  function automatic stage_probe_t leaves(input logic valid, input logic holds, input logic killed);
-    return '{valid: valid, hold: holds, kill: valid && killed};
-  endfunction
-  always_comb begin
-    stage_o[StageF] = leaves(occupied_i[StageF], fetch_waits || decode_holds, redirect_o || trap_i);
-    stage_o[StageD] = leaves(occupied_i[StageD], decode_holds, redirect_o || trap_i);
-    stage_o[StageE] = leaves(occupied_i[StageE], execute_holds, trap_i);
-    stage_o[StageM] = leaves(occupied_i[StageM], memory_holds, trap_i);
-    stage_o[StageW] = leaves(occupied_i[StageW], 1'b0, trap_i);
-  end
+  // In the order of the stages, writeback first.
+  logic squashes;
+  assign squashes = redirect_o || trap_i;
+  assign stage_o = '{
+      valid: occupied_i,
+      hold:  {1'b0, memory_holds, execute_holds, decode_holds, fetch_waits || decode_holds},
+      kill:  occupied_i & {trap_i, trap_i, trap_i, squashes, squashes}
+  };
 endmodule

@@ -5,7 +5,7 @@ module perf_counters
     input  logic         clk_i,
     input  logic         rst_i,
     input  logic         running_i,
-    input  stage_probe_t [NumStages-1:0] stage_i,
+    input  stages_probe_t stage_i,
     input  logic         flush_i,
     input  flush_e       flush_reason_i,
     input  logic         stalled_i,
@@ -20,7 +20,7 @@ module perf_counters
   logic [63:0] counter [NumCounters];
 
   logic retires;
-  assign retires = stage_i[StageW].valid && !stage_i[StageW].kill;
+  assign retires = stage_i.valid[StageW] && !stage_i.kill[StageW];
 
   // Which counters grow in this cycle. An instruction counts as fetched in the cycle in which it leaves fetch, moving on
   // or squashed.
@@ -29,7 +29,7 @@ module perf_counters
   always_comb begin
     step = '0;
     step[CNT_CYCLES]          = 1'b1;
-    step[CNT_FETCHED]         = stage_i[StageF].valid && (stage_i[StageF].kill || !stage_i[StageF].hold);
+    step[CNT_FETCHED]         = stage_i.valid[StageF] && (stage_i.kill[StageF] || !stage_i.hold[StageF]);
     step[CNT_COMMITTED]       = retires;
     step[CNT_FLUSHES]         = flush_i;
     step[CNT_BRANCHES]        = retires && kind_i.branch;
@@ -47,7 +47,7 @@ module perf_counters
     step[CNT_INTERRUPTS]      = flush_i && flush_reason_i == FLUSH_INTERRUPT;
     step[CNT_STALLS + 5'(stall_reason_i)] = stalled_i;
     squashed = 3'd0;
-    for (int unsigned s = 0; s < NumStages; s++) squashed += {2'b00, stage_i[s].kill};
+    for (int unsigned s = 0; s < NumStages; s++) squashed += {2'b00, stage_i.kill[s]};
   end
 
   always_ff @(posedge clk_i) begin

@@ -174,13 +174,13 @@ package rv_pkg;
     FLUSH_CLEAR      = 2'd3   // mret
   } flush_e;
 
-  // What an observer sees of one stage in one cycle: who is there, and how it leaves at the clock edge.
+  // What an observer sees of the stages in one cycle, one bit each: who is there, and how it leaves at the clock edge.
   // Neither hold nor kill: it moves on (out of writeback: it retires).
   typedef struct packed {
-    logic valid;
-    logic hold;  // stays for another cycle
-    logic kill;  // squashed
-  } stage_probe_t;
+    logic [NumStages-1:0] valid;
+    logic [NumStages-1:0] hold;  // stays for another cycle
+    logic [NumStages-1:0] kill;  // squashed
+  } stages_probe_t;
 
   // What the store buffer does at the end of the cycle.
   typedef struct packed {
@@ -188,34 +188,7 @@ package rv_pkg;
     logic       pop;
     logic [7:0] head;   // slot of the oldest store
     logic [7:0] tail;   // slot for the next one
-    store_t     pushed;
   } store_probe_t;
-
-  // Everything a tracer needs, sampled at the end of a cycle. The core knows nothing of tracing beyond this.
-  typedef struct packed {
-    logic                         running;      // this cycle counts
-    stage_probe_t [NumStages-1:0] stage;
-    logic [31:0]                  fetch_pc;
-    logic [31:0]                  fetch_inst;
-    logic                         stalled;
-    stall_e                       stall_reason;
-    logic                         flush;        // instructions are killed
-    flush_e                       flush_reason;
-    logic                         trap;         // exception or interrupt in writeback
-    exc_t                         trap_exc;
-    logic [31:0]                  trap_target;  // 0: no handler, the core stops
-    fwd_e                         fwd_a;        // forwarding into the instruction in execute
-    fwd_e                         fwd_b;
-    logic                         bypass;       // decode takes the value that writeback writes in this cycle
-    logic                         reg_write;
-    logic [4:0]                   reg_index;
-    logic [31:0]                  reg_value;
-    kind_t                        retired_kind; // of the instruction in writeback
-    store_probe_t                 stores;
-    logic                         icache_miss;  // a fill begins
-    logic                         dcache_access;
-    logic                         dcache_miss;
-  } probe_t;
 
   // Performance counters, by their number at the counter read port. Those of stalls follow in the order of stall_e.
   localparam int unsigned NumCounters = 18 + NumStalls;

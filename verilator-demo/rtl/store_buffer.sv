@@ -63,5 +63,5 @@ module store_buffer
     end
   end
 
-  assign probe_o = '{push: push_i, pop: pop_i, head: 8'(head), tail: 8'(tail), pushed: store_i};
+  assign probe_o = '{push: push_i, pop: pop_i, head: 8'(head), tail: 8'(tail)};
 endmodule

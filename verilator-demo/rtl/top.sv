@@ -37,7 +37,7 @@ module top
   logic imem_fault, dmem_load, dmem_store, device_write, drain_valid, ram_here, device_here, timer_irq;
   store_t drain;
   exc_t halt_exc;
-  probe_t probe;
+  probe_if probe ();
 
   core #(
       .ResetVector(RamBase), .MulLatency(MulLatency), .DivBitsPerCycle(DivBitsPerCycle),
@@ -74,10 +74,8 @@ module top
   );
 
   logic unused;
-`ifdef NO_TRACE
-  assign unused = &{1'b0, halt_exc.valid, probe};
-`else
   assign unused = &{1'b0, halt_exc.valid};
+`ifndef NO_TRACE
   tracer #(.CodeBase(RamBase), .CodeWords(RamWords), .StoreDepth(StoreDepth)) u_tracer (.clk_i, .rst_i, .probe_i(probe));
 `endif
 endmodule

@@ -1,9 +1,10 @@
 // Records what the core does. It sees the core through its probe only and keeps its own account of which entity is
 // in which stage, so that the core knows nothing of tracing.
 //
-// A frame describes one clock cycle, sampled at the edge that ends it. What an edge does (retire, squash, write a
-// register) is visible in the cycle that follows and stands in that cycle's frame: an instruction is in writeback
-// for one full cycle and gone in the next.
+// A frame describes one clock cycle. The edge that begins the cycle opens it, with what this edge does (retire, squash,
+// write a register): that is visible in the cycle that follows. The edge that ends the cycle adds what the cycle has
+// been, and closes it. So an instruction is in writeback for one full cycle and gone in the next, and nothing of the
+// probe needs to be kept from one edge to the next.
 //
 // One process owns begin, operations and end of each cycle. Names come from core_trace_pkg, generated from schema.yaml.
 // Without +notrace the trace is opened at time 0; +trace=NAME names it (core0), +schema=FILE names the schema's file.
@@ -17,9 +18,9 @@ module tracer
     parameter int unsigned CodeWords  = 16384,
     parameter int unsigned StoreDepth = 4
 ) (
-    input logic   clk_i,
-    input logic   rst_i,
-    input probe_t probe_i
+    input logic       clk_i,
+    input logic       rst_i,
+    probe_if.observer probe_i
 );
   typedef logic [7:0] entity_t;  // slot of `entities`, equal to entity_id; given out in turn
   initial begin
@@ -49,50 +50,76 @@ module tracer
 
   // ---- who is where
 
-  /* verilator lint_off UNUSEDSIGNAL */
-  probe_t          last;      // the cycle before, all of it; not every part is of interest afterwards
-  /* verilator lint_on UNUSEDSIGNAL */
-  entity_t         last_id [NumStages];
-  entity_t         next_id;   // for the next instruction fetched
-  longint unsigned cycle;
+  typedef logic [NumStages-1:0] stages_t;
+  entity_t [NumStages-1:0] last_id;  // the cycle before
+  stages_t                 stayed;   // whoever was there has not moved
+  stages_t                 was_valid;
+  entity_t                 next_id;  // for the next instruction fetched
+  longint unsigned         now;      // ps, when the cycle began
+  bit                      framed;   // the frame of the cycle is open
 
-  entity_t              id      [NumStages];  // of the instruction in each stage
-  logic [NumStages-1:0] arrives;              // it came with the last edge
+  stages_t                 arrives;  // it came with the last edge
+  entity_t [NumStages-1:0] id;       // of the instruction in each stage
 
-  function automatic logic stays(input stage_probe_t s);
-    return s.valid && s.hold && !s.kill;
-  endfunction
-
-  always_comb begin
-    for (int s = 0; s < NumStages; s++) begin
-      arrives[s] = probe_i.stage[s].valid && !stays(last.stage[s]);
-      if (stays(last.stage[s])) id[s] = last_id[s];
-      else if (s == StageF) id[s] = next_id;
-      else id[s] = last_id[s-1];
+  // All stages at once: those that stayed keep theirs, the others take their neighbour's.
+  typedef entity_t [NumStages-1:0] entities_t;
+  entities_t keep [2 ** NumStages];  // bits of a stages_t, each widened to an entity_t
+  initial begin
+    for (int i = 0; i < 2 ** NumStages; i++) begin
+      for (int s = 0; s < NumStages; s++) keep[i][s] = {$bits(entity_t){i[s]}};
     end
+  end
+  always_comb begin
+    id = (last_id & keep[stayed]) | ({last_id[NumStages-2:0], next_id} & ~keep[stayed]);
+    arrives = probe_i.stage.valid & ~stayed;
   end
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      last    <= '0;
-      next_id <= '0;
-      cycle   <= 64'd0;
-      for (int s = 0; s < NumStages; s++) last_id[s] <= '0;
+      if (framed) uscope_end_cycle(trace);
+      stayed    <= '0;
+      was_valid <= '0;
+      next_id   <= '0;
+      last_id   <= '0;
+      now       <= 64'd0;
+      framed    <= 1'b0;
     end else begin
-      last    <= probe_i;
-      last_id <= id;
-      cycle   <= cycle + 64'd1;
+      stayed    <= probe_i.stage.valid & probe_i.stage.hold & ~probe_i.stage.kill;
+      was_valid <= probe_i.stage.valid;
+      last_id   <= id;
+      now       <= now + 64'(PERIOD_PS_CORE_CLK);
       if (arrives[StageF]) next_id <= next_id + 8'd1;
-      // The cycle after the core has stopped still shows what its last edge did.
-      if (tracing && (probe_i.running || last.running)) record_cycle();
+      if (tracing) begin
+        if (probe_i.running && !framed) begin_cycle(now);
+        if (probe_i.running || framed) end_cycle();
+        // The cycle after the core has stopped still shows what its last edge did.
+        if (probe_i.running) begin
+          begin_cycle(now + 64'(PERIOD_PS_CORE_CLK));
+          record_edge();
+        end
+        framed <= probe_i.running;
+      end
     end
   end
 
   // ---- what is recorded
 
-  function automatic void record_cycle();
-    uscope_begin_cycle(trace, cycle * 64'(PERIOD_PS_CORE_CLK));
-    record_departures();
+  function automatic void begin_cycle(input longint unsigned time_ps);
+    if (uscope_checkpoint_due(trace, time_ps) != 0) record_registers();
+    uscope_begin_cycle(trace, time_ps);
+  endfunction
+
+  // At checkpoints the register file is taken from the core as it stands, not put together from what was recorded: a
+  // reader who replays the trace up to there and finds something else has found what the tracer missed. The edge has not
+  // changed it yet, so these are the values at the end of the frame before.
+  function automatic void record_registers();
+    regs_snapshot_begin(trace);
+    for (int i = 0; i < 32; i++) regs_snapshot_slot(trace, 16'(i), u_core.u_regfile.registers[i]);
+    regs_snapshot_end(trace);
+  endfunction
+
+  // What the cycle was.
+  function automatic void end_cycle();
     if (arrives[StageF]) record_birth();
     record_stages();
     if (probe_i.stalled) record_stall();
@@ -104,47 +131,47 @@ module tracer
     uscope_end_cycle(trace);
   endfunction
 
-  // What the last edge did, oldest instruction first.
-  function automatic void record_departures();
-    if (last.reg_write) regs_set_value(trace, 16'(last.reg_index), last.reg_value);
-    if (last.trap) record_trap();
-    if (last.stage[StageW].valid && !last.stage[StageW].kill) record_retirement();
-    if (last.flush) record_flush();
-    if (last.stores.pop) record_drain();
-    if (last.stores.push) record_store();
+  // What the edge does at its end, oldest instruction first.
+  function automatic void record_edge();
+    if (probe_i.reg_write) regs_set_value(trace, 16'(probe_i.reg_index), probe_i.reg_value);
+    if (probe_i.trap) record_trap();
+    if (probe_i.stage.valid[StageW] && !probe_i.stage.kill[StageW]) record_retirement();
+    if (probe_i.flush) record_flush();
+    if (probe_i.stores.pop) record_drain();
+    if (probe_i.stores.push) record_store();
   endfunction
 
   function automatic void record_trap();
-    ev_trap(trace, 32'(last_id[StageW]), 64'({last.trap_exc.irq, 27'd0, last.trap_exc.cause}),
-            64'(last.trap_exc.tval), 64'(last.trap_target));
-    if (last.trap_exc.irq) interrupts_add(trace, 64'd1);
+    ev_trap(trace, 32'(id[StageW]), 64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}),
+            64'(probe_i.trap_exc.tval), 64'(probe_i.trap_target));
+    if (probe_i.trap_exc.irq) interrupts_add(trace, 64'd1);
     else exceptions_add(trace, 64'd1);
   endfunction
 
   function automatic void record_retirement();
-    entities_clear(trace, 16'(last_id[StageW]));
+    entities_clear(trace, 16'(id[StageW]));
     committed_insns_add(trace, 64'd1);
-    if (last.retired_kind.branch) begin
+    if (probe_i.retired_kind.branch) begin
       branches_add(trace, 64'd1);
-      if (last.retired_kind.taken) branches_taken_add(trace, 64'd1);
+      if (probe_i.retired_kind.taken) branches_taken_add(trace, 64'd1);
     end
-    if (last.retired_kind.jump) jumps_add(trace, 64'd1);
-    if (last.retired_kind.load) loads_add(trace, 64'd1);
-    if (last.retired_kind.forwarded) loads_forwarded_add(trace, 64'd1);
-    if (last.retired_kind.store) stores_add(trace, 64'd1);
-    if (last.retired_kind.muldiv) muldivs_add(trace, 64'd1);
+    if (probe_i.retired_kind.jump) jumps_add(trace, 64'd1);
+    if (probe_i.retired_kind.load) loads_add(trace, 64'd1);
+    if (probe_i.retired_kind.forwarded) loads_forwarded_add(trace, 64'd1);
+    if (probe_i.retired_kind.store) stores_add(trace, 64'd1);
+    if (probe_i.retired_kind.muldiv) muldivs_add(trace, 64'd1);
   endfunction
 
   function automatic void record_flush();
     flush_reason_e reason;
-    unique case (last.flush_reason)
+    unique case (probe_i.flush_reason)
       FLUSH_MISPREDICT: reason = FLUSH_REASON_MISPREDICT;
       FLUSH_EXCEPTION:  reason = FLUSH_REASON_EXCEPTION;
       FLUSH_INTERRUPT:  reason = FLUSH_REASON_INTERRUPT;
       default:          reason = FLUSH_REASON_PIPELINE_CLEAR;
     endcase
     for (int s = NumStages - 1; s >= 0; s--) begin
-      if (last.stage[s].kill) record_squash(last_id[s], reason);
+      if (probe_i.stage.kill[s]) record_squash(id[s], reason);
     end
     flushes_add(trace, 64'd1);
     if (reason == FLUSH_REASON_MISPREDICT) mispredicts_add(trace, 64'd1);
@@ -158,14 +185,14 @@ module tracer
 
   // A store enters the buffer as it leaves the memory stage, and stays there after its instruction has retired.
   function automatic void record_store();
-    store_buffer_put(trace, 16'(last.stores.tail), 32'(last_id[StageM]), 64'(last.stores.pushed.addr),
-                     last.stores.pushed.data, 8'(last.stores.pushed.strobe));
-    store_buffer_prop_tail(trace, next_store(last.stores.tail));
+    store_buffer_put(trace, 16'(probe_i.stores.tail), 32'(id[StageM]), 64'(probe_i.pushed.addr),
+                     probe_i.pushed.data, 8'(probe_i.pushed.strobe));
+    store_buffer_prop_tail(trace, next_store(probe_i.stores.tail));
   endfunction
 
   function automatic void record_drain();
-    store_buffer_clear(trace, 16'(last.stores.head));
-    store_buffer_prop_head(trace, next_store(last.stores.head));
+    store_buffer_clear(trace, 16'(probe_i.stores.head));
+    store_buffer_prop_head(trace, next_store(probe_i.stores.head));
   endfunction
 
   function automatic logic [7:0] next_store(input logic [7:0] slot);
@@ -188,7 +215,7 @@ module tracer
       if (arrives[s]) begin
         ev_stage_transition(trace, 32'(id[s]), StageNames[s]);
         if (s != StageF) pipeline_regs_set_entity_id(trace, 16'(s - 1), 32'(id[s]));
-      end else if (s != StageF && last.stage[s].valid && !probe_i.stage[s].valid) begin
+      end else if (s != StageF && was_valid[s] && !probe_i.stage.valid[s]) begin
         pipeline_regs_clear(trace, 16'(s - 1));
       end
     end
@@ -247,7 +274,7 @@ module tracer
         record_dependency(producer(probe_i.fwd_b), id[StageE]);
       end
     end
-    if (probe_i.bypass && !probe_i.stage[StageD].hold && !probe_i.stage[StageD].kill) begin
+    if (probe_i.bypass && !probe_i.stage.hold[StageD] && !probe_i.stage.kill[StageD]) begin
       record_dependency(id[StageW], id[StageD]);
     end
   endfunction
@@ -257,9 +284,12 @@ module tracer
   // The text of an instruction does not change as long as its word does not: each is formatted once. Only text_of
   // touches this memory, once a cycle, so there is nobody to race with its blocking assignments.
   localparam int unsigned TextBits = $clog2(CodeWords);
-  int unsigned text_index [CodeWords];
-  logic [31:0] text_inst  [CodeWords];
-  bit          text_made  [CodeWords];
+  typedef struct packed {
+    logic [31:0] inst;
+    logic [31:0] number;  // the text's index plus 1; 0: not formatted yet
+  } text_t;
+  text_t texts [CodeWords];
+  initial for (int unsigned i = 0; i < CodeWords; i++) texts[i] = '0;
 
   // Formatting is rare; inlined, its string temporaries would be built and dropped in every cycle.
   function automatic int unsigned make_text(input logic [31:0] pc, input logic [31:0] inst);
@@ -269,17 +299,16 @@ module tracer
 
   function automatic int unsigned text_of(input logic [31:0] pc, input logic [31:0] inst);
     logic [31:0] word;
-    logic [TextBits-1:0] at;
+    text_t text;
     word = (pc - CodeBase) >> 2;
     if (word >= CodeWords) return make_text(pc, inst);
-    at = word[TextBits-1:0];
-    if (!text_made[at] || text_inst[at] != inst) begin
+    text = texts[word[TextBits-1:0]];
+    if (text.number == 32'd0 || text.inst != inst) begin
+      text = '{inst: inst, number: make_text(pc, inst) + 32'd1};
       /* verilator lint_off BLKSEQ */
-      text_made[at]  = 1'b1;
-      text_inst[at]  = inst;
-      text_index[at] = make_text(pc, inst);
+      texts[word[TextBits-1:0]] = text;
       /* verilator lint_on BLKSEQ */
     end
-    return text_index[at];
+    return text.number - 32'd1;
   endfunction
 endmodule

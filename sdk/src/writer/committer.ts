@@ -17,6 +17,8 @@ import type { SegmentList } from './segment-list.js';
 
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 const DISK_FULL_RETRY_MS = 500;
+/** Raw bytes up to which a segment is copied before it is compressed. */
+const SMALL_BYTES = 32 * 1024;
 
 /** A segment that is cut: nothing in it changes any more. */
 export interface CutSegment {
@@ -75,7 +77,10 @@ export class Committer {
   /** Takes over the segment; it is durable when `onDurable` says so. */
   enqueue(segment: CutSegment): void {
     const { buffer, ...rest } = segment;
-    const compressed = this.compressor.compress(buffer.bytes.subarray(0, buffer.length));
+    // A small segment gives its buffer back at once: thousands of them may wait, and each would keep a large one.
+    const isSmall = buffer.length <= SMALL_BYTES;
+    const raw = isSmall ? buffer.bytes.slice(0, buffer.length) : buffer.bytes.subarray(0, buffer.length);
+    const compressed = this.compressor.compress(raw);
     const entry: Queued = {
       ...rest,
       header: {
@@ -92,23 +97,24 @@ export class Committer {
       compressed,
       settled: false,
       pending: buffer.length,
-      buffer,
+      buffer: isSmall ? null : buffer,
     };
     this.pendingBytes += entry.pending;
     this.queue.push(entry);
     compressed.then(
-      (blob) => this.settle(entry, blob),
-      () => this.settle(entry, null), // `run` meets the rejection in its turn
+      (blob) => this.settle(entry, raw, blob),
+      () => this.settle(entry, raw, null), // `run` meets the rejection in its turn
     );
+    if (isSmall) this.events.onRecycle(buffer);
     this.running ??= this.run().finally(() => {
       this.running = null;
     });
   }
 
-  private settle(entry: Queued, blob: Uint8Array | null): void {
+  private settle(entry: Queued, raw: Uint8Array, blob: Uint8Array | null): void {
     entry.settled = true;
-    if (entry.buffer === null || blob === null || blob.buffer === entry.buffer.bytes.buffer) return;
-    this.events.onRecycle(entry.buffer);
+    if (blob === null || blob === raw) return; // not compressed: its bytes go to the disk from where they are
+    if (entry.buffer) this.events.onRecycle(entry.buffer);
     entry.buffer = null;
     this.pendingBytes += blob.length - entry.pending;
     entry.pending = blob.length;

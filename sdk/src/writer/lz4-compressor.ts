@@ -13,24 +13,44 @@ const INLINE_BYTES = 32 * 1024;
 
 export class Lz4Compressor implements Compressor {
   readonly name = 'lz4';
-  private inline: Lz4Compress | null = null;
+  private inline: {
+    readonly compress: Lz4Compress;
+    readonly table: number;
+    readonly source: Uint8Array;
+  } | null = null;
 
   constructor(private readonly memory: WriterMemory) {}
 
+  /** @param raw of any memory up to 32 KiB; larger blobs lie in the writer's */
   async compress(raw: Uint8Array): Promise<Uint8Array> {
+    return raw.length <= INLINE_BYTES ? this.compressHere(raw) : this.compressInThread(raw);
+  }
+
+  private compressHere(raw: Uint8Array): Uint8Array {
+    const { memory } = this;
+    this.inline ??= {
+      compress: bindLz4(memory.memory),
+      table: memory.place(LZ4_TABLE_BYTES),
+      source: memory.take(INLINE_BYTES),
+    };
+    const { compress, table, source } = this.inline;
+    source.set(raw);
+    const out = this.takeOut(raw.length);
+    const size = compress(table, source.byteOffset, raw.length, out.byteOffset + LZ4_PREFIX_BYTES);
+    return out.subarray(0, LZ4_PREFIX_BYTES + size);
+  }
+
+  private async compressInThread(raw: Uint8Array): Promise<Uint8Array> {
     const { memory } = this;
     const table = memory.take(LZ4_TABLE_BYTES);
-    const out = memory.take(LZ4_PREFIX_BYTES + lz4Room(raw.length));
+    const out = this.takeOut(raw.length);
     try {
-      const job = {
+      const size = await compressInMemory(memory.memory, {
         table: table.byteOffset,
         source: raw.byteOffset,
         size: raw.length,
         target: out.byteOffset + LZ4_PREFIX_BYTES,
-      };
-      new DataView(out.buffer, out.byteOffset).setUint32(0, raw.length, true);
-      const size =
-        raw.length <= INLINE_BYTES ? this.compressHere(job) : await compressInMemory(memory.memory, job);
+      });
       return out.subarray(0, LZ4_PREFIX_BYTES + size);
     } catch (error) {
       memory.giveBack(out);
@@ -40,9 +60,10 @@ export class Lz4Compressor implements Compressor {
     }
   }
 
-  private compressHere(job: { table: number; source: number; size: number; target: number }): number {
-    this.inline ??= bindLz4(this.memory.memory);
-    return this.inline(job.table, job.source, job.size, job.target);
+  private takeOut(size: number): Uint8Array {
+    const out = this.memory.take(LZ4_PREFIX_BYTES + lz4Room(size));
+    new DataView(out.buffer, out.byteOffset).setUint32(0, size, true);
+    return out;
   }
 
   release(compressed: Uint8Array): void {

@@ -133,6 +133,17 @@ describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) =>
   });
 });
 
+describe('a checkpoint interval of one cycle', () => {
+  it.each(['lz4', 'zstd', 'none'] as const)('takes %s without memory to match', async (compression) => {
+    const writer = await open('tiny', { checkpointIntervalPs: 1, compression });
+    const cycle: Cycle = { delta: 1, ops: [{ kind: 0, slot: 1, lo: 2, hi: 0 }] };
+    const batch = records(Array.from({ length: 20_000 }, () => cycle));
+    writer.push(batch.words, 0, batch.length);
+    const stats = await writer.close(CLOSED);
+    expect([stats.segments, stats.frames]).toEqual([20_000, 20_000n]);
+  });
+});
+
 describe('a client that resends', () => {
   it('has nothing recorded twice, from whatever frame it starts again', async () => {
     await fc.assert(

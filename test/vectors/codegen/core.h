@@ -9,8 +9,12 @@
  *              core_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              core_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              core_ev_EVENT(w, field, ...)                an event
- * A storage of one value has core_STORAGE_set(w, value) and core_STORAGE_add(w, delta). Text fields take an index
- * from uscope_string; the functions that end in _str take the text. A null handle does nothing.
+ * Checkpoint:  core_STORAGE_snapshot_begin(w)              begins the state of a storage
+ *              core_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+ *              core_STORAGE_snapshot_end(w)                ends it
+ * A storage of one value has core_STORAGE_set(w, value), core_STORAGE_add(w, delta) and
+ * core_STORAGE_snapshot(w, value). Text fields take an index from uscope_string; the functions that end in _str take
+ * the text. A null handle does nothing.
  */
 
 #include <stdbool.h>
@@ -148,6 +152,23 @@ static inline void core_entities_clear(uscope_writer_t *w, uint16_t slot)
     uscope_slot_clear(w, CORE_ST_ENTITIES, slot);
 }
 
+static inline void core_entities_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, CORE_ST_ENTITIES);
+}
+
+static inline void core_entities_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint32_t entity_id,
+    uint64_t pc, uint32_t inst_bits)
+{
+    uscope_checkpoint_slot3(w, slot, (unsigned long long)entity_id, (unsigned long long)pc,
+        (unsigned long long)inst_bits);
+}
+
+static inline void core_entities_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage core${core}/regs: dense, 32 slots */
 static inline void core_regs_set_value(uscope_writer_t *w, uint16_t slot, uint32_t value)
 {
@@ -162,6 +183,21 @@ static inline void core_regs_add_value(uscope_writer_t *w, uint16_t slot, uint64
 static inline void core_regs_put(uscope_writer_t *w, uint16_t slot, uint32_t value)
 {
     uscope_slot_put1(w, CORE_ST_REGS, slot, (unsigned long long)value);
+}
+
+static inline void core_regs_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, CORE_ST_REGS);
+}
+
+static inline void core_regs_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint32_t value)
+{
+    uscope_checkpoint_slot1(w, slot, (unsigned long long)value);
+}
+
+static inline void core_regs_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage core${core}/rob: buffer, 16 slots */
@@ -200,6 +236,22 @@ static inline void core_rob_prop_allocate_ptr(uscope_writer_t *w, uint16_t value
     uscope_prop_set(w, CORE_ST_ROB, CORE_P_ROB_ALLOCATE_PTR, (unsigned long long)value);
 }
 
+static inline void core_rob_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, CORE_ST_ROB);
+}
+
+static inline void core_rob_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint32_t entity_id,
+    bool done)
+{
+    uscope_checkpoint_slot2(w, slot, (unsigned long long)entity_id, (unsigned long long)done);
+}
+
+static inline void core_rob_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage core${core}/committed_insns: dense, 1 slot */
 static inline void core_committed_insns_set(uscope_writer_t *w, uint64_t value)
 {
@@ -213,6 +265,13 @@ static inline void core_committed_insns_add(uscope_writer_t *w, uint64_t delta)
         (unsigned long long)delta);
 }
 
+static inline void core_committed_insns_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, CORE_ST_COMMITTED_INSNS);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage core${core}/cycles: dense, 1 slot */
 static inline void core_cycles_set(uscope_writer_t *w, uint64_t value)
 {
@@ -222,6 +281,13 @@ static inline void core_cycles_set(uscope_writer_t *w, uint64_t value)
 static inline void core_cycles_add(uscope_writer_t *w, uint64_t delta)
 {
     uscope_slot_add(w, CORE_ST_CYCLES, 0, CORE_F_CYCLES_COUNT, (unsigned long long)delta);
+}
+
+static inline void core_cycles_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, CORE_ST_CYCLES);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- event core${core}/stage_transition */

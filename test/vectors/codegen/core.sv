@@ -6,8 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
-// A storage of one value has STORAGE_set(w, value) and STORAGE_add(w, delta). Text fields take an index from
-// uscope_string; the functions that end in _str take the text. A null handle does nothing.
+// Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
+//              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+//              STORAGE_snapshot_end(w)                ends it
+// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields
+// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.
 /* verilator lint_save */
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off UNUSEDPARAM */
@@ -122,6 +125,19 @@ package core_trace_pkg;
     uscope_slot_clear(w, ST_ENTITIES, slot);
   endfunction
 
+  function automatic void entities_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_ENTITIES);
+  endfunction
+
+  function automatic void entities_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned entity_id, input longint unsigned pc, input int unsigned inst_bits);
+    uscope_checkpoint_slot3(w, slot, 64'(entity_id), pc, 64'(inst_bits));
+  endfunction
+
+  function automatic void entities_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core${core}/regs: dense, 32 slots
   function automatic void regs_set_value(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -135,6 +151,19 @@ package core_trace_pkg;
 
   function automatic void regs_put(input chandle w, input shortint unsigned slot, input int unsigned value);
     uscope_slot_put1(w, ST_REGS, slot, 64'(value));
+  endfunction
+
+  function automatic void regs_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_REGS);
+  endfunction
+
+  function automatic void regs_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned value);
+    uscope_checkpoint_slot1(w, slot, 64'(value));
+  endfunction
+
+  function automatic void regs_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage core${core}/rob: buffer, 16 slots
@@ -169,6 +198,19 @@ package core_trace_pkg;
     uscope_prop_set(w, ST_ROB, P_ROB_ALLOCATE_PTR, 64'(value));
   endfunction
 
+  function automatic void rob_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_ROB);
+  endfunction
+
+  function automatic void rob_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned entity_id, input bit done);
+    uscope_checkpoint_slot2(w, slot, 64'(entity_id), 64'(done));
+  endfunction
+
+  function automatic void rob_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core${core}/committed_insns: dense, 1 slot
   function automatic void committed_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, value);
@@ -178,6 +220,12 @@ package core_trace_pkg;
     uscope_slot_add(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, delta);
   endfunction
 
+  function automatic void committed_insns_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_COMMITTED_INSNS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage core${core}/cycles: dense, 1 slot
   function automatic void cycles_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_CYCLES, 16'd0, F_CYCLES_COUNT, value);
@@ -185,6 +233,12 @@ package core_trace_pkg;
 
   function automatic void cycles_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_CYCLES, 16'd0, F_CYCLES_COUNT, delta);
+  endfunction
+
+  function automatic void cycles_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_CYCLES);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- event core${core}/stage_transition

@@ -11,11 +11,12 @@
  *     trace.STORAGE.clear(slot)               empties a slot of a sparse storage
  *     trace.STORAGE.propPROPERTY(value)       sets a property of the storage
  *     trace.evEVENT(field, ...)               an event
+ *     trace.STORAGE.snapshot(checkpoint, bytes)  its state, in a checkpoint callback
  *
  * A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().
  */
 import { createHash } from 'node:crypto';
-import { parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
+import { type CheckpointSnapshot, parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
 
 /** Of the schema this was generated from; a trace with another one is refused. */
 export const SCHEMA_SHA256 = '2d94550724d682dd0d785c542a850bc27ea6e3ed73f2d6bbdc059a30e2fb7f5f';
@@ -125,6 +126,11 @@ export class EntitiesStorage {
   clear(slot: number): void {
     this.#writer.slotClear(ST_ENTITIES, slot);
   }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_ENTITIES, bytes);
+  }
 }
 
 /** storage core${core}/regs: dense, 32 slots */
@@ -145,6 +151,11 @@ export class RegsStorage {
 
   put(slot: number, value: number): void {
     this.#writer.slotSet(ST_REGS, slot, F_REGS_VALUE, value);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_REGS, bytes);
   }
 }
 
@@ -184,6 +195,11 @@ export class RobStorage {
   propAllocatePtr(value: number): void {
     this.#writer.propSet(ST_ROB, P_ROB_ALLOCATE_PTR, value);
   }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_ROB, bytes);
+  }
 }
 
 /** storage core${core}/committed_insns: dense, 1 slot */
@@ -201,6 +217,11 @@ export class CommittedInsnsStorage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_COMMITTED_INSNS, 0, F_COMMITTED_INSNS_COUNT, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_COMMITTED_INSNS, bytes);
+  }
 }
 
 /** storage core${core}/cycles: dense, 1 slot */
@@ -217,6 +238,11 @@ export class CyclesStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_CYCLES, 0, F_CYCLES_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_CYCLES, bytes);
   }
 }
 

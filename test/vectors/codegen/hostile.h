@@ -9,8 +9,12 @@
  *              hostile_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              hostile_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              hostile_ev_EVENT(w, field, ...)                an event
- * A storage of one value has hostile_STORAGE_set(w, value) and hostile_STORAGE_add(w, delta). Text fields take an index
- * from uscope_string; the functions that end in _str take the text. A null handle does nothing.
+ * Checkpoint:  hostile_STORAGE_snapshot_begin(w)              begins the state of a storage
+ *              hostile_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+ *              hostile_STORAGE_snapshot_end(w)                ends it
+ * A storage of one value has hostile_STORAGE_set(w, value), hostile_STORAGE_add(w, delta) and
+ * hostile_STORAGE_snapshot(w, value). Text fields take an index from uscope_string; the functions that end in _str take
+ * the text. A null handle does nothing.
  */
 
 #include <stdbool.h>
@@ -254,10 +258,24 @@ static inline void hostile_w_add(uscope_writer_t *w, uint64_t delta)
     uscope_slot_add(w, HOSTILE_ST_W, 0, HOSTILE_F_W_W, (unsigned long long)delta);
 }
 
+static inline void hostile_w_snapshot(uscope_writer_t *w, uint8_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_W);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage state: dense, 1 slot */
 static inline void hostile_state_set(uscope_writer_t *w, hostile_class_t value)
 {
     uscope_slot_set(w, HOSTILE_ST_STATE, 0, HOSTILE_F_STATE_STATE, (unsigned long long)value);
+}
+
+static inline void hostile_state_snapshot(uscope_writer_t *w, hostile_class_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_STATE);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage label: dense, 1 slot */
@@ -271,6 +289,13 @@ static inline void hostile_label_set_str(uscope_writer_t *w, const char *value)
     uscope_slot_set(w, HOSTILE_ST_LABEL, 0, HOSTILE_F_LABEL_TEXT, uscope_string(w, value));
 }
 
+static inline void hostile_label_snapshot(uscope_writer_t *w, uint32_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_LABEL);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage signed_counter: dense, 1 slot */
 static inline void hostile_signed_counter_set(uscope_writer_t *w, int16_t value)
 {
@@ -282,6 +307,13 @@ static inline void hostile_signed_counter_add(uscope_writer_t *w, int64_t delta)
 {
     uscope_slot_add(w, HOSTILE_ST_SIGNED_COUNTER, 0, HOSTILE_F_SIGNED_COUNTER_COUNT,
         (unsigned long long)delta);
+}
+
+static inline void hostile_signed_counter_snapshot(uscope_writer_t *w, int16_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_SIGNED_COUNTER);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage shared: dense, 4 slots */
@@ -300,6 +332,21 @@ static inline void hostile_shared_put(uscope_writer_t *w, uint16_t slot, uint16_
     uscope_slot_put1(w, HOSTILE_ST_SHARED, slot, (unsigned long long)v);
 }
 
+static inline void hostile_shared_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_SHARED);
+}
+
+static inline void hostile_shared_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint16_t v)
+{
+    uscope_checkpoint_slot1(w, slot, (unsigned long long)v);
+}
+
+static inline void hostile_shared_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage ev: dense, 1 slot */
 static inline void hostile_ev_set(uscope_writer_t *w, uint64_t value)
 {
@@ -309,6 +356,13 @@ static inline void hostile_ev_set(uscope_writer_t *w, uint64_t value)
 static inline void hostile_ev_add(uscope_writer_t *w, uint64_t delta)
 {
     uscope_slot_add(w, HOSTILE_ST_EV, 0, HOSTILE_F_EV_VALUE, (unsigned long long)delta);
+}
+
+static inline void hostile_ev_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_EV);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage uscope_slot: sparse, 2 slots */
@@ -330,6 +384,21 @@ static inline void hostile_uscope_slot_put(uscope_writer_t *w, uint16_t slot, ui
 static inline void hostile_uscope_slot_clear(uscope_writer_t *w, uint16_t slot)
 {
     uscope_slot_clear(w, HOSTILE_ST_USCOPE_SLOT, slot);
+}
+
+static inline void hostile_uscope_slot_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_USCOPE_SLOT);
+}
+
+static inline void hostile_uscope_slot_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint8_t id)
+{
+    uscope_checkpoint_slot1(w, slot, (unsigned long long)id);
+}
+
+static inline void hostile_uscope_slot_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage endmodule: sparse, 65535 slots */
@@ -368,6 +437,23 @@ static inline void hostile_endmodule_put(uscope_writer_t *w, uint16_t slot, uint
 static inline void hostile_endmodule_clear(uscope_writer_t *w, uint16_t slot)
 {
     uscope_slot_clear(w, HOSTILE_ST_ENDMODULE, slot);
+}
+
+static inline void hostile_endmodule_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_ENDMODULE);
+}
+
+static inline void hostile_endmodule_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint8_t begin,
+    uint16_t end, hostile_class_t class_)
+{
+    uscope_checkpoint_slot3(w, slot, (unsigned long long)begin, (unsigned long long)end,
+        (unsigned long long)class_);
+}
+
+static inline void hostile_endmodule_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage all_types: dense_buffer, 2 slots */
@@ -537,6 +623,29 @@ static inline void hostile_all_types_prop_p(uscope_writer_t *w, uint32_t value)
     uscope_prop_set(w, HOSTILE_ST_ALL_TYPES, HOSTILE_P_ALL_TYPES_P, (unsigned long long)value);
 }
 
+static inline void hostile_all_types_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_ALL_TYPES);
+}
+
+static inline void hostile_all_types_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint8_t a,
+    uint16_t b, uint32_t c, uint64_t d, int8_t e, int16_t f, int32_t g, int64_t h, bool i, uint32_t j,
+    hostile_class_t k, hostile_level_t l)
+{
+    uscope_checkpoint_slot8(w, slot, (unsigned long long)a, (unsigned long long)b, (unsigned long long)c,
+        (unsigned long long)d, (unsigned long long)e, (unsigned long long)f, (unsigned long long)g,
+        (unsigned long long)h);
+    uscope_checkpoint_field(w, slot, HOSTILE_F_ALL_TYPES_I, (unsigned long long)i);
+    uscope_checkpoint_field(w, slot, HOSTILE_F_ALL_TYPES_J, (unsigned long long)j);
+    uscope_checkpoint_field(w, slot, HOSTILE_F_ALL_TYPES_K, (unsigned long long)k);
+    uscope_checkpoint_field(w, slot, HOSTILE_F_ALL_TYPES_L, (unsigned long long)l);
+}
+
+static inline void hostile_all_types_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage only_properties: buffer, 8 slots */
 static inline void hostile_only_properties_clear(uscope_writer_t *w, uint16_t slot)
 {
@@ -560,6 +669,13 @@ static inline void hostile_r1_0_add(uscope_writer_t *w, uint64_t delta)
     uscope_slot_add(w, HOSTILE_ST_R1_0, 0, HOSTILE_F_R1_0_COUNT, (unsigned long long)delta);
 }
 
+static inline void hostile_r1_0_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_R1_0);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage r10: dense, 1 slot */
 static inline void hostile_r10_set(uscope_writer_t *w, uint64_t value)
 {
@@ -571,6 +687,13 @@ static inline void hostile_r10_add(uscope_writer_t *w, uint64_t delta)
     uscope_slot_add(w, HOSTILE_ST_R10, 0, HOSTILE_F_R10_COUNT, (unsigned long long)delta);
 }
 
+static inline void hostile_r10_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_R10);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage hostile_pkg: dense, 1 slot */
 static inline void hostile_hostile_pkg_set(uscope_writer_t *w, uint64_t value)
 {
@@ -580,6 +703,13 @@ static inline void hostile_hostile_pkg_set(uscope_writer_t *w, uint64_t value)
 static inline void hostile_hostile_pkg_add(uscope_writer_t *w, uint64_t delta)
 {
     uscope_slot_add(w, HOSTILE_ST_HOSTILE_PKG, 0, HOSTILE_F_HOSTILE_PKG_COUNT, (unsigned long long)delta);
+}
+
+static inline void hostile_hostile_pkg_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_HOSTILE_PKG);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage lane${lane}/shared: sparse, 4 slots */
@@ -678,6 +808,24 @@ static inline void hostile_lane_shared_clear(uscope_writer_t *w, uint16_t slot)
     uscope_slot_clear(w, HOSTILE_ST_LANE_SHARED, slot);
 }
 
+static inline void hostile_lane_shared_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_LANE_SHARED);
+}
+
+static inline void hostile_lane_shared_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint8_t slot_2,
+    int8_t w_2, uint8_t slot_2_2, uint8_t a_b, uint8_t a_b_2, uint8_t a_b_2_2, uint8_t A_B_3)
+{
+    uscope_checkpoint_slot7(w, slot, (unsigned long long)slot_2, (unsigned long long)w_2,
+        (unsigned long long)slot_2_2, (unsigned long long)a_b, (unsigned long long)a_b_2,
+        (unsigned long long)a_b_2_2, (unsigned long long)A_B_3);
+}
+
+static inline void hostile_lane_shared_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage lane${lane}/put: sparse, 2 slots */
 static inline void hostile_put_set_str(uscope_writer_t *w, uint16_t slot, uint32_t value)
 {
@@ -728,6 +876,23 @@ static inline void hostile_put_clear(uscope_writer_t *w, uint16_t slot)
     uscope_slot_clear(w, HOSTILE_ST_PUT, slot);
 }
 
+static inline void hostile_put_snapshot_begin(uscope_writer_t *w)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_PUT);
+}
+
+static inline void hostile_put_snapshot_slot(uscope_writer_t *w, uint16_t slot, uint32_t str,
+    uint8_t str_str, uint32_t set)
+{
+    uscope_checkpoint_slot3(w, slot, (unsigned long long)str, (unsigned long long)str_str,
+        (unsigned long long)set);
+}
+
+static inline void hostile_put_snapshot_end(uscope_writer_t *w)
+{
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage lane${lane}/inner.${site}/shared: dense, 1 slot */
 static inline void hostile_lane_inner_shared_set(uscope_writer_t *w, uint64_t value)
 {
@@ -739,6 +904,13 @@ static inline void hostile_lane_inner_shared_add(uscope_writer_t *w, uint64_t de
 {
     uscope_slot_add(w, HOSTILE_ST_LANE_INNER_SHARED, 0, HOSTILE_F_LANE_INNER_SHARED_COUNT,
         (unsigned long long)delta);
+}
+
+static inline void hostile_lane_inner_shared_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_LANE_INNER_SHARED);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- storage lane${lane}/${site}/shared: dense, 1 slot */
@@ -754,6 +926,13 @@ static inline void hostile_lane_site_shared_add(uscope_writer_t *w, uint64_t del
         (unsigned long long)delta);
 }
 
+static inline void hostile_lane_site_shared_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_LANE_SITE_SHARED);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage lane${lane}/${site}/${site}: dense, 1 slot */
 static inline void hostile_site_set(uscope_writer_t *w, uint64_t value)
 {
@@ -765,6 +944,13 @@ static inline void hostile_site_add(uscope_writer_t *w, uint64_t delta)
     uscope_slot_add(w, HOSTILE_ST_SITE, 0, HOSTILE_F_SITE_COUNT, (unsigned long long)delta);
 }
 
+static inline void hostile_site_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_SITE);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
+}
+
 /* -- storage lane${lane}/${site}/deep: dense, 1 slot */
 static inline void hostile_deep_set(uscope_writer_t *w, uint64_t value)
 {
@@ -774,6 +960,13 @@ static inline void hostile_deep_set(uscope_writer_t *w, uint64_t value)
 static inline void hostile_deep_add(uscope_writer_t *w, uint64_t delta)
 {
     uscope_slot_add(w, HOSTILE_ST_DEEP, 0, HOSTILE_F_DEEP_COUNT, (unsigned long long)delta);
+}
+
+static inline void hostile_deep_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, HOSTILE_ST_DEEP);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 /* -- event set */

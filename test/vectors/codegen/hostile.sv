@@ -6,8 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
-// A storage of one value has STORAGE_set(w, value) and STORAGE_add(w, delta). Text fields take an index from
-// uscope_string; the functions that end in _str take the text. A null handle does nothing.
+// Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
+//              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+//              STORAGE_snapshot_end(w)                ends it
+// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields
+// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.
 /* verilator lint_save */
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off UNUSEDPARAM */
@@ -213,9 +216,21 @@ package hostile_trace_pkg;
     uscope_slot_add(w, ST_W, 16'd0, F_W_W, delta);
   endfunction
 
+  function automatic void w_snapshot(input chandle w, input byte unsigned value);
+    uscope_checkpoint_begin(w, ST_W);
+    uscope_checkpoint_slot1(w, 16'd0, 64'(value));
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage state: dense, 1 slot
   function automatic void state_set(input chandle w, input class_e value);
     uscope_slot_set(w, ST_STATE, 16'd0, F_STATE_STATE, 64'(value));
+  endfunction
+
+  function automatic void state_snapshot(input chandle w, input class_e value);
+    uscope_checkpoint_begin(w, ST_STATE);
+    uscope_checkpoint_slot1(w, 16'd0, 64'(value));
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage label: dense, 1 slot
@@ -227,6 +242,12 @@ package hostile_trace_pkg;
     uscope_slot_set(w, ST_LABEL, 16'd0, F_LABEL_TEXT, 64'(uscope_string(w, value)));
   endfunction
 
+  function automatic void label_snapshot(input chandle w, input int unsigned value);
+    uscope_checkpoint_begin(w, ST_LABEL);
+    uscope_checkpoint_slot1(w, 16'd0, 64'(value));
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage signed_counter: dense, 1 slot
   function automatic void signed_counter_set(input chandle w, input shortint value);
     uscope_slot_set(w, ST_SIGNED_COUNTER, 16'd0, F_SIGNED_COUNTER_COUNT, unsigned'(64'(value)));
@@ -234,6 +255,12 @@ package hostile_trace_pkg;
 
   function automatic void signed_counter_add(input chandle w, input longint delta);
     uscope_slot_add(w, ST_SIGNED_COUNTER, 16'd0, F_SIGNED_COUNTER_COUNT, unsigned'(delta));
+  endfunction
+
+  function automatic void signed_counter_snapshot(input chandle w, input shortint value);
+    uscope_checkpoint_begin(w, ST_SIGNED_COUNTER);
+    uscope_checkpoint_slot1(w, 16'd0, unsigned'(64'(value)));
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage shared: dense, 4 slots
@@ -252,6 +279,19 @@ package hostile_trace_pkg;
     uscope_slot_put1(w, ST_SHARED, slot, 64'(v));
   endfunction
 
+  function automatic void shared_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_SHARED);
+  endfunction
+
+  function automatic void shared_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input shortint unsigned v);
+    uscope_checkpoint_slot1(w, slot, 64'(v));
+  endfunction
+
+  function automatic void shared_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage ev: dense, 1 slot
   function automatic void ev_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_EV, 16'd0, F_EV_VALUE, value);
@@ -259,6 +299,12 @@ package hostile_trace_pkg;
 
   function automatic void ev_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_EV, 16'd0, F_EV_VALUE, delta);
+  endfunction
+
+  function automatic void ev_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_EV);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage uscope_slot: sparse, 2 slots
@@ -279,6 +325,19 @@ package hostile_trace_pkg;
 
   function automatic void x_uscope_slot_clear(input chandle w, input shortint unsigned slot);
     uscope_slot_clear(w, ST_USCOPE_SLOT, slot);
+  endfunction
+
+  function automatic void x_uscope_slot_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_USCOPE_SLOT);
+  endfunction
+
+  function automatic void x_uscope_slot_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input byte unsigned id);
+    uscope_checkpoint_slot1(w, slot, 64'(id));
+  endfunction
+
+  function automatic void x_uscope_slot_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage endmodule: sparse, 65535 slots
@@ -314,6 +373,19 @@ package hostile_trace_pkg;
 
   function automatic void endmodule_clear(input chandle w, input shortint unsigned slot);
     uscope_slot_clear(w, ST_ENDMODULE, slot);
+  endfunction
+
+  function automatic void endmodule_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_ENDMODULE);
+  endfunction
+
+  function automatic void endmodule_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input byte unsigned begin_, input shortint unsigned end_, input class_e class_);
+    uscope_checkpoint_slot3(w, slot, 64'(begin_), 64'(end_), 64'(class_));
+  endfunction
+
+  function automatic void endmodule_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage all_types: dense_buffer, 2 slots
@@ -471,6 +543,26 @@ package hostile_trace_pkg;
     uscope_prop_set(w, ST_ALL_TYPES, P_ALL_TYPES_P, 64'(value));
   endfunction
 
+  function automatic void all_types_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_ALL_TYPES);
+  endfunction
+
+  function automatic void all_types_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input byte unsigned a, input shortint unsigned b, input int unsigned c, input longint unsigned d,
+      input byte e, input shortint f, input int g, input longint h, input bit i, input int unsigned j,
+      input class_e k, input level_e l);
+    uscope_checkpoint_slot8(w, slot, 64'(a), 64'(b), 64'(c), d, unsigned'(64'(e)), unsigned'(64'(f)),
+      unsigned'(64'(g)), unsigned'(h));
+    uscope_checkpoint_field(w, slot, F_ALL_TYPES_I, 64'(i));
+    uscope_checkpoint_field(w, slot, F_ALL_TYPES_J, 64'(j));
+    uscope_checkpoint_field(w, slot, F_ALL_TYPES_K, 64'(k));
+    uscope_checkpoint_field(w, slot, F_ALL_TYPES_L, 64'(l));
+  endfunction
+
+  function automatic void all_types_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage only_properties: buffer, 8 slots
   function automatic void only_properties_clear(input chandle w, input shortint unsigned slot);
     uscope_slot_clear(w, ST_ONLY_PROPERTIES, slot);
@@ -489,6 +581,12 @@ package hostile_trace_pkg;
     uscope_slot_add(w, ST_R1_0, 16'd0, F_R1_0_COUNT, delta);
   endfunction
 
+  function automatic void r1_0_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_R1_0);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage r10: dense, 1 slot
   function automatic void r10_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_R10, 16'd0, F_R10_COUNT, value);
@@ -498,6 +596,12 @@ package hostile_trace_pkg;
     uscope_slot_add(w, ST_R10, 16'd0, F_R10_COUNT, delta);
   endfunction
 
+  function automatic void r10_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_R10);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage hostile_pkg: dense, 1 slot
   function automatic void hostile_pkg_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_HOSTILE_PKG, 16'd0, F_HOSTILE_PKG_COUNT, value);
@@ -505,6 +609,12 @@ package hostile_trace_pkg;
 
   function automatic void hostile_pkg_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_HOSTILE_PKG, 16'd0, F_HOSTILE_PKG_COUNT, delta);
+  endfunction
+
+  function automatic void hostile_pkg_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_HOSTILE_PKG);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage lane${lane}/shared: sparse, 4 slots
@@ -589,6 +699,21 @@ package hostile_trace_pkg;
     uscope_slot_clear(w, ST_LANE_SHARED, slot);
   endfunction
 
+  function automatic void lane_shared_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_LANE_SHARED);
+  endfunction
+
+  function automatic void lane_shared_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input byte unsigned slot_2, input byte w_2, input byte unsigned slot_2_2, input byte unsigned a_b,
+      input byte unsigned a_b_2, input byte unsigned a_b_2_2, input byte unsigned A_B_3);
+    uscope_checkpoint_slot7(w, slot, 64'(slot_2), unsigned'(64'(w_2)), 64'(slot_2_2), 64'(a_b), 64'(a_b_2),
+      64'(a_b_2_2), 64'(A_B_3));
+  endfunction
+
+  function automatic void lane_shared_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage lane${lane}/put: sparse, 2 slots
   function automatic void put_set_str(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -634,6 +759,19 @@ package hostile_trace_pkg;
     uscope_slot_clear(w, ST_PUT, slot);
   endfunction
 
+  function automatic void put_snapshot_begin(input chandle w);
+    uscope_checkpoint_begin(w, ST_PUT);
+  endfunction
+
+  function automatic void put_snapshot_slot(input chandle w, input shortint unsigned slot,
+      input int unsigned str, input byte unsigned str_str, input int unsigned set);
+    uscope_checkpoint_slot3(w, slot, 64'(str), 64'(str_str), 64'(set));
+  endfunction
+
+  function automatic void put_snapshot_end(input chandle w);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage lane${lane}/inner.${site}/shared: dense, 1 slot
   function automatic void lane_inner_shared_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_LANE_INNER_SHARED, 16'd0, F_LANE_INNER_SHARED_COUNT, value);
@@ -641,6 +779,12 @@ package hostile_trace_pkg;
 
   function automatic void lane_inner_shared_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_LANE_INNER_SHARED, 16'd0, F_LANE_INNER_SHARED_COUNT, delta);
+  endfunction
+
+  function automatic void lane_inner_shared_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_LANE_INNER_SHARED);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- storage lane${lane}/${site}/shared: dense, 1 slot
@@ -652,6 +796,12 @@ package hostile_trace_pkg;
     uscope_slot_add(w, ST_LANE_SITE_SHARED, 16'd0, F_LANE_SITE_SHARED_COUNT, delta);
   endfunction
 
+  function automatic void lane_site_shared_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_LANE_SITE_SHARED);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage lane${lane}/${site}/${site}: dense, 1 slot
   function automatic void site_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_SITE, 16'd0, F_SITE_COUNT, value);
@@ -661,6 +811,12 @@ package hostile_trace_pkg;
     uscope_slot_add(w, ST_SITE, 16'd0, F_SITE_COUNT, delta);
   endfunction
 
+  function automatic void site_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_SITE);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
   // -- storage lane${lane}/${site}/deep: dense, 1 slot
   function automatic void deep_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_DEEP, 16'd0, F_DEEP_COUNT, value);
@@ -668,6 +824,12 @@ package hostile_trace_pkg;
 
   function automatic void deep_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_DEEP, 16'd0, F_DEEP_COUNT, delta);
+  endfunction
+
+  function automatic void deep_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_DEEP);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 
   // -- event set

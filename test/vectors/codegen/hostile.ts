@@ -11,11 +11,12 @@
  *     trace.STORAGE.clear(slot)               empties a slot of a sparse storage
  *     trace.STORAGE.propPROPERTY(value)       sets a property of the storage
  *     trace.evEVENT(field, ...)               an event
+ *     trace.STORAGE.snapshot(checkpoint, bytes)  its state, in a checkpoint callback
  *
  * A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().
  */
 import { createHash } from 'node:crypto';
-import { parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
+import { type CheckpointSnapshot, parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
 
 /** Of the schema this was generated from; a trace with another one is refused. */
 export const SCHEMA_SHA256 = 'ec4b24cc2c793108296af410c5689abb450b7667fb98d77e41f15b88c1d30577';
@@ -222,6 +223,11 @@ export class WStorage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_W, 0, F_W_W, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_W, bytes);
+  }
 }
 
 /** storage state: dense, 1 slot */
@@ -235,6 +241,11 @@ export class StateStorage {
   set(value: Class): void {
     this.#writer.slotSet(ST_STATE, 0, F_STATE_STATE, value);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_STATE, bytes);
+  }
 }
 
 /** storage label: dense, 1 slot */
@@ -247,6 +258,11 @@ export class LabelStorage {
 
   set(value: string | number): void {
     this.#writer.slotSet(ST_LABEL, 0, F_LABEL_TEXT, value);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_LABEL, bytes);
   }
 }
 
@@ -264,6 +280,11 @@ export class SignedCounterStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_SIGNED_COUNTER, 0, F_SIGNED_COUNTER_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_SIGNED_COUNTER, bytes);
   }
 }
 
@@ -286,6 +307,11 @@ export class SharedStorage {
   put(slot: number, v: number): void {
     this.#writer.slotSet(ST_SHARED, slot, F_SHARED_V, v);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_SHARED, bytes);
+  }
 }
 
 /** storage ev: dense, 1 slot */
@@ -302,6 +328,11 @@ export class EvStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_EV, 0, F_EV_VALUE, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_EV, bytes);
   }
 }
 
@@ -327,6 +358,11 @@ export class UscopeSlotStorage {
 
   clear(slot: number): void {
     this.#writer.slotClear(ST_USCOPE_SLOT, slot);
+  }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_USCOPE_SLOT, bytes);
   }
 }
 
@@ -366,6 +402,11 @@ export class EndmoduleStorage {
 
   clear(slot: number): void {
     this.#writer.slotClear(ST_ENDMODULE, slot);
+  }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_ENDMODULE, bytes);
   }
 }
 
@@ -496,6 +537,11 @@ export class AllTypesStorage {
   propP(value: number): void {
     this.#writer.propSet(ST_ALL_TYPES, P_ALL_TYPES_P, value);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_ALL_TYPES, bytes);
+  }
 }
 
 /** storage only_properties: buffer, 8 slots */
@@ -512,6 +558,11 @@ export class OnlyPropertiesStorage {
 
   propHead(value: number): void {
     this.#writer.propSet(ST_ONLY_PROPERTIES, P_ONLY_PROPERTIES_HEAD, value);
+  }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_ONLY_PROPERTIES, bytes);
   }
 }
 
@@ -530,6 +581,11 @@ export class R1_0Storage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_R1_0, 0, F_R1_0_COUNT, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_R1_0, bytes);
+  }
 }
 
 /** storage r10: dense, 1 slot */
@@ -547,6 +603,11 @@ export class R10Storage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_R10, 0, F_R10_COUNT, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_R10, bytes);
+  }
 }
 
 /** storage hostile_pkg: dense, 1 slot */
@@ -563,6 +624,11 @@ export class HostilePkgStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_HOSTILE_PKG, 0, F_HOSTILE_PKG_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_HOSTILE_PKG, bytes);
   }
 }
 
@@ -644,6 +710,11 @@ export class LaneSharedStorage {
   clear(slot: number): void {
     this.#writer.slotClear(ST_LANE_SHARED, slot);
   }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_LANE_SHARED, bytes);
+  }
 }
 
 /** storage lane${lane}/put: sparse, 2 slots */
@@ -679,6 +750,11 @@ export class PutStorage {
   clear(slot: number): void {
     this.#writer.slotClear(ST_PUT, slot);
   }
+
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_PUT, bytes);
+  }
 }
 
 /** storage lane${lane}/inner.${site}/shared: dense, 1 slot */
@@ -695,6 +771,11 @@ export class LaneInnerSharedStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_LANE_INNER_SHARED, 0, F_LANE_INNER_SHARED_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_LANE_INNER_SHARED, bytes);
   }
 }
 
@@ -713,6 +794,11 @@ export class LaneSiteSharedStorage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_LANE_SITE_SHARED, 0, F_LANE_SITE_SHARED_COUNT, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_LANE_SITE_SHARED, bytes);
+  }
 }
 
 /** storage lane${lane}/${site}/${site}: dense, 1 slot */
@@ -730,6 +816,11 @@ export class SiteStorage {
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_SITE, 0, F_SITE_COUNT, delta);
   }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_SITE, bytes);
+  }
 }
 
 /** storage lane${lane}/${site}/deep: dense, 1 slot */
@@ -746,6 +837,11 @@ export class DeepStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_DEEP, 0, F_DEEP_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_DEEP, bytes);
   }
 }
 

@@ -9,8 +9,12 @@
  *              plain_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              plain_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              plain_ev_EVENT(w, field, ...)                an event
- * A storage of one value has plain_STORAGE_set(w, value) and plain_STORAGE_add(w, delta). Text fields take an index
- * from uscope_string; the functions that end in _str take the text. A null handle does nothing.
+ * Checkpoint:  plain_STORAGE_snapshot_begin(w)              begins the state of a storage
+ *              plain_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+ *              plain_STORAGE_snapshot_end(w)                ends it
+ * A storage of one value has plain_STORAGE_set(w, value), plain_STORAGE_add(w, delta) and
+ * plain_STORAGE_snapshot(w, value). Text fields take an index from uscope_string; the functions that end in _str take
+ * the text. A null handle does nothing.
  */
 
 #include <stdbool.h>
@@ -58,6 +62,13 @@ static inline void plain_ticks_set(uscope_writer_t *w, uint64_t value)
 static inline void plain_ticks_add(uscope_writer_t *w, uint64_t delta)
 {
     uscope_slot_add(w, PLAIN_ST_TICKS, 0, PLAIN_F_TICKS_COUNT, (unsigned long long)delta);
+}
+
+static inline void plain_ticks_snapshot(uscope_writer_t *w, uint64_t value)
+{
+    uscope_checkpoint_begin(w, PLAIN_ST_TICKS);
+    uscope_checkpoint_slot1(w, 0, (unsigned long long)value);
+    uscope_checkpoint_end(w);
 }
 
 #ifdef __cplusplus

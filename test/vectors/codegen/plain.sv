@@ -6,8 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
-// A storage of one value has STORAGE_set(w, value) and STORAGE_add(w, delta). Text fields take an index from
-// uscope_string; the functions that end in _str take the text. A null handle does nothing.
+// Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
+//              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
+//              STORAGE_snapshot_end(w)                ends it
+// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields
+// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.
 /* verilator lint_save */
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off UNUSEDPARAM */
@@ -34,6 +37,12 @@ package plain_trace_pkg;
 
   function automatic void ticks_add(input chandle w, input longint unsigned delta);
     uscope_slot_add(w, ST_TICKS, 16'd0, F_TICKS_COUNT, delta);
+  endfunction
+
+  function automatic void ticks_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_TICKS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
   endfunction
 endpackage
 /* verilator lint_restore */

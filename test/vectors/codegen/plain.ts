@@ -11,11 +11,12 @@
  *     trace.STORAGE.clear(slot)               empties a slot of a sparse storage
  *     trace.STORAGE.propPROPERTY(value)       sets a property of the storage
  *     trace.evEVENT(field, ...)               an event
+ *     trace.STORAGE.snapshot(checkpoint, bytes)  its state, in a checkpoint callback
  *
  * A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().
  */
 import { createHash } from 'node:crypto';
-import { parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
+import { type CheckpointSnapshot, parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';
 
 /** Of the schema this was generated from; a trace with another one is refused. */
 export const SCHEMA_SHA256 = '9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473';
@@ -42,6 +43,11 @@ export class TicksStorage {
 
   add(delta: number | bigint): void {
     this.#writer.slotAdd(ST_TICKS, 0, F_TICKS_COUNT, delta);
+  }
+
+  /** The state of the storage in a checkpoint callback: its slots, packed (§8.5). */
+  snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
+    checkpoint.storage(ST_TICKS, bytes);
   }
 }
 

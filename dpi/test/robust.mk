@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+# ThreadSanitizer, and fuzzing of everything the client parses.
+
+TSAN_NAMES = endurance session resume
+TSAN_FLAGS = -O1 -fsanitize=thread -fno-omit-frame-pointer
+
+TSAN_OBJ = $(CLIENT:src/%.c=$(B)/tsan/%.o) $(TEST_COMMON:test/%.c=$(B)/tsan/%.o)
+$(B)/tsan/%.o: src/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(TSAN_FLAGS) -c $< -o $@
+$(B)/tsan/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(TSAN_FLAGS) -c $< -o $@
+$(B)/tsan_%: test/test_%.c $(TSAN_OBJ)
+	$(CC) $(TEST_CFLAGS) $(TSAN_FLAGS) $< $(TSAN_OBJ) $(LIBS) -o $@
+
+.PHONY: test-threads test-fuzz fuzz
+test: test-threads test-fuzz
+
+test-threads: $(TSAN_NAMES:%=$(B)/tsan_%)
+	@set -e; for t in $(TSAN_NAMES); do echo "== $$t (ThreadSanitizer)"; \
+	  TSAN_OPTIONS=suppressions=test/tsan.supp:halt_on_error=1 $(B)/tsan_$$t; done
+
+# -- ten thousand traces one after the other, under LeakSanitizer too
+.PHONY: endurance
+endurance: $(B)/test_endurance $(B)/san_endurance
+	LIVES=10000 $(B)/test_endurance thousand
+	LIVES=10000 LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
+
+# -- fuzzing: make fuzz RUNS=1000000; a short form is part of the tests. What is found stays in build/found_*.
+
+CLANG ?= clang
+FUZZ_NAMES = message schema replies keys
+RUNS ?= 1000000
+FUZZ_FLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -O1 -fno-sanitize-recover=all
+FUZZ_OBJ = $(CLIENT:src/%.c=$(B)/fuzzing/%.o)
+
+$(B)/fuzzing/%.o: src/%.c $(HEADERS)
+	@mkdir -p $(@D)
+	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined -c $< -o $@
+$(B)/fuzz_%: test/fuzz/fuzz_%.c $(FUZZ_OBJ)
+	$(CLANG) $(FUZZ_FLAGS) -fsanitize=fuzzer,address,undefined $^ $(LIBS) -o $@
+
+# Seeds are only read: what fuzzing finds goes to the first directory.
+SEEDS_message = ../test/vectors/bridge
+SEEDS_replies = ../test/vectors/bridge
+SEEDS_schema = ../test/vectors/format
+FUZZ_OPTIONS = -max_len=8192 -rss_limit_mb=512 -verbosity=0 -print_final_stats=1 -dict=test/fuzz/bridge.dict
+FUZZ_LINES = grep -E 'stat::number_of_executed_units|ERROR|SUMMARY|panic|runtime error'
+
+$(B)/fuzzed_%: $(B)/fuzz_% FORCE
+	@mkdir -p $(B)/corpus/$*
+	@echo "== fuzz $* ($(RUNS) inputs)"
+	@$< -runs=$(RUNS) $(FUZZ_OPTIONS) -artifact_prefix=$(B)/found_$*_ $(B)/corpus/$* $(SEEDS_$*) > $@.log 2>&1 \
+	  && $(FUZZ_LINES) $@.log || { tail -40 $@.log; exit 1; }
+
+.PHONY: FORCE
+fuzz: $(FUZZ_NAMES:%=$(B)/fuzzed_%)
+
+ifeq ($(shell command -v $(CLANG) 2>/dev/null),)
+test-fuzz:
+	@echo "No clang: fuzzing is left out."
+else
+test-fuzz:
+	@$(MAKE) --no-print-directory fuzz RUNS=5000
+endif

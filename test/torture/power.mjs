@@ -1,0 +1,380 @@
+// @ts-check
+/**
+ * Power loss at every write of a session: `node test/torture/power.mjs [--segments N] [--random N] [--seed N]`, after `npm run build`.
+ *
+ * The session runs on a disk that remembers (power-disk.mjs). For every write, and everything that may have become of it, what is found on the disk
+ * must open to a prefix of what was recorded that holds all that was promised; `recover` must make a whole file of it; and a writer that resumes
+ * must end with what an undisturbed one writes.
+ */
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { crashes, PowerDisk } from './power-disk.mjs';
+
+const FRAMES_PER_SEGMENT = 8;
+const PERIOD_PS = 1000;
+const SESSION = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
+/** Every so many crashes a writer resumes what was found; it costs as much as the session. */
+const RESUME_EVERY = 97;
+const MAX_PROBLEMS = 20;
+
+/**
+ * What is tested, so that the same code runs on the built package and, in the tests, on the sources.
+ * @typedef {object} Library
+ * @property {typeof import('../../sdk/src/writer/index.js').RecordWriter} RecordWriter
+ * @property {typeof import('../../sdk/src/writer/record-batch.js').RecordBatch} RecordBatch
+ * @property {typeof import('../../sdk/src/writer/index.js').resumeTrace} resumeTrace
+ * @property {typeof import('../../sdk/src/reader/index.js').openTrace} openTrace
+ * @property {typeof import('../../sdk/src/reader/index.js').memorySource} memorySource
+ * @property {typeof import('../../sdk/src/convert/recover/index.js').recoverTrace} recoverTrace
+ * @property {typeof import('../../sdk/src/protocols/cpu/index.js').createCpuSummarizer} createCpuSummarizer
+ */
+
+/**
+ * @typedef {object} PowerOptions
+ * @property {Library} library
+ * @property {number} segments Segments of the session, at least.
+ * @property {number} random Random mixtures of sector versions per write.
+ * @property {number} seed
+ * @property {number} [recoverEvery] `recover` runs on every so many crashes; default 1.
+ * @property {(text: string) => void} [progress]
+ *
+ * @typedef {object} PowerResult
+ * @property {number} segments
+ * @property {number} writes
+ * @property {number} crashes
+ * @property {number} recovered Crashes of which `recover` made a whole file.
+ * @property {number} resumed Crashes after which a writer resumed and ended as an undisturbed one.
+ * @property {string[]} problems What went wrong, the first 20.
+ */
+
+/**
+ * @param {PowerOptions} options
+ * @returns {Promise<PowerResult>}
+ */
+export async function powerTorture(options) {
+  // In memory where there is such a directory: what happens to a disk is in the log, and real syncs would only cost time.
+  const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
+  const directory = mkdtempSync(join(parent, 'uscope-power-'));
+  try {
+    return await new PowerTorture(options, directory).run();
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+class PowerTorture {
+  /** @type {string[]} */
+  problems = [];
+  counts = { crashes: 0, recovered: 0, resumed: 0 };
+  /** Every frame of the undisturbed session, as text; and its strings. @type {readonly string[]} */
+  frames = [];
+  /** @type {readonly string[]} */
+  strings = [];
+
+  /** @param {PowerOptions} options @param {string} directory */
+  constructor(options, directory) {
+    this.options = options;
+    this.library = options.library;
+    this.directory = directory;
+    this.choose = generator(options.seed);
+  }
+
+  async run() {
+    const disk = new PowerDisk();
+    const total = this.options.segments * FRAMES_PER_SEGMENT;
+    const writer = await this.library.RecordWriter.create(this.#writerOptions(disk));
+    await this.#record(writer, 0, total);
+    const stats = await writer.close({ status: 1 });
+    await this.#setReference(disk.content);
+    await this.#crashAll(disk, { frames: 0n, strings: 0n }, true);
+    const writes = disk.log.filter(({ operation }) => operation.kind === 'write').length;
+    return { segments: stats.segments, writes, ...this.counts, problems: this.problems };
+  }
+
+  /** @param {PowerDisk} disk */
+  #writerOptions(disk) {
+    return {
+      path: join(this.directory, 'core0.uscope'), // the disk has one file, which is not there
+      schema: SCHEMA,
+      checkpointIntervalPs: FRAMES_PER_SEGMENT * PERIOD_PS,
+      maxDelayMs: 0,
+      sessionId: SESSION,
+      summarizer: this.library.createCpuSummarizer,
+      openOutput: disk.open,
+      onDurable: (/** @type {bigint} */ frames, /** @type {bigint} */ strings) => {
+        disk.promised = { frames, strings };
+      },
+    };
+  }
+
+  /**
+   * Frames `from` up to `to`, some at a time, so that groups of one and of several segments are committed.
+   * @param {InstanceType<Library['RecordWriter']>} writer
+   * @param {number} from
+   * @param {number} to
+   */
+  async #record(writer, from, to) {
+    const { RecordBatch } = this.library;
+    for (let frame = from; frame < to; ) {
+      const end = Math.min(to, frame + 1 + this.choose(3 * FRAMES_PER_SEGMENT));
+      const batch = new RecordBatch();
+      for (; frame < end; frame++) appendFrame(batch, frame);
+      writer.push(batch.words, 0, batch.length);
+      if (this.choose(2) === 0) await writer.flush();
+      else await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** @param {Uint8Array} bytes */
+  async #setReference(bytes) {
+    const { frames, strings } = await this.#read(bytes);
+    this.frames = frames;
+    this.strings = strings;
+  }
+
+  /**
+   * @param {PowerDisk} disk
+   * @param {import('./power-disk.mjs').Promised} before promised by an earlier life of the session
+   * @param {boolean} mayResume
+   */
+  async #crashAll(disk, before, mayResume) {
+    const { random, recoverEvery = 1, progress } = this.options;
+    for (const crash of crashes(disk, { random, choose: this.choose })) {
+      if (this.problems.length >= MAX_PROBLEMS) return;
+      const number = this.counts.crashes++;
+      if (number % 500 === 0) progress?.(`${number} crashes, ${this.problems.length} problems`);
+      const promised = crash.promised.frames > before.frames ? crash.promised : before;
+      await this.#attempt(crash.name, async () => {
+        await this.#mustOpen(crash, promised);
+        if (number % recoverEvery === 0) await this.#mustRecover(crash, promised);
+        if (mayResume && number % RESUME_EVERY === RESUME_EVERY - 1) await this.#mustResume(crash, promised);
+      });
+    }
+  }
+
+  /** @param {string} name @param {() => Promise<void>} action */
+  async #attempt(name, action) {
+    try {
+      await action();
+    } catch (error) {
+      this.problems.push(`${name}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  /**
+   * The reader opens what is there, without repair.
+   * @param {import('./power-disk.mjs').Crash} crash
+   * @param {import('./power-disk.mjs').Promised} promised
+   */
+  async #mustOpen({ image, created }, promised) {
+    if (!created) return; // until then the client has been told nothing, not even that there is a file
+    this.#compare('reader', await this.#read(image), promised);
+  }
+
+  /**
+   * @param {import('./power-disk.mjs').Crash} crash
+   * @param {import('./power-disk.mjs').Promised} promised
+   */
+  async #mustRecover({ image, created }, promised) {
+    if (!created) return;
+    const input = join(this.directory, 'input.uscope');
+    const output = join(this.directory, 'output.uscope');
+    writeFileSync(input, image);
+    const { recoverTrace, createCpuSummarizer } = this.library;
+    const report = await recoverTrace({ input, output, force: true, summarizer: createCpuSummarizer });
+    const content = await this.#read(new Uint8Array(readFileSync(output)));
+    this.#compare('recover', content, promised);
+    if (report.saved.frames !== content.frames.length) fail('recover counts frames that are not there');
+    this.counts.recovered++;
+  }
+
+  /**
+   * @param {import('./power-disk.mjs').Crash} crash
+   * @param {import('./power-disk.mjs').Promised} promised
+   */
+  async #mustResume({ image, created }, promised) {
+    if (!created) return;
+    const disk = new PowerDisk(image);
+    const writer = await this.library.resumeTrace(this.#writerOptions(disk));
+    if (!writer) fail('the session is not resumed');
+    else {
+      if (writer.nextFrame < promised.frames)
+        fail(`resumed at ${writer.nextFrame} of ${promised.frames} frames`);
+      await this.#record(writer, 0, this.frames.length); // what is there is skipped
+      await writer.close({ status: 1 });
+      const { frames, strings } = await this.#read(disk.content);
+      if (frames.join() !== this.frames.join()) fail('the resumed trace is another one than the undisturbed');
+      if (strings.join() !== this.strings.join())
+        fail('the resumed trace has other strings than the undisturbed');
+      this.counts.resumed++;
+      // Power may fail again, at the first writes of the resumed session too.
+      disk.log.length = Math.min(disk.log.length, 12);
+      await this.#crashAll(disk, promised, false);
+    }
+  }
+
+  /**
+   * @param {string} who
+   * @param {{ frames: readonly string[], strings: readonly string[] }} found
+   * @param {import('./power-disk.mjs').Promised} promised
+   */
+  #compare(who, { frames, strings }, promised) {
+    if (BigInt(frames.length) < promised.frames)
+      fail(`${who}: ${frames.length} of ${promised.frames} promised frames`);
+    if (BigInt(strings.length) < promised.strings)
+      fail(`${who}: ${strings.length} of ${promised.strings} promised strings`);
+    const wrong = frames.findIndex((frame, index) => frame !== this.frames[index]);
+    if (wrong >= 0) fail(`${who}: frame ${wrong} is not the one recorded`);
+    const other = strings.findIndex((text, index) => text !== this.strings[index]);
+    if (other >= 0) fail(`${who}: string ${other} is not the one recorded`);
+  }
+
+  /** @param {Uint8Array} bytes */
+  async #read(bytes) {
+    const { openTrace, memorySource } = this.library;
+    const trace = await openTrace(memorySource(bytes));
+    const frames = [];
+    for await (const { timePs, items } of trace.frames()) {
+      const texts = items.map((item) =>
+        item.kind === 'op' ? Object.values(item).join() : [...item.payload].join(),
+      );
+      frames.push(`${timePs}: ${texts.join('; ')}`);
+    }
+    const strings = [];
+    const count = await trace.strings.count();
+    for (let index = 0; index < count; index++) strings.push((await trace.strings.get(index)) ?? '');
+    // The state behind the last frame is asked too: it comes from a checkpoint and its segment's frames.
+    await trace.stateAt(trace.totalTimePs);
+    return { frames, strings };
+  }
+}
+
+/** @param {string} problem @returns {never} */
+function fail(problem) {
+  throw new Error(problem);
+}
+
+/**
+ * A counter, an entity, a property, and in every fifth frame a string with the event that names it: some frames take several sectors.
+ * @param {InstanceType<Library['RecordBatch']>} batch
+ * @param {number} frame
+ */
+function appendFrame(batch, frame) {
+  const hasString = frame % 5 === 0;
+  const index = frame / 5;
+  if (hasString)
+    batch.string(index, new TextEncoder().encode(`text ${frame} ${'x'.repeat((frame * 37) % 400)}`));
+  batch.begin(BigInt(frame * PERIOD_PS));
+  batch.op(3, 1, 0, 0, 1, 0);
+  batch.op(1, 0, frame % 16, 1, (frame * 2654435761) >>> 0, frame);
+  batch.op(4, 2, 0, 0, frame & 0xffff, 0);
+  if (hasString) {
+    const { view, offset } = batch.event(0, 8);
+    view.setUint32(offset, frame, true);
+    view.setUint32(offset + 4, index, true);
+  }
+  batch.end(hasString ? 4 : 3, frame);
+}
+
+/** @param {string} name @param {number} type */
+const field = (name, type, role = 0) => ({ name, type, enumId: 0, role, pairId: 0 });
+const [U16, U32, U64, STRING_REF] = [2, 3, 4, 10];
+/** @type {any} */
+const SCHEMA = {
+  clocks: [{ name: 'core_clk', clockId: 0, periodPs: PERIOD_PS }],
+  scopes: [
+    { name: 'root', scopeId: 0, parentId: 0xffff, protocol: null, clockId: 0xff },
+    { name: 'core0', scopeId: 1, parentId: 0, protocol: 'cpu', clockId: 0 },
+  ],
+  enums: [],
+  storages: [
+    {
+      name: 'entities',
+      storageId: 0,
+      numSlots: 16,
+      flags: 1,
+      scopeId: 1,
+      fields: [field('entity_id', U32), field('pc', U64)],
+      properties: [],
+    },
+    {
+      name: 'cycles',
+      storageId: 1,
+      numSlots: 1,
+      flags: 0,
+      scopeId: 1,
+      fields: [field('count', U64)],
+      properties: [],
+    },
+    {
+      name: 'rob',
+      storageId: 2,
+      numSlots: 8,
+      flags: 3,
+      scopeId: 1,
+      fields: [field('entity_id', U32)],
+      properties: [field('retire_ptr', U16, 1)],
+    },
+  ],
+  events: [
+    {
+      name: 'annotate',
+      eventTypeId: 0,
+      scopeId: 1,
+      fields: [field('entity_id', U32), field('text', STRING_REF)],
+    },
+  ],
+  summaryFields: [],
+};
+
+/** @param {number} seed @returns {(below: number) => number} */
+function generator(seed) {
+  let state = (seed * 2654435761 + 1) >>> 0;
+  return (below) => {
+    state ^= state << 13;
+    state ^= state >>> 17;
+    state ^= state << 5;
+    state >>>= 0;
+    return state % below;
+  };
+}
+
+async function main() {
+  const { values } = parseArgs({
+    options: {
+      segments: { type: 'string', default: '200' },
+      random: { type: 'string', default: '4' },
+      seed: { type: 'string', default: '1' },
+      'recover-every': { type: 'string', default: '1' },
+    },
+  });
+  const dist = (/** @type {string} */ path) =>
+    import(new URL(`../../sdk/dist/${path}.js`, import.meta.url).href);
+  const [index, batch, recover] = await Promise.all([
+    dist('index'),
+    dist('writer/record-batch'),
+    dist('convert/recover/index'),
+  ]);
+  const result = await powerTorture({
+    library: { ...index, RecordBatch: batch.RecordBatch, recoverTrace: recover.recoverTrace },
+    segments: Number(values.segments),
+    random: Number(values.random),
+    seed: Number(values.seed),
+    recoverEvery: Number(values['recover-every']),
+    progress: (text) => console.log(text),
+  });
+  const { segments, writes, crashes: count, recovered, resumed, problems } = result;
+  console.log(
+    `${segments} segments, ${writes} writes, ${count} crashes: ${recovered} recovered, ${resumed} resumed`,
+  );
+  for (const problem of problems) console.log(`FAILED ${problem}`);
+  console.log(
+    problems.length === 0 ? 'nothing promised was lost' : `${problems.length} problems, seed ${values.seed}`,
+  );
+  process.exitCode = problems.length === 0 ? 0 : 1;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -1,0 +1,59 @@
+// @ts-check
+/**
+ * The kill loop: `npm run torture -- [--runs N] [--seed N] [--only KIND] [--jobs N]`. Prints a line for every run that went wrong, with the
+ * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. Exit status 1 when anything was lost or duplicated.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { buildSimulator } from './build.mjs';
+import { SCENARIOS, tortureRun } from './scenarios.mjs';
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '50' },
+    seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
+    only: { type: 'string' },
+    jobs: { type: 'string', default: '2' },
+  },
+});
+
+const kinds = values.only ? values.only.split(',') : Object.keys(SCENARIOS);
+for (const kind of kinds)
+  if (!(kind in SCENARIOS)) throw new Error(`${kind} is none of ${Object.keys(SCENARIOS)}`);
+if (!existsSync(fileURLToPath(new URL('../../sdk/dist/index.js', import.meta.url))))
+  throw new Error('build the package first: npm run build');
+
+const runs = Number(values.runs);
+const firstSeed = Number(values.seed);
+const simulator = buildSimulator();
+console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}`);
+
+/** @type {Map<string, { runs: number, kills: number, completed: number, durable: number, failed: number }>} */
+const sums = new Map(kinds.map((kind) => [kind, { runs: 0, kills: 0, completed: 0, durable: 0, failed: 0 }]));
+let next = 0;
+let failed = 0;
+
+async function work() {
+  while (next < runs) {
+    const index = next++;
+    const kind = kinds[index % kinds.length];
+    const outcome = await tortureRun(kind, firstSeed + index, simulator);
+    const sum = sums.get(kind);
+    if (!sum) continue;
+    sum.runs++;
+    sum.kills += outcome.kills;
+    sum.completed += outcome.completed;
+    sum.durable += outcome.durable;
+    if (outcome.problems.length > 0) {
+      failed++;
+      sum.failed++;
+      console.log(`FAILED ${kind} --seed ${outcome.seed}: ${outcome.problems.join('; ')}\n${outcome.output}`);
+    }
+  }
+}
+await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+
+console.table(Object.fromEntries(sums));
+console.log(failed === 0 ? `${runs} runs: nothing lost, nothing twice` : `${failed} of ${runs} runs failed`);
+process.exitCode = failed === 0 ? 0 : 1;

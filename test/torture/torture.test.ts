@@ -1,0 +1,41 @@
+/** Fifty runs in which something is killed at a random moment; `npm run torture -- --runs N` for more. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { buildSdk } from '../support/processes.js';
+import { buildSimulator } from './build.mjs';
+import { type Outcome, SCENARIOS, tortureRun } from './scenarios.mjs';
+
+const kinds = Object.keys(SCENARIOS);
+const RUNS = 56;
+const AT_A_TIME = 4;
+const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
+
+describe('when something is killed at a random moment', () => {
+  let simulator = '';
+  beforeAll(() => {
+    buildSdk();
+    simulator = buildSimulator();
+  });
+
+  it(`nothing that was complete is lost, nothing comes twice (seeds from ${seed})`, async () => {
+    const outcomes: Outcome[] = [];
+    let next = 0;
+    const work = async (): Promise<void> => {
+      while (next < RUNS) {
+        const index = next++;
+        outcomes.push(await tortureRun(kinds[index % kinds.length], seed + index, simulator));
+      }
+    };
+    await Promise.all(Array.from({ length: AT_A_TIME }, work));
+    const wrong = outcomes
+      .filter(({ problems }) => problems.length > 0)
+      .map(
+        (run) =>
+          `npm run torture -- --runs 1 --only ${run.kind} --seed ${run.seed}\n${run.problems.join('\n')}\n${run.output}`,
+      );
+    expect(wrong).toEqual([]);
+    const sum = (of: (run: Outcome) => number): number => outcomes.reduce((total, run) => total + of(run), 0);
+    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(50);
+    expect(sum(({ durable }) => durable)).toBeGreaterThan(10_000);
+    expect(sum(({ completed }) => completed)).toBeGreaterThan(sum(({ durable }) => durable));
+  });
+});
