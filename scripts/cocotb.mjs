@@ -11,6 +11,8 @@ import { printResult, ROOT, run, runStep } from './step.mjs';
 const FOLDER = join(ROOT, 'cocotb-adapter');
 const PYTHON = join(FOLDER, '.venv', 'bin', 'python');
 const PACKAGES = ['pyzmq', 'msgpack', 'cocotb', 'pytest', 'mypy'];
+/** A second SystemVerilog front end for the tests of generated code, which do without it where there is none. */
+const EXTRA_PACKAGES = ['pyslang'];
 const INSTALL_TIMEOUT_MS = 3 * 60_000;
 const TEST_TIMEOUT_MS = 5 * 60_000;
 
@@ -58,11 +60,18 @@ async function prepare() {
     timeoutMs: INSTALL_TIMEOUT_MS,
   });
   if (imports.ok) return null;
-  const pip = await run({
+  if (!(await pipInstalls(PACKAGES))) return `pip could not install ${PACKAGES.join(', ')}`;
+  await pipInstalls(EXTRA_PACKAGES);
+  return null;
+}
+
+/** @param {readonly string[]} packages */
+async function pipInstalls(packages) {
+  const { ok } = await run({
     title: 'pip',
     command: PYTHON,
-    args: ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...PACKAGES],
+    args: ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...packages],
     timeoutMs: INSTALL_TIMEOUT_MS,
   });
-  return pip.ok ? null : `pip could not install ${PACKAGES.join(', ')}`;
+  return ok;
 }

@@ -71,12 +71,26 @@ const NEEDS = {
     optional: true,
     wanted: true,
   },
+  icarus: {
+    what: 'Icarus Verilog (the tests of the cocotb adapter run less without it)',
+    debian: 'iverilog',
+    present: () => succeeds('iverilog', ['-V']),
+    optional: true,
+    wanted: true,
+  },
+  venv: {
+    what: 'Python environments (the tests of the cocotb adapter are skipped without them)',
+    debian: 'python3-venv',
+    present: () => succeeds('python3', ['-c', 'import venv, ensurepip']),
+    optional: true,
+    wanted: true,
+  },
 };
 
 const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 
 /** What is needed beyond `ALWAYS`: `bench` compares with waveforms, `test` checks how C is formatted. */
-const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat', 'chromium'] };
+const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat', 'chromium', 'icarus', 'venv'] };
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */
 

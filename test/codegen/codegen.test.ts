@@ -1,8 +1,9 @@
 /** Generated code meets the tools of its language: it is clean, and it makes the calls it promises, the same in every language. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckpointSnapshot, TraceWriter } from '../../sdk/src/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
@@ -52,6 +53,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+/** The environment that `npm test` makes has pyslang and mypy. */
+const VENV_PYTHON = fileURLToPath(new URL('../../cocotb-adapter/.venv/bin/python', import.meta.url));
+const PYTHON = existsSync(VENV_PYTHON) ? VENV_PYTHON : 'python3';
+
 const succeeds = (program: string, ...args: string[]): boolean =>
   spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 
@@ -92,7 +97,7 @@ describe('SystemVerilog', () => {
     expect(run('verilator', '--lint-only', '-Wall', '-I.', 'uscope_pkg.sv', `${name}.sv`)).toBe(''),
   );
 
-  it.skipIf(!succeeds('python3', '-c', 'import pyslang')).each(NAMES)(
+  it.skipIf(!succeeds(PYTHON, '-c', 'import pyslang')).each(NAMES)(
     '%s: pyslang has nothing to say',
     (name) => {
       const script = file(
@@ -110,7 +115,7 @@ for diagnostic in compilation.getAllDiagnostics():
     print(diagnostic.code, diagnostic.args, diagnostic.location.offset)
 `,
       );
-      expect(run('python3', script, 'uscope_pkg.sv', `${name}.sv`)).toBe('');
+      expect(run(PYTHON, script, 'uscope_pkg.sv', `${name}.sv`)).toBe('');
     },
   );
 
@@ -136,9 +141,9 @@ for diagnostic in compilation.getAllDiagnostics():
 describe('Python', () => {
   it.each(NAMES)('%s compiles', (name) => expect(run('python3', '-m', 'py_compile', `${name}.py`)).toBe(''));
 
-  it.skipIf(!succeeds('python3', '-m', 'mypy', '--version'))('is clean for mypy --strict', () => {
+  it.skipIf(!succeeds(PYTHON, '-m', 'mypy', '--version'))('is clean for mypy --strict', () => {
     file('program.py', PYTHON_PROGRAM);
-    run('python3', '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'plain.py', 'program.py');
+    run(PYTHON, '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'plain.py', 'program.py');
   });
 
   it('makes the calls it promises', () => {
