@@ -9,7 +9,7 @@
 #include "fake_daemon.h"
 #include "messages.h"
 
-enum { MOST_TRACES = 32 };
+enum { MOST_TRACES = 128 };
 
 /** A place in the stream. */
 struct mark {

@@ -15,7 +15,7 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #endif
 
-enum { THREADS = 6, CYCLES = 3000, ROUNDS = 12 }; /* fewer traces at a time than the daemon remembers */
+enum { THREADS = 6, CYCLES = 3000, ROUNDS = 12 }; /* fewer traces in all than the daemon remembers: 128 */
 
 /* -- threads */
 
