@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { decompressLz4Blob } from '../format/compression.js';
-import { compressInPool, releaseCompressed } from './compression-pool.js';
+import { compressInPool, findModule, releaseCompressed } from './compression-pool.js';
 import { decompress } from './compressor.js';
 import { WriterMemory } from './kernel/writer-memory.js';
 import { Lz4Compressor } from './lz4-compressor.js';
@@ -72,7 +72,7 @@ describe('LZ4 in the memory of the writer', () => {
 });
 
 describe.each(['lz4', 'zstd'] as const)('%s without a memory of its own', (method) => {
-  it('is the same bytes after decompression', async () => {
+  it.skipIf(findModule(`${method}-napi`) === null)('is the same bytes after decompression', async () => {
     const raw = Buffer.from('time flies like an arrow, '.repeat(5000));
     const blob = await compressInPool(method, 1, raw);
     expect(Buffer.compare(await decompress(method, Buffer.from(blob), raw.length), raw)).toBe(0);
