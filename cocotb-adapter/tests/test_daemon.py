@@ -128,6 +128,8 @@ def test_what_the_schema_does_not_allow_is_refused_counted_and_said_once(
         (lambda t: setattr(t.core0.regs[0], "x", 1), 'core0/regs has no "x" (it has value)'),
         (lambda t: t.emit("core0/x"), 'OP_EVENT: the schema has no event "core0/x"'),
         (lambda t: t.emit("core0/flush", entity_id=1), "missing: reason"),
+        (lambda t: t.string("x" * 65_521), "OP_STRING: core0: a text of 65521 bytes; at most 65520 are allowed"),
+        (lambda t: t.string("\ud800"), "OP_STRING: core0: a text has no UTF-8 form"),
         (lambda t: t.emit("core0/flush", entity_id=1, reason="rain"), '"rain" is no value of core0/flush.reason'),
     ],
 )

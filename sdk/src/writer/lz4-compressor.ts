@@ -1,6 +1,6 @@
 /**
  * LZ4 in the writer's own memory: segments are compressed where they lie, by the compiled sdk/kernel/lz4.c, large ones on a thread of
- * the pool. Half the time of lz4-napi, and smaller blobs.
+ * the pool.
  */
 
 import { compressInMemory, forgetMemory } from './compression-pool.js';

@@ -16,7 +16,7 @@ from . import records
 from .connection import Connection
 from .errors import UscopeError
 from .messages import Message
-from .schema import Event, Field, FieldType, Schema, Storage, decode_schema
+from .schema import Event, Field, Schema, Storage, decode_schema
 from .stream import Stream
 
 log = logging.getLogger("cocotbext.uscope")
@@ -315,7 +315,7 @@ class ClientTrace:
             return
         fields = list(event.fields.values())
         if len(values) != len(fields):
-            self.reject("OP_EVENT", f"{event.path} has {len(fields)} fields, not {len(values)}")
+            self.reject("OP_PAYLOAD", f"{event.path} has {len(fields)} fields, not {len(values)}")
             return
         for field, value in zip(fields, values):
             if not field.lowest <= value <= field.highest:
@@ -325,12 +325,22 @@ class ClientTrace:
         self._add(records.event(event.id, struct.pack(layout, *values)))
 
     def string(self, text: str) -> int:
-        """The index of a text; the same text has the same index as long as it is remembered."""
+        """
+        The index of a text; the same text has the same index as long as it is remembered.
+
+        :raises UscopeError: OP_STRING when it is too long or has no UTF-8 form; nothing of it is recorded
+        """
         index = self._strings.get(text)
         if index is not None:
             self._strings.move_to_end(text)
             return index
-        data = text.encode("utf-8", "replace")[: records.MAX_STRING_BYTES]
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError as cause:
+            raise UscopeError("OP_STRING", f"{self.name}: a text has no UTF-8 form: {cause}") from cause
+        if len(data) > records.MAX_STRING_BYTES:
+            detail = f"a text of {len(data)} bytes; at most {records.MAX_STRING_BYTES} are allowed"
+            raise UscopeError("OP_STRING", f"{self.name}: {detail}: shorten it")
         index = self._num_strings
         self._num_strings += 1
         record = records.string(index, data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Deque, List, Optional
+from typing import Deque, Optional
 
 BATCH_BYTES = 128 * 1024
 
@@ -66,6 +66,3 @@ class Stream:
         """After a reconnect: everything that belongs to frames from ``frames`` on is sent again."""
         self.acknowledge(frames)
         self._sent = 0
-
-    def unacknowledged(self) -> List[Batch]:
-        return list(self._batches)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import logging
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Type, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Type
 
 from . import records
 from .client import ClientTrace, TraceStats
@@ -217,5 +217,3 @@ def _index(handle: Any) -> int:
     digits = name[name.rfind("[") + 1 : name.rfind("]")]
     return int(digits) if digits.lstrip("-").isdigit() else 0
 
-
-AnyTrace = Union[Trace, ClientTrace]

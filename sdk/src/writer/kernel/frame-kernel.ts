@@ -1,5 +1,5 @@
 /**
- * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun, at a fraction of its cost. One memory holds the
+ * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun. One memory holds the
  * shadow state, a window for records and one for the frames made of them; it has its full size from the start,
  */
 import type { StorageState } from '../../state/storage-state.js';
