@@ -30,6 +30,7 @@ export const ERROR_CODES = {
   SCHEMA_MISSING: 'A required key is missing.',
   SCHEMA_VARIABLE: 'A ${variable} has no value or is malformed.',
   SCHEMA_MISMATCH: 'The schema is not the one the client was generated from.',
+  SCHEMA_FILE: 'The schema file cannot be read by the client.',
   // -- operations of an instrumented model
   OP_STORAGE: 'A storage id or name is not in the schema.',
   OP_SLOT: "A slot index is not below the storage's number of slots.",
@@ -100,6 +101,7 @@ export const ERROR_CODES = {
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
+  ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
