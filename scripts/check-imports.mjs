@@ -24,7 +24,8 @@ const LEVELS = [
   ['format'],
   ['state', 'schema'],
   ['writer', 'reader'],
-  ['protocols', 'convert'],
+  ['protocols'],
+  ['convert'],
   ['bridge'],
   ['cli'],
 ];

@@ -1,7 +1,8 @@
 /**
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
- * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs, CLI_ arguments, ENV_ the machine.
+ * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
+ * CONVERT_ files of other formats, CLI_ arguments, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -98,6 +99,15 @@ export const ERROR_CODES = {
   RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
   RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',
   RECOVER_OUTPUT: 'The file written does not pass verification; it was not kept.',
+  // -- other formats
+  CONVERT_UNKNOWN: 'The file is of no format known here, or there is no format of that name.',
+  CONVERT_FORMAT: "The bytes break the rules of the file's own format.",
+  CONVERT_TRUNCATED: 'The file ends inside a record.',
+  CONVERT_UNSUPPORTED: 'The file uses something of its format that this release does not cover.',
+  CONVERT_LIMIT:
+    'A length or count in the file promises more than the file holds or than this release takes.',
+  CONVERT_SOURCE: 'The input does not hold what the output format needs.',
+  CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',

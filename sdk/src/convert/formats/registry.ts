@@ -1,0 +1,7 @@
+/** The foreign formats, each loaded when it is asked for: the command line starts without them. */
+import type { ForeignFormat } from './format.js';
+
+type Load = () => Promise<{ readonly FORMAT: ForeignFormat }>;
+
+/** In the order in which a file's beginning is tried: formats with a magic number before those recognized by their text. */
+export const FORMATS: ReadonlyMap<string, Load> = new Map<string, Load>();
