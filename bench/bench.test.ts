@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { rows as coreRows } from './cores.mjs';
 import { rows } from './demo.mjs';
 import { BENCHMARKS, parseOptions } from './options.mjs';
 import { percentile } from './statistics.mjs';
@@ -40,6 +41,17 @@ describe('results', () => {
   it('have percentiles', () => {
     const values = Array.from({ length: 100 }, (_, i) => 99 - i);
     expect([0, 0.5, 0.99, 1].map((share) => percentile(values, share))).toEqual([0, 50, 99, 99]);
+  });
+});
+
+describe('several cores', () => {
+  const run = (rate: number, megabytes: number) => ({ rate, spread: 1.1, residentBytes: megabytes * 1e6 });
+
+  it('are held against one, median against median', () => {
+    const table = coreRows([run(40, 1), run(20, 1), run(30, 1)], [run(27, 200), run(50, 210), run(21, 220)]);
+    expect(table.map(({ value }) => value)).toEqual([30, 27, 0.9, 1.1, 220]);
+    expect(table[2].target).toEqual({ atLeast: 0.9 });
+    expect(table[4]).toMatchObject({ name: 'memory of the daemon after 19 traces', limit: '200 MB after 9' });
   });
 });
 

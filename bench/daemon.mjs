@@ -16,7 +16,7 @@ const START_TIMEOUT_MS = 20_000;
  * @template T
  * @param {string} directory for the socket and the traces
  * @param {string} compression
- * @param {(env: Record<string, string>) => Promise<T>} body
+ * @param {(env: Record<string, string>, pid: number) => Promise<T>} body
  * @returns {Promise<T>}
  */
 export async function withDaemon(directory, compression, body) {
@@ -33,7 +33,7 @@ export async function withDaemon(directory, compression, body) {
       () => existsSync(socket),
       () => child.exitCode !== null,
     );
-    return await body({ USCOPE_ENDPOINT: endpoint, USCOPE_SCHEMA: SCHEMA });
+    return await body({ USCOPE_ENDPOINT: endpoint, USCOPE_SCHEMA: SCHEMA }, child.pid ?? 0);
   } catch (error) {
     throw new Error(`${error instanceof Error ? error.message : error}\nThe daemon said:\n${output}`);
   } finally {

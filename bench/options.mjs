@@ -2,7 +2,16 @@
 /** What `npm run bench` is told. */
 import { parseArgs } from 'node:util';
 
-export const BENCHMARKS = /** @type {const} */ (['client', 'latency', 'path', 'writer', 'reader', 'demo']);
+export const BENCHMARKS = /** @type {const} */ ([
+  'client',
+  'latency',
+  'path',
+  'cores',
+  'writer',
+  'reader',
+  'demo',
+  'cocotb',
+]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
 /** @typedef {'lz4' | 'zstd' | 'none'} Compression */

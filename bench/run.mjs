@@ -15,9 +15,11 @@ const LOADERS = {
   client: async () => (await import('./client.mjs')).benchClient,
   latency: async () => (await import('./client.mjs')).benchLatency,
   path: async () => (await import('./path.mjs')).benchPath,
+  cores: async () => (await import('./cores.mjs')).benchCores,
   writer: async () => (await import('./writer.mjs')).benchWriter,
   reader: async () => (await import('./reader.mjs')).benchReader,
   demo: async () => (await import('./demo.mjs')).benchDemo,
+  cocotb: async () => (await import('./cocotb.mjs')).benchCocotb,
 };
 
 /**

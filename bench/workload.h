@@ -15,8 +15,11 @@
  */
 #include <stdint.h>
 enum { W_SLOTS = 512, W_ENT = 0, W_CNT = 1, W_MISS = 2, W_ROB = 3 };
-static uint64_t w_rs;
-static uint32_t w_insn[64];
+#ifndef W_STATE /* where several threads run: one of each per thread */
+#define W_STATE static
+#endif
+W_STATE uint64_t w_rs;
+W_STATE uint32_t w_insn[64];
 static inline uint64_t w_rnd(void) { w_rs ^= w_rs << 13; w_rs ^= w_rs >> 7; w_rs ^= w_rs << 17; return w_rs; }
 static void w_seed(void) { w_rs = 88172645463325252ull; for (int i = 0; i < 64; i++) w_insn[i] = (uint32_t)w_rnd() | 3; }
 static inline uint64_t w_pc(uint64_t pc) { return (w_rnd() & 7) == 0 ? 0x80000000ull + ((w_rnd() & 0xFFFF) << 2) : pc + 4; }
@@ -40,7 +43,7 @@ static uint64_t workload_std(uint64_t cycles) { /* 7 items per cycle */
 }
 
 static uint64_t workload_ooo(uint64_t cycles) { /* in-order allocate, 8 stages, random stalls: about 18 items per cycle */
-  static uint8_t stage[W_SLOTS];
+  W_STATE uint8_t stage[W_SLOTS];
   uint64_t items = 0, pc = 0x80000000ull;
   uint32_t head = 0, tail = 0, count = 0;
   w_seed();

@@ -9,10 +9,10 @@ import { countsFromPytest } from './counts.mjs';
 import { printResult, ROOT, run, runStep } from './step.mjs';
 
 const FOLDER = join(ROOT, 'cocotb-adapter');
-const PYTHON = join(FOLDER, '.venv', 'bin', 'python');
+export const PYTHON = join(FOLDER, '.venv', 'bin', 'python');
 const PACKAGES = ['pyzmq', 'msgpack', 'cocotb', 'pytest', 'mypy'];
-/** A second SystemVerilog front end for the tests of generated code, which do without it where there is none. */
-const EXTRA_PACKAGES = ['pyslang'];
+/** For tests that do without where there is none: a second SystemVerilog front end for generated code, arrays for the adapter's batches. */
+const EXTRA_PACKAGES = ['pyslang', 'numpy', 'build', 'setuptools>=64', 'wheel'];
 const INSTALL_TIMEOUT_MS = 3 * 60_000;
 const TEST_TIMEOUT_MS = 5 * 60_000;
 
@@ -20,7 +20,7 @@ const TEST_TIMEOUT_MS = 5 * 60_000;
 
 /** @returns {Promise<Counts>} */
 export async function cocotbTests() {
-  const why = await prepare();
+  const why = await pythonEnvironment();
   if (why !== null) {
     console.log(`skip  tests of the cocotb adapter: ${why}`);
     return { passed: 0, failed: 0, skipped: 1 };
@@ -43,7 +43,7 @@ export async function cocotbTests() {
 }
 
 /** @returns {Promise<string | null>} why the tests cannot run; null when they can */
-async function prepare() {
+export async function pythonEnvironment() {
   if (!existsSync(PYTHON)) {
     const venv = await run({
       title: 'venv',

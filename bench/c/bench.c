@@ -7,11 +7,14 @@
  * CYCLES        first begin_cycle to the file's completion bench records WORKLOAD CYCLES FILE   writes the
  * records to a file, for the writer's benchmark
  *
- * client, latency and path take the daemon from USCOPE_ENDPOINT and the schema from USCOPE_SCHEMA.
+ *   bench cores   WORKLOAD CYCLES CORES  the same with CORES traces at once, one thread each, CYCLES in all
+ *
+ * client, latency, path and cores take the daemon from USCOPE_ENDPOINT and the schema from USCOPE_SCHEMA.
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "cores.h"
 #include "measure.h"
 #include "trace.h"
 #include "workloads.h"
@@ -184,7 +187,9 @@ static void write_records(const job_t *job, const char *path)
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr, "usage: %s floor|client|latency|path|records std|ooo CYCLES [RUNS|FILE]\n", argv[0]);
+        fprintf(stderr,
+                "usage: %s floor|client|latency|path|cores|records std|ooo CYCLES [RUNS|CORES|FILE]\n",
+                argv[0]);
         return 2;
     }
     const char *mode = argv[1], *last = argc > 4 ? argv[4] : "1";
@@ -208,6 +213,8 @@ int main(int argc, char **argv)
         bench_latency(&job);
     else if (!strcmp(mode, "path"))
         bench_path(&job);
+    else if (!strcmp(mode, "cores"))
+        bench_cores(job.workload, job.cycles, job.runs);
     else
         return 2;
     return 0;

@@ -1,8 +1,9 @@
 #include "uscope.h"
 #include "workloads.h"
 
-static uscope_writer_t *trace;
-static uint64_t start_ps;
+/* Several threads may run, each with a trace of its own. */
+static _Thread_local uscope_writer_t *trace;
+static _Thread_local uint64_t start_ps;
 
 #define B_BEGIN(t)          uscope_begin_cycle(trace, start_ps + (t))
 #define B_END()             uscope_end_cycle(trace)
@@ -12,6 +13,7 @@ static uint64_t start_ps;
 #define B_PROP(st, p, v)    uscope_prop_set(trace, st, p, v)
 #define B_STAGE(id, s)      uscope_event2(trace, 0, id, s)
 #define B_FLUSH(id, r)      uscope_event2(trace, 3, id, r)
+#define W_STATE static _Thread_local
 #include "../workload.h"
 
 uint64_t run_client(workload_t which, uint64_t cycles, uint64_t first_cycle, void *into)

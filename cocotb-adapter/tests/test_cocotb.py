@@ -30,17 +30,17 @@ def _simulators() -> List[str]:
     return names
 
 
-@pytest.mark.parametrize("simulator", _simulators())
-def test_the_trace_holds_what_the_design_did(
-    simulator: str, daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def simulate(
+    simulator: str, module: str, daemon: Daemon, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> Path:
+    """Runs a test module on the queue; returns the file that it wrote its expectations into."""
     for path in (DESIGNS, DESIGNS.parents[1] / "src"):
         monkeypatch.syspath_prepend(str(path))  # the runner hands sys.path on
-    result = tmp_path / "result.json"
+    result = directory / "result.json"
     runner = _runner(simulator)
     build: Dict[str, Any] = {
         "hdl_toplevel": "fifo",
-        "build_dir": str(tmp_path / "build"),
+        "build_dir": str(directory / "build"),
         "always": True,
     }
     sources = [str(DESIGNS / "fifo.sv")]
@@ -51,12 +51,45 @@ def test_the_trace_holds_what_the_design_did(
         "CASE_RESULT": str(result),
         "USCOPE_ENDPOINT": daemon.endpoint,
     }
-    runner.test(
+    results = runner.test(
         hdl_toplevel="fifo",
-        test_module="fifo_case",
-        test_dir=str(tmp_path),
+        test_module=module,
+        test_dir=str(directory),
         extra_env=environment,
     )
+    text = Path(results).read_text("utf-8")
+    assert "<failure" not in text and "<error" not in text, text
+    return result
+
+
+@pytest.mark.skipif("icarus" not in _simulators(), reason="needs Icarus Verilog")
+def test_clocks_that_stand_still_x_and_two_traces(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    simulate("icarus", "stopped_case", daemon, tmp_path, monkeypatch)
+    said = capfd.readouterr()
+    lines = (said.out + said.err).splitlines()
+    stopped = [line for line in lines if "the clock fifo.clk never rose: nothing was sampled" in line]
+    assert len(stopped) == 1 and "stopped: " in stopped[0]
+    assert [i["op"] for i in daemon.dump("stopped")] == ["event"]
+    unresolved = [line for line in lines if "samples had X or Z bits" in line]
+    assert len(unresolved) == 3
+    assert "and were skipped: " in unresolved[0] and "fifo.memory[0] " in unresolved[0]
+    assert "and were taken with those bits 0: " in unresolved[1]
+    assert "and were refused: a value set by the test 1" in unresolved[2]
+    assert daemon.dump("x_skip") == [] and daemon.dump("x_error") == []
+    zeros = daemon.dump("x_zero")
+    assert {i["storage"] for i in zeros if i["op"] == "set"} == {"fifo/level", "fifo/memory"}
+    assert all(i["value"] == "0" for i in zeros if i["op"] == "set")
+    for name, start in (("both/a", 0), ("both/b", 1)):
+        assert [int(i["fields"]["value"]) for i in daemon.dump(name)] == list(range(start, 20, 2))
+
+
+@pytest.mark.parametrize("simulator", _simulators())
+def test_the_trace_holds_what_the_design_did(
+    simulator: str, daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = simulate(simulator, "fifo_case", daemon, tmp_path, monkeypatch)
     expected = json.loads(result.read_text("utf-8"))
     items = daemon.dump("fifo")
     events = [{"t": item["t"], **item["fields"]} for item in items if item["op"] == "event"]

@@ -76,16 +76,17 @@ def test_a_killed_daemon_loses_and_doubles_nothing(daemon: Daemon) -> None:
     assert values == list(range(30_000))
 
 
-def test_credit_bounds_what_is_held(daemon: Daemon) -> None:
+def test_credit_bounds_what_is_held(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("USCOPE_CREDIT_MIB", "4")
     t, clock = open_trace()
     highest = 0
-    for cycle in range(3_000):
+    for cycle in range(1_000):
         clock.ps = cycle
         for slot in range(500):
             t.op(1, t.schema.storages["core0/regs"], slot % 32, t.schema.storages["core0/regs"].fields["value"], slot)
         highest = max(highest, t.stream.held_bytes)
     t.close()
-    assert 1_000_000 < highest <= 32 * 1024 * 1024
+    assert 1_000_000 < highest <= 4 * 1024 * 1024
 
 
 def test_flush_makes_durable_while_the_trace_goes_on(daemon: Daemon) -> None:

@@ -1,36 +1,37 @@
-"""A trace as the bridge protocol knows it, without a simulator: cycles, ops, events, strings, close."""
+"""A trace as the bridge protocol knows it, without a simulator: opening, resuming, failing, closing."""
 
 from __future__ import annotations
 
 import atexit
 import logging
 import os
-import struct
 import threading
-import time
-from collections import OrderedDict, deque
+import weakref
+from collections import deque
 from dataclasses import dataclass
-from typing import Any, Deque, Dict, List, Mapping, Optional, Sequence
+from typing import Any, Callable, Deque, Dict, Mapping, Optional, Tuple, Union
 
-from . import records
+from .config import Config, read_config
 from .connection import Connection
 from .errors import UscopeError
+from .keys import Keys, read_keys
+from .memory import Memory
 from .messages import Message
-from .schema import Event, Field, Schema, Storage, decode_schema
-from .stream import Stream
+from .recorder import Recorder
+from .schema import Schema, decode_schema
+from .stream import Slice, Stream
 
 log = logging.getLogger("cocotbext.uscope")
 
-DEFAULT_CREDIT_BYTES = 32 * 1024 * 1024
-DEFAULT_TIMEOUT_S = 30.0
-DEFAULT_OPEN_TIMEOUT_S = 10.0
-#: A cycle with more is split into frames of equal time: only whole frames are acknowledged.
-MAX_FRAME_BYTES = 512 * 1024
-MAX_CACHED_STRINGS = 65_536
-_FORMATS = {1: "B", 2: "H", 3: "I", 4: "Q", 5: "b", 6: "h", 7: "i", 8: "q", 9: "B", 10: "I", 11: "B"}
+SchemaPath = Union[str, "os.PathLike[str]"]
 
-_connections: Dict[str, Connection] = {}
+MIN_CREDIT = 1 << 20
+#: After these the daemon may come back and take what it has not got from the memory.
+_DAEMON_RETURNS = ("BRIDGE_LOST", "BRIDGE_FINALIZED")
+
+_connections: Dict[Tuple[str, float, Optional[Keys]], Connection] = {}
 _connections_lock = threading.Lock()
+_traces: "weakref.WeakSet[ClientTrace]" = weakref.WeakSet()
 
 
 @dataclass(frozen=True)
@@ -49,93 +50,85 @@ class TraceStats:
     lost: int
 
 
-def _connection() -> Connection:
-    endpoint = os.environ.get("USCOPE_ENDPOINT", "")
-    if not endpoint:
+def _connection(config: Config) -> Connection:
+    if not os.environ.get("USCOPE_ENDPOINT") and not os.path.exists(config.endpoint[len("ipc://") :]):
         raise UscopeError(
             "BRIDGE_NO_DAEMON",
-            "USCOPE_ENDPOINT is not set: run this under `uscope run -- COMMAND`, or start `uscope serve` and set it",
+            "USCOPE_ENDPOINT is not set: run this under `uscope run -- COMMAND`, or start `uscope serve` "
+            "(for a run without a trace: USCOPE_ON_FAILURE=continue)",
         )
+    which = (config.endpoint, config.timeout_s, read_keys())
     with _connections_lock:
-        if endpoint not in _connections:
-            _connections[endpoint] = Connection(endpoint, _seconds("USCOPE_TIMEOUT_MS", DEFAULT_TIMEOUT_S))
-        return _connections[endpoint]
+        if which not in _connections:
+            _connections[which] = Connection(*which)
+        return _connections[which]
 
 
-def _seconds(name: str, default: float) -> float:
-    text = os.environ.get(name)
-    if text is None:
-        return default
-    try:
-        return float(text) / 1000
-    except ValueError:
-        raise UscopeError("ENV_VALUE", f'{name} is "{text}", which is no number of milliseconds') from None
-
-
-class ClientTrace:
+class ClientTrace(Recorder):
     """
     One trace. Times are ps. Its methods may be called by one thread, the simulator's.
 
-    Ops that the schema does not allow are refused, counted, and reported once per kind; `close` returns the count. Failures that end the
-    trace raise :class:`UscopeError` at the next call.
+    Ops that the schema does not allow are refused, counted, and reported once per kind; `close` returns the count. When tracing fails,
+    ``on_failure`` decides: ``"stop"``, the default, raises :class:`UscopeError` at the next call; ``"continue"`` says so once and goes on untraced.
+    Without it USCOPE_ON_FAILURE decides.
     """
 
     def __init__(
         self,
         name: str,
-        schema: Optional[str] = None,
+        schema: Optional[SchemaPath] = None,
         *,
         variables: Optional[Mapping[str, str]] = None,
         dut: Optional[Mapping[str, str]] = None,
         interval_ps: int = 0,
         schema_sha256: Optional[str] = None,
         core: Optional[int] = None,
+        on_failure: Optional[str] = None,
     ) -> None:
         """Opens the trace; ``schema`` is the path of a schema file, absent: the daemon's. :raises UscopeError: BRIDGE_*, SCHEMA_*"""
-        self.name = name
+        super().__init__(name)
+        if on_failure not in (None, "stop", "continue"):
+            raise UscopeError("ENV_VALUE", f'on_failure="{on_failure}" is neither "stop" nor "continue"')
+        self._config = read_config()
+        self._policy_on_failure = on_failure or self._config.on_failure
         self._session = os.urandom(16)
-        self._arguments = self._open_message(schema, variables, dut, interval_ps, schema_sha256, core)
-        self.stream = Stream()
+        self._core = self._config.core if core is None else core
+        self.schema_name = (os.fspath(schema) if schema else None) or self._config.schema or "the daemon's schema"
         self.number: Optional[int] = None
         self.epoch = 0
         self.seq = 0
         self.outbox: Deque[bytes] = deque()
         self.path = ""
-        self.schema = Schema()
-        self._credit = DEFAULT_CREDIT_BYTES
+        self._credit = self._config.credit
         self._failure: Optional[UscopeError] = None
+        self._failure_raised = False
+        self._flush_frames = 0
         self._stats: Optional[TraceStats] = None
-        self._opened = False
-        self._closed = False
+        self._opened_schema: Optional[Schema] = None
         self._stalled = False
-
-        self._frame: List[bytes] = []
-        self._frame_bytes = 0
-        self._items = 0
-        self._time: Optional[int] = None
-        self._last_time = -1
-        self._strings: "OrderedDict[str, int]" = OrderedDict()
-        self._num_strings = 0
-        self._before: List[bytes] = []
-        self.rejected = 0
-        self.reasons: Dict[str, int] = {}
-
-        self._connection = _connection()
-        with self._connection.lock:
-            self._connection.add(self)
-            self._wait_opened()
-        atexit.register(self.close)
+        self._last_command: Optional[int] = None
+        self._offers_memory = self._config.memory_directory is not None
+        self._reads_memory = False
+        self._connection: Optional[Connection] = None
+        try:
+            self._arguments = self._open_message(schema, variables, dut, interval_ps, schema_sha256)
+            self._open()
+        except UscopeError as error:
+            self._failure = error
+            self._handle_failure()
+        if not self._untraced:
+            _traces.add(self)
+            atexit.register(self._close_at_exit)
 
     def _open_message(
         self,
-        schema: Optional[str],
+        schema: Optional[SchemaPath],
         variables: Optional[Mapping[str, str]],
         dut: Optional[Mapping[str, str]],
         interval_ps: int,
         sha256: Optional[str],
-        core: Optional[int],
     ) -> Message:
-        path = schema or os.environ.get("USCOPE_SCHEMA")
+        path = os.fspath(schema) if schema else self._config.schema
         text = None
         if path:
             try:
@@ -143,7 +136,6 @@ class ClientTrace:
                     text = file.read()
             except (OSError, UnicodeDecodeError) as cause:
                 raise UscopeError("SCHEMA_FILE", f"{path}: {cause}") from cause
-        run = os.environ.get("USCOPE_RUN_ID", "")
         return {
             "name": self.name,
             "session": self._session,
@@ -151,36 +143,47 @@ class ClientTrace:
             "schema_name": path,
             "dut": dict(dut) if dut else None,
             "interval_ps": interval_ps or None,
-            "credit": DEFAULT_CREDIT_BYTES,
-            "run": bytes.fromhex(run) if len(run) == 32 else None,
-            "core": core,
+            "credit": self._credit,
+            "run": self._config.run,
+            "core": self._core,
             "schema_sha256": sha256,
             "vars": {k: str(v) for k, v in variables.items()} if variables else None,
         }
 
-    def _wait_opened(self) -> None:
-        limit = time.monotonic() + _seconds("USCOPE_OPEN_TIMEOUT_MS", DEFAULT_OPEN_TIMEOUT_S)
-        while not self._opened and self._failure is None:
-            if self._connection.lost:
-                self._failure = self._connection.lost
-            elif time.monotonic() > limit:
-                self._failure = UscopeError(
-                    "BRIDGE_NO_DAEMON",
-                    f"no daemon answers at {self._connection.endpoint}: run this under `uscope run -- COMMAND`, or start `uscope serve`",
-                )
-            else:
-                self._connection.lock.wait(0.05)
-        if self._failure:
-            self._connection.remove(self)
-            raise self._failure
+    def _open(self) -> None:
+        connection = self._connection = _connection(self._config)
+        with connection.lock:
+            connection.add(self, self._config.open_timeout_s)
+            while self._opened_schema is None and self._failure is None:
+                connection.lock.wait(0.05)
+            if self._failure:
+                connection.remove(self)
+                raise self._failure
+            assert self._opened_schema is not None
+            self._make_stream(self._opened_schema)
+
+    def _make_stream(self, schema: Schema) -> None:
+        if self._credit < MIN_CREDIT:
+            detail = f"the daemon allows {self._credit} bytes of credit; at least 1 MiB is needed"
+            raise UscopeError("BRIDGE_LIMIT", detail)
+        directory = self._config.memory_directory if self._offers_memory else None
+        memory = Memory(self._credit, directory, self._session, self._config.run, self._core, self.name)
+        self._start(Stream(memory, self._credit), schema)
 
     # -- called by the connection's thread, with its lock held
 
     def open_arguments(self) -> Message:
-        return self._arguments
+        """What `open` says; memory is offered as long as it has not turned out that the daemon cannot read it."""
+        memory = self._offers_memory and (self._stream is None or bool(self._stream.memory.path))
+        return {**self._arguments, "memory": True if memory else None}
+
+    @property
+    def was_opened(self) -> bool:
+        return self._opened_schema is not None
 
     def on_opened(self, message: Message) -> None:
-        if message["frames"] < self.stream.durable:
+        stream = self._stream
+        if stream is not None and message["frames"] < stream.durable:
             self.on_failure(
                 UscopeError("BRIDGE_SEQUENCE", f"the daemon has forgotten frames of {self.name}")
             )
@@ -189,17 +192,32 @@ class ClientTrace:
         self.epoch = message["epoch"]
         self.seq = 0
         self.path = message["path"]
-        self._credit = message["credit"]
-        if not self._opened:
-            self.schema = decode_schema(message["schema"])
-            self._opened = True
-        self.stream.restart(message["frames"])
+        self._reads_memory = message.get("memory") is True
+        if self._opened_schema is None:
+            self._credit = min(message["credit"], self._credit)
+            self._opened_schema = decode_schema(message["schema"])
+        if stream is not None:
+            stream.restart(message["frames"])
+        if self._control is not None and self._control.has_reported and self._connection is not None:
+            self._connection.send_for(self, self._control.report(self.number, self.epoch))
+        if self._flush_frames > message["frames"]:
+            self._send_flush()
         if self._closed:
             self._send_close()
 
+    def next_slice(self) -> Optional[Slice]:
+        return self._stream.next_slice() if self._stream is not None else None
+
+    def place_of(self, records: Slice) -> Optional[int]:
+        """The offset in the memory file that the daemon reads; None when it does not."""
+        return records.start * 8 if self._reads_memory and self.stream.memory.path else None
+
+    def on_memory_refused(self) -> None:
+        self._offers_memory = False
+
     def on_ack(self, message: Message) -> None:
-        if message["epoch"] == self.epoch:
-            self.stream.acknowledge(message["frames"])
+        if message["epoch"] == self.epoch and self._stream is not None:
+            self._stream.acknowledge(message["frames"])
             self._stalled = False
 
     def on_stalled(self, message: Message) -> None:
@@ -207,185 +225,162 @@ class ClientTrace:
             log.warning("%s waits: %s: %s", self.name, message.get("code"), message.get("msg"))
         self._stalled = True
 
+    def on_control(self, message: Message) -> None:
+        if message["epoch"] == self.epoch and message["number"] != self._last_command:
+            self._last_command = message["number"]
+            self._command = message
+
+    def _report_control(self) -> None:
+        connection = self._connection
+        if connection is not None and self._control is not None:
+            with connection.lock:
+                connection.send_for(self, self._control.report(self.number, self.epoch))
+
     def on_closed(self, message: Message) -> None:
         if message.get("session") == self._session:
             stats = message["stats"]
             self._stats = TraceStats(**{k: stats[k] for k in TraceStats.__dataclass_fields__})
 
     def on_failure(self, error: UscopeError) -> None:
-        self._failure = error
+        self._failure = self._failure or error
 
-    # -- frames
+    # -- what the recorder asks for
 
-    def begin_cycle(self, time_ps: int) -> None:
-        """Starts a frame; one that is open is ended."""
-        self.end_cycle()
-        if time_ps < self._last_time:
-            self.reject("OP_TIME", f"a cycle at {time_ps} ps after one at {self._last_time} ps")
-            return
-        self._time = time_ps
-        self._last_time = time_ps
+    def _next_chunk(self, keep_from: int) -> None:
+        stream, connection = self.stream, self._connection
+        assert connection is not None
+        kept = self._at - keep_from
+        old = self._bytes[keep_from * 8 : self._at * 8]
+        with connection.lock:
+            stream.seal(keep_from, keep_from != stream.current.published[0])
+            connection.wake()
+            if not self._wait(stream.has_room):
+                return
+            self._enter(stream.take())
+        self._bytes[self._at * 8 : self._at * 8 + len(old)] = old
+        self._at += kept
 
-    def end_cycle(self) -> None:
-        """Ends the open frame, if there is one, and hands it on. Waits while the daemon has too much of this trace."""
-        if self._time is None:
-            return
-        self._emit_frame()
-        self._time = None
+    def _after_frame(self, wake: bool) -> None:
+        if wake and self._connection is not None:
+            self._connection.wake()
+        if self._failure is not None:
+            self._handle_failure()
 
-    @property
-    def in_cycle(self) -> bool:
-        return self._time is not None
-
-    def _emit_frame(self) -> None:
-        assert self._time is not None
-        stream = self.stream
-        frame = b"".join(
-            [
-                *self._before,
-                records.begin(self._time),
-                *self._frame,
-                records.end(self._items, stream.frames),
-            ]
-        )
-        self._before.clear()
-        self._frame.clear()
-        self._items = self._frame_bytes = 0
-        with self._connection.lock:
-            self._check()
-            stream.strings = self._num_strings
-            if stream.append(frame):
-                self._connection.wake()
-            if stream.held_bytes > self._credit * 3 // 4:
-                self._wait(lambda: stream.held_bytes <= self._credit // 2)
-
-    def _add(self, record: bytes) -> None:
-        self._frame.append(record)
-        self._frame_bytes += len(record)
-        self._items += 1
-        if self._items >= records.MAX_ITEMS or self._frame_bytes >= MAX_FRAME_BYTES:
-            self._emit_frame()
-
-    def _wait(self, done: Any) -> None:
-        """Waits, with the lock held, until ``done()``; gives up when the daemon is silent too long."""
+    def _wait(self, done: Callable[[], bool]) -> bool:
+        """Waits, with the lock held; False when the trace has failed and it goes on untraced."""
         connection = self._connection
+        assert connection is not None
         connection.wake()
         while not done():
-            self._check()
-            if connection.silent_s > connection.timeout_s:
-                self._failure = UscopeError(
-                    "BRIDGE_LOST", f"{self.name}: the daemon has not answered for {connection.timeout_s:g} s"
-                )
+            if self._failure is not None:
+                self._handle_failure()
+                return False
             connection.lock.wait(0.05)
+        return True
 
-    def _check(self) -> None:
-        if self._failure is None and self._connection.lost:
-            self._failure = self._connection.lost
-        if self._failure:
-            raise self._failure
+    # -- failure
 
-    # -- ops
-
-    def reject(self, code: str, detail: str) -> None:
-        """An item or cycle is not recorded: counted, and said once per code."""
-        self.rejected += 1
-        self.reasons[code] = self.reasons.get(code, 0) + 1
-        if self.reasons[code] == 1:
-            log.error("%s: %s: %s (further ones are only counted)", self.name, code, detail)
-
-    def op(self, action: int, storage: Storage, slot: int, field: Optional[Field], value: int) -> None:
-        """SET, CLEAR, ADD or PROP_SET (records.py) on ids that belong to this trace's schema."""
-        if self._time is None:
-            self.reject("OP_OUTSIDE_CYCLE", f"an op on {storage.path} outside a cycle")
-        elif action != records.PROP_SET and not 0 <= slot < storage.num_slots:
-            self.reject("OP_SLOT", f"slot {slot} of {storage.path}, which has {storage.num_slots}")
-        elif (
-            field is not None
-            and action != records.ADD
-            and not field.lowest <= value <= field.highest
-        ):
-            self.reject("OP_VALUE", f"{value} does not fit {storage.path}.{field.name}")
-        else:
-            self._add(records.op(action, storage.id, slot, field.index if field else 0, value))
-
-    def event(self, event: Event, values: Sequence[int]) -> None:
-        """An event with the values of all its fields in order; texts as indices of `string`."""
-        if self._time is None:
-            self.reject("OP_OUTSIDE_CYCLE", f"an event {event.path} outside a cycle")
+    def _handle_failure(self) -> None:
+        """Raises, or goes on untraced, saying so once."""
+        error = self._failure
+        if error is None or self._untraced:
             return
-        fields = list(event.fields.values())
-        if len(values) != len(fields):
-            self.reject("OP_PAYLOAD", f"{event.path} has {len(fields)} fields, not {len(values)}")
-            return
-        for field, value in zip(fields, values):
-            if not field.lowest <= value <= field.highest:
-                self.reject("OP_VALUE", f"{value} does not fit {event.path}.{field.name}")
-                return
-        layout = "<" + "".join(_FORMATS[f.type] for f in fields)
-        self._add(records.event(event.id, struct.pack(layout, *values)))
+        kept = self._kept_memory()
+        if kept:
+            log.warning("%s: what was recorded last is kept in %s", self.name, kept)
+        if self._policy_on_failure == "stop":
+            self._failure_raised = True
+            raise error
+        self._go_untraced_because(error)
 
-    def string(self, text: str) -> int:
-        """
-        The index of a text; the same text has the same index as long as it is remembered.
+    def _go_untraced_because(self, error: UscopeError) -> None:
+        log.error("%s: %s; continuing untraced", self.name, error)
+        self._frame_words = self._frame_words or 16_384
+        self._go_untraced()
 
-        :raises UscopeError: OP_STRING when it is too long or has no UTF-8 form; nothing of it is recorded
-        """
-        index = self._strings.get(text)
-        if index is not None:
-            self._strings.move_to_end(text)
-            return index
-        try:
-            data = text.encode("utf-8")
-        except UnicodeEncodeError as cause:
-            raise UscopeError("OP_STRING", f"{self.name}: a text has no UTF-8 form: {cause}") from cause
-        if len(data) > records.MAX_STRING_BYTES:
-            detail = f"a text of {len(data)} bytes; at most {records.MAX_STRING_BYTES} are allowed"
-            raise UscopeError("OP_STRING", f"{self.name}: {detail}: shorten it")
-        index = self._num_strings
-        self._num_strings += 1
-        record = records.string(index, data)
-        if self._time is None:
-            self._before.append(record)
-        else:
-            self._frame.append(record)
-            self._frame_bytes += len(record)
-        self._strings[text] = index
-        if len(self._strings) > MAX_CACHED_STRINGS:
-            self._strings.popitem(last=False)
-        return index
+    def _kept_memory(self) -> str:
+        """The file of a trace that has lost its daemon, which may come back and take what it has not got."""
+        stream = self._stream
+        if stream is None or self._failure is None or self._failure.code not in _DAEMON_RETURNS:
+            return ""
+        return stream.memory.path if stream.durable < stream.frames else ""
 
-    def snapshot(self, storage: Storage, data: bytes) -> None:
-        """The mask and slot data of a storage as it is now (format text §8.5); between cycles. Replaces its state in the next checkpoint."""
-        part_bytes = 65_536
-        for at in range(0, len(data), part_bytes):
-            part = data[at : at + part_bytes]
-            self._before.append(records.snapshot(storage.id, at, len(data), part))
+    @property
+    def is_traced(self) -> bool:
+        """False when it goes on untraced after a failure, and after `close`."""
+        return not (self._untraced or self._closed)
+
+    # -- flush and close
 
     def flush(self) -> None:
         """Returns when everything recorded so far is durable."""
         self.end_cycle()
+        if self._untraced or self._closed or self._connection is None:
+            return
+        frames = self._flush_frames = self.stream.frames
         with self._connection.lock:
-            self._check()
-            self.stream.seal()
-            self._connection.send_for(self, {"t": "flush", "trace": self.number, "epoch": self.epoch})
-            frames = self.stream.frames
+            self._send_flush()
             self._wait(lambda: self.stream.durable >= frames)
 
     def close(self) -> Optional[TraceStats]:
         """Ends the trace; returns when the file is finalized. Again: the same answer. None when the trace had failed."""
-        atexit.unregister(self.close)
-        if self._closed or self._failure:
+        if self._closed:
             return self._stats
-        self.end_cycle()
-        with self._connection.lock:
+        try:
+            self._close()
+        finally:
             self._closed = True
-            self.stream.seal()
-            self._send_close()
-            try:
-                self._wait(lambda: self._stats is not None)
-            finally:
-                self._connection.remove(self)
+            atexit.unregister(self._close_at_exit)
+            self._leave()
         return self._stats
+
+    def _close(self) -> None:
+        if self._untraced or self._stream is None or self._failure_raised:
+            return
+        if self._failure is None:
+            self.end_cycle()
+            if self._control is not None and self._control.has_marks:
+                self.begin_cycle(self._last_time)
+                self.end_cycle()
+        connection = self._connection
+        assert connection is not None
+        with connection.lock:
+            if self._failure is None:
+                self._seal_last()
+                self._closed = True
+                self._send_close()
+            self._wait(lambda: self._stats is not None)
+        self._say_rejected()
+
+    def _seal_last(self) -> None:
+        end, _ = self.stream.current.published
+        self.stream.seal(end, False)
+
+    def _leave(self) -> None:
+        """Nothing is recorded any more; the memory is removed, unless a daemon may still want it."""
+        connection, stream = self._connection, self._stream
+        if connection is not None:
+            with connection.lock:
+                connection.remove(self)
+        if stream is not None and not self._kept_memory():
+            stream.memory.unlink()
+        self._time, self._limit = None, -1
+
+    def _say_rejected(self) -> None:
+        if self.rejected:
+            kinds = ", ".join(f"{code} {count}" for code, count in sorted(self.reasons.items()))
+            log.error("%s: %d calls were rejected: %s", self.name, self.rejected, kinds)
+
+    def _close_at_exit(self) -> None:
+        """What fails now cannot stop anything any more: it is said."""
+        try:
+            self.close()
+        except UscopeError as error:
+            log.error("%s: %s", self.name, error)
+
+    def _send_flush(self) -> None:
+        assert self._connection is not None
+        self._connection.send_for(self, {"t": "flush", "trace": self.number, "epoch": self.epoch})
 
     def _send_close(self) -> None:
         message = {
@@ -396,5 +391,30 @@ class ClientTrace:
             "strings": self.stream.strings,
             "rejected": self.rejected,
             "reasons": self.reasons,
+            "skipped": self.skipped or None,
         }
+        assert self._connection is not None
         self._connection.send_for(self, message)
+
+    def _forked(self) -> None:
+        """In a child process, which must not write into its parent's trace."""
+        atexit.unregister(self._close_at_exit)
+        if self._stream is not None:
+            self._stream.memory.path = ""
+        if not (self._untraced or self._closed):
+            self._go_untraced_because(
+                UscopeError("OP_HANDLE", "this process was forked from a traced one and cannot be traced")
+            )
+        self._connection = None
+        self._stream = None
+
+
+def _after_fork() -> None:
+    global _connections_lock
+    _connections_lock = threading.Lock()
+    _connections.clear()  # their threads are the parent's
+    for trace in list(_traces):
+        trace._forked()
+
+
+os.register_at_fork(after_in_child=_after_fork)

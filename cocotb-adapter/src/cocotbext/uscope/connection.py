@@ -9,52 +9,47 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import zmq
 
+from .config import process_start
 from .errors import UscopeError
-from .messages import PROTOCOL_VERSION, Message, data_message, decode_control, encode_control
+from .keys import Keys
+from .messages import PROTOCOL_VERSION, Message, data_header, decode_control, encode_control
 
 if TYPE_CHECKING:
     from .client import ClientTrace
 
 HELLO_INTERVAL_S = 0.2
 PING_INTERVAL_S = 1.0
-IDLE_SEND_S = 0.05
+IDLE_SEND_S = 0.02
+#: A thread that was not running (a debugger, a suspended machine) has heard nothing because it has not listened.
+PAUSE_S = 1.0
 CLIENT_NAME = "cocotbext-uscope 0.1.0"
-
-
-def _process_start() -> int:
-    """Start of this process in clock ticks since boot; 0 when unknown."""
-    try:
-        with open("/proc/self/stat", "rb") as file:
-            return int(file.read().rsplit(b")", 1)[1].split()[19])
-    except (OSError, IndexError, ValueError):
-        return 0
 
 
 class Connection:
     """Sends batches, receives acknowledgements, reconnects and resumes."""
 
-    def __init__(self, endpoint: str, timeout_s: float) -> None:
+    def __init__(self, endpoint: str, timeout_s: float, keys: Optional[Keys]) -> None:
         self.endpoint = endpoint
         self.timeout_s = timeout_s
         self.lock = threading.Condition()
-        self.lost: Optional[UscopeError] = None
         self._welcome = False
         self._said_hello = 0.0
         self._pinged = 0.0
-        self._heard = time.monotonic()
+        self._heard = self._stepped = time.monotonic()
         self._requests = 0
+        self._deadlines: Dict["ClientTrace", float] = {}
         self._traces: List["ClientTrace"] = []
         self._opening: Dict[int, "ClientTrace"] = {}
         self._by_number: Dict[int, "ClientTrace"] = {}
         self._stop = False
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
-        self._socket = self._connect()
+        self._socket = self._connect(keys)
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
         self._thread = threading.Thread(target=self._run, name="uscope", daemon=True)
         self._thread.start()
 
-    def _connect(self) -> "zmq.Socket[bytes]":
+    def _connect(self, keys: Optional[Keys]) -> "zmq.Socket[bytes]":
         socket: "zmq.Socket[bytes]" = zmq.Context.instance().socket(zmq.DEALER)
         for option, value in (
             (zmq.LINGER, 0),
@@ -65,6 +60,10 @@ class Connection:
             (zmq.RECONNECT_IVL_MAX, 500),
         ):
             socket.setsockopt(option, value)
+        if keys is not None:
+            socket.curve_serverkey = keys.server
+            socket.curve_publickey = keys.public
+            socket.curve_secretkey = keys.secret
         try:
             socket.connect(self.endpoint)
         except zmq.ZMQError as cause:
@@ -82,8 +81,12 @@ class Connection:
         except BlockingIOError:
             pass  # it is awake
 
-    def add(self, trace: "ClientTrace") -> None:
+    def add(self, trace: "ClientTrace", open_timeout_s: float) -> None:
+        """Opens a trace, now or when there is a daemon; without one it fails after the timeout."""
+        if not self._traces:
+            self._heard = time.monotonic()  # nobody has listened for an answer
         self._traces.append(trace)
+        self._deadlines[trace] = time.monotonic() + open_timeout_s
         if self._welcome:
             self._open(trace)
         self.wake()
@@ -91,6 +94,8 @@ class Connection:
     def remove(self, trace: "ClientTrace") -> None:
         if trace in self._traces:
             self._traces.remove(trace)
+        self._deadlines.pop(trace, None)
+        self._opening = {n: t for n, t in self._opening.items() if t is not trace}
         self._by_number = {n: t for n, t in self._by_number.items() if t is not trace}
 
     def shut_down(self) -> None:
@@ -123,7 +128,8 @@ class Connection:
                 if self._socket in ready:
                     self._receive()
                 self._keep_alive()
-                self._send_batches()
+                self._check_patience()
+                self._send_records()
                 self.lock.notify_all()
 
     def _receive(self) -> None:
@@ -136,23 +142,44 @@ class Connection:
             try:
                 self._handle(decode_control(parts[0]))
             except (UscopeError, KeyError, TypeError) as error:
-                self.lost = UscopeError("BRIDGE_MESSAGE", f"the daemon's message makes no sense: {error}")
+                self._fail_all(UscopeError("BRIDGE_MESSAGE", f"the daemon's message makes no sense: {error}"))
 
     def _keep_alive(self) -> None:
         now = time.monotonic()
         if not self._welcome and now - self._said_hello >= HELLO_INTERVAL_S:
             self._said_hello = now
             self._send(
-                t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=os.getpid(), start=_process_start()
+                t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=os.getpid(), start=process_start()
             )
         elif self._welcome and now - self._pinged >= PING_INTERVAL_S and now - self._heard >= PING_INTERVAL_S:
             self._pinged = now
             self._send(t="ping")
 
-    @property
-    def silent_s(self) -> float:
-        """Seconds since the daemon last said something."""
-        return time.monotonic() - self._heard
+    def _check_patience(self) -> None:
+        now = time.monotonic()
+        if now - self._stepped > PAUSE_S:
+            self._heard += now - self._stepped
+        self._stepped = now
+        if not self._welcome:
+            for trace in [t for t in self._traces if not t.was_opened and now >= self._deadlines[t]]:
+                trace.on_failure(
+                    UscopeError(
+                        "BRIDGE_NO_DAEMON",
+                        f"no daemon answers at {self.endpoint}: run this under `uscope run -- COMMAND`, or start "
+                        "`uscope serve` and set USCOPE_ENDPOINT to where it listens "
+                        "(for a run without a trace: USCOPE_ON_FAILURE=continue)",
+                    )
+                )
+        if self._traces and now - self._heard >= self.timeout_s:
+            self._fail_all(
+                UscopeError("BRIDGE_LOST", f"the daemon has not answered for {now - self._heard:.1f} s"),
+                only_opened=not self._welcome,
+            )
+
+    def _fail_all(self, error: UscopeError, only_opened: bool = False) -> None:
+        for trace in self._traces:
+            if trace.was_opened or not only_opened:
+                trace.on_failure(error)
 
     def _send(self, **message: Any) -> None:
         try:
@@ -173,15 +200,17 @@ class Connection:
         trace.outbox.clear()
         self._send(t="open", req=self._requests, **trace.open_arguments())
 
-    def _send_batches(self) -> None:
+    def _send_records(self) -> None:
         for trace in self._traces:
             if trace.number is None or not self._welcome:
                 continue
-            trace.stream.seal()
-            for batch in iter(trace.stream.next_unsent, None):
-                parts = data_message(trace.number, trace.epoch, trace.seq, batch.first_frame, batch.payload)
+            for records in iter(trace.next_slice, None):
+                place = trace.place_of(records)
+                payload = None if place is not None else trace.stream.memory.bytes[records.start * 8 : records.end * 8]
+                size = (records.end - records.start) * 8
+                header = data_header(trace.number, trace.epoch, trace.seq, records.first_frame, size, place)
                 trace.seq += 1
-                self._socket.send_multipart(parts, copy=True)
+                self._socket.send_multipart([header] if payload is None else [header, bytes(payload)])
             while trace.outbox:
                 self._socket.send(trace.outbox.popleft())
 
@@ -199,7 +228,7 @@ class Connection:
                 opened.on_opened(message)
         elif kind == "error":
             self._handle_error(message)
-        elif kind in ("ack", "stalled", "closed"):
+        elif kind in ("ack", "stalled", "closed", "control"):
             trace_of = self._by_number.get(message["trace"])
             if trace_of:
                 getattr(trace_of, f"on_{kind}")(message)
@@ -215,8 +244,10 @@ class Connection:
             if of is None or message.get("epoch", of.epoch) != of.epoch:
                 return
             if message.get("retry"):
+                if error.code == "BRIDGE_MEMORY":
+                    of.on_memory_refused()
                 self._open(of)
             else:
                 of.on_failure(error)
         else:
-            self.lost = error
+            self._fail_all(error)

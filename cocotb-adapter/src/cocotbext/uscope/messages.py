@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from typing import Any, Dict, List
+from typing import Any, Dict, Optional
 
 import msgpack
 
@@ -14,6 +14,7 @@ MAX_CONTROL_BYTES = 4 * 1024 * 1024
 MAX_PAYLOAD_BYTES = 1024 * 1024
 DATA_MAGIC = 0x54414475
 DATA_HEADER_BYTES = 48
+IN_MEMORY = 2
 
 Message = Dict[str, Any]
 _HEADER = struct.Struct("<IHHIIQQIIQ")
@@ -39,9 +40,11 @@ def decode_control(data: bytes) -> Message:
     return message
 
 
-def data_message(trace: int, epoch: int, seq: int, first_frame: int, payload: bytes) -> List[bytes]:
-    """The two parts of a data message; ``payload`` is whole records of whole frames."""
-    header = _HEADER.pack(
-        DATA_MAGIC, 0, DATA_HEADER_BYTES, trace, epoch, seq, first_frame, len(payload), 0, 0
+def data_header(
+    trace: int, epoch: int, seq: int, first_frame: int, payload_size: int, place: Optional[int] = None
+) -> bytes:
+    """The header of a data message; with ``place``, an offset in the client's memory, the message is this header alone."""
+    flags = 0 if place is None else IN_MEMORY
+    return _HEADER.pack(
+        DATA_MAGIC, flags, DATA_HEADER_BYTES, trace, epoch, seq, first_frame, payload_size, 0, place or 0
     )
-    return [header, payload]

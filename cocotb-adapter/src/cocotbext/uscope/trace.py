@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from types import TracebackType
-from typing import Any, Callable, Dict, List, Optional, Sequence, Type
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Type
 
-from . import records
-from .client import ClientTrace, TraceStats
+from . import batch, records
+from .client import ClientTrace, SchemaPath, TraceStats
+from .clock import ClockWatch, SimulatorTime
+from .codec import EventCodec
 from .errors import UscopeError
-from .model import Scope, Value, event_values
+from .model import Nothing, Scope, Value, did_you_mean, event_values, resolve, signal_values
 from .schema import Field, Storage
+from .watch import Unresolved, Watch, elements_of
 
 log = logging.getLogger("cocotbext.uscope")
 
-UNRESOLVED = ("skip", "zero", "error")
-
-
-def _sim_time_ps() -> int:
-    from cocotb.utils import get_sim_time
-
-    return int(get_sim_time("ps"))
-
-
-@dataclasses.dataclass
-class _Watch:
-    """Elements mirrored into one field, each into a slot; ``last`` is what was recorded."""
-
-    elements: Sequence[Any]
-    storage: Storage
-    field: Field
-    first: int
-    valid: Optional[Sequence[Any]]
-    last: Dict[int, Optional[int]] = dataclasses.field(default_factory=dict)
+DEFAULT_CLOCK_TIMEOUT_S = 30.0
 
 
 class Trace(ClientTrace):
@@ -47,37 +31,74 @@ class Trace(ClientTrace):
     def __init__(
         self,
         name: str,
-        schema: Optional[str] = None,
+        schema: Optional[SchemaPath] = None,
         *,
         clock: Any = None,
         unresolved: str = "skip",
-        time: Callable[[], int] = _sim_time_ps,
-        **options: Any,
+        clock_timeout_s: float = DEFAULT_CLOCK_TIMEOUT_S,
+        time: Optional[Callable[[], int]] = None,
+        variables: Optional[Mapping[str, str]] = None,
+        dut: Optional[Mapping[str, str]] = None,
+        interval_ps: int = 0,
+        schema_sha256: Optional[str] = None,
+        core: Optional[int] = None,
+        on_failure: Optional[str] = None,
     ) -> None:
-        if unresolved not in UNRESOLVED:
-            raise UscopeError("ENV_VALUE", f'unresolved="{unresolved}" is none of {", ".join(UNRESOLVED)}')
-        super().__init__(name, schema, **options)
+        """
+        :param unresolved: what is done with X and Z in watched signals: ``"skip"``, ``"zero"`` or ``"error"``
+        :param clock_timeout_s: seconds of real time after which a clock that has not risen is reported; 0: at the end only
+        :param time: the time in ps; without it, the simulator's
+        :raises UscopeError: BRIDGE_*, SCHEMA_*; the others are :class:`ClientTrace`'s
+        """
+        self._unresolved = Unresolved(unresolved)
+        super().__init__(
+            name,
+            schema,
+            variables=variables,
+            dut=dut,
+            interval_ps=interval_ps,
+            schema_sha256=schema_sha256,
+            core=core,
+            on_failure=on_failure,
+        )
         self._clock = clock
-        self._policy = unresolved
-        self._now = time
-        self._watches: List[_Watch] = []
+        self._clock_timeout_s = clock_timeout_s
+        self._clock_watch: Optional[ClockWatch] = None
+        self._ps: Callable[[Any], int] = int
+        if time is None:
+            simulator = SimulatorTime()
+            self._tick, self._ps = simulator.tick, simulator.ps
+        else:
+            self._tick = time
+        self._watches: List[Watch] = []
         self._task: Any = None
-        self._edges = 0
-        self._view = Scope(self, self.schema, "")
-        #: Samples that had X or Z bits.
-        self.unresolved = 0
+        self._view: Any = Scope(self, self.schema, "") if self.was_opened else Nothing()
 
     @classmethod
-    def open(cls, name: str, schema: Optional[str] = None, **options: Any) -> "Trace":
-        """See the class and :class:`ClientTrace` for the options."""
-        return cls(name, schema, **options)
+    def open(
+        cls,
+        name: str,
+        schema: Optional[SchemaPath] = None,
+        *,
+        schema_sha256: Optional[str] = None,
+        variables: Optional[Mapping[str, str]] = None,
+        **options: Any,
+    ) -> "Trace":
+        """See the class for the options."""
+        return cls(name, schema, schema_sha256=schema_sha256, variables=variables, **options)
+
+    @property
+    def unresolved(self) -> int:
+        """Samples that had X or Z bits."""
+        return self._unresolved.total
 
     # -- life
 
     async def __aenter__(self) -> "Trace":
-        if self._clock is not None:
+        if self._clock is not None and not self._untraced:
             import cocotb
 
+            self._clock_watch = ClockWatch(self.name, self._clock, self._clock_timeout_s)
             self._task = cocotb.start_soon(self._follow_clock())
         return self
 
@@ -92,21 +113,28 @@ class Trace(ClientTrace):
     def close(self) -> Optional[TraceStats]:
         task, self._task = self._task, None
         if task is not None:
-            stop = getattr(task, "cancel", None) or task.kill
-            stop()
-            if self._edges == 0:
-                log.warning("%s: the clock never rose: nothing was sampled", self.name)
+            import cocotb
+
+            # cocotb 1.9 has `cancel`, too, but says that it will mean something else
+            (task.kill if cocotb.__version__ < "2" else task.cancel)()
+        watch, self._clock_watch = self._clock_watch, None
+        if watch is not None:
+            watch.finish()
+        if self._unresolved.total and not self._closed:
+            log.warning("%s: %s", self.name, self._unresolved.report())
         return super().close()
 
     async def _follow_clock(self) -> None:
         from cocotb.triggers import ReadOnly, RisingEdge
 
+        edge, settled = RisingEdge(self._clock), ReadOnly()
+        watch = self._clock_watch
         while True:
-            await RisingEdge(self._clock)
-            await ReadOnly()
-            self._edges += 1
-            for watch in self._watches:
-                self._sample(watch)
+            await edge
+            await settled
+            if watch is not None:
+                watch.edge()
+            self.sample()
             self.end_cycle()
 
     # -- what is recorded
@@ -118,24 +146,55 @@ class Trace(ClientTrace):
         self.__dict__[name] = view
         return view
 
-    def op(self, action: int, storage: Storage, slot: int, field: Optional[Field], value: int) -> None:
-        self._meet_time()
-        super().op(action, storage, slot, field, value)
-
     def _meet_time(self) -> None:
-        now = self._now()
-        if self._time == now:
-            return
-        self.begin_cycle(now)
+        tick = self._tick()
+        self.begin_cycle(self._ps(tick))
+        self._raw_time = tick if self._time is not None else None
 
-    def emit(self, event: str, **values: Value) -> None:
+    def emit(self, event: str, /, **values: Value) -> None:
         """An event by path, its fields by name: enum values and texts as such. :raises UscopeError: OP_EVENT, OP_FIELD, OP_VALUE"""
-        definition = self.schema.events.get(event)
-        if definition is None:
-            known = ", ".join(self.schema.events)
-            raise UscopeError("OP_EVENT", f'the schema has no event "{event}" (it has {known})')
-        self._meet_time()
-        self.event(definition, event_values(self, definition, values))
+        codec = self._codecs.get(event)
+        if codec is None:
+            codec = self._codec(event)
+            if codec is None:
+                return
+        ordered = event_values(self, codec, values)
+        for value in ordered:
+            if value.__class__ is not int and not isinstance(value, int):
+                numbers = signal_values(self, codec, ordered)
+                if numbers is None:
+                    return
+                ordered = numbers
+                break
+        self._put_event(codec, ordered)
+
+    def unresolved_number(self, bits: str, where: str) -> Optional[int]:
+        """What is recorded for a value with X or Z. :raises UscopeError: OP_VALUE under the policy "error" """
+        return self._unresolved.number("a value set by the test", bits, where)
+
+    def emit_many(self, event: str, /, **columns: Any) -> None:
+        """
+        Many events of one type in one call: each field is a sequence or numpy array, or one value for all.
+
+        :raises UscopeError: OP_EVENT, OP_FIELD, OP_VALUE
+        """
+        codec = self._codec(event)
+        if codec is not None:
+            event_values(self, codec, {name: 0 for name in columns})  # names only
+            batch.emit_many(self, codec, columns)
+
+    def _codec(self, event: str) -> Optional[EventCodec]:
+        """None when there is no schema because nothing is traced."""
+        codec = self._codecs.get(event)
+        if codec is None and self.was_opened:
+            hint = did_you_mean(event, self._codecs)
+            raise UscopeError("OP_EVENT", f'the schema has no event "{event}"{hint} [{self.schema_name}]')
+        return codec
+
+    def numbers_of(self, codec: EventCodec, field: Field, column: Sequence[Value]) -> List[int]:
+        """A column of an event with enum names and texts as numbers."""
+        where = codec.event.path
+        return [(resolve(self, field, v, where) or 0) if isinstance(v, str) else v for v in column]
 
     # -- watching
 
@@ -154,66 +213,50 @@ class Trace(ClientTrace):
 
         :raises UscopeError: OP_STORAGE, OP_FIELD, OP_SLOT for what the schema does not have
         """
-        definition = self.schema.storages.get(storage)
-        if definition is None:
-            raise UscopeError("OP_STORAGE", f'the schema has no storage "{storage}"')
+        if not self.was_opened:
+            return
+        definition = self._storage_at(storage)
         name = field or next(iter(definition.fields))
         if name not in definition.fields:
-            raise UscopeError("OP_FIELD", f'{storage} has no field "{name}"')
-        elements = _elements(signal)
+            hint = did_you_mean(name, definition.fields)
+            raise UscopeError("OP_FIELD", f'{storage} has no field "{name}"{hint} [{self.schema_name}]')
+        elements = elements_of(signal)
         if slot < 0 or slot + len(elements) > definition.num_slots:
             raise UscopeError(
                 "OP_SLOT", f"{len(elements)} elements from slot {slot} on; {storage} has {definition.num_slots}"
             )
-        valids = None if valid is None else _elements(valid)
+        valids = None if valid is None else elements_of(valid)
         if valids is not None and len(valids) != len(elements):
             raise UscopeError("OP_SLOT", f"{len(valids)} valid signals for {len(elements)} elements")
-        self._watches.append(_Watch(elements, definition, definition.fields[name], slot, valids))
+        self._watches.append(
+            Watch(elements, definition, definition.fields[name], slot, valids, self._unresolved)
+        )
 
-    def _sample(self, watch: _Watch) -> None:
-        for index, element in enumerate(watch.elements):
-            slot = watch.first + index
-            if watch.valid is not None and not self._read(watch.valid[index], watch):
-                if watch.last.get(slot) is not None:
-                    self.op(records.CLEAR, watch.storage, slot, None, 0)
-                watch.last[slot] = None
-                continue
-            value = self._read(element, watch)
-            if value is None or watch.last.get(slot, _NEVER) == value:
-                continue
-            watch.last[slot] = value
-            self.op(records.SET, watch.storage, slot, watch.field, value)
+    def _storage_at(self, path: str) -> Storage:
+        definition = self.schema.storages.get(path)
+        if definition is None:
+            hint = did_you_mean(path, self.schema.storages)
+            raise UscopeError("OP_STORAGE", f'the schema has no storage "{path}"{hint} [{self.schema_name}]')
+        return definition
 
-    def _read(self, handle: Any, watch: _Watch) -> Optional[int]:
-        """None when it has X or Z bits and those are skipped."""
-        value = handle.value
-        try:
-            return int(value)
-        except ValueError:
-            self.unresolved += 1
-        if self._policy == "error":
-            where = getattr(handle, "_path", getattr(handle, "_name", "a signal"))
-            raise UscopeError("OP_VALUE", f"{where} is {value}: not a number for {watch.storage.path}")
-        if self._policy == "skip":
-            return None
-        return int("".join(bit if bit in "01" else "0" for bit in str(value)) or "0", 2)
+    def sample(self) -> None:
+        """Mirrors what is watched now; the clock's edges do it by themselves."""
+        if self._untraced or self._closed:
+            return
+        for watch in self._watches:
+            self._sample(watch)
 
+    def _resync(self) -> None:
+        for watch in self._watches:
+            watch.forget()
 
-_NEVER = object()
+    def _sample(self, watch: Watch) -> None:
+        storage, field, op = watch.storage, watch.field, self.op
 
+        def set_slot(slot: int, value: int) -> None:
+            op(records.SET, storage, slot, field, value)
 
-def _elements(signal: Any) -> Sequence[Any]:
-    """The elements of a memory or list in order of their index, or the signal alone."""
-    if isinstance(signal, (list, tuple)):
-        return signal
-    if "ArrayObject" not in type(signal).__name__ or "Logic" in type(signal).__name__:
-        if type(signal).__name__ != "NonHierarchyIndexableObject":
-            return [signal]
-    return sorted(signal, key=_index)
+        def clear_slot(slot: int) -> None:
+            op(records.CLEAR, storage, slot, None, 0)
 
-
-def _index(handle: Any) -> int:
-    name = str(getattr(handle, "_name", ""))
-    digits = name[name.rfind("[") + 1 : name.rfind("]")]
-    return int(digits) if digits.lstrip("-").isdigit() else 0
-
+        watch.sample(set_slot, clear_slot)
