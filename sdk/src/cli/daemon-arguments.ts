@@ -5,9 +5,10 @@ import { UscopeError } from '../base/errors.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../bridge/curve.js';
 import type { Durability } from '../bridge/durability.js';
 import type { CompressionName } from '../format/types.js';
+import { addRingOptions, type RingArguments } from './ring-arguments.js';
 import { parseTime } from './times.js';
 
-export interface DaemonArguments {
+export interface DaemonArguments extends RingArguments {
   readonly endpoint?: string;
   readonly out: string;
   readonly schema?: string;
@@ -23,7 +24,7 @@ export interface DaemonArguments {
 const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
 
 export function addDaemonOptions(command: Command): Command {
-  return command
+  command
     .option('--out <dir>', 'directory for the traces', '.')
     .option('--schema <file>', 'schema for clients that bring none')
     .option('--compression <method>', `${COMPRESSIONS.join(', ')} (default: lz4)`)
@@ -37,6 +38,7 @@ export function addDaemonOptions(command: Command): Command {
       'when the disk must have what is acknowledged: segment (default), interval=MS, none',
     )
     .option('--on-full <policy>', 'a full disk: wait for room (default) or stop the trace');
+  return addRingOptions(command);
 }
 
 /** Options of a daemon that lets only listed keys in. */

@@ -25,6 +25,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'receive traces from simulators until stopped',
       load: () => import('./verbs/serve.js'),
     },
+    ctl: {
+      summary: 'pause, resume and mark traces while they are recorded',
+      load: () => import('./verbs/ctl.js'),
+    },
     info: { summary: 'what a trace is and how much it holds', load: () => import('./verbs/info.js') },
     schema: {
       summary: 'the clocks, scopes, enums, storages and events of a trace',
@@ -53,6 +57,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
     slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
+    convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
     mcp: {
       summary: 'answer questions about traces over the Model Context Protocol',
       load: () => import('./verbs/mcp.js'),

@@ -5,6 +5,7 @@ import type { CompressionName } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
 import type { TraceStats } from '../writer/index.js';
 import { compressionOf, intervalOf } from './daemon-arguments.js';
+import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';
 import { withTrace } from './trace-file.js';
@@ -48,27 +49,14 @@ export async function writeOutput<T>(
 ): Promise<T | null> {
   const compression = compressionOf(asDaemonArguments(args));
   const checkpointIntervalPs = intervalOf(asDaemonArguments(args));
-  const controller = new AbortController();
-  const stop = (): void => controller.abort(new Interrupted());
-  process.once('SIGINT', stop).once('SIGTERM', stop);
-  try {
-    return await withProgress(verb, (onProgress) =>
+  return withInterrupt(args.output, (signal) =>
+    withProgress(verb, (onProgress) =>
       writeAtomically(args.output, { inputs, force: args.force }, (path) =>
-        write({ path, compression, checkpointIntervalPs, onProgress, signal: controller.signal }),
+        write({ path, compression, checkpointIntervalPs, onProgress, signal }),
       ),
-    );
-  } catch (error) {
-    if (!(error instanceof Interrupted)) throw error;
-    io.err(`uscope: interrupted; ${args.output} was not written`);
-    process.exitCode = INTERRUPTED;
-    return null;
-  } finally {
-    process.off('SIGINT', stop).off('SIGTERM', stop);
-  }
+    ),
+  );
 }
-
-class Interrupted extends Error {}
-const INTERRUPTED = 130;
 
 function asDaemonArguments({ compression, checkpointInterval }: OutputArguments) {
   return {

@@ -1,6 +1,6 @@
 /** Opens the trace a verb is about, names it in errors, and tells what the reader found odd. */
 import { isUscopeError } from '../base/errors.js';
-import { isHttpUrl, type Trace } from '../reader/index.js';
+import { isHttpUrl, type Source, type Trace } from '../reader/index.js';
 import { openTraceFile } from '../reader/node.js';
 import { io } from './io.js';
 
@@ -13,10 +13,17 @@ export function shownName(file: string): string {
   return url.href;
 }
 
-/** Runs `use` on the trace at a path or URL and closes it. Errors get its name, warnings go to stderr once. */
-export async function withTrace<T>(path: string, use: (trace: Trace) => Promise<T>): Promise<T> {
+/**
+ * Runs `use` on the trace at a path or URL and closes it. Errors get its name, warnings go to stderr once.
+ * @param source the trace's bytes, where somebody has opened them already; closed with the trace
+ */
+export async function withTrace<T>(
+  path: string,
+  use: (trace: Trace) => Promise<T>,
+  source?: Source,
+): Promise<T> {
   try {
-    const trace = await openTraceFile(path, {
+    const trace = await openTraceFile(source ?? path, {
       onWarning: ({ message }) => io.err(`uscope: warning: ${message} (${shownName(path)})`),
     });
     try {

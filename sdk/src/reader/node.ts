@@ -38,11 +38,11 @@ export async function openSource(pathOrUrl: string): Promise<Source> {
 }
 
 /**
- * Opens the trace at a path, or at an http or https URL, with native LZ4, ZSTD and CRC-32.
+ * Opens the trace at a path, at an http or https URL, or in a source, with native LZ4, ZSTD and CRC-32.
  * @throws as `openTrace`, and READER_OPEN; of URLs also what `httpSource` reports
  */
-export async function openTraceFile(pathOrUrl: string, options: OpenOptions = {}): Promise<Trace> {
-  const source = await openSource(pathOrUrl);
+export async function openTraceFile(from: string | Source, options: OpenOptions = {}): Promise<Trace> {
+  const source = typeof from === 'string' ? await openSource(from) : from;
   try {
     return await openTrace(source, { codec: nodeCodec, ...options });
   } catch (error) {

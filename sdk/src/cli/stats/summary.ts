@@ -28,7 +28,49 @@ export function sideBySide(
     row('fetch to retirement', ({ lifetime }) => decimal(lifetime.mean)),
     row('fetch to retirement, p99', ({ lifetime }) => decimal(lifetime.p99)),
     ...ratioRows(cores),
+    ...stallRows(cores),
+    ...stageRows(cores),
+    ...bufferRows(cores),
   ];
+}
+
+/** Names in the order in which the cores have them, each once. */
+function namesOf(cores: readonly CoreReport[], names: (core: CoreReport) => readonly string[]): string[] {
+  return [...new Set(cores.flatMap(names))];
+}
+
+/** Share of the cycles by reason; that of the most frequent first. */
+function stallRows(cores: readonly CoreReport[]): SummaryRow[] {
+  const share = (core: CoreReport, name: string): number | null =>
+    core.stalls.reasons.find(({ reason }) => reason === name)?.share ?? null;
+  const total = (name: string): number => cores.reduce((sum, core) => sum + (share(core, name) ?? 0), 0);
+  return namesOf(cores, ({ stalls }) => stalls.reasons.map(({ reason }) => reason))
+    .sort((a, b) => total(b) - total(a))
+    .map((name) => ({
+      name: `stalled by ${plain(name)}`,
+      values: cores.map((core) => percent(share(core, name))),
+    }));
+}
+
+function stageRows(cores: readonly CoreReport[]): SummaryRow[] {
+  const seen = ({ stages }: CoreReport) => stages.filter(({ latency }) => latency.count > 0);
+  return namesOf(cores, (core) => seen(core).map(({ stage }) => stage)).map((name) => ({
+    name: `cycles in ${plain(name)}`,
+    values: cores.map((core) =>
+      decimal(seen(core).find(({ stage }) => stage === name)?.latency.mean ?? null),
+    ),
+  }));
+}
+
+/** By the last part of their names, which cores of one kind share. */
+function bufferRows(cores: readonly CoreReport[]): SummaryRow[] {
+  const short = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
+  return namesOf(cores, ({ buffers }) => buffers.map(({ buffer }) => short(buffer))).map((name) => ({
+    name: `occupied in ${plain(name)}`,
+    values: cores.map((core) =>
+      decimal(core.buffers.find(({ buffer }) => short(buffer) === name)?.mean ?? null),
+    ),
+  }));
 }
 
 /** Branch and cache figures that at least one core has. */

@@ -21,12 +21,15 @@ const COUNTER: Style = '34';
 
 export interface TextOptions {
   readonly colour: boolean;
+  /** Only what puts the cores side by side. */
+  readonly onlyTogether?: boolean | undefined;
   readonly out: (text: string) => void;
 }
 
 export function printReport(report: PerformanceReport, options: TextOptions): void {
   const text = new ReportText(options);
-  if (report.cores.length > 1) text.summary(report.cores);
+  if (report.cores.length > 1 || options.onlyTogether) text.summary(report.cores);
+  if (options.onlyTogether) return;
   for (const core of report.cores) text.core(core);
 }
 

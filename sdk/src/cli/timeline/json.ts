@@ -2,11 +2,13 @@
 import type { CpuCore, Instruction } from '../../protocols/cpu/index.js';
 import { instructionText } from './row.js';
 
-export function instructionJson(core: CpuCore, instruction: Instruction): string {
+/** @param more members in front */
+export function instructionJson(core: CpuCore, instruction: Instruction, more: object = {}): string {
   const { id, seq, pc, bits, birthPs, flush, trap, end, endPs } = instruction;
   const cycle = (timePs: bigint): string => (timePs / core.periodPs).toString();
   const maybe = (value: bigint | null): string | null => value?.toString() ?? null;
   return JSON.stringify({
+    ...more,
     core: core.name,
     seq: maybe(seq),
     id,

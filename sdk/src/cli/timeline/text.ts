@@ -11,6 +11,10 @@ export interface TextOptions {
   readonly colour: boolean;
   /** Cycle in which the trace ends. */
   readonly lastCycle: bigint;
+  /** That of timelines printed together; without one it is made for the first instruction, and a head is printed. */
+  readonly layout?: Layout | undefined;
+  /** A block is over; it may have been empty. */
+  readonly onBlock?: (() => void) | undefined;
   readonly out: (text: string) => void;
 }
 
@@ -28,7 +32,7 @@ const LEGEND = [
 ];
 const DEFAULT_REASON = 'pipeline_clear'.length;
 
-interface Layout {
+export interface Layout {
   readonly seq: number;
   readonly pc: number;
   readonly text: number;
@@ -61,6 +65,7 @@ export class TextTimeline {
     this.letters = stageLetters(core.stages);
     this.total = Number(range.to - range.from);
     this.knownUntil = Number(options.lastCycle + 1n - range.from);
+    this.layout = options.layout ?? null;
   }
 
   async add(instruction: Instruction): Promise<void> {
@@ -79,16 +84,8 @@ export class TextTimeline {
     while (this.blockStart < this.total && this.rows.length > 0) await this.printBlock();
   }
 
-  private begin({ seq, pc }: Instruction): void {
-    const { width } = this.options;
-    const seqWidth = Math.max(4, (seq?.toString().length ?? 0) + 1);
-    const pcWidth = Math.max(8, pc?.toString(16).length ?? 0);
-    const reason = this.core.events.get('flush')?.fields.get('reason')?.labels?.values ?? [];
-    const reasonWidth = Math.max(DEFAULT_REASON, ...reason.map(({ name }) => name.length)) + 1;
-    const available = width - seqWidth - pcWidth - reasonWidth - 4;
-    const text = Math.max(MIN_TEXT, Math.min(MAX_TEXT, Math.floor(available / 3)));
-    const cycles = Math.max(MIN_CYCLES, available - text);
-    this.layout = { seq: seqWidth, pc: pcWidth, text, cycles };
+  private begin(instruction: Instruction): void {
+    this.layout = layoutFor(this.core, instruction, this.options.width);
     this.printHead();
   }
 
@@ -97,21 +94,7 @@ export class TextTimeline {
     const title = styled(BOLD, core.name, options.colour);
     const period = `${core.clock?.name ?? 'clock'} ${core.periodPs} ps`;
     options.out(`${title}  cycles ${range.from} to ${range.to - 1n}  (${period})\n`);
-    const entries = [
-      ...core.stages.map((name, index) => ({
-        text: `${this.letters[index]} ${name}`,
-        style: stageStyle(index),
-      })),
-      ...LEGEND.map((text) => ({ text, style: DIM })),
-    ];
-    let used = 0;
-    for (const { text, style } of entries) {
-      const fits = used > 0 && used + GAP.length + text.length <= options.width;
-      if (used > 0) options.out(fits ? GAP : '\n');
-      used = fits ? used + GAP.length + text.length : text.length;
-      options.out(styled(style, text, options.colour));
-    }
-    options.out('\n');
+    printLegend(core, options);
   }
 
   private async printBlock(): Promise<void> {
@@ -127,6 +110,7 @@ export class TextTimeline {
     }
     this.blockStart = from + cycles;
     this.rows = this.rows.filter((row) => row.last >= this.blockStart);
+    this.options.onBlock?.();
   }
 
   /** Stalls by reason and cycle, up to a cycle. */
@@ -201,6 +185,38 @@ export class TextTimeline {
     if (!flush || row.last >= to) return '';
     return flush.reason ?? '';
   }
+}
+
+/** What fits the width, for a core whose first instruction is this one. */
+export function layoutFor(core: CpuCore, { seq, pc }: Instruction, width: number): Layout {
+  const seqWidth = Math.max(4, (seq?.toString().length ?? 0) + 1);
+  const pcWidth = Math.max(8, pc?.toString(16).length ?? 0);
+  const reason = core.events.get('flush')?.fields.get('reason')?.labels?.values ?? [];
+  const reasonWidth = Math.max(DEFAULT_REASON, ...reason.map(({ name }) => name.length)) + 1;
+  const available = width - seqWidth - pcWidth - reasonWidth - 4;
+  const text = Math.max(MIN_TEXT, Math.min(MAX_TEXT, Math.floor(available / 3)));
+  const cycles = Math.max(MIN_CYCLES, available - text);
+  return { seq: seqWidth, pc: pcWidth, text, cycles };
+}
+
+/** Letters of the stages, and what the other marks mean. */
+export function printLegend(
+  core: CpuCore,
+  { width, colour, out }: Pick<TextOptions, 'width' | 'colour' | 'out'>,
+): void {
+  const letters = stageLetters(core.stages);
+  const entries = [
+    ...core.stages.map((name, index) => ({ text: `${letters[index]} ${name}`, style: stageStyle(index) })),
+    ...LEGEND.map((text) => ({ text, style: DIM })),
+  ];
+  let used = 0;
+  for (const { text, style } of entries) {
+    const fits = used > 0 && used + GAP.length + text.length <= width;
+    if (used > 0) out(fits ? GAP : '\n');
+    used = fits ? used + GAP.length + text.length : text.length;
+    out(styled(style, text, colour));
+  }
+  out('\n');
 }
 
 /** Neighbours of one style share their escape sequences. */

@@ -1,12 +1,12 @@
 /** `uscope dump`: every op and event, in file order. */
 import type { Command } from 'commander';
 import type { Trace } from '../../reader/index.js';
+import { dumpForeign, refuseRange, withAnyTrace } from '../foreign.js';
 import { io } from '../io.js';
 import { frameTime, ItemFormat } from '../item-format.js';
 import { withProgress } from '../progress-bar.js';
 import { addRangeOptions, parseRange, type RangeArguments, rangeInTime, type TimeBounds } from '../ranges.js';
 import { scanFraction } from '../scan-progress.js';
-import { withTrace } from '../trace-file.js';
 
 interface DumpOptions extends RangeArguments {
   readonly jsonl?: boolean;
@@ -20,13 +20,19 @@ export function register(program: Command): void {
     .description(
       'Prints every op and event in file order, one per line. Output is streamed, whatever the size of the trace.',
     )
-    .argument('<file>', 'trace file')
+    .argument('<file>', 'trace file, also of another format')
     .option('--jsonl', 'one JSON object per line')
     .option('--json', 'the same as --jsonl');
   addRangeOptions(command).action((file: string, options: DumpOptions) => {
     const asked = parseRange(options);
-    return withTrace(file, (trace) =>
-      dump(trace, rangeInTime(asked, trace), Boolean(options.jsonl || options.json)),
+    const asJson = Boolean(options.jsonl || options.json);
+    return withAnyTrace(
+      file,
+      (trace) => dump(trace, rangeInTime(asked, trace), asJson),
+      (foreign) => {
+        refuseRange(foreign.description, options);
+        return dumpForeign(foreign, asJson);
+      },
     );
   });
 }

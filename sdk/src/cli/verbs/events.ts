@@ -2,12 +2,12 @@
 import type { Command } from 'commander';
 import type { Trace } from '../../reader/index.js';
 import { addEventOptions, type EventArguments, EventFilter, parseConditions } from '../event-filter.js';
+import { printForeignEvents, refuseRange, withAnyTrace } from '../foreign.js';
 import { io } from '../io.js';
 import { parseCount } from '../numbers.js';
 import { withProgress } from '../progress-bar.js';
 import { addRangeOptions, parseRange, type RangeArguments, rangeInTime, type TimeBounds } from '../ranges.js';
 import { scanFraction } from '../scan-progress.js';
-import { withTrace } from '../trace-file.js';
 
 interface EventsOptions extends EventArguments, RangeArguments {
   readonly limit?: string;
@@ -21,7 +21,7 @@ export function register(program: Command): void {
     .description(
       'Prints events in file order, one per line. Names may leave out the scope where they are unique.',
     )
-    .argument('<file>', 'trace file');
+    .argument('<file>', 'trace file, also of another format');
   addRangeOptions(addEventOptions(command))
     .option('--limit <n>', 'stop after n events')
     .option('--json', 'one JSON object per line, as `dump --jsonl` prints them')
@@ -29,10 +29,17 @@ export function register(program: Command): void {
       const asked = parseRange(options);
       const limit = parseCount('--limit', options.limit);
       const conditions = parseConditions(options);
-      return withTrace(file, async (trace) => {
-        const filter = new EventFilter(trace, options.event, conditions, Boolean(options.json));
-        await printEvents(trace, rangeInTime(asked, trace), filter, limit);
-      });
+      return withAnyTrace(
+        file,
+        async (trace) => {
+          const filter = new EventFilter(trace, options.event, conditions, Boolean(options.json));
+          await printEvents(trace, rangeInTime(asked, trace), filter, limit);
+        },
+        (foreign) => {
+          refuseRange(foreign.description, options);
+          return printForeignEvents(foreign, options, limit);
+        },
+      );
     });
 }
 

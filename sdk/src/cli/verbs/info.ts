@@ -1,11 +1,16 @@
 /** `uscope info`: what a trace is and how much it holds. */
+import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
+import { UscopeError } from '../../base/errors.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { isHttpUrl, type Trace } from '../../reader/index.js';
 import { DEFAULT_INTERVAL_MS } from '../follow.js';
+import { printSections, refuseOptions, withAnyTrace } from '../foreign.js';
 import { io, paint, printJson } from '../io.js';
 import { parseSeconds } from '../numbers.js';
 import { withProgress } from '../progress-bar.js';
+import { listRuns } from '../runs/listing.js';
+import { printRuns, runsJson } from '../runs/print.js';
 import { scanFraction } from '../scan-progress.js';
 import {
   clocksJson,
@@ -16,7 +21,7 @@ import {
   statusName,
   storagesJson,
 } from '../schema-json.js';
-import { shownName, withTrace } from '../trace-file.js';
+import { shownName } from '../trace-file.js';
 import { watchTrace } from '../watch.js';
 
 interface InfoOptions {
@@ -33,11 +38,11 @@ const MAX_REMOTE_HEADERS = 256;
 export function register(program: Command): void {
   program
     .command('info')
-    .summary('what a trace is and how much it holds')
+    .summary('what a trace is and how much it holds, or the traces of a directory by run')
     .description(
-      'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written.',
+      'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written. Of a directory: the runs whose traces are below it.',
     )
-    .argument('<file>', 'trace file')
+    .argument('<file>', 'trace file, or a directory with traces')
     .option('--json', 'one JSON document; 64-bit times as decimal strings')
     .option('--count', 'count ops and events, which reads the whole trace')
     .addOption(
@@ -45,12 +50,13 @@ export function register(program: Command): void {
     )
     .option('--interval <seconds>', 'with --watch: between two looks at the file (default: 0.2)')
     .option('--timeout <seconds>', 'with --watch: give up when nothing new came for so long')
-    .action((file: string, options: InfoOptions) => {
+    .action(async (file: string, options: InfoOptions) => {
+      if (await isDirectory(file)) return listDirectory(file, options);
       const following = {
         intervalMs: parseSeconds('--interval', options.interval) ?? DEFAULT_INTERVAL_MS,
         timeoutMs: parseSeconds('--timeout', options.timeout),
       };
-      return withTrace(file, async (trace) => {
+      const onTrace = async (trace: Trace): Promise<void> => {
         if (options.watch && options.json) return watchTrace(file, trace, true, following);
         const frames =
           options.count || isQuick(file, trace.segmentCount) ? Number(await trace.frameCount()) : null;
@@ -60,8 +66,31 @@ export function register(program: Command): void {
         if (options.json) printJson(infoJson(trace, frames, items));
         else printText(file, trace, frames, items);
         if (options.watch) await watchTrace(file, trace, false, following);
+      };
+      return withAnyTrace(file, onTrace, async (foreign, context) => {
+        refuseOptions(foreign.description, { '--watch': options.watch, '--count': options.count });
+        printSections(file, foreign, await foreign.info(context), options.json === true);
       });
     });
+}
+
+async function isDirectory(path: string): Promise<boolean> {
+  if (isHttpUrl(path)) return false;
+  return stat(path).then(
+    (found) => found.isDirectory(),
+    () => false, // whoever opens it tells why it cannot
+  );
+}
+
+async function listDirectory(directory: string, { json, count, watch }: InfoOptions): Promise<void> {
+  if (count || watch) {
+    const option = count ? '--count' : '--watch';
+    throw new UscopeError('CLI_USAGE', `${option} is for one trace; "${directory}" is a directory`);
+  }
+  const runs = await listRuns(directory, (text) => io.err(`uscope: warning: ${text}`));
+  if (json) printJson(runsJson(directory, runs));
+  else if (runs.length === 0) io.err(`uscope: no traces (*.uscope) below ${directory}`);
+  else printRuns(runs);
 }
 
 function isQuick(file: string, segments: number): boolean {

@@ -1,4 +1,5 @@
 /** `uscope recover`: a finalized trace from a damaged one. */
+import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { ClientMemory } from '../../bridge/client-memory.js';
@@ -8,8 +9,10 @@ import {
   type RecoverReport,
   recoverTrace,
 } from '../../convert/recover/index.js';
+import { writeAtomically } from '../../convert/stream/atomic-file.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import { recoverSpool } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 
@@ -30,7 +33,7 @@ export function register(program: Command): void {
       'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
     )
-    .argument('<file>', 'trace file')
+    .argument('<file>', 'trace file, or NAME.ring of a flight recorder')
     .requiredOption('-o, --output <file>', 'where the recovered trace goes')
     .option('--force', 'replace the output if it exists')
     .option('--memory <file>', "the dead client's shared memory; without it, it is looked for by the session")
@@ -41,6 +44,7 @@ export function register(program: Command): void {
 }
 
 async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
+  if (isDirectory(file)) return recoverRecorder(file, options);
   const memory = new DeadClient(options.memory);
   try {
     const report = await withProgress('recover', (update) =>
@@ -62,6 +66,36 @@ async function recover(file: string, options: RecoverVerbOptions): Promise<void>
   } finally {
     memory.close();
   }
+}
+
+function isDirectory(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md). */
+async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
+  const { output, force } = options;
+  const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
+    recoverSpool(directory, temporary, createCpuSummarizer),
+  );
+  const { segments, frames, firstTimePs, endTimePs, damaged, torn } = saved;
+  const isLoss = damaged > 0;
+  if (options.json) {
+    printJson({
+      file: directory,
+      output,
+      complete: !isLoss,
+      saved: { segments, frames, firstTimePs, endTimePs },
+      damaged,
+      torn,
+    });
+  } else {
+    io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
+    if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
+    io.out(isLoss ? `lost    ${damaged} damaged segments, and those before them\n` : 'lost    nothing\n');
+    io.out(`${output}: finalized\n`);
+  }
+  if (isLoss) process.exitCode = ExitCode.LOSS;
 }
 
 /** The shared memory of the session's client, if it is there and the client is gone. */

@@ -12,10 +12,12 @@ import {
   onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
+import { ringServeArguments } from '../ring-arguments.js';
 
 interface RunArguments extends DaemonArguments {
   readonly timeout?: string;
   readonly daemonTimeout?: string;
+  readonly json?: string;
 }
 
 export function register(program: Command): void {
@@ -32,6 +34,10 @@ export function register(program: Command): void {
     .option(
       '--daemon-timeout <seconds>',
       'how long the simulator waits for a daemon that does not answer (default: 30)',
+    )
+    .option(
+      '--json <file>',
+      'the summary of the run as JSON; - for stdout, behind what the simulator printed',
     );
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
     process.exitCode = await supervise({
@@ -40,6 +46,7 @@ export function register(program: Command): void {
       endpoint: options.endpoint,
       timeoutMs: millisecondsOf(options.timeout),
       daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
+      json: options.json,
     });
   });
 }
@@ -61,7 +68,8 @@ function serveArguments(options: RunArguments): string[] {
     ['--durability', options.durability],
     ['--on-full', options.onFull],
   ];
-  return given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
+  return [...plain, ...ringServeArguments(options)];
 }
 
 function millisecondsOf(seconds: string | undefined): number | undefined {

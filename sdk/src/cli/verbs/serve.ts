@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { runDaemonHost } from '../../bridge/daemon-host.js';
 import { defaultEndpoint } from '../../bridge/endpoint.js';
+import { ringSinks } from '../../bridge/ring-sink.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import {
   addDaemonOptions,
@@ -15,6 +16,7 @@ import {
   onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
+import { recorderOf } from '../ring-arguments.js';
 
 export function register(program: Command): void {
   const command = program
@@ -28,6 +30,7 @@ export function register(program: Command): void {
       "ipc:///path or tcp://ADDRESS:PORT (default: a socket in the user's runtime directory)",
     );
   addKeyOptions(addDaemonOptions(command)).action(async (options: DaemonArguments) => {
+    const recorder = recorderOf(options);
     await runDaemonHost({
       endpoint: options.endpoint ?? defaultEndpoint(),
       outputDirectory: options.out,
@@ -39,6 +42,7 @@ export function register(program: Command): void {
       keys: keysOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
+      ...(recorder ? { sinks: ringSinks(recorder) } : {}),
     });
   });
 }

@@ -3,18 +3,22 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import type { DutProperties } from '../../format/types.js';
 import { analyzePerformance, type PerformanceReport } from '../../protocols/cpu/analysis/index.js';
-import { findCore } from '../../protocols/cpu/index.js';
+import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
+import { printForeignStats } from '../foreign.js';
 import { io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
 import { reportPage } from '../stats/html.js';
 import { printReport } from '../stats/text.js';
 import { shownName, withTrace } from '../trace-file.js';
+import { distinctNames, expandTraces } from '../trace-set.js';
 
 interface StatsOptions extends RangeArguments {
   readonly core: readonly string[];
+  readonly allCores?: boolean;
   readonly points?: string;
   readonly html?: string;
   readonly color?: boolean;
@@ -36,7 +40,8 @@ export function register(program: Command): void {
     .description(
       'Analyses a range of a trace, by default all of it: IPC, flushes and stalls by reason, latency of each stage, occupancy of the buffers, instruction mix and counters, for each core.',
     )
-    .argument('<file>', 'trace file')
+    .argument('<files...>', 'trace files, or directories: the traces of their newest run')
+    .option('--all-cores', 'only the table that puts the cores side by side')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
   addRangeOptions(command)
     .option('--points <n>', 'intervals of the figures over time')
@@ -44,7 +49,7 @@ export function register(program: Command): void {
     .option('--color', 'colours even where stdout is no terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON document')
-    .action((file: string, options: StatsOptions) => {
+    .action(async (paths: readonly string[], options: StatsOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options);
       if (options.json && options.html === STDOUT) {
@@ -53,24 +58,98 @@ export function register(program: Command): void {
           '--json and --html - both print to stdout; give the page a file name',
         );
       }
-      return withTrace(file, async (trace) => {
-        const report = await analyze(trace, options, asked, points);
-        if (options.html !== undefined) writePage(options.html, file, trace, report);
-        if (options.json) printJson({ file: shownName(file), ...report });
-        else if (options.html === undefined) {
-          printReport(report, { colour: options.color ?? io.colour, out: (text) => io.out(text) });
-        }
-      });
+      const files = await expandTraces(paths);
+      if (files.length === 1 && (await printForeignStats(files[0], options))) return;
+      const analyses: Analysis[] = [];
+      for (const file of files) {
+        const analysis = await withTrace(file, (trace) =>
+          analyze(file, trace, options, asked, points, files.length > 1),
+        );
+        if (analysis) analyses.push(analysis);
+      }
+      if (analyses.length === 0) throw nothingFound(files, options.core);
+      const report = joined(analyses);
+      if (options.html !== undefined) writePage(options.html, analyses, report);
+      if (options.json) printJson(reportJson(files, analyses, report));
+      else if (options.html === undefined) {
+        const { color, allCores = false } = options;
+        printReport(report, {
+          colour: color ?? io.colour,
+          onlyTogether: allCores,
+          out: (text) => io.out(text),
+        });
+      }
     });
 }
 
-function analyze(
+interface Analysis {
+  readonly file: string;
+  readonly dut: DutProperties;
+  readonly report: PerformanceReport;
+}
+
+/** @param isOneOfMany a trace without such cores is passed over: null */
+async function analyze(
+  file: string,
   trace: Trace,
   options: StatsOptions,
   asked: AskedRange,
   points: number,
+  isOneOfMany: boolean,
+): Promise<Analysis | null> {
+  const wanted = options.core.filter((name) => !isOneOfMany || has(trace, name));
+  if (isOneOfMany && (findCores(trace).length === 0 || (options.core.length > 0 && wanted.length === 0))) {
+    return null;
+  }
+  const report = await analyzeRange(trace, wanted, asked, points);
+  return { file: shownName(file), dut: trace.dut, report };
+}
+
+function has(trace: Trace, name: string): boolean {
+  const matches = ({ name: known }: CpuCore): boolean => known === name || known.endsWith(`/${name}`);
+  return findCores(trace).some(matches);
+}
+
+function nothingFound(files: readonly string[], cores: readonly string[]): UscopeError {
+  const what = cores.length > 0 ? `core ${cores.map((core) => `"${core}"`).join(' or ')}` : 'cores';
+  return new UscopeError('READER_NAME', `none of the ${files.length} traces has ${what} (protocol "cpu")`);
+}
+
+/** As if all cores were of one trace. */
+function joined(analyses: readonly Analysis[]): PerformanceReport {
+  const [{ report: first }] = analyses;
+  if (analyses.length === 1) return first;
+  const cores = analyses.flatMap(({ file, report }) => report.cores.map((core) => ({ file, core })));
+  const names = distinctNames(cores.map(({ file, core }) => ({ file, core: core.core })));
+  return {
+    fromPs: least(analyses.map(({ report }) => report.fromPs)),
+    toPs: -least(analyses.map(({ report }) => -report.toPs)),
+    percentiles: first.percentiles,
+    cores: cores.map(({ core }, index) => ({ ...core, core: names[index] })),
+  };
+}
+
+function least(values: readonly bigint[]): bigint {
+  let smallest = values[0];
+  for (const value of values) if (value < smallest) smallest = value;
+  return smallest;
+}
+
+/** Of several traces each core tells its file. */
+function reportJson(files: readonly string[], analyses: readonly Analysis[], report: PerformanceReport) {
+  if (files.length === 1) return { file: analyses[0].file, ...report };
+  const owners = analyses.flatMap(({ file, report: { cores } }) => cores.map(() => file));
+  const cores = report.cores.map((core, index) => ({ file: owners[index], ...core }));
+  return { files: analyses.map(({ file }) => file), ...report, cores };
+}
+
+function analyzeRange(
+  trace: Trace,
+  wanted: readonly string[],
+  asked: AskedRange,
+  points: number,
 ): Promise<PerformanceReport> {
-  const cores = options.core.length > 0 ? options.core : undefined;
+  const cores = wanted.length > 0 ? wanted : undefined;
   const clock = findCore(trace, cores?.[0]).clock?.name;
   const range = rangeInTime(asked, trace, clock);
   return withProgress('analysing', (onProgress) =>
@@ -79,8 +158,11 @@ function analyze(
 }
 
 /** @throws UscopeError WRITER_IO when the file cannot be written */
-function writePage(target: string, file: string, trace: Trace, report: PerformanceReport): void {
-  const page = reportPage(report, { name: basename(shownName(file)), dut: trace.dut });
+function writePage(target: string, analyses: readonly Analysis[], report: PerformanceReport): void {
+  const [first] = analyses;
+  const names = analyses.map(({ file }) => basename(file));
+  const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];
+  const page = reportPage(report, { name: subject, dut: analyses.length > 1 ? [] : first.dut });
   if (target === STDOUT) {
     io.out(page);
     return;

@@ -1,17 +1,28 @@
 /** `uscope timeline`: the pipeline of a range of cycles, one row per instruction. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type CpuCore, findCore, type Instruction, instructions, stalls } from '../../protocols/cpu/index.js';
+import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { io } from '../io.js';
+import { withTraces } from '../output-trace.js';
 import { addRangeOptions } from '../ranges.js';
 import { instructionJson } from '../timeline/json.js';
-import { parseRequest, type RangeOptions, resolveRange, type TimelineRange } from '../timeline/range.js';
+import {
+  parseRequest,
+  type RangeOptions,
+  type Request,
+  resolveRange,
+  type TimelineRange,
+} from '../timeline/range.js';
+import { selected, stallsOf } from '../timeline/selection.js';
 import { TextTimeline } from '../timeline/text.js';
-import { withTrace } from '../trace-file.js';
+import { type Lane, printTogether, rangeOf, type Span } from '../timeline/together.js';
+import { shownName, withTrace } from '../trace-file.js';
+import { distinctNames, expandTraces } from '../trace-set.js';
 
 interface TimelineOptions extends RangeOptions {
   readonly core?: string;
+  readonly allCores?: boolean;
   readonly pc?: string;
   readonly width?: string;
   readonly color?: boolean;
@@ -29,34 +40,108 @@ export function register(program: Command): void {
     .description(
       'Prints one row per instruction and one column per cycle: the letter of the stage entered, in lower case while it is held. Without a range the first 60 cycles from the first instruction on.',
     )
-    .argument('<file>', 'trace file');
+    .argument('<files...>', 'trace file; several, or a directory (its newest run): their cores on one axis');
   addRangeOptions(command)
     .option('--instructions <n:m>', 'instructions n to m (exclusive), counted from 0 in the order of fetch')
     .option('--around <pc>', 'around the first instruction at this address in the range')
     .option('--pc <pc>', 'another name of --around')
     .option('--last <n>', 'the last n cycles of the trace')
     .option('--core <name>', 'which core; by default the first')
+    .option('--all-cores', 'all cores of the trace, one below the other on one axis')
     .option('--width <n>', 'characters per line; by default those of the terminal')
     .option('--color', 'colours even where stdout is no terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON object per instruction')
-    .action((file: string, options: TimelineOptions) => {
+    .action(async (paths: readonly string[], options: TimelineOptions) => {
       const around = options.around ?? options.pc;
       const request = parseRequest(around === undefined ? options : { ...options, around });
       const width = parseWidth(options.width);
-      return withTrace(file, async (trace) => {
-        const core = findCore(trace, options.core);
-        const range = await resolveRange(trace, core, request);
-        const count = options.json
-          ? await printJson(trace, core, range)
-          : await printText(trace, core, range, width, options.color ?? io.colour);
-        if (count === 0) {
-          io.err(
-            `uscope: note: ${core.name} has no instruction in flight in cycles ${range.from} to ${range.to - 1n} (${file})`,
-          );
-        }
-      });
+      const files = await expandTraces(paths);
+      if (files.length > 1 || options.allCores) return together(files, options, request, width);
+      const [file] = files;
+      return withTrace(file, (trace) => alone(file, trace, options, request, width));
     });
+}
+
+async function alone(
+  file: string,
+  trace: Trace,
+  options: TimelineOptions,
+  request: Request,
+  width: number,
+): Promise<void> {
+  const core = findCore(trace, options.core);
+  const range = await resolveRange(trace, core, request);
+  const count = options.json
+    ? await printJson(trace, core, range)
+    : await printText(trace, core, range, width, options.color ?? io.colour);
+  if (count === 0) tellEmpty(core.name, range.from, range.to, file);
+}
+
+function tellEmpty(name: string, from: bigint, to: bigint, file: string): void {
+  io.err(`uscope: note: ${name} has no instruction in flight in cycles ${from} to ${to - 1n} (${file})`);
+}
+
+function together(
+  files: readonly string[],
+  options: TimelineOptions,
+  request: Request,
+  width: number,
+): Promise<void> {
+  return withTraces(files, async (traces) => {
+    const lanes = lanesOf(files, traces, options.core);
+    const span = await commonSpan(lanes, request);
+    if (options.json) return printLanesJson(lanes, span);
+    const colour = options.color ?? io.colour;
+    const rows = await printTogether(lanes, span, { width, colour, out: (text) => io.out(text) });
+    for (const [index, lane] of lanes.entries()) {
+      const { from, to } = rangeOf(lane, span);
+      if (rows[index] === 0) tellEmpty(lane.name, from, to, lane.file);
+    }
+  });
+}
+
+/** All cores, or those of a name. @throws UscopeError READER_NAME when there are none */
+function lanesOf(files: readonly string[], traces: readonly Trace[], name: string | undefined): Lane[] {
+  const found = traces.flatMap((trace, index) =>
+    findCores(trace)
+      .filter((core) => name === undefined || core.name === name || core.name.endsWith(`/${name}`))
+      .map((core) => ({ file: shownName(files[index]), trace, core })),
+  );
+  if (found.length === 0) {
+    const what = name === undefined ? 'cores (protocol "cpu")' : `core "${name}"`;
+    throw new UscopeError('READER_NAME', `none of the traces has ${what}`);
+  }
+  const names = distinctNames(found.map(({ file, core }) => ({ file, core: core.name })));
+  return found.map((lane, index) => ({ ...lane, name: names[index] }));
+}
+
+/**
+ * What is asked for, in time. It is understood as of the first core: its cycles, its instructions, its addresses; without a range the
+ * timeline begins with the first instruction of any core.
+ */
+async function commonSpan(lanes: readonly Lane[], request: Request): Promise<Span> {
+  const asked = request.kind === 'default' ? lanes : lanes.slice(0, 1);
+  const spans: Span[] = [];
+  for (const { trace, core } of asked) {
+    const { from, to } = await resolveRange(trace, core, request);
+    spans.push({ fromPs: from * core.periodPs, toPs: to * core.periodPs });
+  }
+  return spans.reduce((first, span) => (span.fromPs < first.fromPs ? span : first));
+}
+
+/** One after the other; each instruction with its file, and its begin and end in ps, which compare across clocks. */
+async function printLanesJson(lanes: readonly Lane[], span: Span): Promise<void> {
+  for (const lane of lanes) {
+    const { name, file, trace, core } = lane;
+    const range = rangeOf(lane, span);
+    if (range.from * core.periodPs > trace.totalTimePs) continue;
+    for await (const instruction of selected(trace, core, range)) {
+      const { birthPs, endPs } = instruction;
+      const times = { bornPs: birthPs?.toString() ?? null, endPs: endPs?.toString() ?? null };
+      io.out(`${instructionJson(core, instruction, { file, lane: name, ...times })}\n`);
+    }
+  }
 }
 
 async function printJson(trace: Trace, core: CpuCore, range: TimelineRange): Promise<number> {
@@ -75,8 +160,7 @@ async function printText(
   width: number,
   colour: boolean,
 ): Promise<number> {
-  const { from, to } = range;
-  const timeline = new TextTimeline(core, range, stalls(trace, core, { from, to, unit: 'cycles' }), {
+  const timeline = new TextTimeline(core, range, stallsOf(trace, core, range), {
     width,
     colour,
     lastCycle: trace.totalTimePs / core.periodPs,
@@ -90,19 +174,6 @@ async function printText(
     );
   }
   return timeline.printed + timeline.silent;
-}
-
-async function* selected(trace: Trace, core: CpuCore, range: TimelineRange): AsyncGenerator<Instruction> {
-  const { from, to, numbers } = range;
-  const numbering = numbers ? 'always' : 'cheap';
-  for await (const instruction of instructions(trace, core, { from, to, unit: 'cycles' }, { numbering })) {
-    if (numbers) {
-      const { seq } = instruction;
-      if (seq === null || seq < numbers[0]) continue;
-      if (seq >= numbers[1]) return;
-    }
-    yield instruction;
-  }
 }
 
 /** @throws UscopeError CLI_USAGE */

@@ -95,6 +95,7 @@ export interface ForeignTrace {
   stats?(context: ConversionContext): Promise<readonly InfoSection[]>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
+  /** Gives back what it holds. The source is closed by whoever opened it. */
   close(): Promise<void>;
 }
 

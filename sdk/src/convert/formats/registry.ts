@@ -4,4 +4,6 @@ import type { ForeignFormat } from './format.js';
 type Load = () => Promise<{ readonly FORMAT: ForeignFormat }>;
 
 /** In the order in which a file's beginning is tried: formats with a magic number before those recognized by their text. */
-export const FORMATS: ReadonlyMap<string, Load> = new Map<string, Load>();
+export const FORMATS: ReadonlyMap<string, Load> = new Map<string, Load>([
+  ['stf', () => import('../stf/format.js')],
+]);

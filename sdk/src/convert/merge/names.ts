@@ -2,6 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { NO_ID, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
+import { CONTROL_SCOPE } from '../../schema/index.js';
 import { errorIn } from '../stream/item-stream.js';
 import { findOverflow, type SlotOverflow } from '../stream/slot-overflow.js';
 
@@ -28,9 +29,14 @@ export interface NamedInput {
   readonly top: number;
 }
 
-/** The one scope that holds everything, when the root is nothing but a shell around it; else the root, 0. */
+/**
+ * The one scope that holds everything, when the root is nothing but a shell around it; else the root, 0. The scope of control events,
+ * which every recorded trace has, does not count: it goes below that one.
+ */
 export function topScope({ scopes, storages, events, summaryFields }: Schema): number {
-  const children = scopes.filter((scope) => scope.parentId === 0 && scope.scopeId !== 0);
+  const children = scopes.filter(
+    ({ parentId, scopeId, name }) => parentId === 0 && scopeId !== 0 && name !== CONTROL_SCOPE,
+  );
   const [only] = children;
   const atRoot = [...storages, ...events, ...summaryFields].some(
     ({ scopeId }) => scopeId === NO_ID || scopeId === 0,

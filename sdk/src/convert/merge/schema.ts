@@ -87,7 +87,9 @@ class InputMerge {
     const { scopes } = this.source;
     const { top, scope: name, trace } = this.input;
     const depth = new Map(scopes.map((scope) => [scope, depthOf(this.source, scope)]));
-    const order = [...scopes].sort((a, b) => depth.get(a)! - depth.get(b)!);
+    // Beside the one that holds everything there may be one of control events.
+    const isTop = ({ scopeId }: ScopeDef): number => Number(scopeId === top);
+    const order = [...scopes].sort((a, b) => depth.get(a)! - depth.get(b)! || isTop(b) - isTop(a));
     for (const scope of order) {
       const { scopeId, parentId } = scope;
       if (scopeId === 0 && top !== 0) {
@@ -98,7 +100,8 @@ class InputMerge {
       this.scopes[scopeId] = newId;
       const own = scope.clockId === INHERIT_CLOCK ? INHERIT_CLOCK : clocks[scope.clockId];
       if (scopeId !== top) {
-        const parent = parentId === NO_ID ? this.scopes[top] : this.scopes[parentId];
+        const isBeside = parentId === NO_ID || (parentId === 0 && top !== 0);
+        const parent = isBeside ? this.scopes[top] : this.scopes[parentId];
         this.target.scopes.push({ ...scope, scopeId: newId, parentId: parent, clockId: own });
         continue;
       }

@@ -2,10 +2,12 @@
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { CompressionName, Schema } from '../../format/types.js';
+import { EMPTY_SUMMARY } from '../../writer/empty-summary.js';
+import { FileStore } from '../../writer/file-store.js';
 import { finalizeFile } from '../../writer/finalize.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../../writer/options.js';
 import { RecordBatch } from '../../writer/record-batch.js';
-import { EMPTY_SUMMARY, RecordWriter } from '../../writer/record-writer.js';
+import { RecordWriter } from '../../writer/record-writer.js';
 import type { Summarizer } from '../../writer/summarizer.js';
 import type { Replayer } from '../verify/replay.js';
 import type { OutputTrace } from './output-trace.js';
@@ -83,11 +85,10 @@ function continuation(content: RescuedContent): RecordWriter {
       onFull: 'stop',
     },
     {
-      trace: out.trace,
+      store: new FileStore(out.trace, out.segments, out.end),
+      session: out.trace.session,
       state: replayer.state,
-      segments: out.segments,
       summarizer,
-      end: out.end,
       nextFrame: Number(content.nextFrame),
       nextString,
       items: replayer.items,

@@ -22,8 +22,7 @@ export async function writeAtomically<T>(
   write: (temporary: string) => Promise<T>,
 ): Promise<T> {
   await checkPath(path, options);
-  const name = `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`;
-  const temporary = join(dirname(path), name);
+  const temporary = temporaryName(path);
   try {
     const result = await write(temporary);
     await publish(temporary, path, options.force === true);
@@ -35,8 +34,13 @@ export async function writeAtomically<T>(
   }
 }
 
-/** Without `force` a file that came there meanwhile is not replaced. */
-async function publish(temporary: string, path: string, force: boolean): Promise<void> {
+/** A temporary name beside `path`. */
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+/** Gives a whole file its name. Without `force` a file that came there meanwhile is not replaced. */
+export async function publish(temporary: string, path: string, force: boolean): Promise<void> {
   try {
     if (force) await rename(temporary, path);
     else {
@@ -48,7 +52,8 @@ async function publish(temporary: string, path: string, force: boolean): Promise
   }
 }
 
-async function checkPath(path: string, { inputs, force }: AtomicOptions): Promise<void> {
+/** @throws UscopeError WRITER_EXISTS when nothing may be written there */
+export async function checkPath(path: string, { inputs, force }: AtomicOptions): Promise<void> {
   const there = await identity(path);
   if (there === null) return;
   for (const input of inputs) {
@@ -78,7 +83,7 @@ async function identity(path: string): Promise<string | null> {
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
+export async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r');
   try {
     await directory.sync();

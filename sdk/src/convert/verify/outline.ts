@@ -13,6 +13,7 @@ import {
   isSessionPayload,
   SESSION_PAYLOAD_SIZE,
   type SessionInfo,
+  sessionBytes,
 } from '../../format/session-chunk.js';
 import { decodeTraceConfig } from '../../format/trace-config.js';
 import type { DutProperties, Schema } from '../../format/types.js';
@@ -200,11 +201,12 @@ function decodeSession({ payload, offset }: Chunk, log: FindingLog): SessionInfo
     );
     return null;
   }
-  const used = 80;
+  const session = decodeSessionInfo(payload, offset);
+  const used = sessionBytes(session);
   if (payload.subarray(used, SESSION_PAYLOAD_SIZE).some((byte) => byte !== 0)) {
     log.add('warning', 'FORMAT_VALUE', offset + used, 'reserved bytes of the session chunk are not zero');
   }
-  return decodeSessionInfo(payload, offset);
+  return session;
 }
 
 function theOne(chunks: readonly Chunk[], type: number, name: string, log: FindingLog): Chunk | undefined {

@@ -181,7 +181,7 @@ export class SegmentCheck {
 
   private checkOrder({ header, offset }: FoundSegment, record: CommitRecord, nextFrame: bigint): void {
     const { status } = this.options.session ?? {};
-    const mayLack = status === SessionStatus.RECOVERED || (status === SessionStatus.RING && this.isFirst);
+    const mayLack = status === SessionStatus.RECOVERED || (this.isOfRing && this.isFirst);
     const missing = record.nextFrame - nextFrame - BigInt(header.numFrames);
     if (record.nextFrame < nextFrame) {
       const detail = `frame ordinals run back from ${nextFrame} to ${record.nextFrame}`;
@@ -218,7 +218,13 @@ export class SegmentCheck {
   /** Written by our writer as the frames came: nothing was lost, cut off or made by another writer. */
   private get isGrown(): boolean {
     const { ours, session } = this.options;
-    return ours && session?.status !== SessionStatus.RECOVERED && session?.status !== SessionStatus.RING;
+    return ours && session?.status !== SessionStatus.RECOVERED && !this.isOfRing;
+  }
+
+  /** Made by a flight recorder, however its session ended: what was before the first segment was let go. */
+  private get isOfRing(): boolean {
+    const { session } = this.options;
+    return session?.status === SessionStatus.RING || session?.ring !== undefined;
   }
 
   /** Of what was recovered without checksums nobody knows which of the two is right. */

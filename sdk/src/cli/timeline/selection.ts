@@ -1,0 +1,30 @@
+/** What of a trace stands in a timeline. */
+import {
+  type CoreStall,
+  type CpuCore,
+  type Instruction,
+  instructions,
+  stalls,
+} from '../../protocols/cpu/index.js';
+import type { Trace } from '../../reader/index.js';
+import type { TimelineRange } from './range.js';
+
+export async function* selected(
+  trace: Trace,
+  core: CpuCore,
+  { from, to, numbers }: TimelineRange,
+): AsyncGenerator<Instruction> {
+  const numbering = numbers ? 'always' : 'cheap';
+  for await (const instruction of instructions(trace, core, { from, to, unit: 'cycles' }, { numbering })) {
+    if (numbers) {
+      const { seq } = instruction;
+      if (seq === null || seq < numbers[0]) continue;
+      if (seq >= numbers[1]) return;
+    }
+    yield instruction;
+  }
+}
+
+export function stallsOf(trace: Trace, core: CpuCore, { from, to }: TimelineRange): AsyncIterator<CoreStall> {
+  return stalls(trace, core, { from, to, unit: 'cycles' });
+}

@@ -1,0 +1,196 @@
+/** `uscope convert`: traces of other formats to µScope, µScope to other formats, and from any of them to any. */
+import type { Command } from 'commander';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
+import {
+  type AnyFormat,
+  type ConversionResult,
+  convert,
+  FORMATS,
+  formatForName,
+  formatNamed,
+  nameOf,
+  type ReportRow,
+  sniffFormat,
+  USCOPE,
+} from '../../convert/formats/index.js';
+import type { Source } from '../../reader/index.js';
+import { openSource } from '../../reader/node.js';
+import { compressionOf, intervalOf } from '../daemon-arguments.js';
+import { tellPartial } from '../foreign.js';
+import { withInterrupt } from '../interrupt.js';
+import { ExitCode, io, printJson } from '../io.js';
+import { withProgress } from '../progress-bar.js';
+import { shownName } from '../trace-file.js';
+
+interface ConvertArguments {
+  readonly output?: string;
+  readonly from?: string;
+  readonly to?: string;
+  readonly opt: readonly string[];
+  readonly waive: readonly string[];
+  readonly force?: boolean;
+  readonly compression?: string;
+  readonly checkpointInterval?: string;
+  readonly formats?: boolean;
+  readonly json?: boolean;
+}
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
+
+export function register(program: Command): void {
+  program
+    .command('convert')
+    .summary('traces from and to other formats')
+    .description(
+      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is told by its content, the output by its name. Reports what was kept, approximated and dropped; ends with 3 when something was dropped that is not waived.',
+    )
+    .argument('[file]', 'the trace to convert')
+    .option(
+      '-o, --output <file>',
+      'what to write; formats with a file per core put its name before the extension',
+    )
+    .option('--from <format>', 'format of the input (default: told by its content)')
+    .option('--to <format>', 'format of the output (default: told by its name)')
+    .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
+    .option(
+      '--waive <what>',
+      'what may be dropped without changing the exit status (may be repeated)',
+      append,
+      [],
+    )
+    .option('--force', 'replace files that are there already')
+    .option('--compression <method>', 'of a µScope output: lz4, zstd, none (default: lz4)')
+    .option('--checkpoint-interval <time>', 'of a µScope output: simulated time between checkpoints')
+    .option('--formats', 'list the formats and their options')
+    .option('--json', 'the report as one JSON document')
+    .action(async (file: string | undefined, args: ConvertArguments) => {
+      if (args.formats) await printFormats(args.json === true);
+      else await convertFile(required(file, 'a file to convert'), required(args.output, '-o OUTPUT'), args);
+    });
+}
+
+function required(value: string | undefined, what: string): string {
+  if (value !== undefined) return value;
+  throw new UscopeError('CLI_USAGE', `${what} is missing; \`uscope help convert\` shows the command`);
+}
+
+async function convertFile(file: string, output: string, args: ConvertArguments): Promise<void> {
+  const { compression, checkpointInterval, force, opt } = args;
+  const asDaemon = {
+    out: '.',
+    ...(compression === undefined ? {} : { compression }),
+    ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
+  };
+  const target = { compression: compressionOf(asDaemon), checkpointIntervalPs: intervalOf(asDaemon) };
+  const options = parseOptions(opt);
+  const result = await withSource(file, async (source) => {
+    const from = await inputFormat(source, args.from);
+    const { format: to, extension } = await outputFormat(output, args.to);
+    return withInterrupt(output, (signal) =>
+      withProgress('converting', (onProgress) =>
+        convert({
+          ...{ input: file, source, from, to, output, extension, options, force, target },
+          ...{ onProgress, onWarning: warnOnce(file), signal },
+        }),
+      ),
+    );
+  });
+  if (result) tell(file, result, args);
+}
+
+async function withSource<T>(file: string, use: (source: Source) => Promise<T>): Promise<T> {
+  const source = await openSource(file);
+  try {
+    return await use(source);
+  } catch (error) {
+    const isOurs = isUscopeError(error) && error.code !== 'CLI_USAGE' && error.code !== 'CONVERT_OPTION';
+    throw isOurs ? error.at({ file: shownName(file) }) : error;
+  } finally {
+    await source.close?.();
+  }
+}
+
+async function inputFormat(source: Source, named: string | undefined): Promise<AnyFormat> {
+  if (named !== undefined) return named.toLowerCase() === USCOPE ? USCOPE : formatNamed(named);
+  const found = await sniffFormat(source);
+  if (found !== null) return found;
+  throw new UscopeError(
+    'CONVERT_UNKNOWN',
+    `the file begins like none of ${[USCOPE, ...FORMATS.keys()].join(', ')}; name its format with --from`,
+  );
+}
+
+async function outputFormat(output: string, named: string | undefined) {
+  if (named === undefined) return formatForName(output);
+  const format: AnyFormat = named.toLowerCase() === USCOPE ? USCOPE : await formatNamed(named);
+  const own = format === USCOPE ? ['.uscope'] : format.extensions;
+  const longestFirst = [...own].sort((a, b) => b.length - a.length);
+  const last = /\.[^./]+$/.exec(output)?.[0] ?? '';
+  return { format, extension: longestFirst.find((one) => output.toLowerCase().endsWith(one)) ?? last };
+}
+
+/** @throws UscopeError CLI_USAGE */
+function parseOptions(given: readonly string[]): Map<string, string> {
+  return new Map(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at > 0) return [text.slice(0, at), text.slice(at + 1)] as const;
+      throw new UscopeError('CLI_USAGE', `--opt "${text}" is not of the form NAME=VALUE`);
+    }),
+  );
+}
+
+function warnOnce(file: string): (message: string) => void {
+  const told = new Set<string>();
+  return (message) => {
+    if (told.has(message)) return;
+    told.add(message);
+    io.err(`uscope: warning: ${message} (${shownName(file)})`);
+  };
+}
+
+function tell(file: string, { steps, outputs, isPartial }: ConversionResult, args: ConvertArguments): void {
+  const waived = new Set(args.waive);
+  if (args.json) {
+    const shown = steps.map(({ from, to, report }) => ({ from, to, report: report.rows.map(rowJson) }));
+    printJson({ input: shownName(file), outputs, partial: isPartial, steps: shown });
+  } else {
+    for (const { path, bytes } of outputs) io.err(`${path}: ${bytes} bytes`);
+    for (const { from, to, report } of steps) {
+      io.err(`${from} to ${to}:`);
+      for (const row of report.rows) io.err(`  ${rowText(row)}`);
+    }
+  }
+  tellPartial(file, isPartial);
+  const lost = steps.flatMap(({ report }) => report.unwaived(waived));
+  if (lost.length === 0) return;
+  const words = lost.map(({ what, count }) => `${count} ${what}`).join(', ');
+  io.err(`uscope: warning: dropped: ${words}; --waive '${lost[0].what}' accepts that`);
+  process.exitCode = ExitCode.LOSS;
+}
+
+const rowText = ({ fate, what, how, count }: ReportRow): string =>
+  `${fate.padEnd('approximated'.length)}  ${String(count).padStart(10)}  ${what}: ${how}`;
+
+const rowJson = ({ fate, what, how, count }: ReportRow) => ({ fate, what, how, count });
+
+async function printFormats(asJson: boolean): Promise<void> {
+  const formats = await Promise.all([...FORMATS.values()].map(async (load) => (await load()).FORMAT));
+  if (asJson) {
+    printJson(
+      formats.map((format) => ({
+        ...{ name: format.name, title: format.title, extensions: format.extensions },
+        ...{ reads: Boolean(format.open), writes: Boolean(format.write), options: format.options },
+      })),
+    );
+    return;
+  }
+  for (const format of formats) {
+    const ways = [format.open ? 'read' : '', format.write ? 'written' : ''].filter(Boolean).join(' and ');
+    io.out(`${nameOf(format)}: ${format.title} (${format.extensions.join(' ')}), ${ways}\n`);
+    for (const { name, help, direction } of format.options) {
+      const when = direction === 'both' ? '' : ` [${direction === 'import' ? 'reading' : 'writing'}]`;
+      io.out(`  --opt ${name}=…${when}: ${help}\n`);
+    }
+  }
+}

@@ -1,0 +1,155 @@
+/** `uscope ctl`: pause, resume and mark traces that are being recorded, and see how they stand. */
+import { statSync } from 'node:fs';
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { type ControlledTrace, control } from '../../bridge/ctl.js';
+import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/curve.js';
+import { findDaemons } from '../../bridge/daemon-file.js';
+import { formatBytes, formatCount, formatTime } from '../../bridge/units.js';
+import { ExitCode, io } from '../io.js';
+
+interface CtlArguments {
+  readonly trace?: string;
+  readonly timeout?: string;
+  readonly json?: boolean;
+  readonly key?: string;
+  readonly serverKey?: string;
+}
+
+/** What an action takes behind its name. */
+const OPERANDS: Readonly<Record<string, 'none' | 'scope' | 'label'>> = {
+  pause: 'none',
+  resume: 'none',
+  disable: 'scope',
+  enable: 'scope',
+  trigger: 'label',
+  status: 'none',
+};
+
+type Answer = readonly (readonly [name: string, trace: ControlledTrace])[];
+
+export function register(program: Command): void {
+  program
+    .command('ctl')
+    .summary('pause, resume and mark traces while they are recorded')
+    .description(
+      'Tells the daemon that writes into a directory, or listens at an endpoint, what to record from now on. The simulation goes on at full speed while its trace is paused; what was done is an event in the trace.',
+    )
+    .argument('<where>', 'output directory of uscope run or serve, or an endpoint')
+    .argument('<action>', Object.keys(OPERANDS).join(', '))
+    .argument('[operand]', 'scope of disable and enable, label of trigger')
+    .option('--trace <name>', 'only this trace (default: all)')
+    .option('--timeout <seconds>', 'how long the simulators may take to act (default: 5)')
+    .option('--key <file>', 'own key, for a daemon that lets only listed keys in')
+    .option('--server-key <file>', 'public key of that daemon')
+    .option('--json', 'one JSON document')
+    .action(async (where: string, action: string, operand: string | undefined, options: CtlArguments) => {
+      const request = { ...requestOf(action, operand), trace: options.trace, ...limitsOf(options) };
+      const answers: Answer[] = [];
+      for (const endpoint of endpointsOf(where)) answers.push(await control(endpoint, request));
+      const traces = answers.flat();
+      if (options.json) io.out(`${JSON.stringify(toJson(action, traces), null, 2)}\n`);
+      else for (const line of linesOf(action, traces)) io.out(`${line}\n`);
+      process.exitCode = exitCodeOf(action, traces);
+    });
+}
+
+function requestOf(action: string, operand: string | undefined) {
+  const kind = Object.hasOwn(OPERANDS, action) ? OPERANDS[action] : undefined;
+  if (kind === undefined) {
+    const known = Object.keys(OPERANDS).join(', ');
+    throw new UscopeError('CLI_USAGE', `"${action}" is no action; there are ${known}`);
+  }
+  if (kind === 'none' && operand !== undefined)
+    throw new UscopeError('CLI_USAGE', `${action} takes nothing; "${operand}" is too much`);
+  if (kind === 'scope' && operand === undefined)
+    throw new UscopeError('CLI_USAGE', `${action} needs a scope; for the whole trace use pause and resume`);
+  return {
+    action,
+    scope: kind === 'scope' ? operand : undefined,
+    text: kind === 'label' ? operand : undefined,
+  };
+}
+
+function limitsOf({ timeout, key, serverKey }: CtlArguments): { timeoutMs?: number; keys?: ClientKeys } {
+  if ((key === undefined) !== (serverKey === undefined))
+    throw new UscopeError('CLI_USAGE', '--key and --server-key are given together or not at all');
+  return {
+    ...(timeout === undefined ? {} : { timeoutMs: millisecondsOf(timeout) }),
+    ...(key === undefined ? {} : { keys: { ...readKeyPair(key), serverKey: readPublicKey(serverKey!) } }),
+  };
+}
+
+function millisecondsOf(seconds: string): number {
+  const ms = Math.round(Number(seconds) * 1000);
+  if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 600_000) return ms;
+  throw new UscopeError('CLI_USAGE', `"${seconds}" is no time to wait; write 0.001 to 600 seconds`);
+}
+
+function endpointsOf(where: string): string[] {
+  if (/^(ipc|tcp):\/\//.test(where)) return [where];
+  if (!statSync(where, { throwIfNoEntry: false })?.isDirectory())
+    throw new UscopeError('CLI_USAGE', 'there is no such directory', { file: where });
+  const endpoints = findDaemons(where).map(({ endpoint }) => endpoint);
+  if (endpoints.length > 0) return endpoints;
+  throw new UscopeError('BRIDGE_NO_DAEMON', 'no daemon writes into this directory', { file: where });
+}
+
+// -- output
+
+function toJson(action: string, traces: Answer) {
+  return {
+    action,
+    traces: traces.map(([name, trace]) => ({
+      name,
+      outcome: trace.outcome,
+      code: trace.code ?? null,
+      message: trace.msg ?? null,
+      state: trace.state.replace(' ', '_'),
+      path: trace.path,
+      timePs: String(trace.time_ps),
+      frames: String(trace.frames),
+      items: String(trace.items),
+      bytes: String(trace.bytes),
+      unacknowledgedBytes: String(trace.unacked),
+      itemsPerSecond: String(trace.rate),
+      disabled: trace.disabled.map(([scope]) => scope),
+      skipped: String(trace.skipped),
+    })),
+  };
+}
+
+function linesOf(action: string, traces: Answer): string[] {
+  if (traces.length === 0) return ['no trace is open'];
+  return traces.map(([name, trace]) =>
+    action === 'status' ? statusLine(name, trace) : `${name}: ${outcomeOf(action, trace)}`,
+  );
+}
+
+function outcomeOf(action: string, { outcome, code, msg }: ControlledTrace): string {
+  if (outcome === 'done') return `${action} done`;
+  return `${action} ${outcome}: ${code === undefined ? '' : `${code}: `}${msg ?? ''}`;
+}
+
+function statusLine(name: string, trace: ControlledTrace): string {
+  const parts = [
+    `${name}: ${trace.state}`,
+    formatTime(trace.time_ps),
+    `${formatCount(trace.frames)} frames`,
+    `${formatCount(trace.items)} items`,
+    formatBytes(trace.bytes),
+    `${formatBytes(trace.unacked)} not yet on disk`,
+    `${formatCount(trace.rate)} items/s`,
+  ];
+  const scopes = trace.disabled.map(([scope]) => scope).filter((scope) => scope !== '');
+  if (scopes.length > 0) parts.push(`disabled: ${scopes.join(' ')}`);
+  if (trace.skipped > 0n) parts.push(`${formatCount(trace.skipped)} skipped`);
+  return parts.join(', ');
+}
+
+/** A command that nobody carried out has failed. */
+function exitCodeOf(action: string, traces: Answer): number {
+  if (action === 'status') return ExitCode.OK;
+  const all = traces.length > 0 && traces.every(([, { outcome }]) => outcome === 'done');
+  return all ? ExitCode.OK : ExitCode.FAILED;
+}

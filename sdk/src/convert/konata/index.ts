@@ -1,0 +1,6 @@
+/** Kanata logs as a library: reader and writer, independent of µScope. */
+export { checkHeader, parseLine } from './parse.js';
+export { KanataReader } from './reader.js';
+export { KanataClock, type KanataSummary, summarize } from './scan.js';
+export { type KanataRecord, LabelKind, type PlacedRecord, RetireType } from './types.js';
+export { KanataWriter, lineOf } from './writer.js';

@@ -1,0 +1,135 @@
+/** The first pass over a log: what its schema needs to know, and what `info` says. */
+import { isUscopeError, type UscopeError } from '../../base/errors.js';
+import { Roster } from '../pipeline/roster.js';
+import type { KanataReader } from './reader.js';
+import { type KanataRecord, RetireType } from './types.js';
+
+export interface KanataSummary {
+  readonly counts: {
+    begin: number;
+    retired: number;
+    flushed: number;
+    label: number;
+    stage: number;
+    dependency: number;
+  };
+  /** Of lane 0, in the order in which they first occur. */
+  readonly stages: readonly string[];
+  /** Numbers of the lanes that occur. */
+  readonly lanes: readonly number[];
+  readonly threads: readonly number[];
+  /** First and last cycle; null in a log without a single record. */
+  readonly firstCycle: bigint | null;
+  readonly lastCycle: bigint;
+  /** Instructions in flight at a time, those that end counted until the next cycle. */
+  readonly maxInFlight: number;
+  /** In flight at the end. */
+  readonly unfinished: number;
+  /** CONVERT_TRUNCATED when the file ended early; everything before it is counted. */
+  readonly cut: UscopeError | null;
+}
+
+/** Time in a log as it is read. */
+export class KanataClock {
+  cycle = 0n;
+  first: bigint | null = null;
+
+  /** True: the record was about time. */
+  take(record: KanataRecord): boolean {
+    if (record.kind === 'advance') this.cycle += record.cycles;
+    else if (record.kind === 'cycle') this.cycle = record.cycle;
+    else {
+      this.first ??= this.cycle;
+      return false;
+    }
+    return true;
+  }
+}
+
+/** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
+export async function summarize(reader: KanataReader): Promise<KanataSummary> {
+  const scan = new Scan();
+  try {
+    for await (const batch of reader.batches()) for (const { record } of batch) scan.take(record);
+  } catch (error) {
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+    scan.cut = error;
+  }
+  return scan.summary();
+}
+
+class Scan {
+  cut: UscopeError | null = null;
+  private readonly clock = new KanataClock();
+  private readonly roster = new Roster<true>();
+  private readonly stages = new Set<string>();
+  private readonly lanes = new Set<number>();
+  private readonly threads = new Set<number>();
+  private readonly counts = { begin: 0, retired: 0, flushed: 0, label: 0, stage: 0, dependency: 0 };
+  private endedNow = 0;
+  private maxInFlight = 0;
+
+  take(record: KanataRecord): void {
+    if (this.clock.take(record)) {
+      this.endedNow = 0;
+      return;
+    }
+    switch (record.kind) {
+      case 'begin':
+        this.threads.add(record.tid);
+        this.counts.begin++;
+        this.meet(record.id, true);
+        return;
+      case 'label':
+        this.counts.label++;
+        this.meet(record.id);
+        return;
+      case 'start':
+        this.counts.stage++;
+        this.lanes.add(record.lane);
+        if (record.lane === 0) this.stages.add(record.stage);
+        this.meet(record.id);
+        return;
+      case 'end':
+        this.lanes.add(record.lane);
+        this.meet(record.id);
+        return;
+      case 'retire':
+        this.retire(record.id, record.type);
+        return;
+      case 'dependency':
+        this.counts.dependency++;
+    }
+  }
+
+  summary(): KanataSummary {
+    const { counts, clock, maxInFlight, cut } = this;
+    return {
+      counts,
+      stages: [...this.stages],
+      lanes: [...this.lanes].sort((a, b) => a - b),
+      threads: [...this.threads].sort((a, b) => a - b),
+      firstCycle: clock.first,
+      lastCycle: clock.cycle,
+      maxInFlight,
+      unfinished: this.roster.live.size,
+      cut,
+    };
+  }
+
+  private meet(id: number, isBegin = false): void {
+    const standing = this.roster.standing(id);
+    if (standing === 'live' || (standing === 'ended' && !isBegin)) return;
+    this.roster.add(id, true);
+    this.maxInFlight = Math.max(this.maxInFlight, this.roster.live.size + this.endedNow);
+  }
+
+  private retire(id: number, type: number): void {
+    this.meet(id);
+    if (this.roster.standing(id) !== 'live') return;
+    this.roster.remove(id);
+    this.endedNow++;
+    if (type === RetireType.FLUSHED) this.counts.flushed++;
+    else this.counts.retired++;
+  }
+}

@@ -1,0 +1,99 @@
+/** The schema of a trace that comes from a log of instructions: one core of the `cpu` protocol, and what such logs have besides. */
+import { UscopeError } from '../../base/errors.js';
+import type { DutProperties, Schema } from '../../format/types.js';
+import { SchemaBuilder } from '../../schema/index.js';
+
+/** What has to be known of a log before its first instruction is written. */
+export interface PipelineShape {
+  /** In pipeline order. */
+  readonly stages: readonly string[];
+  /** Instructions in flight at a time, at most; those that end count until the time moves on. */
+  readonly slots: number;
+  readonly maxThread: number;
+  readonly periodPs: number;
+  /** Name of the core's scope. */
+  readonly core: string;
+  /** Whether the log has what only the Kanata form knows (see `docs/formats/konata.md`): lanes, explicit ends, retire numbers, kinds of labels. */
+  readonly isKanata: boolean;
+  readonly dut: readonly (readonly [string, string])[];
+}
+
+export const FLUSH_REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
+export const DEPENDENCY_TYPES = ['raw', 'war', 'waw', 'structural'];
+/** Logs do not say why they flush. */
+export const UNKNOWN_FLUSH = 'pipeline_clear';
+
+/** DUT property with the stages' names as the log has them, as a JSON list: labels of a schema are not so free. */
+export const STAGE_NAMES = 'log.stages';
+/** Stages of an empty log: an enum needs a label. */
+const NO_STAGE = 'none';
+const MAX_STAGES = 255;
+
+/** Names that a schema can hold, all different. @throws UscopeError CONVERT_UNSUPPORTED for more than 255 */
+function stageLabels(names: readonly string[]): string[] {
+  if (names.length > MAX_STAGES) {
+    throw new UscopeError(
+      'CONVERT_UNSUPPORTED',
+      `the log has ${names.length} different stages; ${MAX_STAGES} are the most`,
+    );
+  }
+  const labels = new Set<string>();
+  for (const name of names) {
+    const base = /^[A-Za-z_]/.test(name) ? name : `_${name}`;
+    const clean = base.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 60);
+    let label = clean;
+    for (let n = 2; labels.has(label); n++) label = `${clean}_${n}`;
+    labels.add(label);
+  }
+  return labels.size > 0 ? [...labels] : [NO_STAGE];
+}
+
+/** @throws UscopeError SCHEMA_* for names that a schema cannot hold */
+export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: DutProperties } {
+  const { core, isKanata } = shape;
+  const stages = stageLabels(shape.stages);
+  const builder = new SchemaBuilder()
+    .clock('clk', shape.periodPs)
+    .dut('dut_name', core)
+    .dut('cpu.protocol_version', '0.1')
+    .dut('cpu.pipeline_stages', stages.join(','))
+    .dut(STAGE_NAMES, JSON.stringify(shape.stages));
+  for (const [key, value] of shape.dut) builder.dut(key, value);
+  builder
+    .enum('pipeline_stage', stages)
+    .enum('flush_reason', FLUSH_REASONS)
+    .enum('dep_type', DEPENDENCY_TYPES);
+  const thread = shape.maxThread > 0xffff ? 'u32' : 'u16';
+  const scope = builder
+    .scope(core, { protocol: 'cpu', clock: 'clk' })
+    .storage('entities', {
+      slots: Math.max(shape.slots, 1),
+      kind: 'sparse',
+      fields: {
+        entity_id: 'u32',
+        pc: 'u64',
+        inst_bits: 'u32',
+        thread_id: thread,
+        gid: 'u64',
+        ...(isKanata ? { log_id: 'u64' } : {}),
+      },
+    })
+    .counter('committed_insns')
+    .event('stage_transition', { entity_id: 'u32', stage: 'pipeline_stage' })
+    .event('annotate', { entity_id: 'u32', text: 'string', ...(isKanata ? { kind: 'u8' } : {}) })
+    .event('dependency', {
+      src_id: 'u32',
+      dst_id: 'u32',
+      dep_type: 'dep_type',
+      ...(isKanata ? { type: 'u32' } : {}),
+    })
+    .event('flush', { entity_id: 'u32', reason: 'flush_reason' });
+  if (isKanata) {
+    scope
+      .event('retire', { entity_id: 'u32', rid: 'u64', type: 'u32' })
+      .event('lane_start', { entity_id: 'u32', lane: 'u16', stage: 'string' })
+      .event('lane_end', { entity_id: 'u32', lane: 'u16', stage: 'string' })
+      .event('late_dependency', { consumer: 'u64', producer: 'u64', type: 'u32' });
+  }
+  return builder.build();
+}

@@ -1,0 +1,22 @@
+/** An output in memory: for small files and tests. */
+import type { StfOutput } from './writer.js';
+
+export class MemoryOutput implements StfOutput {
+  private readonly pieces: Uint8Array[] = [];
+  private readonly patches: (readonly [number, Uint8Array])[] = [];
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.pieces.push(bytes.slice());
+  }
+
+  async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    this.patches.push([offset, bytes.slice()]);
+  }
+
+  /** What was written, patched. */
+  get bytes(): Uint8Array {
+    const all = new Uint8Array(Buffer.concat(this.pieces));
+    for (const [offset, bytes] of this.patches) all.set(bytes, offset);
+    return all;
+  }
+}
