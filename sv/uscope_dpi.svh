@@ -9,7 +9,7 @@ import "DPI-C" function chandle uscope_open(input string path);
 // Opens a trace with a schema file of its own.
 import "DPI-C" function chandle uscope_open_schema(input string name, input string schema_path);
 // What generated code calls. schema_path "": as uscope_open; schema_sha256: the schema the code was generated from, "" not
-// checked; variables: values of schema variables, "core=0,name=x".
+// checked; variables: values of schema variables, "core=0,name=x". A number for `core` is also the trace's core index.
 import "DPI-C" function chandle uscope_open_checked(input string name, input string schema_path,
   input string schema_sha256, input string variables);
 // Ends an open cycle, waits until the file is complete and durable.
@@ -123,6 +123,16 @@ import "DPI-C" function void uscope_checkpoint_slot8(input chandle w, input shor
 import "DPI-C" function void uscope_checkpoint_field(input chandle w, input shortint unsigned slot,
   input shortint unsigned field, input longint unsigned value);
 import "DPI-C" function void uscope_checkpoint_end(input chandle w);
+
+// -- control while running (docs/control.md)
+// Stops recording a scope ("core0/lsu") and those below it; "" is the whole trace. Inside or outside a cycle.
+import "DPI-C" function void uscope_disable(input chandle w, input string scope);
+// Records it again.
+import "DPI-C" function void uscope_enable(input chandle w, input string scope);
+// Records a trigger with a label, also while the trace is paused.
+import "DPI-C" function void uscope_trigger(input chandle w, input string label);
+// Items not recorded so far because their scope was disabled.
+import "DPI-C" function longint unsigned uscope_skipped(input chandle w);
 
 // -- ids by name ("core0/rob"); -1 when there is none
 import "DPI-C" function int uscope_storage_id(input chandle w, input string name);

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records what a core says through the RISC-V Formal Interface, under the `cpu` protocol: bind it to the core, or
+// instantiate it beside it. Schema: uscope_rvfi.yaml. The core is neither changed nor read otherwise.
+//
+//   bind my_core uscope_rvfi u_uscope_rvfi (.rst(!rst_n), .*);
+//
+// Compile after uscope_pkg.sv, uscope_cpu_pkg.sv and uscope_rvfi_pkg.sv. docs/trace-a-core-you-did-not-write.md says what is
+// recorded of what, and what to connect where a core lacks a signal.
+// The functions called from one process keep its state, hence the assignments; each uses what it needs of a structure.
+/* verilator lint_off BLKSEQ */
+/* verilator lint_off UNUSEDSIGNAL */
+module uscope_rvfi #(
+    parameter int unsigned     NRET      = 1,     // channels, 1 to 16: instructions that may retire in a cycle
+    parameter int unsigned     XLEN      = 32,    // 32 or 64
+    parameter int unsigned     ILEN      = 32,    // 32; shorter instructions stand in the low bits
+    parameter int unsigned     CORE      = 0,     // variable `core` of the schema: the scope is core0, core1, ...
+    parameter string           TRACE     = "",    // name of the trace; "": that of the scope
+    parameter string           SCHEMA    = "",    // schema file; "": USCOPE_SCHEMA, or what `uscope run --schema` says
+    parameter string           VARIABLES = "",    // more variables of the schema, "isa=RV32IMC,dut_name=mine"
+    parameter longint unsigned PERIOD_PS = 1000,  // period of clk in ps, as in the schema: time is cycles * PERIOD_PS
+    parameter int unsigned     REORDER   = 64,    // how far rvfi_order may run ahead of an index that is still due, 1 to 1024
+    parameter int unsigned     REPORTS   = 16     // events of each violation; counted are all
+) (
+    input logic                   clk,
+    input logic                   rst,  // active high, sampled at clk. What is valid meanwhile is not recorded
+    input logic [NRET-1:0]        rvfi_valid,
+    input logic [NRET*64-1:0]     rvfi_order,
+    input logic [NRET*ILEN-1:0]   rvfi_insn,
+    input logic [NRET-1:0]        rvfi_trap,
+    input logic [NRET-1:0]        rvfi_halt,
+    input logic [NRET-1:0]        rvfi_intr,
+    input logic [NRET*2-1:0]      rvfi_mode,
+    input logic [NRET*2-1:0]      rvfi_ixl,
+    input logic [NRET*5-1:0]      rvfi_rs1_addr,
+    input logic [NRET*5-1:0]      rvfi_rs2_addr,
+    input logic [NRET*XLEN-1:0]   rvfi_rs1_rdata,
+    input logic [NRET*XLEN-1:0]   rvfi_rs2_rdata,
+    input logic [NRET*5-1:0]      rvfi_rd_addr,
+    input logic [NRET*XLEN-1:0]   rvfi_rd_wdata,
+    input logic [NRET*XLEN-1:0]   rvfi_pc_rdata,
+    input logic [NRET*XLEN-1:0]   rvfi_pc_wdata,
+    input logic [NRET*XLEN-1:0]   rvfi_mem_addr,
+    input logic [NRET*XLEN/8-1:0] rvfi_mem_rmask,
+    input logic [NRET*XLEN/8-1:0] rvfi_mem_wmask,
+    input logic [NRET*XLEN-1:0]   rvfi_mem_rdata,
+    input logic [NRET*XLEN-1:0]   rvfi_mem_wdata
+);
+  import uscope_pkg::*;
+  import uscope_cpu_pkg::*;
+  import uscope_rvfi_pkg::*;
+
+  localparam bit        IsRv32 = XLEN == 32;
+  typedef bit [REORDER-1:0] window_t;
+  localparam bit [63:0] Width  = IsRv32 ? 64'h0000_0000_ffff_ffff : '1;
+
+  // For tracers of your own beside this one: the trace, and the time of the next rising edge of clk.
+  chandle          w;
+  longint unsigned now_ps = 0;
+
+  chandle          cpu;
+  int unsigned     stage_retire, flush_exception;
+  int              f_order, f_priv_level, f_is_compressed, f_ixl;
+  int              st_regs;
+  int              n_cycles, n_committed, n_traps, n_interrupts, n_loads, n_stores;
+  int              n_branches, n_branches_taken, n_jumps, n_violations, n_missing;
+  int              ev_interrupt, ev_halt, ev_reg_write, ev_mem_read, ev_mem_write, ev_violation;
+
+  // Retired in the cycle before: they end in this one.
+  int unsigned     held_ids [NRET];
+  bit [NRET-1:0]   held_traps;
+  int unsigned     held = 0;
+
+  // Order of indices: `due` is the lowest one not yet seen, bit n of `seen` stands for due + n.
+  bit              any_seen = 0;
+  longint unsigned due;
+  window_t         seen;
+  // The instruction before, in order of arrival.
+  bit              any_previous = 0, halted = 0;
+  retired_t        previous;
+  longint unsigned halt_order;
+  // What registers hold, as far as they were written since reset.
+  bit [63:0]       regs [32];
+  bit [31:0]       known;
+  int unsigned     reports [VIOLATIONS];
+
+  initial open_trace();
+  always @(posedge clk) begin
+    now_ps <= now_ps + PERIOD_PS;
+    record_cycle();
+  end
+  final close_trace();
+
+  // -- life of the trace
+  function automatic void open_trace();
+    string scope = $sformatf("core%0d", CORE);
+    string variables = $sformatf("core=%0d", CORE);
+    if (NRET < 1 || NRET > 16 || (XLEN != 32 && XLEN != 64) || ILEN != 32 || REORDER < 1 || REORDER > 1024)
+      $fatal(1, "uscope_rvfi: NRET is 1 to 16, XLEN 32 or 64, ILEN 32, REORDER 1 to 1024");
+    if (VARIABLES != "") variables = {variables, ",", VARIABLES};
+    w   = uscope_open_checked(TRACE == "" ? scope : TRACE, SCHEMA, "", variables);
+    cpu = uscope_cpu_new(w, scope);
+    if (cpu != null) look_up({scope, "/"});
+  endfunction
+
+  function automatic void look_up(input string scope);
+    stage_retire     = unsigned'(uscope_cpu_stage_id(cpu, "retire"));
+    flush_exception  = unsigned'(uscope_cpu_flush_id(cpu, "exception"));
+    f_order          = uscope_cpu_field(cpu, "order");
+    f_priv_level     = uscope_cpu_field(cpu, "priv_level");
+    f_is_compressed  = uscope_cpu_field(cpu, "is_compressed");
+    f_ixl            = uscope_cpu_field(cpu, "ixl");
+    n_cycles         = uscope_cpu_counter(cpu, "cycles");
+    n_committed      = uscope_cpu_counter(cpu, "committed_insns");
+    n_traps          = uscope_cpu_counter(cpu, "traps");
+    n_interrupts     = uscope_cpu_counter(cpu, "interrupts");
+    n_loads          = uscope_cpu_counter(cpu, "loads");
+    n_stores         = uscope_cpu_counter(cpu, "stores");
+    n_branches       = uscope_cpu_counter(cpu, "branches");
+    n_branches_taken = uscope_cpu_counter(cpu, "branches_taken");
+    n_jumps          = uscope_cpu_counter(cpu, "jumps");
+    n_violations     = uscope_cpu_counter(cpu, "violations");
+    n_missing        = uscope_cpu_counter(cpu, "missing_insns");
+    st_regs          = uscope_storage_id(w, {scope, "regs"});
+    ev_interrupt     = uscope_event_id(w, {scope, "interrupt"});
+    ev_halt          = uscope_event_id(w, {scope, "halt"});
+    ev_reg_write     = uscope_event_id(w, {scope, "reg_write"});
+    ev_mem_read      = uscope_event_id(w, {scope, "mem_read"});
+    ev_mem_write     = uscope_event_id(w, {scope, "mem_write"});
+    ev_violation     = uscope_event_id(w, {scope, "violation"});
+  endfunction
+
+  function automatic void close_trace();
+    if (cpu != null) begin
+      uscope_begin_cycle(w, now_ps);
+      end_held();
+      uscope_cpu_count(cpu, n_cycles, 1);
+      report_left_out();
+      uscope_end_cycle(w);
+      uscope_cpu_free(cpu);
+    end
+    uscope_close(w);
+  endfunction
+
+  // -- a cycle
+  function automatic void record_cycle();
+    if (cpu == null) return;
+    uscope_begin_cycle(w, now_ps);
+    end_held();
+    uscope_cpu_count(cpu, n_cycles, 1);
+    if (rst !== 1'b0) reset();
+    else if (rvfi_valid !== '0) record_channels();
+    uscope_end_cycle(w);
+  endfunction
+
+  // Indices begin anew.
+  function automatic void reset();
+    report_left_out();
+    any_seen     = 0;
+    any_previous = 0;
+    halted       = 0;
+    known        = '0;
+  endfunction
+
+  function automatic void end_held();
+    for (int unsigned i = 0; i < held; i++) begin
+      if (held_traps[i]) uscope_cpu_flush(cpu, held_ids[i], flush_exception);
+      else uscope_cpu_retire(cpu, held_ids[i]);
+    end
+    held = 0;
+  endfunction
+
+  // By rising rvfi_order, whichever channels they are in.
+  function automatic void record_channels();
+    bit [NRET-1:0] left = '0;
+    for (int unsigned i = 0; i < NRET; i++) begin
+      left[i] = rvfi_valid[i] === 1'b1;
+      if ($isunknown(rvfi_valid[i])) violation(UNKNOWN_VALUE, i, due, 0, 0);
+    end
+    while (left != '0) begin
+      int unsigned first = NRET;
+      for (int unsigned i = 0; i < NRET; i++)
+        if (left[i] && (first == NRET || order_of(i) < order_of(first))) first = i;
+      left[first] = 1'b0;
+      for (int unsigned i = 0; i < NRET; i++)
+        if (left[i] && order_of(i) == order_of(first)) violation(ORDER_TIE, i, order_of(i), 64'(i), 64'(first));
+      record_one(first, sample(first));
+    end
+  endfunction
+
+  function automatic bit [63:0] order_of(input int unsigned channel);
+    return rvfi_order[channel*64 +: 64];
+  endfunction
+
+  function automatic retired_t sample(input int unsigned channel);
+    retired_t r;
+    r.order     = rvfi_order[channel*64 +: 64];
+    r.insn      = rvfi_insn[channel*ILEN +: ILEN];
+    r.trap      = rvfi_trap[channel] === 1'b1;
+    r.halt      = rvfi_halt[channel] === 1'b1;
+    r.intr      = rvfi_intr[channel] === 1'b1;
+    r.mode      = rvfi_mode[channel*2 +: 2];
+    r.ixl       = rvfi_ixl[channel*2 +: 2];
+    r.pc        = 64'(rvfi_pc_rdata[channel*XLEN +: XLEN]);
+    r.next      = 64'(rvfi_pc_wdata[channel*XLEN +: XLEN]);
+    r.rs1_addr  = rvfi_rs1_addr[channel*5 +: 5];
+    r.rs2_addr  = rvfi_rs2_addr[channel*5 +: 5];
+    r.rd_addr   = rvfi_rd_addr[channel*5 +: 5];
+    r.rs1       = 64'(rvfi_rs1_rdata[channel*XLEN +: XLEN]);
+    r.rs2       = 64'(rvfi_rs2_rdata[channel*XLEN +: XLEN]);
+    r.rd        = 64'(rvfi_rd_wdata[channel*XLEN +: XLEN]);
+    r.mem_addr  = 64'(rvfi_mem_addr[channel*XLEN +: XLEN]);
+    r.mem_rmask = 8'(rvfi_mem_rmask[channel*XLEN/8 +: XLEN/8]);
+    r.mem_wmask = 8'(rvfi_mem_wmask[channel*XLEN/8 +: XLEN/8]);
+    r.mem_rdata = 64'(rvfi_mem_rdata[channel*XLEN +: XLEN]);
+    r.mem_wdata = 64'(rvfi_mem_wdata[channel*XLEN +: XLEN]);
+    return r;
+  endfunction
+
+  function automatic bit has_unknown(input int unsigned channel);
+    return $isunknown(rvfi_order[channel*64 +: 64]) || $isunknown(rvfi_insn[channel*ILEN +: ILEN]) ||
+           $isunknown(rvfi_pc_rdata[channel*XLEN +: XLEN]) || $isunknown(rvfi_trap[channel]);
+  endfunction
+
+  // -- an instruction
+  function automatic void record_one(input int unsigned channel, input retired_t r);
+    int unsigned id = uscope_cpu_fetch(cpu, r.pc, r.insn);
+    uscope_cpu_set(cpu, id, f_order, r.order);
+    uscope_cpu_set(cpu, id, f_priv_level, 64'(r.mode));
+    if (is_compressed(r.insn)) uscope_cpu_set(cpu, id, f_is_compressed, 1);
+    if (!IsRv32) uscope_cpu_set(cpu, id, f_ixl, 64'(r.ixl));
+    uscope_cpu_stage(cpu, id, stage_retire);
+    check(channel, r);
+    if (r.intr && !(any_previous && previous.trap)) record_interrupt(id, r);
+    if (r.trap) record_trap(id, r);
+    else record_effects(id, r);
+    if (r.halt && ev_halt >= 0) uscope_event1(w, ev_halt[15:0], 64'(id));
+    held_ids[held]   = id;
+    held_traps[held] = r.trap;
+    held++;
+    previous   = r;
+    any_previous = 1;
+  endfunction
+
+  // intr marks the first instruction of any handler; after one that trapped it is that trap's.
+  function automatic void record_interrupt(input int unsigned id, input retired_t r);
+    uscope_cpu_count(cpu, n_interrupts, 1);
+    if (ev_interrupt >= 0) uscope_event3(w, ev_interrupt[15:0], 64'(id), any_previous ? previous.next : 64'd0, r.pc);
+  endfunction
+
+  function automatic void record_trap(input int unsigned id, input retired_t r);
+    bit [63:0] cause = trap_cause(r, IsRv32);
+    uscope_cpu_count(cpu, n_traps, 1);
+    uscope_cpu_trap(cpu, id, cause, trap_value(r, cause, IsRv32), r.next);
+  endfunction
+
+  function automatic void record_effects(input int unsigned id, input retired_t r);
+    bit goes_on = r.next == ((r.pc + (is_compressed(r.insn) ? 64'd2 : 64'd4)) & Width);
+    uscope_cpu_count(cpu, n_committed, 1);
+    if (is_branch(r.insn)) uscope_cpu_count(cpu, n_branches, 1);
+    if (is_branch(r.insn) && !goes_on) uscope_cpu_count(cpu, n_branches_taken, 1);
+    if (is_jump(r.insn, IsRv32)) uscope_cpu_count(cpu, n_jumps, 1);
+    if (r.mem_rmask != 0) uscope_cpu_count(cpu, n_loads, 1);
+    if (r.mem_wmask != 0) uscope_cpu_count(cpu, n_stores, 1);
+    if (r.mem_rmask != 0 && ev_mem_read >= 0)
+      uscope_event4(w, ev_mem_read[15:0], 64'(id), r.mem_addr, 64'(r.mem_rmask), masked(r.mem_rdata, r.mem_rmask));
+    if (r.mem_wmask != 0 && ev_mem_write >= 0)
+      uscope_event4(w, ev_mem_write[15:0], 64'(id), r.mem_addr, 64'(r.mem_wmask), masked(r.mem_wdata, r.mem_wmask));
+    if (r.rd_addr != 0) record_register(id, r);
+  endfunction
+
+  function automatic void record_register(input int unsigned id, input retired_t r);
+    if (ev_reg_write >= 0) uscope_event3(w, ev_reg_write[15:0], 64'(id), 64'(r.rd_addr), r.rd);
+    if (st_regs >= 0) uscope_slot_set(w, st_regs[15:0], 16'(r.rd_addr), 16'd0, r.rd);
+    regs[r.rd_addr]  = r.rd;
+    known[r.rd_addr] = 1'b1;
+  endfunction
+
+  // -- rules of the interface
+  function automatic void check(input int unsigned channel, input retired_t r);
+    bit follows = any_previous && r.order == previous.order + 1;
+    if (has_unknown(channel)) violation(UNKNOWN_VALUE, channel, r.order, 0, 0);
+    if (halted) violation(AFTER_HALT, channel, r.order, halt_order, r.order);
+    if (r.halt) begin
+      halted     = 1;
+      halt_order = r.order;
+    end
+    if (follows && !r.intr && !previous.trap && r.pc != previous.next)
+      violation(PC_MISMATCH, channel, r.order, previous.next, r.pc);
+    if (!follows) known = '0;  // Out of order: the last one to write in time may not be the last in the program.
+    check_source(channel, r.order, r.rs1_addr, r.rs1);
+    check_source(channel, r.order, r.rs2_addr, r.rs2);
+    if (r.rd_addr == 0 && r.rd != 0) violation(X0_NOT_ZERO, channel, r.order, 0, r.rd);
+    check_order(channel, r.order);
+  endfunction
+
+  function automatic void check_source(input int unsigned channel, input bit [63:0] order, input bit [4:0] addr,
+                                       input bit [63:0] value);
+    if (addr == 0 && value != 0) violation(X0_NOT_ZERO, channel, order, 0, value);
+    if (addr != 0 && known[addr] && value != regs[addr])
+      violation(REGISTER_MISMATCH, channel, order, regs[addr], value);
+  endfunction
+
+  // The first index after reset may be any. Gaps are such once REORDER later ones have come, or at the end.
+  function automatic void check_order(input int unsigned channel, input bit [63:0] order);
+    if (!any_seen) begin
+      any_seen = 1;
+      due      = order;
+      seen     = '0;
+    end
+    if (order < due || ((seen >> (order - due)) & window_t'(1)) != '0) begin
+      violation(ORDER_REPEATED, channel, order, due, order);
+      return;
+    end
+    if (order - due >= 64'(REORDER)) give_up(channel, order, order - due - 64'(REORDER) + 1);
+    seen = seen | (window_t'(1) << (order - due));
+    while (seen[0]) begin
+      seen = seen >> 1;
+      due++;
+    end
+  endfunction
+
+  // The lowest `count` indices are not waited for any longer, nor others missing up to the next one seen.
+  function automatic void give_up(input int unsigned channel, input bit [63:0] order, input bit [63:0] count);
+    window_t   leaving = count >= 64'(REORDER) ? seen : seen & ~({REORDER{1'b1}} << count);
+    bit [63:0] first = due;
+    bit [63:0] missing = count - 64'(unsigned'($countones(leaving)));
+    seen = count >= 64'(REORDER) ? '0 : seen >> count;
+    due  = due + count;
+    while (due < order && !seen[0]) begin
+      seen = seen >> 1;
+      missing++;
+      due++;
+      if (seen == '0) begin
+        missing += order - due;
+        due = order;
+      end
+    end
+    violation(ORDER_GAP, channel, order, first, order);
+    uscope_cpu_count(cpu, n_missing, missing);
+  endfunction
+
+  function automatic void report_left_out();
+    int unsigned last = 0;
+    for (int unsigned i = 0; i < REORDER; i++) if (any_seen && seen[i]) last = i;
+    if (last != 0) give_up(0, due + 64'(last), 64'(last) + 1);
+  endfunction
+
+  function automatic void violation(input violation_t code, input int unsigned channel, input bit [63:0] order,
+                                    input bit [63:0] expected, input bit [63:0] found);
+    uscope_cpu_count(cpu, n_violations, 1);
+    if (reports[code] == 0)
+      $warning("%s: %m: channel %0d, rvfi_order %0d: expected %0h, found %0h. Only the first is reported; events `violation`.",
+               violation_name(code), channel, order, expected, found);
+    if (reports[code] < REPORTS && ev_violation >= 0)
+      uscope_event5(w, ev_violation[15:0], 64'(code), 64'(channel), order, expected, found);
+    reports[code]++;
+  endfunction
+endmodule
+/* verilator lint_on UNUSEDSIGNAL */
+/* verilator lint_on BLKSEQ */
