@@ -11,6 +11,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'reader',
   'demo',
   'cocotb',
+  'stf',
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */

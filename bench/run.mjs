@@ -19,6 +19,7 @@ const LOADERS = {
   writer: async () => (await import('./writer.mjs')).benchWriter,
   reader: async () => (await import('./reader.mjs')).benchReader,
   demo: async () => (await import('./demo.mjs')).benchDemo,
+  stf: async () => (await import('./stf.mjs')).benchStf,
   cocotb: async () => (await import('./cocotb.mjs')).benchCocotb,
 };
 

@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "internal.h"
+#include "suggest.h"
+
+/* Of the part of a message that says what was meant. */
+#define HINT_BYTES 320u
 
 /* FNV-1a; only tells messages about different names apart. */
 static uint64_t hash_of(const char *name)
@@ -76,15 +80,41 @@ static const char *text_of(const char *name)
     return name ? name : "";
 }
 
+static const char *storage_name_of(const void *schema, uint32_t id)
+{
+    return storage_name(schema, id);
+}
+
+static const char *event_name_of(const void *schema, uint32_t id)
+{
+    return event_name(schema, id);
+}
+
+static const char *field_name_of(const void *fields, uint32_t id)
+{
+    return ((const struct field_info *)fields)[id].name;
+}
+
+/* For messages: which schema it is that lacks something. */
+static const char *schema_of(const struct uscopei_trace *t)
+{
+    const char *name = t->session->schema_name;
+    return name ? name : "that of the daemon";
+}
+
 int uscope_storage_id(uscope_writer_t *w, const char *name)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "storage_id");
     if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     int id = find(schema, schema->storages_by_name, schema->num_storages, storage_name, text_of(name));
-    if (id < 0)
-        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)), "no storage is named \"%s\"",
-                         text_of(name));
+    if (id < 0) {
+        char hint[HINT_BYTES];
+        uscopei_suggest(text_of(name), storage_name_of, schema, schema->num_storages, hint, sizeof hint);
+        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)),
+                         "no storage is named \"%s\"%s (schema: %s; correct the name or add the storage)",
+                         text_of(name), hint, schema_of(t));
+    }
     return id;
 }
 
@@ -94,8 +124,13 @@ int uscope_event_id(uscope_writer_t *w, const char *name)
     if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
     int id = find(schema, schema->events_by_name, schema->num_events, event_name, text_of(name));
-    if (id < 0)
-        uscopei_complain(t, E_OP_EVENT, hash_of(text_of(name)), "no event is named \"%s\"", text_of(name));
+    if (id < 0) {
+        char hint[HINT_BYTES];
+        uscopei_suggest(text_of(name), event_name_of, schema, schema->num_events, hint, sizeof hint);
+        uscopei_complain(t, E_OP_EVENT, hash_of(text_of(name)),
+                         "no event is named \"%s\"%s (schema: %s; correct the name or add the event)",
+                         text_of(name), hint, schema_of(t));
+    }
     return id;
 }
 
@@ -126,8 +161,12 @@ int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
     struct storage_shape shape = schema->storages[storage];
     int id = find_field(schema->field_infos + shape.first_field, shape.num_fields, text_of(name));
     if (id < 0) {
-        uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)storage, "%s has no field \"%s\"",
-                         schema->storage_infos[storage].name, text_of(name));
+        char hint[HINT_BYTES];
+        uscopei_suggest(text_of(name), field_name_of, schema->field_infos + shape.first_field,
+                        shape.num_fields, hint, sizeof hint);
+        uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)storage,
+                         "%s has no field \"%s\"%s (schema: %s)", schema->storage_infos[storage].name,
+                         text_of(name), hint, schema_of(t));
     }
     return id;
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../base/errors.js';
 import type { RecorderOptions } from '../bridge/ring-sink.js';
-import { parseTrigger } from '../bridge/trigger-pattern.js';
+import { parseTrigger, type TriggerPattern } from '../bridge/trigger-pattern.js';
 import { MIN_RING_BYTES } from '../writer/ring/index.js';
 import { parseTime } from './times.js';
 
@@ -37,7 +37,7 @@ export function addRingOptions(command: Command): Command {
     .option('--trigger-files <n>', 'files that triggers may make in each trace (default: 8)');
 }
 
-/** undefined: ordinary traces. @throws UscopeError CLI_USAGE, BRIDGE_TRIGGER */
+/** undefined: ordinary traces. @throws UscopeError CLI_USAGE */
 export function recorderOf(options: RingArguments): RecorderOptions | undefined {
   const { ring, last, trigger = [], after, triggerFiles } = options;
   if (ring === undefined && last === undefined) {
@@ -56,8 +56,16 @@ export function recorderOf(options: RingArguments): RecorderOptions | undefined 
     span: last === undefined ? undefined : spanOf(last),
     afterPs: after === undefined ? undefined : parseTime(after),
     triggerFiles: triggerFiles === undefined ? undefined : filesOf(triggerFiles),
-    triggers: trigger.map(parseTrigger),
+    triggers: trigger.map(patternOf),
   };
+}
+
+function patternOf(text: string): TriggerPattern {
+  try {
+    return parseTrigger(text);
+  } catch (cause) {
+    throw new UscopeError('CLI_USAGE', (cause as UscopeError).detail, {}, { cause });
+  }
 }
 
 /** The same for the daemon that `uscope run` starts. */
