@@ -6,13 +6,16 @@
 import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
 import { run, runStep } from './step.mjs';
 
+/** Several cores are another simulator: `npm run demo -- --cores 4`. */
+const wantsSeveral = process.argv.some((argument) => argument.startsWith('--cores'));
+
 await runScript(async () => {
   await setUpPackages('demo');
   await build();
   const simulator = await runStep({
-    title: 'build the demo core (Verilator)',
+    title: `build the demo core${wantsSeveral ? 's' : ''} (Verilator)`,
     command: 'make',
-    args: ['-C', 'verilator-demo', '--no-print-directory'],
+    args: ['-C', 'verilator-demo', '--no-print-directory', ...(wantsSeveral ? ['all', 'soc'] : [])],
   });
   if (!simulator.ok) throw new SetupError('building the demo core failed', 1);
 

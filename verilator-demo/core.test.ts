@@ -16,6 +16,7 @@ import {
   mul,
   NOP,
   randomProgram,
+  randomSource,
   sw,
 } from './lib/assemble.js';
 import { formatHex } from './lib/image.js';
@@ -108,6 +109,83 @@ describe('the pipeline', () => {
     const words = [addi(1, 0, 100), addi(2, 0, 7), div(3, 1, 2), mul(4, 3, 2), encode.r(1, 2, 1, 6, 5)];
     const { run } = both([...words, ECALL, NOP, NOP, NOP, NOP]);
     expect(run.report.registers.slice(3, 6)).toEqual([14, 98, 2]);
+  });
+});
+
+describe('atomic operations', () => {
+  const amo = (funct5: number, rd: number, rs1: number, rs2: number): number =>
+    ((funct5 << 27) | (rs2 << 20) | (rs1 << 15) | (2 << 12) | (rd << 7) | 0x2f) >>> 0;
+  const [ADD, SWAP, LR, SC, XOR, OR, AND, MIN, MAX, MINU, MAXU] = [
+    0, 1, 2, 3, 4, 8, 12, 16, 20, 24, 28,
+  ] as const;
+  const ALL = [ADD, SWAP, LR, SC, XOR, OR, AND, MIN, MAX, MINU, MAXU];
+
+  it.each(Array.from({ length: 12 }, (_, seed) => seed))(
+    'agree with the reference among loads, stores and branches, random program %i',
+    (seed) => {
+      // Every few instructions of a random program one on a word of its data area, whose address is in x12.
+      const random = randomSource(900 + seed);
+      const setUp = [lui(12, HIGH + 4), addi(12, 12, 4 * random(4))];
+      const words = randomProgram(900 + seed, 200, setUp).map((word) => {
+        const opcode = word & 0x7f;
+        if ((opcode !== 0x13 && opcode !== 0x33) || random(3) > 0 || ((word >>> 7) & 31) > 5) return word;
+        const operation = ALL[random(ALL.length)]!;
+        return amo(operation, random(6), 12, operation === LR ? 0 : random(6));
+      });
+      const outcome = both(words);
+      expectSame(outcome);
+      expect(Number(outcome.run.report.counters.atomics)).toBeGreaterThan(3);
+    },
+  );
+
+  it('take a cycle to read and one to write, and wait for stores before them', () => {
+    expect(counters([lui(8, HIGH + 4), amo(ADD, 1, 8, 2)])).toMatchObject({
+      atomics: 1,
+      stalls_atomic: 1,
+      loads: 0,
+    });
+    const behind = counters([lui(8, HIGH + 4), sw(1, 8, 0), amo(ADD, 1, 8, 2)]);
+    expect(behind.stalls_store_drain).toBeGreaterThan(5);
+  });
+
+  it('store on condition only what has been reserved and not been written since', () => {
+    const sequence = (...between: number[]): number[] => [
+      lui(8, HIGH + 4),
+      addi(2, 0, 7),
+      amo(LR, 1, 8, 0),
+      ...between,
+      amo(SC, 3, 8, 2),
+      amo(SC, 4, 8, 2),
+      lw(5, 8, 0),
+      ECALL,
+      NOP,
+      NOP,
+      NOP,
+    ];
+    const registers = (...between: number[]): readonly number[] => {
+      const outcome = both(sequence(...between));
+      expectSame(outcome);
+      return outcome.run.report.registers.slice(3, 6);
+    };
+    expect(registers()).toEqual([0, 1, 7]);
+    expect(registers(sw(0, 8, 4))).toEqual([0, 1, 7]);
+    expect(registers(sw(0, 8, 0))).toEqual([1, 1, 0]);
+  });
+
+  it.each([
+    ['an AMO at an odd address', Cause.STORE_MISALIGNED, amo(ADD, 2, 9, 1), HIGH],
+    ['an LR at an odd address', Cause.LOAD_MISALIGNED, amo(LR, 2, 9, 0), HIGH],
+    ['an AMO where nothing is', Cause.STORE_FAULT, amo(SWAP, 2, 10, 1), HIGH],
+    ['an LR of a device', Cause.LOAD_FAULT, amo(LR, 2, 10, 0), 0x10000],
+    ['an operation that is none', Cause.ILLEGAL, amo(5, 2, 9, 1), HIGH],
+    ['an LR with an operand', Cause.ILLEGAL, amo(LR, 2, 9, 1), HIGH],
+    ['an AMO on doublewords', Cause.ILLEGAL, amo(ADD, 2, 9, 1) | 0x1000, HIGH],
+  ])('%s is an exception', (_what, cause, word, page) => {
+    const words = [lui(9, HIGH), addi(9, 9, 2), lui(10, page === HIGH ? 0 : page), word, NOP, NOP, NOP, NOP];
+    const outcome = both(words);
+    expectSame(outcome);
+    expect(outcome.run.report.cause).toBe(cause);
+    expect(outcome.run.report.counters.atomics).toBe('0');
   });
 });
 

@@ -3,86 +3,78 @@
  * The demo: runs the core on Verilator under `uscope run`, reads the trace back, checks it against what the core counted
  * itself, and sums up. Everything must be built (`npm run demo` in the root does that first).
  *
- *   node verilator-demo/demo.mjs [--out DIR] [-- SIMULATOR ARGUMENTS]
+ *   node verilator-demo/demo.mjs [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]
+ *
+ * With --cores, N is 1 (the default) to 4. Several cores share a memory and run another program: lib/demo-soc.mjs. With --threads
+ * the simulator of that number of threads is taken, which `make -C verilator-demo soc THREADS=T` builds.
  *
  * Exit status: 0, or that of `uscope run`, or 1 when trace and core disagree, or 2 for wrong arguments.
  */
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { auditTrace, compareWithReport } from './lib/audit.mjs';
+import { cli, failWith, here, reader, requireBuilt, runTraced, schema } from './lib/demo-run.mjs';
+import { runSoc } from './lib/demo-soc.mjs';
 
-const here = dirname(fileURLToPath(import.meta.url));
-const root = dirname(here);
 const simulator = join(here, 'obj_dir/Vtop');
-const schema = join(here, 'schema.yaml');
-const cli = join(root, 'sdk/bin/uscope.js');
-const reader = join(root, 'sdk/dist/reader/node.js');
 
 const { options, positionals } = readArguments();
 const out = resolve(options.out);
-const traceFile = join(out, 'core0.uscope');
-const reportFile = join(out, 'report.json');
+if (options.cores > 1) await runSoc(options, out, positionals);
+else await runOne();
 
-requireBuilt(simulator, 'make -C verilator-demo');
-requireBuilt(reader, 'npm run build');
+async function runOne() {
+  const traceFile = join(out, 'core0.uscope');
+  const reportFile = join(out, 'report.json');
 
-// What is left of an earlier run must not be taken for this one's.
-mkdirSync(out, { recursive: true });
-for (const file of [traceFile, reportFile]) rmSync(file, { force: true });
+  requireBuilt(simulator, 'make -C verilator-demo');
+  requireBuilt(reader, 'npm run build');
 
-const started = process.hrtime.bigint();
-runTraced([`+report=${reportFile}`, ...positionals]);
-const seconds = Number(process.hrtime.bigint() - started) / 1e9;
+  // What is left of an earlier run must not be taken for this one's.
+  mkdirSync(out, { recursive: true });
+  for (const file of [traceFile, reportFile]) rmSync(file, { force: true });
 
-const report = JSON.parse(readFileSync(reportFile, 'utf8'));
-const { openTraceFile } = await import(reader);
-const trace = await openTraceFile(traceFile);
-const audit = await auditTrace(trace);
-const differences = compareWithReport(audit, report);
-if (!trace.isComplete) differences.push('the trace is not complete');
-await trace.close();
+  const started = process.hrtime.bigint();
+  runTraced(out, ['--schema', schema], simulator, [`+report=${reportFile}`, ...positionals]);
+  const seconds = Number(process.hrtime.bigint() - started) / 1e9;
 
-if (differences.length > 0) {
-  process.stderr.write(
-    `\nThe trace and the core disagree:\n${differences.map((line) => `  ${line}\n`).join('')}`,
-  );
-  process.exit(1);
+  const report = JSON.parse(readFileSync(reportFile, 'utf8'));
+  const { openTraceFile } = await import(reader);
+  const trace = await openTraceFile(traceFile);
+  const audit = await auditTrace(trace);
+  const differences = compareWithReport(audit, report);
+  if (!trace.isComplete) differences.push('the trace is not complete');
+  await trace.close();
+
+  if (differences.length > 0) failWith('The trace and the core disagree', differences);
+  process.stdout.write(summary(audit, traceFile, seconds));
 }
-process.stdout.write(summary());
 
 function readArguments() {
   try {
-    const known = { out: { type: 'string', default: join(here, 'out') } };
+    const known = {
+      out: { type: 'string' },
+      cores: { type: 'string', default: '1' },
+      threads: { type: 'string', default: '1' },
+    };
     const { values, positionals: rest } = parseArgs({ options: known, allowPositionals: true });
-    return { options: values, positionals: rest };
+    const cores = Number(values.cores);
+    if (![1, 2, 3, 4].includes(cores)) throw new Error(`--cores ${values.cores}: there are 1 to 4`);
+    const threads = Number(values.threads);
+    if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads ${values.threads}: at least 1`);
+    if (threads > 1 && cores === 1) throw new Error('--threads goes with --cores 2 to 4');
+    const folder = cores > 1 ? `out/cores${cores}` : 'out';
+    return { options: { cores, threads, out: values.out ?? join(here, folder) }, positionals: rest };
   } catch (error) {
-    process.stderr.write(`${error.message}\nusage: demo.mjs [--out DIR] [-- SIMULATOR ARGUMENTS]\n`);
+    process.stderr.write(
+      `${error.message}\nusage: demo.mjs [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
+    );
     process.exit(2);
   }
 }
 
-function requireBuilt(file, command) {
-  if (existsSync(file)) return;
-  process.stderr.write(
-    `${relative(root, file)} is missing: run "npm run demo" in ${root}, or "${command}" there\n`,
-  );
-  process.exit(1);
-}
-
-function runTraced(simulatorArguments) {
-  const run = ['run', '--schema', schema, '--out', out, '--', simulator, ...simulatorArguments];
-  const { status, signal, error } = spawnSync(process.execPath, [cli, ...run], { stdio: 'inherit' });
-  if (error) throw error;
-  if (status !== 0) {
-    process.stderr.write(`uscope run ended with ${signal ? `signal ${signal}` : `status ${status}`}\n`);
-    process.exit(status || 1);
-  }
-}
-
-function summary() {
+function summary(audit, traceFile, seconds) {
   const { counters } = audit;
   const count = (value) => Number(value).toLocaleString('en-US');
   const percent = (part, whole) => `${((100 * Number(part)) / Number(whole)).toFixed(1)} %`;
@@ -147,8 +139,9 @@ function stallBars(counters) {
       reason: name.slice('stalls_'.length).replaceAll('_', ' '),
       cycles: Number(cycles),
     }))
+    .filter(({ cycles }) => cycles > 0)
     .sort((a, b) => b.cycles - a.cycles);
-  const most = Math.max(1, reasons[0].cycles);
+  const most = Math.max(1, reasons[0]?.cycles ?? 0);
   const row = ({ reason, cycles }) => {
     const share = `${((100 * cycles) / Number(counters.cycles)).toFixed(1)} %`.padStart(7);
     const bar = '#'.repeat(Math.round((width * cycles) / most));

@@ -307,6 +307,26 @@ USCOPE_API void uscope_checkpoint_end(uscope_writer_t *w);
  */
 USCOPE_API int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps);
 
+/* ---- control while running (docs/control.md) */
+
+/**
+ * Stops recording the storages and events of a scope and of the scopes below it; NULL or "" is the whole
+ * trace, which is paused then. Legal inside and outside a cycle; outside it is recorded with the next one.
+ * Calls about what is disabled cost a few instructions, are neither recorded nor rejected, and are counted
+ * (uscope_skipped). Sparse storages of the scope are empty from here on, dense ones keep their values.
+ * OP_SCOPE when the schema has no such scope.
+ */
+USCOPE_API void uscope_disable(uscope_writer_t *w, const char *scope);
+/**
+ * Records a scope and those below it again. The next uscope_begin_cycle asks the checkpoint callback (or
+ * uscope_checkpoint_due says yes): without snapshots, sparse storages fill as the model sets their slots.
+ */
+USCOPE_API void uscope_enable(uscope_writer_t *w, const char *scope);
+/** Records a trigger: an event `uscope/control` with this label, also while the trace is paused. NULL: "". */
+USCOPE_API void uscope_trigger(uscope_writer_t *w, const char *label);
+/** Items not recorded so far because their scope was disabled. */
+USCOPE_API unsigned long long uscope_skipped(uscope_writer_t *w);
+
 /* ---- names */
 
 /* Ids by name: -1 and an OP_ error when there is none; -1 and no error on a null handle. */
@@ -356,7 +376,7 @@ USCOPE_API uscope_writer_t *uscope_open(const char *path);
 USCOPE_API uscope_writer_t *uscope_open_schema(const char *name, const char *schema_path);
 /**
  * What generated code calls: the same with uscope_open_options_t's schema_sha256 and variables. An empty
- * `schema_path` means the schema of uscope_open.
+ * `schema_path` means the schema of uscope_open. A variable `core` that is a number is the core index, too.
  */
 USCOPE_API uscope_writer_t *uscope_open_checked(const char *name, const char *schema_path,
                                                 const char *schema_sha256, const char *variables);

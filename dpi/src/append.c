@@ -91,7 +91,7 @@ void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)
     struct uscopei_trace *t = slot_of(w);
     if (LIKELY(t && t->idle_handle == (uintptr_t)w && time_ps >= t->last_time &&
                time_ps < t->next_checkpoint && t->cursor < t->limit &&
-               !atomic_load_explicit(&t->failed, memory_order_relaxed))) {
+               !atomic_load_explicit(&t->attention, memory_order_relaxed))) {
         uscopei_open_frame(t, (uintptr_t)w, time_ps);
         return;
     }

@@ -10,7 +10,9 @@ struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call)
     struct uscopei_trace *t = uscopei_resolve(w, call);
     if (!t || t->frame_handle) return t;
     struct uscopei_session *s = t->session;
-    if (s->state == ST_REJECTED_CYCLE) {
+    if (s->state == ST_PAUSED_CYCLE) {
+        skip_items(s, 1);
+    } else if (s->state == ST_REJECTED_CYCLE) {
         s->rejected[E_OP_TIME]++;
         s->rejected_total++;
     } else if (s->state == ST_CALLBACK) {
@@ -79,18 +81,30 @@ void uscopei_op_slow(void *w, uint64_t op, uint64_t value)
 {
     unsigned action = op >> 8 & 0xFF;
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, action_names[action]);
-    if (!t || !check_op(t, action, (uint16_t)(op >> 16), (uint16_t)(op >> 32), (uint16_t)(op >> 48), value))
-        return;
+    if (!t || uscopei_skips_storage(t, (uint16_t)(op >> 16), 1)) return;
+    if (!check_op(t, action, (uint16_t)(op >> 16), (uint16_t)(op >> 32), (uint16_t)(op >> 48), value)) return;
     if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
     put_record(t->cursor, op, value);
     t->cursor += RECORD_BYTES;
+}
+
+/* Of a cycle that is not recorded, one item has been counted. */
+static void skip_rest_of_put(void *w, unsigned n)
+{
+    struct uscopei_trace *t = slot_of(w);
+    if (t && t->handle == (uintptr_t)w && is_paused_cycle(t)) skip_items(t->session, n - 1);
 }
 
 /* A call that names no slot is refused as a whole, a field or value that is wrong by itself. */
 void uscopei_put_slow(void *w, uint16_t storage, uint16_t slot, const unsigned long long *values, unsigned n)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, "slot_put");
-    if (!t || !check_op(t, ACTION_CLEAR, storage, slot, 0, 0)) return;
+    if (!t) {
+        skip_rest_of_put(w, n);
+        return;
+    }
+    if (uscopei_skips_storage(t, storage, n)) return;
+    if (!check_op(t, ACTION_CLEAR, storage, slot, 0, 0)) return;
     for (uint16_t field = 0; field < n; field++) {
         if (!check_op(t, ACTION_SET, storage, slot, field, values[field])) continue;
         if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
@@ -103,11 +117,13 @@ void uscopei_put_slow(void *w, uint16_t storage, uint16_t slot, const unsigned l
 static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
 {
     struct uscopei_session *s = t->session;
+    atomic_fetch_and(&t->attention, ~(uint32_t)ATTENTION_RESYNC);
+    if (!s->callback) return;
     uint64_t interval = s->interval_ps;
     uint64_t next = time_ps / interval * interval;
     t->next_checkpoint = next > UINT64_MAX - interval ? UINT64_MAX : next + interval;
     /* before the first frame there is nothing that a segment could end with */
-    if (t->ordinal == 0 || !s->callback) return;
+    if (t->ordinal == 0) return;
     uintptr_t handle = t->idle_handle;
     t->idle_handle = 0;
     s->state = ST_CALLBACK;
@@ -134,6 +150,13 @@ static bool may_begin(struct uscopei_trace *t, uint64_t time_ps)
                        (unsigned long long)time_ps);
         return false;
     }
+    if (s->state == ST_PAUSED_CYCLE) {
+        uscopei_reject(
+            t, E_OP_NESTED_CYCLE, 5,
+            "begin_cycle(%llu ps) inside the cycle at %llu ps, which is not recorded; call rejected",
+            (unsigned long long)time_ps, (unsigned long long)t->last_time);
+        return false;
+    }
     if (s->state == ST_REJECTED_CYCLE) {
         uscopei_reject(t, E_OP_NESTED_CYCLE, 2, "begin_cycle(%llu ps) inside a rejected cycle; call rejected",
                        (unsigned long long)time_ps);
@@ -154,13 +177,24 @@ void uscopei_begin_slow(void *w, uint64_t time_ps)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "begin_cycle");
     if (!t || t->session->state == ST_UNTRACED) return;
-    if (atomic_load(&t->failed)) {
+    if (has_failed(t)) {
         uscopei_handle_failure(t);
         return;
     }
     if (t->session->asked) uscopei_snapshot_answered(t);
     if (!may_begin(t, time_ps)) return;
-    if (time_ps >= t->next_checkpoint) ask_for_checkpoint(t, time_ps);
+    uint32_t attention = atomic_load(&t->attention);
+    if (attention & ATTENTION_COMMAND) {
+        uscopei_take_command(t);
+        attention = atomic_load(&t->attention);
+    }
+    bool paused = (attention & ATTENTION_PAUSED) != 0;
+    if (!paused && (time_ps >= t->next_checkpoint || attention & ATTENTION_RESYNC))
+        ask_for_checkpoint(t, time_ps);
+    if (paused || attention & ATTENTION_MARKS) {
+        uscopei_begin_controlled(t, time_ps);
+        return;
+    }
     if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))) return;
     t->session->frame_bytes = 0;
     uscopei_open_frame(t, (uintptr_t)w, time_ps);
@@ -171,7 +205,7 @@ void uscopei_end_slow(void *w)
     struct uscopei_trace *t = uscopei_resolve(w, "end_cycle");
     if (!t) return;
     struct uscopei_session *s = t->session;
-    if (s->state == ST_REJECTED_CYCLE) {
+    if (s->state == ST_REJECTED_CYCLE || s->state == ST_PAUSED_CYCLE) {
         s->state = ST_NORMAL;
         t->idle_handle = t->handle;
     } else if (s->state == ST_CALLBACK) {

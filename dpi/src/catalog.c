@@ -69,6 +69,9 @@ struct catalog *catalog_enter(const void *handle, catalog_kind kind, const char 
     struct catalog *c = catalog_resolve(handle, kind, call);
     if (UNLIKELY(!c)) return NULL;
     if (LIKELY(in_frame(c->w, t))) return c;
+    /* what is in flight is followed through a pause: afterwards the model goes on where it stands */
+    *t = uscopei_resolve(c->w, call);
+    if (*t && is_paused_cycle(*t)) return c;
     *t = uscopei_resolve_in_frame(c->w, call);
     return *t ? c : NULL;
 }
@@ -217,6 +220,8 @@ static uint32_t free_slot(const struct catalog *c, uint64_t frame)
 uint32_t catalog_birth(struct catalog *c, struct uscopei_trace *t, const char *call)
 {
     uint32_t id = free_slot(c, t->ordinal);
+    /* of a cycle that is not recorded nobody can mix up two users of one slot */
+    if (UNLIKELY(id == NO_ID) && is_paused_cycle(t)) id = free_slot(c, UINT64_MAX);
     if (UNLIKELY(id == NO_ID)) {
         uscopei_reject(t, E_OP_SLOT, c->storage | UINT64_C(1) << 40,
                        "%s: %s: no slot is free, %u of %u are in flight; call rejected", storage_name(c),

@@ -48,6 +48,14 @@ static bool put_part(struct uscopei_trace *t, uint16_t storage, const struct sou
     return true;
 }
 
+bool uscopei_empty_storage(struct uscopei_trace *t, uint16_t storage)
+{
+    static const unsigned char none[UINT16_MAX / 8 + 1];
+    const struct source source = {none, NULL, sizeof none};
+    uint32_t total = ((uint32_t)t->session->schema->storages[storage].num_slots + 7) / 8;
+    return put_part(t, storage, &source, 0, total, total);
+}
+
 static uint32_t count_bits(const uint8_t *mask, uint32_t bits)
 {
     uint32_t count = 0;
@@ -104,6 +112,7 @@ void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage, const uint8
                        t->num_storages);
         return;
     }
+    if (uscopei_skips_storage(t, storage, 0)) return; /* it stays as it was left */
     if (!check_snapshot(t, storage, valid_mask, slot_data, num_valid)) return;
     struct source source = {valid_mask, slot_data, 0};
     if (valid_mask) source.mask_size = ((size_t)t->storages[storage].num_slots + 7) / 8;

@@ -76,7 +76,7 @@ static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
     uscopei_io_wake();
     pthread_mutex_lock(&uscopei_io.lock);
     bool taken;
-    while (!(taken = uscopei_pool_take(s->pool, index)) && !atomic_load(&t->failed))
+    while (!(taken = uscopei_pool_take(s->pool, index)) && !has_failed(t))
         pthread_cond_wait(&s->changed, &uscopei_io.lock);
     pthread_mutex_unlock(&uscopei_io.lock);
     atomic_store(&s->waiting, false);

@@ -55,6 +55,7 @@ typedef enum uscopei_code {
     E_OP_STRING,
     E_OP_SNAPSHOT,
     E_OP_HANDLE,
+    E_OP_SCOPE,
     E_NUM_OP_CODES,
     /* the rest */
     E_SCHEMA_NAME = E_NUM_OP_CODES,

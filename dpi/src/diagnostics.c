@@ -23,6 +23,7 @@ const char *uscopei_code_name(uscopei_code code)
         [E_OP_STRING] = "OP_STRING",
         [E_OP_SNAPSHOT] = "OP_SNAPSHOT",
         [E_OP_HANDLE] = "OP_HANDLE",
+        [E_OP_SCOPE] = "OP_SCOPE",
         [E_SCHEMA_NAME] = "SCHEMA_NAME",
         [E_SCHEMA_DUPLICATE] = "SCHEMA_DUPLICATE",
         [E_SCHEMA_LIMIT] = "SCHEMA_LIMIT",

@@ -4,6 +4,7 @@
  * open arrays. Every other import of sv/uscope_dpi.svh is a function of the C API itself.
  */
 #include <stdlib.h>
+#include <string.h>
 #include <svdpi.h>
 
 #include "internal.h"
@@ -25,6 +26,20 @@ static void no_schema(const char *name)
     uscopei_failure_policy(NULL, uscope_last_error_code(), uscope_last_error_message());
 }
 
+/* The variable `core`, where it is a number: a design names its cores by it. */
+static uint32_t core_of(const char *variables)
+{
+    for (const char *at = variables; at && *at; at = strchr(at, ',')) {
+        if (*at == ',') at++;
+        if (strncmp(at, "core=", 5) != 0) continue;
+        char *end;
+        unsigned long core = strtoul(at + 5, &end, 10);
+        bool is_number = end != at + 5 && (*end == 0 || *end == ',');
+        return is_number && core < USCOPE_NO_CORE ? (uint32_t)core : USCOPE_NO_CORE;
+    }
+    return USCOPE_NO_CORE;
+}
+
 uscope_writer_t *uscope_open_checked(const char *name, const char *schema_path, const char *schema_sha256,
                                      const char *variables)
 {
@@ -32,6 +47,7 @@ uscope_writer_t *uscope_open_checked(const char *name, const char *schema_path, 
     options.name = name;
     options.schema_sha256 = schema_sha256;
     options.variables = variables;
+    options.core_index = core_of(variables);
     uscope_schema_t *schema = NULL;
     if (schema_path && *schema_path) {
         schema = uscope_schema_from_file(schema_path);

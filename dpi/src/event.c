@@ -7,7 +7,8 @@
 static struct uscopei_trace *resolve_event(void *w, const char *call, uint16_t type)
 {
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, call);
-    if (!t || type < t->num_events) return t;
+    if (!t) return NULL;
+    if (type < t->num_events) return uscopei_skips_event(t, type) ? NULL : t;
     uscopei_reject(t, E_OP_EVENT, type, "event type %u is not in the schema, which has %u; item rejected",
                    type, t->num_events);
     return NULL;
@@ -150,9 +151,17 @@ static bool check_packed(struct uscopei_trace *t, uint16_t type, const unsigned 
     return true;
 }
 
+/* Where there is no room, maybe because the event is disabled: its place is made out to be endless then. */
+static COLD bool find_place(struct uscopei_trace *t, uint16_t type)
+{
+    return !uscopei_skips_event(t, type) && uscopei_make_room(t, t->events[type].bytes);
+}
+
 static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned char *payload)
 {
-    uint32_t size = t->events[type].size;
+    const struct event_shape *shape = &t->events[type];
+    if (UNLIKELY(t->limit - t->cursor < (ptrdiff_t)shape->bytes) && !find_place(t, type)) return;
+    uint32_t size = shape->size;
     if (size > 0 && (!payload || !check_packed(t, type, payload))) {
         if (!payload) {
             uscopei_reject(t, E_OP_PAYLOAD, type, "%s: no payload, the event has %u bytes; item rejected",
@@ -160,8 +169,8 @@ static void append_packed(struct uscopei_trace *t, uint16_t type, const unsigned
         }
         return;
     }
-    unsigned char *at = place_event(t, &t->events[type]);
-    if (at && size > 0) memcpy(at, payload, size);
+    unsigned char *at = put_event(t, shape);
+    if (size > 0) memcpy(at, payload, size);
 }
 
 void uscope_event(uscope_writer_t *w, uint16_t type, const void *payload)

@@ -19,6 +19,7 @@
 typedef enum uscopei_state {
     ST_NORMAL,         /* in a cycle or between two */
     ST_REJECTED_CYCLE, /* a begin_cycle was refused: its items are too */
+    ST_PAUSED_CYCLE,   /* a cycle that is not recorded */
     ST_CALLBACK,
     ST_UNTRACED, /* failed; calls do nothing */
 } uscopei_state;
@@ -35,6 +36,26 @@ typedef enum uscopei_link {
 struct uscopei_string_cache;
 struct uscopei_reported;
 struct uscopei_snapshot;
+struct uscopei_control;
+
+/** What the control event says (docs/control.md). */
+enum control_action { CONTROL_PAUSE, CONTROL_RESUME, CONTROL_DISABLE, CONTROL_ENABLE, CONTROL_TRIGGER };
+enum control_source { SOURCE_TESTBENCH, SOURCE_OPERATOR, SOURCE_DAEMON };
+
+/** A command from outside, for the trace's thread. */
+struct uscopei_command {
+    uint64_t number;
+    uint8_t action;
+    char scope[1025], text[1025];
+};
+
+/** What the daemon is told after a change. */
+struct uscopei_report {
+    uint64_t done;    /* number of the last command acted on; 0: none */
+    uint16_t *scopes; /* disabled ones, without those below another; [0]: everything */
+    uint32_t num_scopes;
+    char code[40], message[256]; /* why it failed; "" */
+};
 
 struct uscopei_session {
     struct uscopei_trace *trace;
@@ -69,6 +90,8 @@ struct uscopei_session {
     struct uscopei_snapshot *snapshot; /* given slot by slot; NULL before the first */
     bool asked;                        /* it has said so: ST_CALLBACK lasts until the next cycle begins */
     bool failure_handled;
+    bool resync;                     /* a scope was enabled: a model that asks shall give its state */
+    struct uscopei_control *control; /* NULL: everything is and was recorded */
 
     /* -- given by one to the other */
     struct uscopei_pool *pool; /* set before pool_ready */
@@ -80,6 +103,8 @@ struct uscopei_session {
     uint64_t total_frames;  /* set before want_close */
     pthread_cond_t changed; /* with uscopei_io.lock */
     _Atomic uint64_t durable;
+    _Atomic uint64_t skipped;  /* items not recorded because their scope is disabled */
+    atomic_bool report_wanted; /* the daemon shall be told what is disabled */
 
     /* under uscopei_io.lock */
     bool opened, closed;
@@ -90,6 +115,8 @@ struct uscopei_session {
     char fail_message[1024];
     uscope_close_stats_t stats;
     struct uscopei_session *next_pending;
+    struct uscopei_command command; /* from outside, when ATTENTION_COMMAND is set */
+    struct uscopei_report report;
 
     /* -- the I/O thread */
     uscopei_link link;
@@ -108,6 +135,11 @@ struct uscopei_session {
     bool sends_places;     /* the daemon reads the records from shared memory */
     bool must_send_bytes;  /* it could not */
     bool stalled;
+    bool has_command;          /* the last one received, */
+    bool has_reported;         /* the daemon has been told of switched scopes or commands */
+    uint64_t command_number;   /* its number */
+    uint64_t reported_skipped; /* as the daemon was told, */
+    uint64_t reported_at;      /* ms, then */
 };
 
 /* strings.c */
@@ -131,6 +163,32 @@ void uscopei_snapshot_free(struct uscopei_snapshot *snapshot);
 void uscopei_snapshot_leave(struct uscopei_trace *t);
 /** At the begin_cycle after a uscope_checkpoint_due that said yes. */
 void uscopei_snapshot_answered(struct uscopei_trace *t);
+
+/* control.c */
+void uscopei_control_free(struct uscopei_control *control);
+/** Acts on a command from outside, between cycles. */
+COLD void uscopei_take_command(struct uscopei_trace *t);
+/** Begins a cycle of a trace that is paused, or has control events waiting. */
+COLD void uscopei_begin_controlled(struct uscopei_trace *t, uint64_t time_ps);
+/** Before the end: control events that wait for a frame get one. */
+COLD void uscopei_control_finish(struct uscopei_trace *t);
+/** True, and counted, when items of this storage or event are not recorded. */
+COLD bool uscopei_skips_storage(struct uscopei_trace *t, uint16_t storage, unsigned items);
+COLD bool uscopei_skips_event(struct uscopei_trace *t, uint16_t type);
+/** Inside a cycle of a paused trace. */
+static inline bool is_paused_cycle(const struct uscopei_trace *t)
+{
+    return t->session->state == ST_PAUSED_CYCLE;
+}
+static inline void skip_items(struct uscopei_session *s, uint64_t items)
+{
+    uint64_t before = atomic_load_explicit(&s->skipped, memory_order_relaxed);
+    atomic_store_explicit(&s->skipped, before + items, memory_order_relaxed);
+}
+
+/* checkpoint.c */
+/** The snapshot of a sparse storage in which no slot is valid, between frames. False: the trace failed. */
+bool uscopei_empty_storage(struct uscopei_trace *t, uint16_t storage);
 
 /* io.c: what other threads ask of the I/O thread */
 struct uscopei_io_shared {

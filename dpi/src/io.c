@@ -111,7 +111,7 @@ void io_fail(struct uscopei_session *s, const char *code, const char *format, ..
     pthread_mutex_lock(&uscopei_io.lock);
     snprintf(s->fail_code, sizeof s->fail_code, "%s", code);
     snprintf(s->fail_message, sizeof s->fail_message, "%s", message);
-    atomic_store(&s->trace->failed, 1);
+    atomic_fetch_or(&s->trace->attention, ATTENTION_FAILED);
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&uscopei_io.lock);
 }

@@ -215,10 +215,10 @@ int uscope_flush(uscope_writer_t *w)
     atomic_store(&s->flush_frames, t->ordinal);
     uscopei_io_wake();
     pthread_mutex_lock(&uscopei_io.lock);
-    while (atomic_load(&s->durable) < t->ordinal && !atomic_load(&t->failed))
+    while (atomic_load(&s->durable) < t->ordinal && !has_failed(t))
         pthread_cond_wait(&s->changed, &uscopei_io.lock);
     pthread_mutex_unlock(&uscopei_io.lock);
-    if (!atomic_load(&t->failed)) return 0;
+    if (!has_failed(t)) return 0;
     uscopei_handle_failure(t);
     return -1;
 }
@@ -236,6 +236,10 @@ static void say_rejected(const struct uscopei_session *s)
             used += size > 0 ? (size_t)size : 0;
         }
     }
+    uint64_t skipped = atomic_load(&s->skipped);
+    if (skipped > 0)
+        uscopei_say("%s: %llu items were not recorded, as asked: tracing was paused or their scope disabled",
+                    s->name, (unsigned long long)skipped);
     if (s->rejected_total > 0)
         uscopei_say("%s: %llu calls were rejected: %s", s->name, (unsigned long long)s->rejected_total, list);
 }
@@ -244,6 +248,7 @@ static void say_rejected(const struct uscopei_session *s)
 static void finish_stream(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
+    uscopei_control_finish(t);
     if (t->frame_handle) uscopei_close_frame(t, t->handle);
     t->frame_handle = t->idle_handle = 0;
     s->total_frames = t->ordinal;

@@ -92,7 +92,7 @@ void message_close(struct mp_writer *w, const struct close_message *close)
     uint32_t reasons = 0;
     for (int i = 0; i < E_NUM_OP_CODES; i++)
         reasons += close->by_code[i] > 0;
-    begin(w, "close", 6);
+    begin(w, "close", 6 + (close->skipped > 0));
     mp_pair_uint(w, "trace", close->trace);
     mp_pair_bin(w, "session", close->session, 16);
     mp_pair_uint(w, "frames", close->frames);
@@ -103,6 +103,24 @@ void message_close(struct mp_writer *w, const struct close_message *close)
     for (int i = 0; i < E_NUM_OP_CODES; i++) {
         if (close->by_code[i] > 0) mp_pair_uint(w, uscopei_code_name((uscopei_code)i), close->by_code[i]);
     }
+    if (close->skipped > 0) mp_pair_uint(w, "skipped", close->skipped);
+}
+
+void message_controlled(struct mp_writer *w, const struct controlled_message *controlled)
+{
+    bool failed = *controlled->code != 0;
+    begin(w, "controlled", failed ? 7 : 5);
+    mp_pair_uint(w, "trace", controlled->trace);
+    mp_pair_uint(w, "epoch", controlled->epoch);
+    mp_pair_uint(w, "done", controlled->done);
+    mp_put_str(w, "disabled");
+    mp_put_map(w, controlled->num_disabled);
+    for (uint32_t i = 0; i < controlled->num_disabled; i++)
+        mp_pair_bool(w, controlled->disabled[i], true);
+    mp_pair_uint(w, "skipped", controlled->skipped);
+    if (!failed) return;
+    mp_pair_str(w, "code", controlled->code);
+    mp_pair_str(w, "msg", controlled->msg);
 }
 
 static void store(unsigned char *out, uint64_t value, unsigned width)
@@ -132,9 +150,9 @@ static enum message_type type_of(const struct mp_value *value)
     static const struct {
         const char *name;
         enum message_type type;
-    } types[] = {{"welcome", MSG_WELCOME}, {"opened", MSG_OPENED}, {"ack", MSG_ACK},
-                 {"stalled", MSG_STALLED}, {"error", MSG_ERROR},   {"closed", MSG_CLOSED},
-                 {"pong", MSG_PONG}};
+    } types[] = {{"welcome", MSG_WELCOME}, {"opened", MSG_OPENED},  {"ack", MSG_ACK},
+                 {"stalled", MSG_STALLED}, {"error", MSG_ERROR},    {"closed", MSG_CLOSED},
+                 {"pong", MSG_PONG},       {"control", MSG_CONTROL}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (mp_is(value, types[i].name)) return types[i].type;
     }
@@ -213,6 +231,12 @@ static void take_pair(const struct mp_value *key, const struct mp_value *value, 
         out->path = *value;
     else if (mp_is(key, "schema"))
         out->schema = *value;
+    else if (mp_is(key, "action"))
+        out->action = *value;
+    else if (mp_is(key, "scope"))
+        out->scope = *value;
+    else if (mp_is(key, "text"))
+        out->text = *value;
     else if (mp_is(key, "session")) {
         out->session = *value;
         out->has_session = value->type == MP_BIN && value->count == 16;
@@ -222,6 +246,8 @@ static void take_pair(const struct mp_value *key, const struct mp_value *value, 
         out->memory = value->type == MP_BOOL && value->number;
     else if (match_uint(key, "v", value, &out->v))
         out->has_v = true;
+    else if (match_uint(key, "number", value, &out->number))
+        out->has_number = true;
     else if (match_uint(key, "req", value, &out->req))
         out->has_req = true;
     else if (match_uint(key, "trace", value, &out->trace))

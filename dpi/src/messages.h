@@ -15,16 +15,18 @@ enum message_type {
     MSG_STALLED,
     MSG_ERROR,
     MSG_CLOSED,
-    MSG_PONG
+    MSG_PONG,
+    MSG_CONTROL
 };
 
 /** A control message from the daemon. Strings and bytes point into the message. `has_` says what was there.
  */
 struct message {
     enum message_type type;
-    bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, retry, memory;
-    uint64_t v, req, trace, epoch, frames, strings, interval_ps, credit;
-    struct mp_value code, msg, path, schema, session; /* type MP_BAD when absent */
+    bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, has_number, retry,
+        memory;
+    uint64_t v, req, trace, epoch, frames, strings, interval_ps, credit, number;
+    struct mp_value code, msg, path, schema, session, action, scope, text; /* type MP_BAD when absent */
     bool has_stats;
     uscope_close_stats_t stats;
     struct mp_value stats_path, stats_status;
@@ -61,8 +63,18 @@ struct close_message {
     const uint8_t *session;
     uint64_t frames, strings, rejected;
     const uint64_t *by_code; /* E_NUM_OP_CODES counts */
+    uint64_t skipped;        /* 0: absent */
 };
 void message_close(struct mp_writer *w, const struct close_message *close);
+
+struct controlled_message {
+    uint32_t trace, epoch;
+    uint64_t done, skipped;
+    const char *const *disabled; /* scope paths */
+    uint32_t num_disabled;
+    const char *code, *msg; /* "": absent */
+};
+void message_controlled(struct mp_writer *w, const struct controlled_message *controlled);
 
 struct data_header {
     bool continues;

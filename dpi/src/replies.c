@@ -115,6 +115,8 @@ static void handle_opened(struct io *io, const struct message *m)
     s->link = LINK_STREAMING;
     trace_release(s, m->frames);
     trace_seek(s, m->frames);
+    /* another daemon than before knows nothing of what is disabled */
+    if (s->has_reported) atomic_store(&s->report_wanted, true);
 }
 
 /* -- progress */
@@ -166,6 +168,37 @@ static void handle_closed(struct io *io, const struct message *m)
         io_finish(s, &stats);
         return;
     }
+}
+
+/* -- control */
+
+/* The number of an action of the control event, -1: none that a client takes from outside. */
+static int action_of(const struct mp_value *value)
+{
+    static const char *const names[] = {"pause", "resume", "disable", "enable", "trigger"};
+    for (int i = 0; i < 5; i++) {
+        if (mp_is(value, names[i])) return i;
+    }
+    return -1;
+}
+
+/* The trace's thread acts on it when it begins a cycle. The daemon repeats what is not answered, and sends
+ * the next one only then. */
+static void handle_control(struct io *io, const struct message *m)
+{
+    struct uscopei_session *s = by_trace(io, m);
+    int action = action_of(&m->action);
+    if (!s || !m->has_epoch || m->epoch != s->epoch || !m->has_number || action < 0) return;
+    if (s->has_command && s->command_number == m->number) return;
+    s->has_command = true;
+    s->command_number = m->number;
+    pthread_mutex_lock(&uscopei_io.lock);
+    s->command.number = m->number;
+    s->command.action = (uint8_t)action;
+    message_text(&m->scope, s->command.scope, sizeof s->command.scope);
+    message_text(&m->text, s->command.text, sizeof s->command.text);
+    atomic_fetch_or(&s->trace->attention, ATTENTION_COMMAND);
+    pthread_mutex_unlock(&uscopei_io.lock);
 }
 
 /* -- errors */
@@ -224,6 +257,7 @@ void reply_handle(struct io *io, const void *bytes, size_t size)
     case MSG_STALLED: handle_stalled(io, &m); break;
     case MSG_ERROR: handle_error(io, &m); break;
     case MSG_CLOSED: handle_closed(io, &m); break;
+    case MSG_CONTROL: handle_control(io, &m); break;
     case MSG_PONG:
     case MSG_UNKNOWN: break;
     }

@@ -75,7 +75,14 @@ struct field_info {
 struct storage_info {
     char *name; /* scope path without the root */
     uint32_t slot_size;
+    uint16_t scope; /* into scopes */
     bool sparse;
+};
+
+/** Parents come before their children; scope 0 is the root, whose path is empty. */
+struct scope_info {
+    char *path;
+    uint16_t parent;
 };
 
 struct enum_label {
@@ -92,20 +99,23 @@ struct enum_info {
 struct uscopei_schema {
     unsigned char *payload; /* the chunk; names point into it */
     size_t payload_size;
-    uint32_t num_storages, num_events, num_enums, num_fields, num_event_fields, num_labels;
+    uint32_t num_scopes, num_storages, num_events, num_enums, num_fields, num_event_fields, num_labels;
     struct storage_shape *storages;
     struct property_shape *properties;
     struct storage_info *storage_infos;
     uint64_t *field_limits; /* slot fields and properties of all storages */
     struct field_info *field_infos;
+    struct scope_info *scopes;
     struct event_shape *events;
     char **event_names;
+    uint16_t *event_scopes;
     struct event_field *event_fields;
     const char **event_field_names;
     struct enum_info *enums;
     struct enum_label *labels;
     uint32_t *storages_by_name, *events_by_name; /* ids sorted by name */
-    bool has_strings;
+    int control_event;                           /* uscope/control; -1: a schema without */
+    bool has_strings;                            /* besides those of the control event */
 };
 
 /** Decodes a schema chunk payload (§4). NULL and *code, *detail on bytes that do not make sense. */

@@ -9,6 +9,7 @@
 #include "internal.h"
 
 enum { HEADER = 12, CLOCK_DEF = 8, SCOPE_DEF = 12, STORAGE_DEF = 16, EVENT_DEF = 8, FIELD_DEF = 8 };
+#define CONTROL_EVENT "uscope/control"
 enum { ROOT = 0xFFFF, MAX_PATH = 4096, SF_SPARSE = 1 };
 
 struct reader {
@@ -94,6 +95,8 @@ static bool survey(struct reader *r, struct uscopei_schema *schema, size_t *enum
     schema->num_storages = u16_at(r, 4);
     schema->num_events = u16_at(r, 6);
     r->num_scopes = u16_at(r, 2);
+    schema->num_scopes = r->num_scopes > 0 ? r->num_scopes : 1;
+    schema->control_event = -1;
     r->pool = u16_at(r, 10);
     if (!take(r, r->bytes[1], CLOCK_DEF, &at) || !take(r, r->num_scopes, SCOPE_DEF, &r->scopes)) return false;
     *enums = r->at;
@@ -111,7 +114,8 @@ static bool survey(struct reader *r, struct uscopei_schema *schema, size_t *enum
 static bool allocate(struct reader *r, struct uscopei_schema *schema)
 {
 #define TABLE(member, count) ((schema->member = calloc((size_t)(count) + 1, sizeof *schema->member)) != NULL)
-    bool done = TABLE(storages, schema->num_storages) && TABLE(properties, schema->num_storages) &&
+    bool done = TABLE(scopes, schema->num_scopes) && TABLE(event_scopes, schema->num_events) &&
+                TABLE(storages, schema->num_storages) && TABLE(properties, schema->num_storages) &&
                 TABLE(storage_infos, schema->num_storages) && TABLE(storages_by_name, schema->num_storages) &&
                 TABLE(field_limits, schema->num_fields) && TABLE(field_infos, schema->num_fields) &&
                 TABLE(events, schema->num_events) && TABLE(event_names, schema->num_events) &&
@@ -154,6 +158,30 @@ static char *qualified_name(struct reader *r, unsigned scope, const char *name)
     return strdup(path + at);
 }
 
+/* Storages and events of the root may name it or no scope at all. */
+static uint16_t scope_of(struct reader *r, unsigned scope)
+{
+    if (scope == ROOT || (scope == 0 && r->num_scopes == 0)) return 0;
+    if (scope < r->num_scopes) return (uint16_t)scope;
+    wrong(r, E_FORMAT_ID, "a scope id of the schema chunk is not defined before its use");
+    return 0;
+}
+
+static bool read_scopes(struct reader *r, struct uscopei_schema *schema)
+{
+    schema->scopes[0].path = strdup("");
+    for (unsigned i = 1; i < r->num_scopes; i++) {
+        size_t at = r->scopes + (size_t)i * SCOPE_DEF;
+        unsigned parent = u16_at(r, at + 4);
+        if (parent != ROOT && parent >= i)
+            return wrong(r, E_FORMAT_ID, "a scope of the schema chunk stands before its parent");
+        schema->scopes[i].parent = parent == ROOT ? 0 : (uint16_t)parent;
+        schema->scopes[i].path = qualified_name(r, parent, name_at(r, u16_at(r, at)));
+        if (!schema->scopes[i].path) return false;
+    }
+    return schema->scopes[0].path != NULL;
+}
+
 static bool check_type(struct reader *r, const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id)
 {
     if (uscopei_type_size(type) == 0)
@@ -194,6 +222,7 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
     shape->limits = schema->field_limits + *next_field;
     struct storage_info *info = &schema->storage_infos[id];
     info->sparse = (u16_at(r, at + 8) & SF_SPARSE) != 0;
+    info->scope = scope_of(r, u16_at(r, at + 10));
     info->name = qualified_name(r, u16_at(r, at + 10), name_at(r, u16_at(r, at)));
     struct property_shape *properties = &schema->properties[id];
     properties->first = *next_field + shape->num_fields;
@@ -205,6 +234,17 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
     uint32_t ignored = 0;
     for (unsigned i = 0; i < properties->count; i++) {
         if (!read_field(r, schema, (*next_field)++, &ignored)) return false;
+    }
+    return true;
+}
+
+/* action, source, subject, text; an event of a model's own that happens to have the name is left alone */
+static bool is_control_shape(const struct event_shape *shape)
+{
+    static const uint8_t types[] = {FT_ENUM, FT_ENUM, FT_STRING_REF, FT_STRING_REF};
+    if (shape->num_fields != sizeof types) return false;
+    for (unsigned i = 0; i < sizeof types; i++) {
+        if (shape->fields[i].type != types[i]) return false;
     }
     return true;
 }
@@ -221,6 +261,9 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
     shape->fields = schema->event_fields + *next_field;
     schema->event_names[id] = qualified_name(r, u16_at(r, at + 6), name_at(r, u16_at(r, at)));
     if (!schema->event_names[id]) return false;
+    schema->event_scopes[id] = scope_of(r, u16_at(r, at + 6));
+    bool is_control = strcmp(schema->event_names[id], CONTROL_EVENT) == 0;
+    if (is_control) schema->control_event = (int)id;
     uint32_t size = 0;
     for (unsigned i = 0; i < shape->num_fields; i++) {
         uint32_t index = (*next_field)++;
@@ -233,7 +276,7 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
         field->limit = uscopei_type_limit(field->type);
         field->size = (uint8_t)uscopei_type_size(field->type);
         field->offset = (uint16_t)size;
-        schema->has_strings |= field->type == FT_STRING_REF;
+        schema->has_strings |= field->type == FT_STRING_REF && !is_control;
         size += field->size;
         if (size > MAX_PAYLOAD)
             return wrong(r, E_FORMAT_LENGTH,
@@ -242,6 +285,7 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
     shape->size = (uint16_t)size;
     shape->bytes = event_bytes(size);
     shape->word = event_word((uint16_t)id, size);
+    if (is_control && !is_control_shape(shape)) schema->control_event = -1;
     return true;
 }
 
@@ -267,7 +311,7 @@ static bool read_enums(struct reader *r, struct uscopei_schema *schema)
 static bool read_all(struct reader *r, struct uscopei_schema *schema, size_t enums, size_t definitions)
 {
     r->at = enums;
-    if (!read_enums(r, schema)) return false;
+    if (!read_enums(r, schema) || !read_scopes(r, schema)) return false;
     r->at = definitions;
     uint32_t next = 0;
     for (unsigned i = 0; i < schema->num_storages; i++) {
@@ -308,6 +352,10 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
 void uscopei_schema_destroy(struct uscopei_schema *schema)
 {
     if (!schema) return;
+    for (uint32_t i = 0; schema->scopes && i < schema->num_scopes; i++)
+        free(schema->scopes[i].path);
+    free(schema->scopes);
+    free(schema->event_scopes);
     for (uint32_t i = 0; schema->storage_infos && i < schema->num_storages; i++)
         free(schema->storage_infos[i].name);
     for (uint32_t i = 0; schema->event_names && i < schema->num_events; i++)

@@ -112,6 +112,8 @@ void uscopei_session_free(struct uscopei_session *s)
     free(s->schema_sha256);
     free(s->variables);
     uscopei_snapshot_free(s->snapshot);
+    uscopei_control_free(s->control);
+    free(s->report.scopes);
     free(s->schema_payload);
     uscopei_schema_destroy(s->schema);
     uscopei_string_cache_free(s->strings);

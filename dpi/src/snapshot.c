@@ -76,6 +76,8 @@ void uscope_checkpoint_begin(uscope_writer_t *w, uint16_t storage)
         uscopei_reject(t, E_OP_STORAGE, storage,
                        "storage id %u is not in the schema, which has %u; snapshot rejected", storage,
                        t->num_storages);
+    } else if (uscopei_skips_storage(t, storage, 0)) {
+        p->storage = storage; /* it stays as it was left: the rest is passed over */
     } else if (!make_room(p, t->storages[storage].num_slots, s->schema->storage_infos[storage].slot_size)) {
         uscopei_reject(t, E_OP_SNAPSHOT, UINT64_C(1) << 43, "%s: no memory for a snapshot; snapshot rejected",
                        s->schema->storage_infos[storage].name);
@@ -252,8 +254,10 @@ static COLD int due_slow(uscope_writer_t *w, uint64_t time_ps)
             uscopei_complain(t, E_OP_NESTED_CYCLE, 4, "checkpoint_due inside a cycle; call rejected");
         return 0;
     }
+    if (atomic_load(&t->attention) & ATTENTION_PAUSED) return 0;
     if (t->next_asked == 0) t->next_asked = after(t->last_time, s->interval_ps);
-    if (time_ps < t->next_asked) return 0;
+    if (time_ps < t->next_asked && !s->resync) return 0;
+    s->resync = false;
     t->next_asked = after(time_ps, s->interval_ps);
     /* before the first frame there is nothing that a segment could end with */
     if (t->ordinal == 0) return 0;

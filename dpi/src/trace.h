@@ -17,6 +17,15 @@ enum {
 
 struct uscopei_session;
 
+/** Why a begin_cycle takes the careful path. */
+enum {
+    ATTENTION_FAILED = 1,  /* set by the I/O thread: it has given the trace up */
+    ATTENTION_COMMAND = 2, /* set by the I/O thread: a command from outside waits */
+    ATTENTION_MARKS = 4,   /* control events wait for the next frame */
+    ATTENTION_PAUSED = 8,  /* nothing is recorded */
+    ATTENTION_RESYNC = 16, /* the callback shall be called */
+};
+
 /**
  * A handle is the address of a slot plus the slot's generation (1..511), so a handle of an earlier trace in
  * the same slot is not one of the present trace. `frame_handle` is the handle inside a cycle and 0 otherwise:
@@ -42,8 +51,8 @@ struct uscopei_trace {
     unsigned char *item_base; /* items of the frame are counted from here */
     unsigned char *chunk;
     _Atomic uint64_t *published;
-    uint32_t items_before;   /* items of the frame in earlier chunks */
-    _Atomic uint32_t failed; /* set by the I/O thread */
+    uint32_t items_before;      /* items of the frame in earlier chunks */
+    _Atomic uint32_t attention; /* ATTENTION_ bits: the next begin_cycle must look closer */
 
     /* third: seldom */
     uintptr_t handle;    /* 0: slot is free */
@@ -77,6 +86,11 @@ static inline bool in_frame(const void *w, struct uscopei_trace **t)
     if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces)) return false;
     *t = (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
     return LIKELY((*t)->frame_handle == value);
+}
+
+static inline bool has_failed(struct uscopei_trace *t)
+{
+    return (atomic_load(&t->attention) & ATTENTION_FAILED) != 0;
 }
 
 /* trace_table.c */

@@ -5,10 +5,13 @@
  */
 #include "io.h"
 
+#include <stdlib.h>
+
 enum {
     SLICE_BYTES = 64 << 10, /* sent at once when that much is there */
     SLICE_AGE_MS = 4,       /* and otherwise when the oldest byte is about that old */
     BUSY_MS = 50,
+    REPORT_MS = 500,
 };
 
 static uint64_t ring_head(const struct uscopei_session *s)
@@ -229,6 +232,41 @@ static void send_flush(struct io *io, struct uscopei_session *s)
     if (conn_send_control(io, &w)) s->flush_asked = wanted;
 }
 
+/* What the trace's thread has been told to leave out, and how much that was: at once after a change, then now
+ * and then. */
+static void send_report(struct io *io, struct uscopei_session *s)
+{
+    uint64_t skipped = atomic_load_explicit(&s->skipped, memory_order_relaxed);
+    bool grown = skipped != s->reported_skipped && io->now - s->reported_at >= REPORT_MS;
+    if (!grown && !atomic_load(&s->report_wanted)) return;
+    atomic_store(&s->report_wanted, false);
+    struct mp_writer w = {0};
+    pthread_mutex_lock(&uscopei_io.lock);
+    const struct uscopei_report *r = &s->report;
+    const char **disabled = calloc(r->num_scopes + 1, sizeof *disabled);
+    for (uint32_t i = 0; disabled && i < r->num_scopes; i++)
+        disabled[i] = s->schema->scopes[r->scopes[i]].path;
+    message_controlled(&w, &(struct controlled_message){
+                               .trace = s->trace_number,
+                               .epoch = s->epoch,
+                               .done = r->done,
+                               .skipped = skipped,
+                               .disabled = disabled,
+                               .num_disabled = disabled ? r->num_scopes : 0,
+                               .code = r->code,
+                               .msg = r->message,
+                           });
+    pthread_mutex_unlock(&uscopei_io.lock);
+    free(disabled);
+    if (conn_send_control(io, &w)) {
+        s->reported_skipped = skipped;
+        s->reported_at = io->now;
+        s->has_reported = true;
+    } else {
+        atomic_store(&s->report_wanted, true);
+    }
+}
+
 static void send_close(struct io *io, struct uscopei_session *s)
 {
     struct close_message close = {
@@ -238,6 +276,7 @@ static void send_close(struct io *io, struct uscopei_session *s)
         .strings = s->num_strings,
         .rejected = s->rejected_total,
         .by_code = s->rejected,
+        .skipped = atomic_load(&s->skipped),
     };
     struct mp_writer w = {0};
     message_close(&w, &close);
@@ -264,5 +303,6 @@ void trace_step(struct io *io, struct uscopei_session *s)
         if (!pump(io, s) && ring_head(s) > s->send_position) closing = false;
     }
     send_flush(io, s);
+    send_report(io, s);
     if (closing) send_close(io, s);
 }

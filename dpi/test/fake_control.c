@@ -86,7 +86,8 @@ struct fields {
     char type[32], name[256], schema_name[256], schema[4096], dut[256], reasons[256];
     char schema_sha256[80], vars[256];
     uint8_t session[16], run[16];
-    uint64_t v, req, trace, epoch, credit, interval_ps, core, frames, strings, rejected;
+    char disabled[256], code[40];
+    uint64_t v, req, trace, epoch, credit, interval_ps, core, frames, strings, rejected, done, skipped;
 };
 
 static void read_pairs(struct mp_reader *r, uint32_t pairs, char *out, size_t size, bool counts)
@@ -120,16 +121,10 @@ static bool read_fields(const void *bytes, size_t size, struct fields *f)
         const struct {
             const char *key;
             uint64_t *at;
-        } numbers[] = {{"v", &f->v},
-                       {"req", &f->req},
-                       {"trace", &f->trace},
-                       {"epoch", &f->epoch},
-                       {"credit", &f->credit},
-                       {"interval_ps", &f->interval_ps},
-                       {"core", &f->core},
-                       {"frames", &f->frames},
-                       {"strings", &f->strings},
-                       {"rejected", &f->rejected}};
+        } numbers[] = {{"v", &f->v},         {"req", &f->req},         {"trace", &f->trace},
+                       {"epoch", &f->epoch}, {"credit", &f->credit},   {"interval_ps", &f->interval_ps},
+                       {"core", &f->core},   {"frames", &f->frames},   {"strings", &f->strings},
+                       {"done", &f->done},   {"skipped", &f->skipped}, {"rejected", &f->rejected}};
         for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++) {
             if (strcmp(k, numbers[n].key) == 0 && value.type == MP_UINT) *numbers[n].at = value.number;
         }
@@ -149,6 +144,10 @@ static bool read_fields(const void *bytes, size_t size, struct fields *f)
             read_pairs(&r, value.count, f->dut, sizeof f->dut, false);
         else if (strcmp(k, "schema_sha256") == 0)
             message_text(&value, f->schema_sha256, sizeof f->schema_sha256);
+        else if (strcmp(k, "disabled") == 0)
+            read_pairs(&r, value.count, f->disabled, sizeof f->disabled, false);
+        else if (strcmp(k, "code") == 0)
+            message_text(&value, f->code, sizeof f->code);
         else if (strcmp(k, "vars") == 0)
             read_pairs(&r, value.count, f->vars, sizeof f->vars, false);
         else if (strcmp(k, "reasons") == 0)
@@ -291,6 +290,7 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
     t->durable = t->complete = here(t);
     t->log.closed = t->finalized = true;
     t->log.rejected = f->rejected;
+    t->log.skipped = f->skipped;
     snprintf(t->log.reasons, sizeof t->log.reasons, "%s", f->reasons);
     send_closed(d, t);
 }
@@ -302,6 +302,38 @@ static void answer_flush(struct fake_daemon *d, const struct fields *f)
     if (!t || t->failed || t->dropping || atomic_load(&d->switches.withhold_acks)) return;
     if (f->epoch != t->epoch) violate(d, "flush of epoch %llu", (unsigned long long)f->epoch);
     commit(d, t);
+}
+
+static void take_controlled(struct fake_daemon *d, const struct fields *f)
+{
+    struct trace *t = by_number(d, (uint32_t)f->trace);
+    if (!t || f->epoch != t->epoch) {
+        violate(d, "controlled of trace %llu", (unsigned long long)f->trace);
+        return;
+    }
+    t->log.controlled.count++;
+    t->log.controlled.done = f->done;
+    t->log.controlled.skipped = f->skipped;
+    snprintf(t->log.controlled.disabled, sizeof t->log.controlled.disabled, "%s", f->disabled);
+    snprintf(t->log.controlled.code, sizeof t->log.controlled.code, "%s", f->code);
+}
+
+void send_command(struct fake_daemon *d)
+{
+    for (int i = 0; i < MOST_TRACES && d->command.wanted; i++) {
+        struct trace *t = &d->traces[i];
+        if (!t->attached || strcmp(t->name, d->command.name) != 0) continue;
+        struct mp_writer w = {0};
+        start_map(&w, "control", 4u + d->command.has_scope + d->command.has_text);
+        mp_pair_uint(&w, "trace", t->number);
+        mp_pair_uint(&w, "epoch", t->epoch);
+        mp_pair_uint(&w, "number", d->command.number);
+        mp_pair_str(&w, "action", d->command.action);
+        if (d->command.has_scope) mp_pair_str(&w, "scope", d->command.scope);
+        if (d->command.has_text) mp_pair_str(&w, "text", d->command.text);
+        send_map(d, &w);
+        d->command.wanted = false;
+    }
 }
 
 void ack_everything(struct fake_daemon *d)
@@ -327,6 +359,8 @@ void take_control(struct fake_daemon *d, const void *bytes, size_t size)
         answer_close(d, &f);
     else if (strcmp(f.type, "flush") == 0)
         answer_flush(d, &f);
+    else if (strcmp(f.type, "controlled") == 0)
+        take_controlled(d, &f);
     else if (strcmp(f.type, "ping") == 0) {
         struct mp_writer w = {0};
         d->pings++;

@@ -44,6 +44,7 @@ static void obey_switches(struct fake_daemon *d)
 {
     pthread_mutex_lock(&d->lock);
     if (atomic_exchange(&d->switches.ack_now, false)) ack_everything(d);
+    send_command(d);
     bool stalled = atomic_exchange(&d->switches.stalled, false);
     bool fatal = atomic_exchange(&d->switches.fatal_error, false);
     for (int i = 0; i < MOST_TRACES; i++) {
@@ -127,6 +128,21 @@ void fake_free(struct fake_daemon *d)
         free(d->traces[i].records);
     free(d->schema);
     free(d);
+}
+
+void fake_control(struct fake_daemon *d, const char *name, uint32_t number, const char *action,
+                  const char *scope, const char *text)
+{
+    pthread_mutex_lock(&d->lock);
+    d->command.number = number;
+    d->command.has_scope = scope != NULL;
+    d->command.has_text = text != NULL;
+    snprintf(d->command.name, sizeof d->command.name, "%s", name);
+    snprintf(d->command.action, sizeof d->command.action, "%s", action);
+    snprintf(d->command.scope, sizeof d->command.scope, "%s", scope ? scope : "");
+    snprintf(d->command.text, sizeof d->command.text, "%s", text ? text : "");
+    d->command.wanted = true;
+    pthread_mutex_unlock(&d->lock);
 }
 
 const char *fake_violation(struct fake_daemon *d)

@@ -29,6 +29,12 @@ struct fake_log {
     char schema[4096], schema_name[256], dut[256]; /* dut: "key=value;..." */
     char schema_sha256[80], vars[256];             /* vars: "name=value;..." */
     uint64_t most_held;                            /* most bytes ever unacknowledged */
+    uint64_t skipped;                              /* from close */
+    struct {
+        unsigned count;
+        uint64_t done, skipped;
+        char disabled[256], code[40]; /* disabled: "core0=;..." */
+    } controlled;                     /* the last `controlled` */
 };
 
 /** Switches; may be changed while it runs. */
@@ -61,5 +67,9 @@ bool fake_log(struct fake_daemon *d, const char *name, struct fake_log *out);
 uint64_t fake_frames(struct fake_daemon *d, const char *name);
 uint64_t fake_hellos(struct fake_daemon *d);
 uint64_t fake_pings(struct fake_daemon *d);
+
+/** Sends `control` for a trace, once, as soon as it is open; NULL leaves a key out. */
+void fake_control(struct fake_daemon *d, const char *name, uint32_t number, const char *action,
+                  const char *scope, const char *text);
 
 #endif

@@ -50,6 +50,12 @@ struct fake_daemon {
     unsigned char client[64];
     size_t client_size;
     void *router;
+    struct {
+        bool wanted;
+        uint32_t number;
+        char name[64], action[32], scope[64], text[64];
+        bool has_scope, has_text;
+    } command;
 };
 
 void violate(struct fake_daemon *d, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -65,6 +71,7 @@ struct trace *by_number(struct fake_daemon *d, uint32_t number);
 void take_data(struct fake_daemon *d, const unsigned char *h, const unsigned char *payload, size_t size);
 void sink_data(struct fake_daemon *d, const unsigned char *h, const unsigned char *payload, size_t size);
 void take_control(struct fake_daemon *d, const void *bytes, size_t size);
+void send_command(struct fake_daemon *d);
 void ack_everything(struct fake_daemon *d);
 
 static inline uint64_t u64_at(const unsigned char *at)

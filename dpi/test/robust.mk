@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # ThreadSanitizer, and fuzzing of everything the client parses.
 
-TSAN_NAMES = endurance session resume
+TSAN_NAMES = endurance session resume control
 TSAN_FLAGS = -O1 -fsanitize=thread -fno-omit-frame-pointer
 
 TSAN_OBJ = $(CLIENT:src/%.c=$(B)/tsan/%.o) $(TEST_COMMON:test/%.c=$(B)/tsan/%.o)

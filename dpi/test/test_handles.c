@@ -25,6 +25,25 @@ TEST(a_handle_of_a_closed_trace_does_not_reach_the_next_one)
     finish(d, 1);
 }
 
+TEST(a_handle_of_a_closed_trace_switches_nothing)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *first = open_trace("a");
+    uscope_close(first);
+    uscope_writer_t *second = open_trace("b");
+    uscope_disable(first, "");
+    CHECK_TEXT(uscope_last_error_code(), "OP_HANDLE");
+    uscope_enable(first, "");
+    uscope_trigger(first, "late");
+    run_cycles(second, 0, 3);
+    uscope_close(second);
+    struct fake_log log = log_of(d, "b");
+    check_cycles(&log, 3);
+    CHECK(strstr(message_at(0), "OP_HANDLE: disable: ") &&
+          strstr(message_at(0), "the handle of a trace that is closed"));
+    finish(d, 1);
+}
+
 static void use_handle(void *w)
 {
     uint8_t mask[64] = {0};
@@ -47,6 +66,10 @@ static void use_handle(void *w)
     CHECK(uscope_storage_id(w, "a") == -1 && uscope_field_id(w, 0, "a") == -1);
     CHECK(uscope_property_id(w, 0, "a") == -1 && uscope_event_id(w, "a") == -1);
     CHECK(uscope_event_field_id(w, 0, "a") == -1 && uscope_enum_value(w, "a", "b") == -1);
+    uscope_disable(w, "core0");
+    uscope_enable(w, NULL);
+    uscope_trigger(w, "x");
+    CHECK_NUMBER(uscope_skipped(w), 0);
     CHECK_NUMBER(uscope_rejected(w), 0);
     CHECK_TEXT(uscope_path(w), "");
     uscope_flush(w);

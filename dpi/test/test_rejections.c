@@ -194,13 +194,19 @@ TEST(names_are_looked_up_and_unknown_ones_reported)
     CHECK_NUMBER(num_messages(), 0);
     CHECK(uscope_storage_id(w, "rob") == -1);
     CHECK_TEXT(uscope_last_error_code(), "OP_STORAGE");
-    CHECK_TEXT(message_at(0), "core0: OP_STORAGE: no storage is named \"rob\"");
+    CHECK_TEXT(message_at(0), "core0: OP_STORAGE: no storage is named \"rob\"; did you mean \"core0/rob\"? "
+                              "(schema: that of the daemon; correct the name or add the storage)");
     CHECK(uscope_field_id(w, ENTITIES, "pcc") == -1);
-    CHECK_TEXT(message_at(1), "core0: OP_FIELD: core0/entities has no field \"pcc\"");
+    CHECK_TEXT(message_at(1), "core0: OP_FIELD: core0/entities has no field \"pcc\"; did you mean \"pc\"? "
+                              "(schema: that of the daemon)");
     CHECK(uscope_property_id(w, ROB, "head") == -1);
     CHECK_TEXT(message_at(2), "core0: OP_PROPERTY: core0/rob has no property \"head\"");
     CHECK(uscope_event_id(w, "core0/nothing") == -1);
-    CHECK_TEXT(message_at(3), "core0: OP_EVENT: no event is named \"core0/nothing\"");
+    CHECK_TEXT(
+        message_at(3),
+        "core0: OP_EVENT: no event is named \"core0/nothing\"; there are \"core0/stage_transition\", "
+        "\"core0/flush\", \"core0/annotate\", and others (schema: that of the daemon; correct the name or add the "
+        "event)");
     CHECK(uscope_event_field_id(w, STAGE, "x") == -1);
     CHECK_TEXT(message_at(4), "core0: OP_FIELD: core0/stage_transition has no field \"x\"");
     CHECK(uscope_enum_value(w, "flush_reason", "boredom") == -1);

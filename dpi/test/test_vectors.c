@@ -110,8 +110,16 @@ TEST(what_the_client_says_is_encoded_as_agreed)
     message_flush(&w, 3, 65536);
     SAME("flush.bin");
     uint64_t by_code[E_NUM_OP_CODES] = {[E_OP_SLOT] = 2, [E_OP_TIME] = 1};
-    message_close(&w, &(struct close_message){3, session, 1000, 12, 3, by_code});
+    message_close(&w, &(struct close_message){3, session, 1000, 12, 3, by_code, 0});
     SAME("close.bin");
+    message_close(&w, &(struct close_message){3, session, 1000, 12, 3, by_code, 70000});
+    SAME("close-skipped.bin");
+    static const char *const disabled[] = {"core0/lsu", "noc"};
+    message_controlled(&w, &(struct controlled_message){3, 65536, 9, 70000, disabled, 2, "", ""});
+    SAME("controlled.bin");
+    message_controlled(&w,
+                       &(struct controlled_message){3, 65536, 10, 0, NULL, 0, "OP_SCOPE", "no scope \"x\""});
+    SAME("controlled-failed.bin");
 }
 
 TEST(data_headers_are_encoded_as_agreed)
@@ -149,6 +157,11 @@ TEST(what_the_daemon_says_is_understood)
     CHECK(m.type == MSG_ACK && m.trace == 3 && m.epoch == 9 && m.frames == 5);
     m = decoded("stalled.bin");
     CHECK(m.type == MSG_STALLED && m.trace == 3 && mp_is(&m.code, "WRITER_DISK_FULL"));
+    m = decoded("control.bin");
+    CHECK(m.type == MSG_CONTROL && m.trace == 3 && m.epoch == 65536 && m.has_number && m.number == 9);
+    CHECK(mp_is(&m.action, "disable") && mp_is(&m.scope, "core0/lsu") && m.text.type == MP_BAD);
+    m = decoded("control-trigger.bin");
+    CHECK(m.number == 4294967295 && mp_is(&m.action, "trigger") && mp_is(&m.text, "hang at 5 µs"));
     m = decoded("pong.bin");
     CHECK(m.type == MSG_PONG);
     m = decoded("closed.bin");

@@ -1,5 +1,5 @@
 /** `uscope run` and `uscope serve` as processes, with a simulator that behaves and one that does not. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -65,6 +65,29 @@ describe('uscope run', () => {
     expect(header.flags & 2).toBe(0);
     expect(preamble.checkpointIntervalPs).toBe(100_000n);
     expect(segments.length).toBe(10);
+  });
+
+  it('of several cores prints a table, and the same as JSON', async () => {
+    const { running, cwd } = run(['cores', '3000'], ['--json', 'run.json']);
+    const { status, stdout, stderr } = await running.ended;
+    expect(stdout).toMatch(
+      /BRIDGE_NAME_BUSY: .*core 2 asks for the trace "soc\/core1", which core 1 of process \d+ .* is writing; give each core a name/,
+    );
+    expect(stderr).toMatch(/^uscope: trace {6}core {2}cycles {2}frames {2}items {2}\/cycle {2}.*status/m);
+    expect(stderr).toMatch(/^uscope: soc\/core1 {5}1 {3}3,000 {3}3,000 {2}3,000 {4}1\.00 .* closed/m);
+    expect(stderr).toMatch(/^uscope: 2 traces, 6,000 items in [\d.]+ s: .* items\/s; files in out$/m);
+    expect(status).toBe(3); // the third was not opened
+    const summary = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8'));
+    expect(summary).toMatchObject({ exitStatus: 3, simulatorStatus: 0, totals: { items: '6000' } });
+    const files = [0, 1].map((core) => decodeFile(join(cwd, 'out', 'soc', `core${core}.uscope`)));
+    for (const [core, { preamble }] of files.entries()) {
+      expect(Object.fromEntries(preamble.dut)).toEqual({
+        'uscope.run_id': summary.runId,
+        'uscope.start_time': summary.startTime,
+        'uscope.core': String(core),
+      });
+    }
+    expect(stdout).toContain(`run ${summary.runId}`);
   });
 
   it("ends with the simulator's status", async () => {

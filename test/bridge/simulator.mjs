@@ -5,6 +5,7 @@
  *     node simulator.mjs MODE [FRAMES]
  *
  *   whole     FRAMES frames, then close
+ *   cores     the same on two traces at once, and a third of a name that is taken
  *   slow      the same, 100 frames every 20 ms
  *   unclosed  FRAMES frames, all durable, then an end without close
  *   rejects   closes with three rejected items
@@ -67,6 +68,20 @@ const timeoutMs = Number(process.env.USCOPE_TIMEOUT_MS ?? 30_000);
 const client = await BridgeClient.connect(process.env.USCOPE_ENDPOINT ?? '', { timeoutMs });
 if (mode === 'refused') {
   await client.open({ name: 'core0' }).catch(({ code }) => console.log(code));
+  process.exit(0);
+}
+if (mode === 'cores') {
+  const traces = [];
+  for (const core of [0, 1])
+    traces.push(await client.open({ name: `soc/core${core}`, core, schema: SCHEMA }));
+  await client
+    .open({ name: 'soc/core1', core: 2, schema: SCHEMA })
+    .catch(({ message }) => console.log(message));
+  for (let first = 0; first < frames; first += BATCH) {
+    for (const trace of traces) await trace.send(batch(first));
+  }
+  await Promise.all(traces.map((trace) => trace.close()));
+  client.close();
   process.exit(0);
 }
 const trace = await client.open({ name: 'core0', schema: SCHEMA });

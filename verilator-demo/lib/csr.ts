@@ -15,6 +15,8 @@ export interface CsrInputs {
 }
 
 export class CsrFile {
+  constructor(private readonly hart = 0) {}
+
   private status = MPP;
   private enabled = 0;
   private mtvec = 0;
@@ -67,7 +69,7 @@ export class CsrFile {
       case 0x300:
         return this.status;
       case 0x301:
-        return 0x4000_1100;
+        return 0x4000_1101;
       case 0x304:
         return this.enabled;
       case 0x305:
@@ -93,8 +95,9 @@ export class CsrFile {
       case 0xf11:
       case 0xf12:
       case 0xf13:
-      case 0xf14:
         return 0;
+      case 0xf14:
+        return this.hart;
       default:
         return null;
     }

@@ -6,6 +6,7 @@ export const Opcode = {
   OP_IMM: 0x13,
   AUIPC: 0x17,
   STORE: 0x23,
+  AMO: 0x2f,
   OP: 0x33,
   LUI: 0x37,
   BRANCH: 0x63,
@@ -25,6 +26,10 @@ export function isMulDiv(inst: number): boolean {
   return opcodeOf(inst) === Opcode.OP && inst >>> 25 === 1;
 }
 
+export function isAtomic(inst: number): boolean {
+  return opcodeOf(inst) === Opcode.AMO;
+}
+
 export function isCsr(inst: number): boolean {
   return opcodeOf(inst) === Opcode.SYSTEM && ((inst >>> 12) & 3) !== 0;
 }
@@ -33,15 +38,15 @@ export function isCsr(inst: number): boolean {
 export function sourcesOf(inst: number): number[] {
   const opcode = opcodeOf(inst);
   const sources: number[] = [];
-  const readsFirst = [0x67, 0x63, 0x03, 0x23, 0x13, 0x33].includes(opcode);
+  const readsFirst = [0x67, 0x63, 0x03, 0x23, 0x13, 0x33, 0x2f].includes(opcode);
   if (readsFirst || (isCsr(inst) && !((inst >>> 14) & 1))) sources.push((inst >>> 15) & 31);
-  if ([0x63, 0x23, 0x33].includes(opcode)) sources.push((inst >>> 20) & 31);
+  if ([0x63, 0x23, 0x33, 0x2f].includes(opcode)) sources.push((inst >>> 20) & 31);
   return sources.filter((register) => register !== 0);
 }
 
 /** Register that an instruction writes, 0 = none. */
 export function destinationOf(inst: number): number {
-  const writes = [0x37, 0x17, 0x6f, 0x67, 0x03, 0x13, 0x33].includes(opcodeOf(inst)) || isCsr(inst);
+  const writes = [0x37, 0x17, 0x6f, 0x67, 0x03, 0x13, 0x33, 0x2f].includes(opcodeOf(inst)) || isCsr(inst);
   return writes ? (inst >>> 7) & 31 : 0;
 }
 

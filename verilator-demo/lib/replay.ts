@@ -5,7 +5,7 @@
  */
 import type { Instruction } from './audit.mjs';
 import { WFI } from './instruction.js';
-import { Machine, type Step, type Timing, type Trap } from './rv32im.js';
+import { type Hart, Machine, type Step, type Timing, type Trap } from './rv32im.js';
 import { Cause } from './trap.js';
 
 export interface Mismatch {
@@ -28,8 +28,9 @@ export class Replay {
   constructor(
     image: readonly number[],
     private readonly periodPs: number,
+    hart: Hart | null = null,
   ) {
-    this.machine = new Machine(image);
+    this.machine = new Machine(image, hart);
   }
 
   /** The next instruction in the order of their ends; those squashed without a trap had no effect. */

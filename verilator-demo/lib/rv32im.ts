@@ -1,12 +1,14 @@
 /**
- * RV32IM with machine mode, written a second time, from the instruction set's point of view: no pipeline, no caches, no
- * prediction, one instruction after the other. The tests hold the core and its trace against it.
+ * RV32IMA with machine mode, written a second time, from the instruction set's point of view: no pipeline, no caches, no
+ * prediction, one instruction after the other. The tests hold the core and its trace against it. Several machines may share
+ * a RAM; what they do to it happens in the order in which they are told to.
  */
 import { CsrFile } from './csr.js';
 import {
   immediateB,
   immediateJ,
   immediateS,
+  isAtomic,
   isCsr,
   isMulDiv,
   MRET,
@@ -15,15 +17,16 @@ import {
   WFI,
 } from './instruction.js';
 import { arithmetic, divide, multiply } from './operations.js';
+import { Ram, type Store } from './ram.js';
 import { Timer } from './timer.js';
 import { Cause, Exception } from './trap.js';
 
 export const RAM_BASE = 0x8000_0000;
-export const RAM_WORDS = 16_384;
 const COMPARE = 0x0200_4000;
 const TIME = 0x0200_bff8;
 const CONSOLE = 0x1000_0000;
 const RESULT = 0x1000_0004;
+const HARTS = 0x1000_0008;
 
 /** One retired instruction. */
 export interface Step {
@@ -36,11 +39,11 @@ export interface Step {
   readonly store: Store | null;
 }
 
-/** Bytes of a word. Those not in the strobe are 0 or not the store's. */
-export interface Store {
-  readonly addr: number;
-  readonly strobe: number;
-  readonly data: number;
+/** One of several machines with a RAM in common. */
+export interface Hart {
+  readonly index: number;
+  readonly harts: number;
+  readonly ram: Ram;
 }
 
 export interface Trap {
@@ -66,6 +69,7 @@ export interface Counts {
   loads: number;
   stores: number;
   muldivs: number;
+  atomics: number;
   exceptions: number;
   interrupts: number;
 }
@@ -78,7 +82,9 @@ interface Effect {
 
 export class Machine {
   readonly registers = new Uint32Array(32);
-  readonly ram = new Uint32Array(RAM_WORDS);
+  readonly ram: Ram;
+  /** Stores that are not in the RAM yet, oldest first. Only a hart among others has any: alone nobody sees the difference. */
+  readonly pending: Store[] = [];
   readonly counts: Counts = {
     committed_insns: 0,
     branches: 0,
@@ -87,6 +93,7 @@ export class Machine {
     loads: 0,
     stores: 0,
     muldivs: 0,
+    atomics: 0,
     exceptions: 0,
     interrupts: 0,
   };
@@ -95,12 +102,17 @@ export class Machine {
   result: number | null = null;
   /** The trap that nobody handled: the machine has stopped. */
   stop: Trap | null = null;
-  private readonly csrs = new CsrFile();
+  private readonly csrs: CsrFile;
   private readonly timer = new Timer();
   private stored: Store | null = null;
 
-  constructor(image: readonly number[]) {
-    this.ram.set(image);
+  /** A machine with a RAM of its own that holds the image, or a hart of several. */
+  constructor(
+    image: readonly number[],
+    private readonly hart: Hart | null = null,
+  ) {
+    this.ram = hart?.ram ?? new Ram(RAM_BASE, image);
+    this.csrs = new CsrFile(hart?.index);
   }
 
   /** Runs until the program stops, with one cycle per instruction as its time; `onRetire` sees every one retired. */
@@ -147,6 +159,13 @@ export class Machine {
     }
   }
 
+  /** Puts the oldest pending store into the RAM, where the other harts see it. */
+  performStore(): Store | undefined {
+    const store = this.pending.shift();
+    if (store) this.ram.write(store);
+    return store;
+  }
+
   private trap(cause: number, tval: number): Trap {
     const trap = { pc: this.pc, cause, tval, target: this.csrs.enter(cause, this.pc, tval) };
     if (trap.target === 0) this.stop = trap;
@@ -165,15 +184,19 @@ export class Machine {
     if (opcode === Opcode.LOAD) counts.loads++;
     if (opcode === Opcode.STORE) counts.stores++;
     if (isMulDiv(inst)) counts.muldivs++;
+    if (isAtomic(inst)) counts.atomics++;
   }
 
+  /** A word as this hart sees it; undefined where no RAM is. */
   private word(address: number): number | undefined {
-    const offset = (address - RAM_BASE) >>> 0;
-    return offset < RAM_WORDS * 4 ? this.ram[offset >>> 2] : undefined;
+    let word = this.ram.read(address);
+    for (const store of this.pending)
+      if ((store.addr ^ address) >>> 2 === 0) word = Ram.merge(word ?? 0, store);
+    return word;
   }
 
   private fetch(pc: number): number {
-    const inst = this.word(pc);
+    const inst = this.ram.read(pc);
     if (inst === undefined) throw new Exception(Cause.FETCH_FAULT, pc);
     return inst;
   }
@@ -206,6 +229,9 @@ export class Machine {
         if (funct3 > 2) break;
         this.store((a + immediateS(inst)) >>> 0, funct3, b, timing.memory);
         return { rd: 0, value: 0, next };
+      case Opcode.AMO:
+        if (funct3 !== 2 || !Ram.hasOperation(inst)) break;
+        return { rd, value: this.atomic(inst, a, b), next };
       case Opcode.OP_IMM:
         if (funct3 === 1 && funct7 !== 0) break;
         if (funct3 === 5 && funct7 !== 0 && funct7 !== 0x20) break;
@@ -267,8 +293,19 @@ export class Machine {
     return funct3 & 4 ? (value << shift) >>> shift : (value << shift) >> shift;
   }
 
+  private atomic(inst: number, address: number, operand: number): number {
+    const reads = inst >>> 27 === 2;
+    if (address & 3) throw new Exception(reads ? Cause.LOAD_MISALIGNED : Cause.STORE_MISALIGNED, address);
+    if (this.ram.read(address) === undefined)
+      throw new Exception(reads ? Cause.LOAD_FAULT : Cause.STORE_FAULT, address);
+    if (this.pending.length > 0) throw new Error('an atomic operation with stores pending');
+    return this.ram.atomic(this.hart?.index ?? 0, inst >>> 27, address, operand);
+  }
+
   private readDevice(address: number, cycle: number): number {
     switch ((address & ~3) >>> 0) {
+      case HARTS:
+        return this.hart?.harts ?? 1;
       case COMPARE:
       case COMPARE + 4:
         return this.timer.readHalf((address & 4) !== 0);
@@ -287,17 +324,18 @@ export class Machine {
     const lane = address & 3;
     const addr = (address & ~3) >>> 0;
     const data = (value << (8 * lane)) >>> 0;
-    const offset = (address - RAM_BASE) >>> 0;
-    if (offset >= RAM_WORDS * 4) {
+    if (this.ram.read(address) === undefined) {
       this.writeDevice(address, addr, data, cycle);
       return;
     }
-    const mask = size === 4 ? 0xffffffff : ((1 << (8 * size)) - 1) << (8 * lane);
-    this.ram[offset >>> 2] = (this.ram[offset >>> 2]! & ~mask) | (data & mask);
     this.stored = { addr, strobe: ((1 << size) - 1) << lane, data };
+    this.pending.push(this.stored);
+    if (!this.hart) this.performStore();
   }
 
   private writeDevice(address: number, addr: number, data: number, cycle: number): void {
+    if (this.hart && this.hart.index > 0 && (addr === CONSOLE || addr === RESULT))
+      throw new Exception(Cause.STORE_FAULT, address);
     if (addr === CONSOLE) this.console += String.fromCharCode(data & 0xff);
     else if (addr === RESULT) this.result = data;
     else if (addr === COMPARE || addr === COMPARE + 4) this.timer.writeHalf(addr !== COMPARE, data, cycle);

@@ -23,6 +23,29 @@ export interface Report {
   readonly cpu_ns: string;
 }
 
+/** What the harness of several cores reports (sim/soc_main.cpp). */
+export interface SocReport {
+  readonly passed: boolean;
+  readonly halted: boolean;
+  readonly cycles: string;
+  readonly result: number | null;
+  readonly expected: number;
+  readonly cores: readonly SocCore[];
+  readonly wall_ns: string;
+  readonly cpu_ns: string;
+}
+
+export interface SocCore {
+  readonly halted: boolean;
+  readonly cause: number;
+  readonly pc: number;
+  readonly tval: number;
+  readonly counters: Readonly<Record<string, string>>;
+  /** What the interconnect counted at its port. */
+  readonly port: Readonly<Record<string, string>>;
+  readonly registers: readonly number[];
+}
+
 /** Runs make in the demo's folder; what it printed goes into the error when it fails. */
 export function make(...targets: string[]): void {
   execFileSync('make', ['-C', DEMO, '--no-print-directory', ...targets], {

@@ -1,18 +1,23 @@
 // Tags of a set-associative cache: a model of its timing, the data being at hand in memory. One line is filled at a
 // time; accesses that hit go on meanwhile. An access that misses is repeated until it hits; when nobody repeats it the
-// fill goes on all the same.
+// fill goes on all the same. Whoever writes a line in memory without this cache has it dropped here in the same cycle.
 module cache_tags #(
     parameter int unsigned Sets        = 32,
     parameter int unsigned Ways        = 2,
-    parameter int unsigned LineBytes   = 32,
-    parameter int unsigned MissPenalty = 12  // cycles that an access waits for its line
+    parameter int unsigned LineBytes   = 32
 ) (
     input  logic        clk_i,
     input  logic        rst_i,
     input  logic        req_i,
     input  logic [31:0] addr_i,
     output logic        hit_o,
-    output logic        miss_o  // a fill begins in this cycle
+    output logic        miss_o,      // a fill begins in this cycle
+    output logic        filling_o,   // from the next cycle on, until the line has come
+    output logic [31:0] fill_addr_o,
+    input  logic        filled_i,    // the line comes
+    input  logic        drop_i,      // a line is no longer what memory holds
+    input  logic [31:0] drop_addr_i,
+    output logic        dropped_o    // it was here
 );
   localparam int unsigned OffsetBits = $clog2(LineBytes);
   localparam int unsigned IndexBits  = $clog2(Sets);
@@ -21,7 +26,7 @@ module cache_tags #(
   initial begin
     if (Sets < 2 || 2 ** IndexBits != Sets) $fatal(1, "Sets must be a power of two, at least 2");
     if (LineBytes < 4 || 2 ** OffsetBits != LineBytes) $fatal(1, "LineBytes must be a power of two, at least 4");
-    if (Ways < 1 || MissPenalty < 2) $fatal(1, "Ways must be at least 1, MissPenalty at least 2");
+    if (Ways < 1) $fatal(1, "Ways must be at least 1");
   end
 
   typedef logic [IndexBits-1:0] index_t;
@@ -49,8 +54,23 @@ module cache_tags #(
     end
   end
 
-  logic [15:0] remaining;  // cycles until the line being filled is there; 0: none is
-  assign miss_o = req_i && !hit_o && remaining == 16'd0;
+  logic filling;
+  assign miss_o      = req_i && !hit_o && !filling;
+  assign filling_o   = filling;
+  assign fill_addr_o = {fill_tag, fill_index, {OffsetBits{1'b0}}};
+
+  index_t drop_index;
+  tag_t   drop_tag;
+  logic   drops_fill;
+  always_comb begin
+    dropped_o = 1'b0;
+    for (int unsigned w = 0; w < Ways; w++) begin
+      if (drop_i && filled[drop_index][w] && tags[drop_index][w] == drop_tag) dropped_o = 1'b1;
+    end
+  end
+  assign drop_index = drop_addr_i[OffsetBits+:IndexBits];
+  assign drop_tag   = drop_addr_i[31-:TagBits];
+  assign drops_fill = drop_i && drop_index == fill_index && drop_tag == fill_tag;
 
   // Where a new line goes: the way after the one used last, which with two ways is the least recently used.
   way_t victim;
@@ -58,7 +78,7 @@ module cache_tags #(
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      remaining  <= 16'd0;
+      filling    <= 1'b0;
       fill_index <= '0;
       fill_tag   <= '0;
       filled     <= '0;
@@ -66,20 +86,26 @@ module cache_tags #(
     end else begin
       if (hit_o) newest[index] <= hit_way;
       if (miss_o) begin
-        remaining  <= 16'(MissPenalty - 1);  // the first of them is this one
+        filling    <= 1'b1;
         fill_index <= index;
         fill_tag   <= tag;
-      end else if (remaining != 16'd0) begin
-        remaining <= remaining - 16'd1;
+      end else if (filled_i) begin
+        filling <= 1'b0;
       end
-      if (remaining == 16'd1) begin
+      if (filling && filled_i) begin
         tags[fill_index][victim]   <= fill_tag;
-        filled[fill_index][victim] <= 1'b1;
+        filled[fill_index][victim] <= !drops_fill;
         newest[fill_index]         <= victim;
+      end
+      for (int unsigned w = 0; w < Ways; w++) begin
+        if (drop_i && tags[drop_index][w] == drop_tag
+            && !(filling && filled_i && drop_index == fill_index && way_t'(w) == victim)) begin
+          filled[drop_index][w] <= 1'b0;
+        end
       end
     end
   end
 
   logic unused;
-  assign unused = &{1'b0, addr_i[OffsetBits-1:0]};
+  assign unused = &{1'b0, addr_i[OffsetBits-1:0], drop_addr_i[OffsetBits-1:0]};
 endmodule

@@ -1,4 +1,4 @@
-// RV32IM core with machine mode: five stages in order (fetch, decode, execute, memory, writeback), full forwarding,
+// RV32IMA core with machine mode: five stages in order (fetch, decode, execute, memory, writeback), full forwarding,
 // branches predicted in fetch and resolved in execute. Exceptions and interrupts are taken in writeback; as long as
 // the program has set no handler (mtvec is 0) the core stops at the first one.
 module core
@@ -15,10 +15,11 @@ module core
     parameter int unsigned DCacheSets        = 16,
     parameter int unsigned DCacheWays        = 2,
     parameter int unsigned LineBytes         = 32,
-    parameter int unsigned MissPenalty       = 12
+    parameter bit          WriteAllocate     = 1'b1  // see lsu.sv
 ) (
     input  logic        clk_i,
     input  logic        rst_i,
+    input  logic [31:0] hart_id_i,
     output logic [31:0] imem_addr_o,
     input  logic [31:0] imem_data_i,
     input  logic        imem_fault_i,
@@ -29,9 +30,27 @@ module core
     output logic [31:0] dmem_wdata_o,
     output logic        dmem_drain_valid_o,
     output store_t      dmem_drain_o,
+    input  logic        dmem_drain_done_i,
+    output logic        dmem_atomic_valid_o,
+    output atomic_t     dmem_atomic_o,
+    input  logic        dmem_atomic_done_i,
+    input  logic [31:0] dmem_atomic_result_i,
     input  logic [31:0] dmem_rdata_i,
     input  logic        dmem_fault_i,
     input  logic        dmem_device_i,
+    // lines for the caches: wanted as long as valid, from the cycle after the miss until they come
+    output logic        ifill_miss_o,
+    output logic        ifill_valid_o,
+    output logic [31:0] ifill_addr_o,
+    input  logic        ifill_done_i,
+    output logic        dfill_miss_o,
+    output logic        dfill_valid_o,
+    output logic [31:0] dfill_addr_o,
+    input  logic        dfill_done_i,
+    // somebody else writes into a line
+    input  logic        drop_i,
+    input  logic [31:0] drop_addr_i,
+    output logic        dropped_o,     // the data cache had it
     input  logic        timer_irq_i,
     output logic        halted_o,
     output exc_t        halt_exc_o,
@@ -56,10 +75,10 @@ module core
 
   // ---- fetch
   logic [31:0] redirect_target, trap_target;
-  logic trains, taken, icache_miss;
+  logic trains, taken;
   fetch #(
       .ResetVector(ResetVector), .BranchEntries(BranchEntries), .ReturnDepth(ReturnDepth),
-      .CacheSets(ICacheSets), .CacheWays(ICacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)
+      .CacheSets(ICacheSets), .CacheWays(ICacheWays), .LineBytes(LineBytes)
   ) u_fetch (
       .clk_i, .rst_i,
       .hold_i(stage.hold[StageF]),
@@ -69,7 +88,8 @@ module core
       .halt_i(halted_o),
       .train_i(trains), .train_pc_i(id_ex.pc), .train_taken_i(taken),
       .imem_addr_o, .imem_data_i, .imem_fault_i,
-      .wait_o(fetch_wait), .miss_o(icache_miss), .out_o(fetched)
+      .fill_miss_o(ifill_miss_o), .fill_valid_o(ifill_valid_o), .fill_addr_o(ifill_addr_o), .fill_done_i(ifill_done_i),
+      .wait_o(fetch_wait), .out_o(fetched)
   );
 
   // ---- decode
@@ -141,7 +161,7 @@ module core
   logic is_mret;
   assign is_mret = sound && id_ex.ctrl.system == SYS_MRET;
   csr_file u_csr (
-      .clk_i, .rst_i,
+      .clk_i, .rst_i, .hart_id_i,
       .access_i(sound && id_ex.ctrl.system == SYS_CSR && leaves_execute), .funct3_i(id_ex.ctrl.funct3),
       .number_i(id_ex.ctrl.imm[11:0]), .rs1_i(id_ex.ctrl.src.rs1), .operand_i(operand_a), .value_o(csr_value),
       .mret_i(is_mret && leaves_execute), .mepc_o(mepc),
@@ -170,6 +190,7 @@ module core
     executed.pc             = id_ex.pc;
     executed.return_before  = id_ex.return_top.old_top;
     executed.funct3         = id_ex.ctrl.funct3;
+    executed.funct5         = id_ex.ctrl.funct5;
     executed.rd             = id_ex.ctrl.rd;
     executed.rd_write       = id_ex.ctrl.rd_write;
     executed.fence          = id_ex.ctrl.system == SYS_FENCE;
@@ -179,6 +200,7 @@ module core
     executed.kind.jump      = is_jump;
     executed.kind.load      = id_ex.ctrl.load;
     executed.kind.store     = id_ex.ctrl.store;
+    executed.kind.atomic    = id_ex.ctrl.atomic;
     executed.kind.forwarded = 1'b0;
     executed.kind.muldiv    = id_ex.ctrl.muldiv;
     executed.exc            = id_ex.exc;
@@ -188,31 +210,36 @@ module core
     else executed.result = alu_result;
     if (!id_ex.exc.valid && target_misaligned) executed.exc = exception(CAUSE_FETCH_MISALIGNED, target);
     if (executed.exc.valid) begin
-      executed.rd_write   = 1'b0;
-      executed.fence      = 1'b0;
-      executed.kind.load  = 1'b0;
-      executed.kind.store = 1'b0;
+      executed.rd_write    = 1'b0;
+      executed.fence       = 1'b0;
+      executed.kind.load   = 1'b0;
+      executed.kind.store  = 1'b0;
+      executed.kind.atomic = 1'b0;
     end
   end
 
   // ---- memory
   logic [31:0] load_data;
-  logic load_forwarded, dcache_access, dcache_miss;
+  logic load_forwarded, dcache_access;
   exc_t lsu_exc;
   lsu #(
       .StoreDepth(StoreDepth), .CacheSets(DCacheSets), .CacheWays(DCacheWays), .LineBytes(LineBytes),
-      .MissPenalty(MissPenalty)
+      .WriteAllocate(WriteAllocate)
   ) u_lsu (
       .clk_i, .rst_i,
       .load_i(ex_mem.valid && ex_mem.kind.load),
       .store_i(ex_mem.valid && ex_mem.kind.store),
+      .atomic_i(ex_mem.valid && ex_mem.kind.atomic),
       .fence_i(ex_mem.valid && ex_mem.fence),
-      .funct3_i(ex_mem.funct3), .addr_i(ex_mem.result), .store_data_i(ex_mem.store_data), .kill_i(trap),
+      .funct3_i(ex_mem.funct3), .funct5_i(ex_mem.funct5), .addr_i(ex_mem.result), .store_data_i(ex_mem.store_data), .kill_i(trap),
       .dmem_addr_o, .dmem_load_o, .dmem_store_o, .dmem_device_write_o, .dmem_drain_o, .dmem_drain_valid_o,
+      .dmem_drain_done_i, .dmem_atomic_valid_o, .dmem_atomic_o, .dmem_atomic_done_i, .dmem_atomic_result_i,
       .dmem_wdata_o, .dmem_rdata_i, .dmem_fault_i, .dmem_device_i,
+      .fill_miss_o(dfill_miss_o), .fill_valid_o(dfill_valid_o), .fill_addr_o(dfill_addr_o), .fill_done_i(dfill_done_i),
+      .drop_i, .drop_addr_i, .dropped_o,
       .wait_o(memory_wait), .wait_reason_o(memory_reason),
       .load_data_o(load_data), .forwarded_o(load_forwarded), .exc_o(lsu_exc),
-      .store_probe_o(probe_o.stores), .pushed_o(probe_o.pushed), .cache_access_o(dcache_access), .cache_miss_o(dcache_miss)
+      .store_probe_o(probe_o.stores), .pushed_o(probe_o.pushed), .cache_access_o(dcache_access)
   );
 
   always_comb begin
@@ -222,7 +249,7 @@ module core
         return_before: ex_mem.return_before,
         rd_write: ex_mem.rd_write && !lsu_exc.valid,
         rd: ex_mem.rd,
-        result: ex_mem.kind.load ? load_data : ex_mem.result,
+        result: ex_mem.kind.load || ex_mem.kind.atomic ? load_data : ex_mem.result,
         kind: ex_mem.kind,
         exc: ex_mem.exc.valid ? ex_mem.exc : lsu_exc
     };
@@ -249,8 +276,8 @@ module core
   logic [NumStages-1:0] occupied;
   destination_t execute_dst, memory_dst, writeback_dst;
   assign occupied      = {mem_wb.valid, ex_mem.valid, id_ex.valid, if_id.valid, fetched.valid};
-  assign execute_dst   = '{write: id_ex.valid && id_ex.ctrl.rd_write, ready: !id_ex.ctrl.load, rd: id_ex.ctrl.rd};
-  assign memory_dst    = '{write: ex_mem.valid && ex_mem.rd_write, ready: !ex_mem.kind.load, rd: ex_mem.rd};
+  assign execute_dst   = '{write: id_ex.valid && id_ex.ctrl.rd_write, ready: !id_ex.ctrl.load && !id_ex.ctrl.atomic, rd: id_ex.ctrl.rd};
+  assign memory_dst    = '{write: ex_mem.valid && ex_mem.rd_write, ready: !ex_mem.kind.load && !ex_mem.kind.atomic, rd: ex_mem.rd};
   assign writeback_dst = '{write: mem_wb.valid && mem_wb.rd_write, ready: 1'b1, rd: mem_wb.rd};
 
   hazard u_hazard (
@@ -313,7 +340,7 @@ module core
       .clk_i, .rst_i, .running_i(running),
       .stage_i(stage), .flush_i(flush), .flush_reason_i(flush_reason),
       .stalled_i(stalled), .stall_reason_i(stall_reason),
-      .icache_miss_i(icache_miss), .dcache_access_i(dcache_access), .dcache_miss_i(dcache_miss),
+      .icache_miss_i(ifill_miss_o), .dcache_access_i(dcache_access), .dcache_miss_i(dfill_miss_o),
       .kind_i(mem_wb.kind), .select_i(debug_counter_i), .value_o(debug_counter_data_o)
   );
 
@@ -335,7 +362,7 @@ module core
   assign probe_o.reg_index     = mem_wb.rd;
   assign probe_o.reg_value     = mem_wb.result;
   assign probe_o.retired_kind  = mem_wb.kind;
-  assign probe_o.icache_miss   = icache_miss;
+  assign probe_o.icache_miss   = ifill_miss_o;
   assign probe_o.dcache_access = dcache_access;
-  assign probe_o.dcache_miss   = dcache_miss;
+  assign probe_o.dcache_miss   = dfill_miss_o;
 endmodule

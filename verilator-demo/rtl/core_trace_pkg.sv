@@ -18,24 +18,24 @@ package core_trace_pkg;
   import uscope_pkg::*;
 
   // Of the schema this was generated from; the daemon refuses to open a trace with another one.
-  localparam string SCHEMA_SHA256 = "00fb2fedda74e5017a59859796ac8ca3105d0c2b0525d75943c32b79085c5881";
+  localparam string SCHEMA_SHA256 = "cd6055dcf0446708c96fae33b96b8396d93ebdb58fc7c36de0eff915d0152e8a";
 
   // clock periods in ps
   localparam int unsigned PERIOD_PS_CORE_CLK = 32'd1000;
 
-  // storage core0/entities
+  // storage core${core}/entities
   localparam shortint unsigned ST_ENTITIES = 16'd0;
   localparam int unsigned SLOTS_ENTITIES = 32'd256;
   localparam shortint unsigned F_ENTITIES_ENTITY_ID = 16'd0;
   localparam shortint unsigned F_ENTITIES_PC = 16'd1;
   localparam shortint unsigned F_ENTITIES_INST_BITS = 16'd2;
 
-  // storage core0/pipeline_regs
+  // storage core${core}/pipeline_regs
   localparam shortint unsigned ST_PIPELINE_REGS = 16'd1;
   localparam int unsigned SLOTS_PIPELINE_REGS = 32'd4;
   localparam shortint unsigned F_PIPELINE_REGS_ENTITY_ID = 16'd0;
 
-  // storage core0/store_buffer
+  // storage core${core}/store_buffer
   localparam shortint unsigned ST_STORE_BUFFER = 16'd2;
   localparam int unsigned SLOTS_STORE_BUFFER = 32'd4;
   localparam shortint unsigned F_STORE_BUFFER_ENTITY_ID = 16'd0;
@@ -45,157 +45,167 @@ package core_trace_pkg;
   localparam shortint unsigned P_STORE_BUFFER_HEAD = 16'd0;
   localparam shortint unsigned P_STORE_BUFFER_TAIL = 16'd1;
 
-  // storage core0/regs
+  // storage core${core}/regs
   localparam shortint unsigned ST_REGS = 16'd3;
   localparam int unsigned SLOTS_REGS = 32'd32;
   localparam shortint unsigned F_REGS_VALUE = 16'd0;
 
-  // storage core0/cycles
+  // storage core${core}/cycles
   localparam shortint unsigned ST_CYCLES = 16'd4;
   localparam int unsigned SLOTS_CYCLES = 32'd1;
   localparam shortint unsigned F_CYCLES_COUNT = 16'd0;
 
-  // storage core0/fetched_insns
+  // storage core${core}/fetched_insns
   localparam shortint unsigned ST_FETCHED_INSNS = 16'd5;
   localparam int unsigned SLOTS_FETCHED_INSNS = 32'd1;
   localparam shortint unsigned F_FETCHED_INSNS_COUNT = 16'd0;
 
-  // storage core0/committed_insns
+  // storage core${core}/committed_insns
   localparam shortint unsigned ST_COMMITTED_INSNS = 16'd6;
   localparam int unsigned SLOTS_COMMITTED_INSNS = 32'd1;
   localparam shortint unsigned F_COMMITTED_INSNS_COUNT = 16'd0;
 
-  // storage core0/squashed_insns
+  // storage core${core}/squashed_insns
   localparam shortint unsigned ST_SQUASHED_INSNS = 16'd7;
   localparam int unsigned SLOTS_SQUASHED_INSNS = 32'd1;
   localparam shortint unsigned F_SQUASHED_INSNS_COUNT = 16'd0;
 
-  // storage core0/flushes
+  // storage core${core}/flushes
   localparam shortint unsigned ST_FLUSHES = 16'd8;
   localparam int unsigned SLOTS_FLUSHES = 32'd1;
   localparam shortint unsigned F_FLUSHES_COUNT = 16'd0;
 
-  // storage core0/branches
+  // storage core${core}/branches
   localparam shortint unsigned ST_BRANCHES = 16'd9;
   localparam int unsigned SLOTS_BRANCHES = 32'd1;
   localparam shortint unsigned F_BRANCHES_COUNT = 16'd0;
 
-  // storage core0/branches_taken
+  // storage core${core}/branches_taken
   localparam shortint unsigned ST_BRANCHES_TAKEN = 16'd10;
   localparam int unsigned SLOTS_BRANCHES_TAKEN = 32'd1;
   localparam shortint unsigned F_BRANCHES_TAKEN_COUNT = 16'd0;
 
-  // storage core0/jumps
+  // storage core${core}/jumps
   localparam shortint unsigned ST_JUMPS = 16'd11;
   localparam int unsigned SLOTS_JUMPS = 32'd1;
   localparam shortint unsigned F_JUMPS_COUNT = 16'd0;
 
-  // storage core0/mispredicts
+  // storage core${core}/mispredicts
   localparam shortint unsigned ST_MISPREDICTS = 16'd12;
   localparam int unsigned SLOTS_MISPREDICTS = 32'd1;
   localparam shortint unsigned F_MISPREDICTS_COUNT = 16'd0;
 
-  // storage core0/loads
+  // storage core${core}/loads
   localparam shortint unsigned ST_LOADS = 16'd13;
   localparam int unsigned SLOTS_LOADS = 32'd1;
   localparam shortint unsigned F_LOADS_COUNT = 16'd0;
 
-  // storage core0/stores
+  // storage core${core}/stores
   localparam shortint unsigned ST_STORES = 16'd14;
   localparam int unsigned SLOTS_STORES = 32'd1;
   localparam shortint unsigned F_STORES_COUNT = 16'd0;
 
-  // storage core0/loads_forwarded
+  // storage core${core}/loads_forwarded
   localparam shortint unsigned ST_LOADS_FORWARDED = 16'd15;
   localparam int unsigned SLOTS_LOADS_FORWARDED = 32'd1;
   localparam shortint unsigned F_LOADS_FORWARDED_COUNT = 16'd0;
 
-  // storage core0/muldivs
+  // storage core${core}/muldivs
   localparam shortint unsigned ST_MULDIVS = 16'd16;
   localparam int unsigned SLOTS_MULDIVS = 32'd1;
   localparam shortint unsigned F_MULDIVS_COUNT = 16'd0;
 
-  // storage core0/icache_misses
+  // storage core${core}/icache_misses
   localparam shortint unsigned ST_ICACHE_MISSES = 16'd17;
   localparam int unsigned SLOTS_ICACHE_MISSES = 32'd1;
   localparam shortint unsigned F_ICACHE_MISSES_COUNT = 16'd0;
 
-  // storage core0/dcache_accesses
+  // storage core${core}/dcache_accesses
   localparam shortint unsigned ST_DCACHE_ACCESSES = 16'd18;
   localparam int unsigned SLOTS_DCACHE_ACCESSES = 32'd1;
   localparam shortint unsigned F_DCACHE_ACCESSES_COUNT = 16'd0;
 
-  // storage core0/dcache_misses
+  // storage core${core}/dcache_misses
   localparam shortint unsigned ST_DCACHE_MISSES = 16'd19;
   localparam int unsigned SLOTS_DCACHE_MISSES = 32'd1;
   localparam shortint unsigned F_DCACHE_MISSES_COUNT = 16'd0;
 
-  // storage core0/exceptions
+  // storage core${core}/exceptions
   localparam shortint unsigned ST_EXCEPTIONS = 16'd20;
   localparam int unsigned SLOTS_EXCEPTIONS = 32'd1;
   localparam shortint unsigned F_EXCEPTIONS_COUNT = 16'd0;
 
-  // storage core0/interrupts
+  // storage core${core}/interrupts
   localparam shortint unsigned ST_INTERRUPTS = 16'd21;
   localparam int unsigned SLOTS_INTERRUPTS = 32'd1;
   localparam shortint unsigned F_INTERRUPTS_COUNT = 16'd0;
 
-  // storage core0/stalls_load_use
-  localparam shortint unsigned ST_STALLS_LOAD_USE = 16'd22;
+  // storage core${core}/atomics
+  localparam shortint unsigned ST_ATOMICS = 16'd22;
+  localparam int unsigned SLOTS_ATOMICS = 32'd1;
+  localparam shortint unsigned F_ATOMICS_COUNT = 16'd0;
+
+  // storage core${core}/stalls_load_use
+  localparam shortint unsigned ST_STALLS_LOAD_USE = 16'd23;
   localparam int unsigned SLOTS_STALLS_LOAD_USE = 32'd1;
   localparam shortint unsigned F_STALLS_LOAD_USE_COUNT = 16'd0;
 
-  // storage core0/stalls_mul_div
-  localparam shortint unsigned ST_STALLS_MUL_DIV = 16'd23;
+  // storage core${core}/stalls_mul_div
+  localparam shortint unsigned ST_STALLS_MUL_DIV = 16'd24;
   localparam int unsigned SLOTS_STALLS_MUL_DIV = 32'd1;
   localparam shortint unsigned F_STALLS_MUL_DIV_COUNT = 16'd0;
 
-  // storage core0/stalls_icache_miss
-  localparam shortint unsigned ST_STALLS_ICACHE_MISS = 16'd24;
+  // storage core${core}/stalls_icache_miss
+  localparam shortint unsigned ST_STALLS_ICACHE_MISS = 16'd25;
   localparam int unsigned SLOTS_STALLS_ICACHE_MISS = 32'd1;
   localparam shortint unsigned F_STALLS_ICACHE_MISS_COUNT = 16'd0;
 
-  // storage core0/stalls_dcache_miss
-  localparam shortint unsigned ST_STALLS_DCACHE_MISS = 16'd25;
+  // storage core${core}/stalls_dcache_miss
+  localparam shortint unsigned ST_STALLS_DCACHE_MISS = 16'd26;
   localparam int unsigned SLOTS_STALLS_DCACHE_MISS = 32'd1;
   localparam shortint unsigned F_STALLS_DCACHE_MISS_COUNT = 16'd0;
 
-  // storage core0/stalls_store_buffer_full
-  localparam shortint unsigned ST_STALLS_STORE_BUFFER_FULL = 16'd26;
+  // storage core${core}/stalls_store_buffer_full
+  localparam shortint unsigned ST_STALLS_STORE_BUFFER_FULL = 16'd27;
   localparam int unsigned SLOTS_STALLS_STORE_BUFFER_FULL = 32'd1;
   localparam shortint unsigned F_STALLS_STORE_BUFFER_FULL_COUNT = 16'd0;
 
-  // storage core0/stalls_store_drain
-  localparam shortint unsigned ST_STALLS_STORE_DRAIN = 16'd27;
+  // storage core${core}/stalls_store_drain
+  localparam shortint unsigned ST_STALLS_STORE_DRAIN = 16'd28;
   localparam int unsigned SLOTS_STALLS_STORE_DRAIN = 32'd1;
   localparam shortint unsigned F_STALLS_STORE_DRAIN_COUNT = 16'd0;
 
-  // storage core0/stalls_serialize
-  localparam shortint unsigned ST_STALLS_SERIALIZE = 16'd28;
+  // storage core${core}/stalls_serialize
+  localparam shortint unsigned ST_STALLS_SERIALIZE = 16'd29;
   localparam int unsigned SLOTS_STALLS_SERIALIZE = 32'd1;
   localparam shortint unsigned F_STALLS_SERIALIZE_COUNT = 16'd0;
 
-  // storage core0/stalls_wait_for_interrupt
-  localparam shortint unsigned ST_STALLS_WAIT_FOR_INTERRUPT = 16'd29;
+  // storage core${core}/stalls_wait_for_interrupt
+  localparam shortint unsigned ST_STALLS_WAIT_FOR_INTERRUPT = 16'd30;
   localparam int unsigned SLOTS_STALLS_WAIT_FOR_INTERRUPT = 32'd1;
   localparam shortint unsigned F_STALLS_WAIT_FOR_INTERRUPT_COUNT = 16'd0;
 
-  // event core0/stage_transition
+  // storage core${core}/stalls_atomic
+  localparam shortint unsigned ST_STALLS_ATOMIC = 16'd31;
+  localparam int unsigned SLOTS_STALLS_ATOMIC = 32'd1;
+  localparam shortint unsigned F_STALLS_ATOMIC_COUNT = 16'd0;
+
+  // event core${core}/stage_transition
   localparam shortint unsigned EV_STAGE_TRANSITION = 16'd0;
 
-  // event core0/annotate
+  // event core${core}/annotate
   localparam shortint unsigned EV_ANNOTATE = 16'd1;
 
-  // event core0/dependency
+  // event core${core}/dependency
   localparam shortint unsigned EV_DEPENDENCY = 16'd2;
 
-  // event core0/flush
+  // event core${core}/flush
   localparam shortint unsigned EV_FLUSH = 16'd3;
 
-  // event core0/stall
+  // event core${core}/stall
   localparam shortint unsigned EV_STALL = 16'd4;
 
-  // event core0/trap
+  // event core${core}/trap
   localparam shortint unsigned EV_TRAP = 16'd5;
 
   // enum pipeline_stage
@@ -232,15 +242,17 @@ package core_trace_pkg;
     STALL_REASON_STORE_BUFFER_FULL = 8'd4,
     STALL_REASON_STORE_DRAIN = 8'd5,
     STALL_REASON_SERIALIZE = 8'd6,
-    STALL_REASON_WAIT_FOR_INTERRUPT = 8'd7
+    STALL_REASON_WAIT_FOR_INTERRUPT = 8'd7,
+    STALL_REASON_ATOMIC = 8'd8
   } stall_reason_e;
 
   // Opens a trace with the schema file named, by default that of USCOPE_SCHEMA or the daemon.
-  function automatic chandle core_open(input string trace_name, input string schema_path = "");
-    return uscope_open_checked(trace_name, schema_path, SCHEMA_SHA256, "");
+  function automatic chandle core_open(input string trace_name, input int core = 0,
+      input string schema_path = "");
+    return uscope_open_checked(trace_name, schema_path, SCHEMA_SHA256, $sformatf("core=%0d", core));
   endfunction
 
-  // -- storage core0/entities: sparse, 256 slots
+  // -- storage core${core}/entities: sparse, 256 slots
   function automatic void entities_set_entity_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
     uscope_slot_set(w, ST_ENTITIES, slot, F_ENTITIES_ENTITY_ID, 64'(value));
@@ -293,7 +305,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/pipeline_regs: buffer, 4 slots
+  // -- storage core${core}/pipeline_regs: buffer, 4 slots
   function automatic void pipeline_regs_set_entity_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
     uscope_slot_set(w, ST_PIPELINE_REGS, slot, F_PIPELINE_REGS_ENTITY_ID, 64'(value));
@@ -326,7 +338,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/store_buffer: buffer, 4 slots
+  // -- storage core${core}/store_buffer: buffer, 4 slots
   function automatic void store_buffer_set_entity_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
     uscope_slot_set(w, ST_STORE_BUFFER, slot, F_STORE_BUFFER_ENTITY_ID, 64'(value));
@@ -399,7 +411,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/regs: dense, 32 slots
+  // -- storage core${core}/regs: dense, 32 slots
   function automatic void regs_set_value(input chandle w, input shortint unsigned slot,
       input int unsigned value);
     uscope_slot_set(w, ST_REGS, slot, F_REGS_VALUE, 64'(value));
@@ -427,7 +439,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/cycles: dense, 1 slot
+  // -- storage core${core}/cycles: dense, 1 slot
   function automatic void cycles_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_CYCLES, 16'd0, F_CYCLES_COUNT, value);
   endfunction
@@ -442,7 +454,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/fetched_insns: dense, 1 slot
+  // -- storage core${core}/fetched_insns: dense, 1 slot
   function automatic void fetched_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_FETCHED_INSNS, 16'd0, F_FETCHED_INSNS_COUNT, value);
   endfunction
@@ -457,7 +469,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/committed_insns: dense, 1 slot
+  // -- storage core${core}/committed_insns: dense, 1 slot
   function automatic void committed_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, value);
   endfunction
@@ -472,7 +484,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/squashed_insns: dense, 1 slot
+  // -- storage core${core}/squashed_insns: dense, 1 slot
   function automatic void squashed_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_SQUASHED_INSNS, 16'd0, F_SQUASHED_INSNS_COUNT, value);
   endfunction
@@ -487,7 +499,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/flushes: dense, 1 slot
+  // -- storage core${core}/flushes: dense, 1 slot
   function automatic void flushes_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_FLUSHES, 16'd0, F_FLUSHES_COUNT, value);
   endfunction
@@ -502,7 +514,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/branches: dense, 1 slot
+  // -- storage core${core}/branches: dense, 1 slot
   function automatic void branches_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_BRANCHES, 16'd0, F_BRANCHES_COUNT, value);
   endfunction
@@ -517,7 +529,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/branches_taken: dense, 1 slot
+  // -- storage core${core}/branches_taken: dense, 1 slot
   function automatic void branches_taken_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_BRANCHES_TAKEN, 16'd0, F_BRANCHES_TAKEN_COUNT, value);
   endfunction
@@ -532,7 +544,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/jumps: dense, 1 slot
+  // -- storage core${core}/jumps: dense, 1 slot
   function automatic void jumps_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_JUMPS, 16'd0, F_JUMPS_COUNT, value);
   endfunction
@@ -547,7 +559,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/mispredicts: dense, 1 slot
+  // -- storage core${core}/mispredicts: dense, 1 slot
   function automatic void mispredicts_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_MISPREDICTS, 16'd0, F_MISPREDICTS_COUNT, value);
   endfunction
@@ -562,7 +574,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/loads: dense, 1 slot
+  // -- storage core${core}/loads: dense, 1 slot
   function automatic void loads_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_LOADS, 16'd0, F_LOADS_COUNT, value);
   endfunction
@@ -577,7 +589,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stores: dense, 1 slot
+  // -- storage core${core}/stores: dense, 1 slot
   function automatic void stores_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STORES, 16'd0, F_STORES_COUNT, value);
   endfunction
@@ -592,7 +604,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/loads_forwarded: dense, 1 slot
+  // -- storage core${core}/loads_forwarded: dense, 1 slot
   function automatic void loads_forwarded_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_LOADS_FORWARDED, 16'd0, F_LOADS_FORWARDED_COUNT, value);
   endfunction
@@ -607,7 +619,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/muldivs: dense, 1 slot
+  // -- storage core${core}/muldivs: dense, 1 slot
   function automatic void muldivs_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_MULDIVS, 16'd0, F_MULDIVS_COUNT, value);
   endfunction
@@ -622,7 +634,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/icache_misses: dense, 1 slot
+  // -- storage core${core}/icache_misses: dense, 1 slot
   function automatic void icache_misses_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_ICACHE_MISSES, 16'd0, F_ICACHE_MISSES_COUNT, value);
   endfunction
@@ -637,7 +649,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/dcache_accesses: dense, 1 slot
+  // -- storage core${core}/dcache_accesses: dense, 1 slot
   function automatic void dcache_accesses_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_DCACHE_ACCESSES, 16'd0, F_DCACHE_ACCESSES_COUNT, value);
   endfunction
@@ -652,7 +664,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/dcache_misses: dense, 1 slot
+  // -- storage core${core}/dcache_misses: dense, 1 slot
   function automatic void dcache_misses_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_DCACHE_MISSES, 16'd0, F_DCACHE_MISSES_COUNT, value);
   endfunction
@@ -667,7 +679,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/exceptions: dense, 1 slot
+  // -- storage core${core}/exceptions: dense, 1 slot
   function automatic void exceptions_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_EXCEPTIONS, 16'd0, F_EXCEPTIONS_COUNT, value);
   endfunction
@@ -682,7 +694,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/interrupts: dense, 1 slot
+  // -- storage core${core}/interrupts: dense, 1 slot
   function automatic void interrupts_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_INTERRUPTS, 16'd0, F_INTERRUPTS_COUNT, value);
   endfunction
@@ -697,7 +709,22 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_load_use: dense, 1 slot
+  // -- storage core${core}/atomics: dense, 1 slot
+  function automatic void atomics_set(input chandle w, input longint unsigned value);
+    uscope_slot_set(w, ST_ATOMICS, 16'd0, F_ATOMICS_COUNT, value);
+  endfunction
+
+  function automatic void atomics_add(input chandle w, input longint unsigned delta);
+    uscope_slot_add(w, ST_ATOMICS, 16'd0, F_ATOMICS_COUNT, delta);
+  endfunction
+
+  function automatic void atomics_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_ATOMICS);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
+  // -- storage core${core}/stalls_load_use: dense, 1 slot
   function automatic void stalls_load_use_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_LOAD_USE, 16'd0, F_STALLS_LOAD_USE_COUNT, value);
   endfunction
@@ -712,7 +739,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_mul_div: dense, 1 slot
+  // -- storage core${core}/stalls_mul_div: dense, 1 slot
   function automatic void stalls_mul_div_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_MUL_DIV, 16'd0, F_STALLS_MUL_DIV_COUNT, value);
   endfunction
@@ -727,7 +754,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_icache_miss: dense, 1 slot
+  // -- storage core${core}/stalls_icache_miss: dense, 1 slot
   function automatic void stalls_icache_miss_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_ICACHE_MISS, 16'd0, F_STALLS_ICACHE_MISS_COUNT, value);
   endfunction
@@ -742,7 +769,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_dcache_miss: dense, 1 slot
+  // -- storage core${core}/stalls_dcache_miss: dense, 1 slot
   function automatic void stalls_dcache_miss_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_DCACHE_MISS, 16'd0, F_STALLS_DCACHE_MISS_COUNT, value);
   endfunction
@@ -757,7 +784,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_store_buffer_full: dense, 1 slot
+  // -- storage core${core}/stalls_store_buffer_full: dense, 1 slot
   function automatic void stalls_store_buffer_full_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_STORE_BUFFER_FULL, 16'd0, F_STALLS_STORE_BUFFER_FULL_COUNT, value);
   endfunction
@@ -772,7 +799,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_store_drain: dense, 1 slot
+  // -- storage core${core}/stalls_store_drain: dense, 1 slot
   function automatic void stalls_store_drain_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_STORE_DRAIN, 16'd0, F_STALLS_STORE_DRAIN_COUNT, value);
   endfunction
@@ -787,7 +814,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_serialize: dense, 1 slot
+  // -- storage core${core}/stalls_serialize: dense, 1 slot
   function automatic void stalls_serialize_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_SERIALIZE, 16'd0, F_STALLS_SERIALIZE_COUNT, value);
   endfunction
@@ -802,7 +829,7 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- storage core0/stalls_wait_for_interrupt: dense, 1 slot
+  // -- storage core${core}/stalls_wait_for_interrupt: dense, 1 slot
   function automatic void stalls_wait_for_interrupt_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_STALLS_WAIT_FOR_INTERRUPT, 16'd0, F_STALLS_WAIT_FOR_INTERRUPT_COUNT, value);
   endfunction
@@ -817,13 +844,28 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
-  // -- event core0/stage_transition
+  // -- storage core${core}/stalls_atomic: dense, 1 slot
+  function automatic void stalls_atomic_set(input chandle w, input longint unsigned value);
+    uscope_slot_set(w, ST_STALLS_ATOMIC, 16'd0, F_STALLS_ATOMIC_COUNT, value);
+  endfunction
+
+  function automatic void stalls_atomic_add(input chandle w, input longint unsigned delta);
+    uscope_slot_add(w, ST_STALLS_ATOMIC, 16'd0, F_STALLS_ATOMIC_COUNT, delta);
+  endfunction
+
+  function automatic void stalls_atomic_snapshot(input chandle w, input longint unsigned value);
+    uscope_checkpoint_begin(w, ST_STALLS_ATOMIC);
+    uscope_checkpoint_slot1(w, 16'd0, value);
+    uscope_checkpoint_end(w);
+  endfunction
+
+  // -- event core${core}/stage_transition
   function automatic void ev_stage_transition(input chandle w, input int unsigned entity_id,
       input pipeline_stage_e stage);
     uscope_event2(w, EV_STAGE_TRANSITION, 64'(entity_id), 64'(stage));
   endfunction
 
-  // -- event core0/annotate
+  // -- event core${core}/annotate
   function automatic void ev_annotate(input chandle w, input int unsigned entity_id,
       input int unsigned text);
     uscope_event2(w, EV_ANNOTATE, 64'(entity_id), 64'(text));
@@ -833,24 +875,24 @@ package core_trace_pkg;
     uscope_event2(w, EV_ANNOTATE, 64'(entity_id), 64'(uscope_string(w, text)));
   endfunction
 
-  // -- event core0/dependency
+  // -- event core${core}/dependency
   function automatic void ev_dependency(input chandle w, input int unsigned src_id,
       input int unsigned dst_id, input dep_type_e dep_type);
     uscope_event3(w, EV_DEPENDENCY, 64'(src_id), 64'(dst_id), 64'(dep_type));
   endfunction
 
-  // -- event core0/flush
+  // -- event core${core}/flush
   function automatic void ev_flush(input chandle w, input int unsigned entity_id,
       input flush_reason_e reason);
     uscope_event2(w, EV_FLUSH, 64'(entity_id), 64'(reason));
   endfunction
 
-  // -- event core0/stall
+  // -- event core${core}/stall
   function automatic void ev_stall(input chandle w, input stall_reason_e reason);
     uscope_event1(w, EV_STALL, 64'(reason));
   endfunction
 
-  // -- event core0/trap
+  // -- event core${core}/trap
   function automatic void ev_trap(input chandle w, input int unsigned entity_id,
       input longint unsigned cause, input longint unsigned tval, input longint unsigned target);
     uscope_event4(w, EV_TRAP, 64'(entity_id), cause, tval, target);

@@ -5,6 +5,7 @@ module csr_file
 (
     input  logic        clk_i,
     input  logic        rst_i,
+    input  logic [31:0] hart_id_i,
     // CSR instruction in execute; access_i when it has its effect
     input  logic        access_i,
     input  logic [2:0]  funct3_i,
@@ -36,7 +37,7 @@ module csr_file
   always_comb begin
     case (number_i)
       12'h300: value_o = {19'd0, 2'b11, 3'd0, mpie, 3'd0, mie, 3'd0};  // mstatus; MPP: always machine mode
-      12'h301: value_o = 32'h4000_1100;                                // misa: RV32IM
+      12'h301: value_o = 32'h4000_1101;                                // misa: RV32IMA
       12'h304: value_o = {24'd0, mtie, 7'd0};
       12'h305: value_o = mtvec;
       12'h340: value_o = mscratch;
@@ -48,7 +49,8 @@ module csr_file
       12'hb80: value_o = mcycle[63:32];
       12'hb02: value_o = minstret[31:0];
       12'hb82: value_o = minstret[63:32];
-      default: value_o = 32'd0;                                        // mvendorid, marchid, mimpid, mhartid
+      12'hf14: value_o = hart_id_i;                                    // mhartid
+      default: value_o = 32'd0;                                        // mvendorid, marchid, mimpid
     endcase
   end
 

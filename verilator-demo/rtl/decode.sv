@@ -1,4 +1,4 @@
-// RV32IM instruction decoder, with the CSR instructions and machine mode, purely combinational.
+// RV32IMA instruction decoder, with the CSR instructions and machine mode, purely combinational.
 module decode
   import rv_pkg::*;
 (
@@ -14,6 +14,7 @@ module decode
     OP_IMM      = 7'b0010011,
     OP_AUIPC    = 7'b0010111,
     OP_STORE    = 7'b0100011,
+    OP_AMO      = 7'b0101111,
     OP_REG      = 7'b0110011,
     OP_LUI      = 7'b0110111,
     OP_BRANCH   = 7'b1100011,
@@ -60,6 +61,16 @@ module decode
     endcase
   endfunction
 
+  // Those on words; a reservation has no operand.
+  function automatic logic atomic_exists(input logic [4:0] funct5, input logic [4:0] rs2);
+    case (atomic_op_e'(funct5))
+      ATOMIC_ADD, ATOMIC_SWAP, ATOMIC_SC, ATOMIC_XOR, ATOMIC_OR, ATOMIC_AND,
+      ATOMIC_MIN, ATOMIC_MAX, ATOMIC_MINU, ATOMIC_MAXU: return 1'b1;
+      ATOMIC_LR: return rs2 == 5'd0;
+      default: return 1'b0;
+    endcase
+  endfunction
+
   logic csr_writes, csr_ok;
   assign csr_writes = funct3[1:0] == 2'b01 || inst_i[19:15] != 5'd0;
   assign csr_ok     = csr_exists(inst_i[31:20]) && !(csr_writes && inst_i[31:30] == 2'b11);
@@ -75,6 +86,7 @@ module decode
     ctrl_o        = '0;
     ctrl_o.alu_op = ALU_ADD;
     ctrl_o.funct3 = funct3;
+    ctrl_o.funct5 = inst_i[31:27];
     ctrl_o.rd     = inst_i[11:7];
     ctrl_o.src.rs1 = inst_i[19:15];
     ctrl_o.src.rs2 = inst_i[24:20];
@@ -129,6 +141,14 @@ module decode
         ctrl_o.src.uses_rs2  = 1'b1;
         legal            = !funct3[2] && funct3[1:0] != 2'b11;
       end
+      OP_AMO: begin
+        ctrl_o.atomic    = 1'b1;
+        ctrl_o.src_b_imm = 1'b1;  // nothing is added to the address
+        ctrl_o.src.uses_rs1  = 1'b1;
+        ctrl_o.src.uses_rs2  = 1'b1;
+        writes_rd        = 1'b1;
+        legal            = funct3 == 3'b010 && atomic_exists(inst_i[31:27], inst_i[24:20]);
+      end
       OP_IMM: begin
         ctrl_o.alu_op    = alu_operation(funct3, funct3 == 3'b101 && inst_i[30]);
         ctrl_o.src_b_imm = 1'b1;
@@ -169,6 +189,7 @@ module decode
     if (!legal) begin
       ctrl_o.load     = 1'b0;
       ctrl_o.store    = 1'b0;
+      ctrl_o.atomic   = 1'b0;
       ctrl_o.flow     = FLOW_NONE;
       ctrl_o.system   = SYS_NONE;
       ctrl_o.muldiv   = 1'b0;

@@ -3,6 +3,8 @@
 //   0x0200_bff8, c  mtime, low and high word, read-only: cycles since reset
 //   0x1000_0000     console, write-only: the low byte is printed
 //   0x1000_0004     result of the program, write-only
+//   0x1000_0008     number of harts, read-only
+// Only one hart has the console and the result.
 module devices (
     input  logic        clk_i,
     input  logic        rst_i,
@@ -11,6 +13,8 @@ module devices (
     input  logic        store_i,          // a store looks whether somebody is at home
     input  logic        write_i,          // it takes effect
     input  logic [31:0] wdata_i,
+    input  logic [31:0] harts_i,
+    input  logic        has_console_i,
     output logic [31:0] rdata_o,
     output logic        here_o,
     output logic        timer_irq_o,
@@ -25,6 +29,7 @@ module devices (
   localparam logic [31:0] TimeHigh    = 32'h0200_bffc;
   localparam logic [31:0] Console     = 32'h1000_0000;
   localparam logic [31:0] Result      = 32'h1000_0004;
+  localparam logic [31:0] Harts       = 32'h1000_0008;
 
   logic [63:0] mtime, mtimecmp;
   assign timer_irq_o = mtime >= mtimecmp;
@@ -35,12 +40,13 @@ module devices (
       CompareHigh:     rdata_o = mtimecmp[63:32];
       TimeLow:         rdata_o = mtime[31:0];
       TimeHigh:        rdata_o = mtime[63:32];
+      Harts:           rdata_o = harts_i;
       default:         rdata_o = 32'd0;
     endcase
     unique case (addr_i)
       CompareLow, CompareHigh: here_o = load_i || store_i;
-      TimeLow, TimeHigh:       here_o = load_i;
-      Console, Result:         here_o = store_i;
+      TimeLow, TimeHigh, Harts: here_o = load_i;
+      Console, Result:         here_o = store_i && has_console_i;
       default:                 here_o = 1'b0;
     endcase
   end

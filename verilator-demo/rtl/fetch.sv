@@ -8,8 +8,7 @@ module fetch
     parameter int unsigned ReturnDepth   = 8,
     parameter int unsigned CacheSets     = 32,
     parameter int unsigned CacheWays     = 2,
-    parameter int unsigned LineBytes     = 32,
-    parameter int unsigned MissPenalty   = 12
+    parameter int unsigned LineBytes     = 32
 ) (
     input  logic        clk_i,
     input  logic        rst_i,
@@ -25,8 +24,11 @@ module fetch
     output logic [31:0] imem_addr_o,
     input  logic [31:0] imem_data_i,
     input  logic        imem_fault_i,
+    output logic        fill_miss_o,   // a line is to be brought, from the next cycle on as long as fill_valid_o
+    output logic        fill_valid_o,
+    output logic [31:0] fill_addr_o,
+    input  logic        fill_done_i,
     output logic        wait_o,        // for the cache
-    output logic        miss_o,
     output if_id_t      out_o
 );
   logic [31:0] pc, next;
@@ -47,12 +49,16 @@ module fetch
       .train_i, .train_pc_i, .train_taken_i
   );
 
-  logic lookup, hit;
+  logic lookup, hit, dropped;
   assign lookup = !halt_i && !imem_fault_i;
   assign wait_o = lookup && !hit;
-  cache_tags #(.Sets(CacheSets), .Ways(CacheWays), .LineBytes(LineBytes), .MissPenalty(MissPenalty)) u_icache (
-      .clk_i, .rst_i, .req_i(lookup), .addr_i(pc), .hit_o(hit), .miss_o
+  cache_tags #(.Sets(CacheSets), .Ways(CacheWays), .LineBytes(LineBytes)) u_icache (
+      .clk_i, .rst_i, .req_i(lookup), .addr_i(pc), .hit_o(hit), .miss_o(fill_miss_o),
+      .filling_o(fill_valid_o), .fill_addr_o, .filled_i(fill_done_i), .drop_i(1'b0), .drop_addr_i(32'd0),
+      .dropped_o(dropped)
   );
+  logic unused;
+  assign unused = &{1'b0, dropped};
 
   always_comb begin
     out_o.valid      = !halt_i;

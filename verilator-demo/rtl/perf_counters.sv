@@ -39,6 +39,7 @@ module perf_counters
     step[CNT_LOADS]           = retires && kind_i.load;
     step[CNT_STORES]          = retires && kind_i.store;
     step[CNT_LOADS_FORWARDED] = retires && kind_i.forwarded;
+    step[CNT_ATOMICS]         = retires && kind_i.atomic;
     step[CNT_MULDIVS]         = retires && kind_i.muldiv;
     step[CNT_ICACHE_MISSES]   = icache_miss_i;
     step[CNT_DCACHE_ACCESSES] = dcache_access_i;

@@ -1,4 +1,4 @@
-// RV32IM disassembler for annotations: the notation of the assembler without pseudo-instructions, jump and branch
+// RV32IMA disassembler for annotations: the notation of the assembler without pseudo-instructions, jump and branch
 // targets as absolute addresses.
 package rv_disasm_pkg;
 
@@ -72,6 +72,33 @@ package rv_disasm_pkg;
       {7'h01, 3'b101}: return "divu";
       {7'h01, 3'b110}: return "rem";
       {7'h01, 3'b111}: return "remu";
+      default: return "";
+    endcase
+  endfunction
+
+  function automatic string atomic_name(input logic [4:0] funct5);
+    case (funct5)
+      5'b00000: return "amoadd";
+      5'b00001: return "amoswap";
+      5'b00010: return "lr";
+      5'b00011: return "sc";
+      5'b00100: return "amoxor";
+      5'b01000: return "amoor";
+      5'b01100: return "amoand";
+      5'b10000: return "amomin";
+      5'b10100: return "amomax";
+      5'b11000: return "amominu";
+      5'b11100: return "amomaxu";
+      default: return "";
+    endcase
+  endfunction
+
+  // The ordering bits of an atomic operation.
+  function automatic string atomic_order(input logic [1:0] aq_rl);
+    case (aq_rl)
+      2'b01: return ".rl";
+      2'b10: return ".aq";
+      2'b11: return ".aqrl";
       default: return "";
     endcase
   endfunction
@@ -166,6 +193,13 @@ package rv_disasm_pkg;
       7'b0100011: begin
         name = store_name(funct3);
         return name == "" ? unknown(inst) : $sformatf("%s %s,%0d(%s)", name, rs2, $signed(imm_s), rs1);
+      end
+      7'b0101111: begin
+        name = atomic_name(inst[31:27]);
+        if (name == "" || funct3 != 3'b010 || (name == "lr" && inst[24:20] != 5'd0)) return unknown(inst);
+        name = {name, ".w", atomic_order(inst[26:25])};
+        if (inst[31:27] == 5'b00010) return $sformatf("%s %s,(%s)", name, rd, rs1);
+        return $sformatf("%s %s,%s,(%s)", name, rd, rs2, rs1);
       end
       7'b0010011: begin
         name = op_imm_name(funct3, funct7);

@@ -78,6 +78,8 @@ package rv_pkg;
     logic [2:0]  funct3;     // branch condition, size and sign of a load or store, operation of muldiv or CSR
     logic        load;
     logic        store;
+    logic        atomic;
+    logic [4:0]  funct5;     // operation of an atomic instruction
     logic        rd_write;   // never set for x0
     logic [4:0]  rd;
     sources_t    src;
@@ -117,6 +119,7 @@ package rv_pkg;
     logic jump;
     logic load;
     logic store;
+    logic atomic;     // LR, SC or an AMO: neither load nor store
     logic forwarded;  // a load answered by the store buffer
     logic muldiv;
   } kind_t;
@@ -126,6 +129,7 @@ package rv_pkg;
     logic [31:0] pc;
     logic [7:0]  return_before;
     logic [2:0]  funct3;
+    logic [4:0]  funct5;
     logic        rd_write;
     logic [4:0]  rd;
     logic        fence;
@@ -153,17 +157,40 @@ package rv_pkg;
     logic [31:0] data;
   } store_t;
 
+  // Operations of the A extension, as funct5 of the instruction.
+  typedef enum logic [4:0] {
+    ATOMIC_ADD  = 5'b00000,
+    ATOMIC_SWAP = 5'b00001,
+    ATOMIC_LR   = 5'b00010,
+    ATOMIC_SC   = 5'b00011,
+    ATOMIC_XOR  = 5'b00100,
+    ATOMIC_OR   = 5'b01000,
+    ATOMIC_AND  = 5'b01100,
+    ATOMIC_MIN  = 5'b10000,
+    ATOMIC_MAX  = 5'b10100,
+    ATOMIC_MINU = 5'b11000,
+    ATOMIC_MAXU = 5'b11100
+  } atomic_op_e;
+
+  // What memory is asked to do at once: read a word and, LR excepted, write it.
+  typedef struct packed {
+    atomic_op_e  op;
+    logic [31:0] addr;
+    logic [31:0] data;
+  } atomic_t;
+
   // Why a stage waits. One reason counts per cycle: that of the oldest stage that waits.
-  localparam int unsigned NumStalls = 8;
-  typedef enum logic [2:0] {
-    STALL_LOAD_USE     = 3'd0,  // decode: the value comes from a load in execute
-    STALL_MUL_DIV      = 3'd1,  // execute: multiplier or divider at work
-    STALL_ICACHE_MISS  = 3'd2,
-    STALL_DCACHE_MISS  = 3'd3,
-    STALL_STORE_FULL   = 3'd4,  // memory: a store finds the store buffer full
-    STALL_STORE_DRAIN  = 3'd5,  // memory: a fence or device access waits until the store buffer is empty
-    STALL_SERIALIZE    = 3'd6,  // decode: a CSR instruction or mret waits until it is alone
-    STALL_WAIT         = 3'd7   // decode: wfi
+  localparam int unsigned NumStalls = 9;
+  typedef enum logic [3:0] {
+    STALL_LOAD_USE     = 4'd0,  // decode: the value comes from a load in execute
+    STALL_MUL_DIV      = 4'd1,  // execute: multiplier or divider at work
+    STALL_ICACHE_MISS  = 4'd2,
+    STALL_DCACHE_MISS  = 4'd3,
+    STALL_STORE_FULL   = 4'd4,  // memory: a store finds the store buffer full
+    STALL_STORE_DRAIN  = 4'd5,  // memory: a fence or device access waits until the store buffer is empty
+    STALL_SERIALIZE    = 4'd6,  // decode: a CSR instruction or mret waits until it is alone
+    STALL_WAIT         = 4'd7,  // decode: wfi
+    STALL_ATOMIC       = 4'd8   // memory: an atomic operation is not done yet
   } stall_e;
 
   // Why instructions in flight are squashed.
@@ -191,7 +218,7 @@ package rv_pkg;
   } store_probe_t;
 
   // Performance counters, by their number at the counter read port. Those of stalls follow in the order of stall_e.
-  localparam int unsigned NumCounters = 18 + NumStalls;
+  localparam int unsigned NumCounters = 19 + NumStalls;
   typedef enum logic [4:0] {
     CNT_CYCLES          = 5'd0,
     CNT_FETCHED         = 5'd1,
@@ -211,7 +238,8 @@ package rv_pkg;
     CNT_DCACHE_MISSES   = 5'd15,
     CNT_EXCEPTIONS      = 5'd16,
     CNT_INTERRUPTS      = 5'd17,
-    CNT_STALLS          = 5'd18
+    CNT_ATOMICS         = 5'd18,
+    CNT_STALLS          = 5'd19
   } counter_e;
 
 endpackage

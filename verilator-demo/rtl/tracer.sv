@@ -7,7 +7,8 @@
 // probe needs to be kept from one edge to the next.
 //
 // One process owns begin, operations and end of each cycle. Names come from core_trace_pkg, generated from schema.yaml.
-// Without +notrace the trace is opened at time 0; +trace=NAME names it (core0), +schema=FILE names the schema's file.
+// Without +notrace the trace is opened while the core is in reset. It is called core and the number of the hart, or as
+// +trace=NAME says; +schema=FILE names the schema's file.
 module tracer
   import rv_pkg::*;
   import rv_disasm_pkg::*;
@@ -20,6 +21,8 @@ module tracer
 ) (
     input logic       clk_i,
     input logic       rst_i,
+    input logic       enable_i,  // the core is to run
+    input logic [31:0] hart_id_i,
     probe_if.observer probe_i
 );
   typedef logic [7:0] entity_t;  // slot of `entities`, equal to entity_id; given out in turn
@@ -35,16 +38,18 @@ module tracer
   chandle trace;
   bit     tracing;
   string  trace_name, schema_path;
-  initial begin
-    tracing = 1'b0;
+  bit     opened;
+  /* verilator lint_off BLKSEQ */
+  function automatic void open_trace();
     if (!$test$plusargs("notrace")) begin
-      if (!$value$plusargs("trace=%s", trace_name)) trace_name = "core0";
+      if (!$value$plusargs("trace=%s", trace_name)) trace_name = $sformatf("core%0d", hart_id_i);
       if (!$value$plusargs("schema=%s", schema_path)) schema_path = "";
-      trace = core_open(trace_name, schema_path);
+      trace = core_open(trace_name, hart_id_i, schema_path);
       // Null only where the user chose to go on untraced (USCOPE_ON_FAILURE=continue).
       tracing = trace != null;
     end
-  end
+  endfunction
+  /* verilator lint_on BLKSEQ */
 
   final if (tracing) uscope_close(trace);
 
@@ -76,6 +81,10 @@ module tracer
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
+      /* verilator lint_off BLKSEQ */
+      if (enable_i && !opened) open_trace();
+      opened = enable_i;
+      /* verilator lint_on BLKSEQ */
       if (framed) uscope_end_cycle(trace);
       stayed    <= '0;
       was_valid <= '0;
@@ -160,6 +169,7 @@ module tracer
     if (probe_i.retired_kind.forwarded) loads_forwarded_add(trace, 64'd1);
     if (probe_i.retired_kind.store) stores_add(trace, 64'd1);
     if (probe_i.retired_kind.muldiv) muldivs_add(trace, 64'd1);
+    if (probe_i.retired_kind.atomic) atomics_add(trace, 64'd1);
   endfunction
 
   function automatic void record_flush();
@@ -250,6 +260,10 @@ module tracer
       STALL_SERIALIZE: begin
         ev_stall(trace, STALL_REASON_SERIALIZE);
         stalls_serialize_add(trace, 64'd1);
+      end
+      STALL_ATOMIC: begin
+        ev_stall(trace, STALL_REASON_ATOMIC);
+        stalls_atomic_add(trace, 64'd1);
       end
       default: begin
         ev_stall(trace, STALL_REASON_WAIT_FOR_INTERRUPT);

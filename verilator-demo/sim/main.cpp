@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,34 +16,17 @@
 #include <unistd.h>
 
 #include "Vtop.h"
+#include "harness.h"
 #include "verilated.h"
 #include "workload.h"
 
 namespace {
-
-// Causes as in the privileged architecture (mcause), rtl/rv_pkg.sv.
-constexpr unsigned kCauseEcall = 11;
-
-// In the order of counter_e in rtl/rv_pkg.sv; the names are those of the counters in schema.yaml.
-const char *const kCounters[] = {
-    "cycles",          "fetched_insns",      "committed_insns",    "squashed_insns",           "flushes",
-    "branches",        "branches_taken",     "jumps",              "mispredicts",              "loads",
-    "stores",          "loads_forwarded",    "muldivs",            "icache_misses",            "dcache_accesses",
-    "dcache_misses",   "exceptions",         "interrupts",         "stalls_load_use",          "stalls_mul_div",
-    "stalls_icache_miss", "stalls_dcache_miss", "stalls_store_buffer_full", "stalls_store_drain", "stalls_serialize",
-    "stalls_wait_for_interrupt"};
 
 struct Options {
   std::string firmware;
   std::string report;
   uint64_t max_cycles = 20'000'000;
   bool quiet = false;
-};
-
-// What the simulator's thread spent on the cycles alone, opening and closing of the trace left out.
-struct Cost {
-  uint64_t wall_ns = 0;
-  uint64_t cpu_ns = 0;
 };
 
 struct Outcome {
@@ -55,28 +37,12 @@ struct Outcome {
   std::vector<uint32_t> registers;
 };
 
-std::string default_firmware() {
-  char path[4096];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-  if (length < 0) return "firmware/firmware.hex";
-  std::string exe(path, static_cast<size_t>(length));
-  const std::string folder = exe.substr(0, exe.rfind('/'));
-  return folder + "/../firmware/firmware.hex";
-}
-
 [[noreturn]] void usage(const std::string &wrong) {
   std::fprintf(stderr,
                "%s\nusage: Vtop [+firmware=FILE] [+report=FILE] [+max-cycles=N] [+quiet] [+notrace] [+schema=FILE] "
                "[+trace=NAME]\n",
                wrong.c_str());
   std::exit(2);
-}
-
-bool take(const std::string &arg, const char *prefix, std::string *value) {
-  const std::string p(prefix);
-  if (arg.compare(0, p.size(), p) != 0) return false;
-  *value = arg.substr(p.size());
-  return true;
 }
 
 Options parse(int argc, char **argv) {
@@ -96,18 +62,10 @@ Options parse(int argc, char **argv) {
       usage("unknown argument: " + arg);
     }
   }
-  if (options.firmware.empty()) options.firmware = default_firmware();
+  if (options.firmware.empty()) options.firmware = firmware_file("firmware.hex");
   if (access(options.firmware.c_str(), R_OK) != 0) usage("cannot read the program image " + options.firmware);
   return options;
 }
-
-uint64_t read_clock(clockid_t clock) {
-  timespec time;
-  clock_gettime(clock, &time);
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
-}
-
-Cost now() { return {read_clock(CLOCK_MONOTONIC), read_clock(CLOCK_THREAD_CPUTIME_ID)}; }
 
 class Bench {
  public:
@@ -122,12 +80,12 @@ class Bench {
     const Cost before = now();
     for (uint64_t cycle = 0; cycle < max_cycles && !top_.halted_o; cycle++) clock(&outcome);
     const Cost after = now();
-    outcome.cost = {after.wall_ns - before.wall_ns, after.cpu_ns - before.cpu_ns};
+    outcome.cost = after - before;
     outcome.halted = top_.halted_o;
     // One cycle more: what the last edge did is seen, and traced, in the cycle after it.
     if (outcome.halted) clock(&outcome);
     for (unsigned i = 0; i < 32; i++) outcome.registers.push_back(read_register(i));
-    for (unsigned i = 0; i < sizeof kCounters / sizeof *kCounters; i++) outcome.counters.push_back(read_counter(i));
+    for (unsigned i = 0; i < kNumCounters; i++) outcome.counters.push_back(read_counter(i));
     return outcome;
   }
 
@@ -173,21 +131,10 @@ std::string to_json(Bench &top, const Outcome &outcome, uint32_t expected, bool 
   json += ",\"pc\":" + std::to_string(top->halt_pc_o);
   json += ",\"tval\":" + std::to_string(top->halt_tval_o);
   json += ",\"result\":" + (top->result_valid_o ? std::to_string(top->result_o) : std::string("null"));
-  json += ",\"expected\":" + std::to_string(expected) + ",\"counters\":{";
-  for (size_t i = 0; i < outcome.counters.size(); i++) {
-    json += (i ? ",\"" : "\"") + std::string(kCounters[i]) + "\":\"" + std::to_string(outcome.counters[i]) + "\"";
-  }
-  json += "},\"registers\":[";
-  for (size_t i = 0; i < outcome.registers.size(); i++) json += (i ? "," : "") + std::to_string(outcome.registers[i]);
-  json += "],\"wall_ns\":\"" + std::to_string(outcome.cost.wall_ns) + "\",\"cpu_ns\":\"";
+  json += ",\"expected\":" + std::to_string(expected) + ",\"counters\":" + counters_to_json(kCounters, outcome.counters);
+  json += ",\"registers\":" + registers_to_json(outcome.registers);
+  json += ",\"wall_ns\":\"" + std::to_string(outcome.cost.wall_ns) + "\",\"cpu_ns\":\"";
   return json + std::to_string(outcome.cost.cpu_ns) + "\"}";
-}
-
-bool write_report(const std::string &path, const std::string &json) {
-  std::FILE *file = std::fopen(path.c_str(), "w");
-  if (!file) return false;
-  const bool written = std::fprintf(file, "%s\n", json.c_str()) > 0;
-  return std::fclose(file) == 0 && written;
 }
 
 // Says on stderr what is wrong; true when nothing is.

@@ -46,6 +46,7 @@ export const ERROR_CODES = {
   OP_STRING: 'A string is too long or not valid UTF-8, or a string index was never defined.',
   OP_SNAPSHOT: 'A checkpoint snapshot has the wrong size or is outside a checkpoint callback.',
   OP_HANDLE: 'The trace handle is not one of an open trace.',
+  OP_SCOPE: 'A scope path is not in the schema, or its recording cannot be switched.',
   // -- writing
   WRITER_DIRECTORY: 'The output directory does not exist or cannot be written.',
   WRITER_EXISTS: 'The file exists and may not be replaced.',
@@ -83,6 +84,8 @@ export const ERROR_CODES = {
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   BRIDGE_FINALIZED: 'The daemon was told to finalize its traces while this one was open.',
   BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
+  BRIDGE_TRIGGER:
+    'A trigger of the flight recorder is malformed or names what the schema of the trace does not have.',
   // -- verify and recover
   VERIFY_CHECKPOINT: 'A checkpoint differs from the state that replaying the frames before it gives.',
   VERIFY_SNAPSHOT: 'A checkpoint holds a snapshot that the model supplied and that differs from replay.',

@@ -35,7 +35,7 @@ function toJson(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, toJson(entry)]));
 }
 
-const MAPS = new Set(['dut', 'vars', 'reasons']);
+const MAPS = new Set(['dut', 'vars', 'reasons', 'disabled', 'traces']);
 const WIDE = new Set([
   'start',
   'frames',
@@ -46,6 +46,10 @@ const WIDE = new Set([
   'bytes',
   'total_time_ps',
   'lost',
+  'skipped',
+  'time_ps',
+  'unacked',
+  'rate',
 ]);
 
 /** The inverse: the message a program would build. */
@@ -78,7 +82,8 @@ describe('golden control messages', () => {
 
   it('has every type of message of the contract', () => {
     const types = new Set(good.map(({ vector }) => vector.message?.t));
-    const wanted = 'ack close closed error flush hello open opened ping pong stalled welcome';
+    const wanted =
+      'ack close closed control controlled ctl ctl_done error flush hello open opened ping pong stalled welcome';
     expect([...types].sort().join(' ')).toBe(wanted);
   });
 

@@ -15,6 +15,8 @@ export class Connection {
   lastHeard = Date.now();
   /** Of `open` messages that are being answered. */
   openingBytes = 0;
+  /** Of its traces, when neither they nor its process name a run. */
+  runId: Uint8Array | null = null;
 
   constructor(
     readonly routingId: Buffer,
@@ -22,6 +24,8 @@ export class Connection {
     readonly client: string,
     /** null when no such process was found on this machine: then its end cannot be seen either. */
     readonly process: ProcessName | null,
+    /** As it says, wherever that is. */
+    readonly pid: number,
   ) {}
 }
 
@@ -40,7 +44,8 @@ export class Connections {
     const known = this.get(routingId);
     if (known) return known;
     const name: ProcessName = { pid: hello.pid, start: hello.start };
-    const connection = new Connection(Buffer.from(routingId), hello.client, isRunning(name) ? name : null);
+    const local = isRunning(name) ? name : null;
+    const connection = new Connection(Buffer.from(routingId), hello.client, local, hello.pid);
     if (this.byId.size >= MAX_CONNECTIONS) this.forgetOldest();
     this.byId.set(routingId.toString('latin1'), connection);
     return connection;

@@ -27,10 +27,14 @@ export class DaemonChild {
   private settleReady: { resolve(): void; reject(error: Error): void } | null = null;
   private settleDone: (() => void) | null = null;
 
-  /** @param command program and arguments of the daemon, which talks over Node's channel */
+  /**
+   * @param command program and arguments of the daemon, which talks over Node's channel
+   * @param environment added to that of this process
+   */
   constructor(
     private readonly command: readonly string[],
     private readonly events: DaemonChildEvents,
+    private readonly environment: Readonly<Record<string, string>> = {},
   ) {}
 
   /** Resolves when the daemon listens. @throws UscopeError why it could not start */
@@ -76,6 +80,7 @@ export class DaemonChild {
       detached: true,
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       serialization: 'advanced',
+      env: { ...process.env, ...this.environment },
     });
     this.child = child;
     child.on('message', (message: HostMessage) => this.received(message));

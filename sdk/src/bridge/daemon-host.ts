@@ -1,14 +1,15 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { resumeTrace, type SummarizerFactory } from '../writer/index.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
+import { announceDaemon } from './daemon-file.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
+import { runOfEnvironment } from './run-identity.js';
 import type { Session } from './session.js';
-import { NO_SCHEMA } from './sink.js';
+import { fileSinks, NO_SCHEMA } from './sink.js';
 import { traceLines } from './summary.js';
 
-export type DaemonHostOptions = Omit<DaemonOptions, 'events'>;
+export type DaemonHostOptions = Omit<DaemonOptions, 'events' | 'run'>;
 
 const PROGRESS_MS = 200;
 const TROUBLE_LINES = 20;
@@ -30,12 +31,15 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
   const seen = new Set<string>();
   let daemon: Daemon;
   try {
-    daemon = await Daemon.start({ ...options, events: eventsFor(reporter, seen) });
+    // A daemon of its own is for many runs, whatever its environment says.
+    const run = supervised ? runOfEnvironment() : null;
+    daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen) });
   } catch (error) {
     if (!supervised) throw error;
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
     return;
   }
+  const withdraw = announceDaemon(options.outputDirectory, daemon.endpoint, options.keys !== undefined);
   const end = endSignal(daemon, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
@@ -43,9 +47,10 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
   clearInterval(progress);
   await daemon.finalize();
   for (const trace of unfinished) {
-    if (!seen.has(trace.session)) await recover(trace, options.summarizer, reporter);
+    if (!seen.has(trace.session)) await recover(trace, options, reporter);
   }
   await daemon.stop();
+  withdraw();
   if (supervised) await leave({ type: 'done' });
 }
 
@@ -55,7 +60,13 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
     onOpen: (session, schema, resumed) => {
       seen.add(nameOf(session).session);
       const periodPs = schema.clocks[0]?.periodPs ?? 0;
-      reporter.tell({ type: 'opened', ...nameOf(session), resumed, periodPs });
+      reporter.tell({
+        type: 'opened',
+        ...nameOf(session),
+        resumed,
+        periodPs,
+        core: session.init.core ?? null,
+      });
     },
     onStall: (session, error) => {
       reporter.tell({
@@ -71,6 +82,7 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
         ...nameOf(session),
         stats,
         reasons,
+        skipped: session.control.skipped,
         failure: failure && failureOf(failure),
         isDrained: session.isDrained,
       });
@@ -113,12 +125,12 @@ function tellProgress(daemon: Daemon, reporter: Reporter): void {
 /** Finalizes a trace whose client has gone while no daemon was there. */
 async function recover(
   trace: TraceName,
-  summarizer: SummarizerFactory | undefined,
+  { summarizer, sinks = fileSinks }: DaemonHostOptions,
   reporter: Reporter,
 ): Promise<void> {
   const sessionId = Buffer.from(trace.session, 'hex');
   try {
-    const writer = await resumeTrace({ path: trace.path, schema: NO_SCHEMA, sessionId, summarizer });
+    const writer = await sinks.resume({ path: trace.path, schema: NO_SCHEMA, sessionId, summarizer });
     if (!writer)
       throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
         file: trace.path,

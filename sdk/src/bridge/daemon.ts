@@ -8,6 +8,7 @@ import type { Schema } from '../format/types.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
+import { Controls } from './controls.js';
 import { Gatekeeper, type ServerKeys } from './curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
@@ -15,12 +16,14 @@ import { Orphans } from './orphans.js';
 import { Outbox } from './outbox.js';
 import {
   type CloseMessage,
+  type CtlMessage,
   type DaemonMessage,
   MAX_CONTROL_BYTES,
   type OpenMessage,
   PROTOCOL_VERSION,
 } from './protocol.js';
 import { clientLost, Registry, type RegistryOptions } from './registry.js';
+import { type RunIdentity, Runs } from './run-identity.js';
 import type { Session, SessionLink } from './session.js';
 import { outputRoot } from './trace-name.js';
 import { PRODUCT } from './version.js';
@@ -32,6 +35,8 @@ export interface DaemonOptions extends Partial<RegistryOptions> {
   /** A tcp endpoint that only clients with these keys may use. */
   readonly keys?: ServerKeys | undefined;
   readonly events?: DaemonEvents | undefined;
+  /** The run that this daemon is for: of clients that name none. */
+  readonly run?: RunIdentity | null | undefined;
 }
 
 export interface DaemonEvents {
@@ -55,6 +60,8 @@ const MESSAGE_SLACK = 64 * 1024;
 /** Bytes of `open` messages that are being answered, of one connection and of all; more are refused. */
 const MAX_OPENING_BYTES = 64 * 1024 * 1024;
 const MAX_OPENING_BYTES_OF_ALL = 4 * MAX_OPENING_BYTES;
+/** From outside (`ctl`), at a time. */
+const MAX_COMMANDS = 256;
 /** Bytes taken in before timers, files and other sockets get their turn. */
 const BYTES_PER_TURN = 1024 * 1024;
 /** Before the end: how long nothing may have come, and how long that is waited for. */
@@ -90,11 +97,18 @@ export class Daemon {
   private readonly orphans = new Orphans();
   private readonly adoptions = new Set<Promise<void>>();
   private readonly registry: Registry;
+  private readonly runs: Runs;
   /** The connection that each session was opened on last. */
   private readonly owners = new WeakMap<Session, Connection>();
+  private readonly controls = new Controls(
+    () => this.sessions,
+    (session) => this.isGone(session),
+  );
   private loop: Promise<void> = Promise.resolve();
   private watch: NodeJS.Timeout | undefined;
   private openingBytes = 0;
+  /** From outside, that are being carried out. */
+  private commands = 0;
   private lastReceived = 0;
   private nextTrace = 1;
   // Not the numbers of a daemon before this one: what was meant for that one must not fit here.
@@ -103,7 +117,8 @@ export class Daemon {
   private readonly events: DaemonEvents;
 
   private constructor(options: DaemonOptions) {
-    const { events = {}, keys } = options;
+    const { events = {}, keys, run = null } = options;
+    this.runs = new Runs(run);
     this.events = events;
     this.gatekeeper = keys ? new Gatekeeper(keys) : null;
     this.router = new Router({
@@ -124,6 +139,7 @@ export class Daemon {
           for (const forgotten of this.registry.forgetEnded()) this.unlink(forgotten);
         },
         isAbandoned: (session) => this.isAbandoned(session),
+        holderOf: (session) => this.holderOf(session),
       },
     );
   }
@@ -145,7 +161,15 @@ export class Daemon {
       'BRIDGE_FINALIZED',
       'the daemon was told to finalize its traces; the file holds what had arrived',
     );
-    await Promise.all(this.sessions.map((session) => session.finalize(status, reason)));
+    await Promise.all(
+      this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),
+    );
+  }
+
+  /** Its client runs on, and may find the next daemon. */
+  private mayReturn(session: Session): boolean {
+    const { process = null } = this.owners.get(session) ?? {};
+    return process !== null && isRunning(process);
   }
 
   /** Stops waiting for disk space, in every trace. */
@@ -242,6 +266,11 @@ export class Daemon {
       this.send(routingId, { t: 'welcome', v: PROTOCOL_VERSION, daemon: PRODUCT, pid: process.pid });
     } else if (message.t === 'open') {
       void this.open(routingId, message, bytes.length);
+    } else if (message.t === 'controlled') {
+      const session = this.connections.get(routingId)?.traces.get(message.trace);
+      if (session?.link?.epoch === message.epoch) session.control.controlled(message);
+    } else if (message.t === 'ctl') {
+      void this.ctl(Buffer.from(routingId), message);
     } else if (message.t === 'flush') {
       this.connections.get(routingId)?.traces.get(message.trace)?.flush(message.epoch);
     } else {
@@ -256,7 +285,7 @@ export class Daemon {
     try {
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
       this.checkOpening(connection);
-      const session = await this.registry.find(message);
+      const session = await this.registry.find(message, this.runs.of(message.run, connection));
       session.open(message.req, this.link(connection, session), message.memory === true);
     } catch (error) {
       this.sendError(routingId, error, message.req);
@@ -264,6 +293,22 @@ export class Daemon {
     } finally {
       this.openingBytes -= size;
       if (connection) connection.openingBytes -= size;
+    }
+  }
+
+  /** A command from outside: any peer that may open traces may give it. */
+  private async ctl(routingId: Buffer, message: CtlMessage): Promise<void> {
+    try {
+      if (this.commands >= MAX_COMMANDS)
+        throw new UscopeError('BRIDGE_LIMIT', `${MAX_COMMANDS} commands are being carried out; try again`);
+      this.commands++;
+      try {
+        this.send(routingId, await this.controls.perform(message));
+      } finally {
+        this.commands--;
+      }
+    } catch (error) {
+      this.sendError(routingId, error, message.req);
     }
   }
 
@@ -335,6 +380,7 @@ export class Daemon {
   }
 
   private watchClients(): void {
+    this.controls.sample();
     this.adoptOrphans();
     for (const connection of this.connections.takeDead()) {
       for (const session of connection.traces.values()) {
@@ -343,12 +389,23 @@ export class Daemon {
     }
   }
 
+  /** Whether the process of a session's client is known to have ended. */
+  private isGone(session: Session): boolean {
+    const { process } = this.owners.get(session) ?? {};
+    return process != null && !isRunning(process);
+  }
+
   /** Whether the session's process has ended, and everything it sent has been taken in. */
   private async isAbandoned(session: Session): Promise<boolean> {
     const connection = this.owners.get(session);
     if (!connection?.process || isRunning(connection.process)) return false;
     while (Date.now() - connection.lastHeard < QUIET_MS) await delay(QUIET_MS / 2);
     return true;
+  }
+
+  private holderOf(session: Session): string {
+    const connection = this.owners.get(session);
+    return connection ? `process ${connection.pid} (${connection.client})` : 'another session';
   }
 
   /** What a client sent before it ended may still be in the socket. */

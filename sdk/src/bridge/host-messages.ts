@@ -17,7 +17,13 @@ export type HostMessage =
   | { readonly type: 'ready'; readonly endpoint: string }
   /** It could not start. */
   | { readonly type: 'refused'; readonly failure: Failure }
-  | (TraceName & { readonly type: 'opened'; readonly resumed: boolean; readonly periodPs: number })
+  | (TraceName & {
+      readonly type: 'opened';
+      readonly resumed: boolean;
+      readonly periodPs: number;
+      /** Core index; null: not one of several. */
+      readonly core: number | null;
+    })
   | { readonly type: 'stalled'; readonly session: string; readonly failure: Failure | null }
   | { readonly type: 'progress'; readonly traces: readonly TraceProgress[] }
   | (TraceName & {
@@ -27,6 +33,8 @@ export type HostMessage =
       /** Its client is gone and everything it had completed was taken from its memory. */
       readonly isDrained?: boolean;
       readonly reasons: readonly (readonly [code: string, count: bigint])[];
+      /** Items left out because their scope was disabled. */
+      readonly skipped?: bigint;
     })
   /** A trace was not opened, or what a daemon before this one left could not be finalized. */
   | { readonly type: 'trouble'; readonly name: string; readonly failure: Failure }

@@ -6,8 +6,9 @@ import { open } from 'node:fs/promises';
 import { decodeHeader, Flag, HEADER_SIZE } from '../format/header.js';
 import { decodePreamble } from '../format/preamble.js';
 import { SessionStatus } from '../format/session-chunk.js';
+import { headerPath, spoolDirectory } from '../writer/ring/index.js';
 import { ClientMemory } from './client-memory.js';
-import { existingTraceFile } from './trace-name.js';
+import { existingSpoolPath, existingTraceFile } from './trace-name.js';
 
 export interface Orphan {
   readonly sessionId: Uint8Array;
@@ -28,8 +29,7 @@ export class Orphans {
   async find(outputDirectory: string): Promise<void> {
     for (const memory of ClientMemory.all()) {
       const { sessionId, traceName } = memory;
-      const path = await existingTraceFile(outputDirectory, traceName);
-      const state = path === null ? 'foreign' : await stateOf(path, sessionId);
+      const { path, state } = await find(outputDirectory, traceName, sessionId);
       if (path !== null && state === 'unclosed')
         this.candidates.push({ sessionId, name: traceName, path, memory });
       else discard(memory, state === 'closed');
@@ -55,14 +55,29 @@ export class Orphans {
   }
 }
 
+/** The trace's file, or the file in place of which there is the spool of a flight recorder. */
+async function find(
+  outputDirectory: string,
+  name: string,
+  sessionId: Uint8Array,
+): Promise<{ path: string | null; state: TraceState }> {
+  const spooled = await existingSpoolPath(outputDirectory, name);
+  if (spooled !== null && (await stateOf(headerPath(spoolDirectory(spooled)), sessionId)) === 'unclosed')
+    return { path: spooled, state: 'unclosed' };
+  const path = await existingTraceFile(outputDirectory, name);
+  return { path, state: path === null ? 'foreign' : await stateOf(path, sessionId) };
+}
+
 /** A client that was killed behind its close has left nothing that is not in the file. */
 function discard(memory: ClientMemory, isClosed: boolean): void {
   if (isClosed && memory.isAbandoned) memory.remove();
   memory.close();
 }
 
+type TraceState = 'foreign' | 'unclosed' | 'closed';
+
 /** What a trace file is to a session. */
-async function stateOf(path: string, sessionId: Uint8Array): Promise<'foreign' | 'unclosed' | 'closed'> {
+async function stateOf(path: string, sessionId: Uint8Array): Promise<TraceState> {
   const file = await open(path, 'r');
   try {
     const read = async (length: number, position: number): Promise<Uint8Array> =>
@@ -71,7 +86,8 @@ async function stateOf(path: string, sessionId: Uint8Array): Promise<'foreign' |
     const size = Math.min(header.preambleEnd, MAX_PREAMBLE_BYTES) - HEADER_SIZE;
     const { session } = decodePreamble(await read(size, HEADER_SIZE), header.versionMinor);
     if (session === null || !Buffer.from(session.sessionId).equals(sessionId)) return 'foreign';
-    const isClosed = (header.flags & Flag.COMPLETE) !== 0 && session.status === SessionStatus.CLOSED;
+    const hasClosed = session.status === SessionStatus.CLOSED || session.status === SessionStatus.RING;
+    const isClosed = (header.flags & Flag.COMPLETE) !== 0 && hasClosed;
     return isClosed && session.lost === 0n ? 'closed' : 'unclosed';
   } catch {
     return 'foreign'; // no trace, or not one whose creation was completed

@@ -85,8 +85,10 @@ export class Progress {
     const now = this.now();
     if (now - this.lastDrawn < (this.terminal ? REDRAW_MS : PLAIN_LINE_MS)) return;
     this.lastDrawn = now;
-    const parts = [...this.traces.values()].filter(({ stats }) => stats).map((trace) => describe(trace, now));
+    const shown = [...this.traces.values()].filter(({ stats }) => stats);
+    const parts = shown.map((trace) => describe(trace, now));
     if (parts.length === 0) return;
+    if (parts.length > 1) parts.unshift(describeAll(shown));
     if (this.terminal) this.redraw(parts);
     else for (const part of parts) this.output.write(`uscope: ${part}\n`);
   }
@@ -95,11 +97,17 @@ export class Progress {
   private redraw(parts: string[]): void {
     // A terminal that does not know its size reports 0.
     const width = (this.output.columns || DEFAULT_COLUMNS) - 1;
-    const count = parts.length > 1 ? `${parts.length} traces | ` : '';
-    const line = `${count}${parts.join(' | ')}`;
+    const line = parts.join(' | ');
     this.output.write(`${CLEAR_LINE}${line.length > width ? `${line.slice(0, width - 1)}…` : line}\r`);
     this.drawn = true;
   }
+}
+
+/** After each of them: their rates are those of now. */
+function describeAll(traces: readonly Shown[]): string {
+  const rate = traces.reduce((sum, trace) => sum + trace.rate, 0);
+  const bytes = traces.reduce((sum, { stats }) => sum + stats!.bytes, 0n);
+  return `${traces.length} traces: ${formatRate(rate)} items/s, ${formatBytes(bytes)}`;
 }
 
 function describe(trace: Shown, now: number): string {

@@ -27,6 +27,8 @@ const SHORT = 1024;
 const LONG = 64 * 1024;
 const SHA256_HEX = 64;
 const label = text(SHORT);
+/** Scope paths (docs/control.md). */
+const scopes = entries(flag);
 const message = text(LONG);
 
 /** `stats` of `closed`. `status` is the session status as in the file's session chunk (1 closed, 2 client lost, ...). */
@@ -41,6 +43,23 @@ const STATS = {
   total_time_ps: u64,
   rejected: u64,
   lost: u64,
+} satisfies Fields;
+
+/** A trace in `ctl_done`: what has become of the command, and how the trace stands. `rate` is items per second. */
+const CONTROLLED_TRACE = {
+  outcome: label,
+  code: optional(label),
+  msg: optional(message),
+  state: label,
+  path: text(LONG),
+  time_ps: u64,
+  frames: u64,
+  items: u64,
+  bytes: u64,
+  unacked: u64,
+  rate: u64,
+  disabled: scopes,
+  skipped: u64,
 } satisfies Fields;
 
 export const CLIENT_MESSAGES = {
@@ -67,6 +86,24 @@ export const CLIENT_MESSAGES = {
     strings: u64,
     rejected: optional(u64),
     reasons: optional(entries(u64)),
+    skipped: optional(u64),
+  },
+  controlled: {
+    trace: u32,
+    epoch: u32,
+    done: u32,
+    disabled: scopes,
+    skipped: u64,
+    code: optional(label),
+    msg: optional(message),
+  },
+  ctl: {
+    req: u32,
+    action: label,
+    trace: optional(label),
+    scope: optional(label),
+    text: optional(label),
+    timeout_ms: optional(u32),
   },
   flush: { trace: u32, epoch: u32 },
   ping: {},
@@ -98,6 +135,15 @@ export const DAEMON_MESSAGES = {
     retry: optional(flag),
   },
   closed: { trace: u32, session: id, stats: group(STATS) },
+  control: {
+    trace: u32,
+    epoch: u32,
+    number: u32,
+    action: label,
+    scope: optional(label),
+    text: optional(label),
+  },
+  ctl_done: { req: u32, traces: entries(group(CONTROLLED_TRACE)) },
   pong: {},
 } satisfies Record<string, Fields>;
 
@@ -117,4 +163,8 @@ export type CloseMessage = ClientTable['close'];
 export type OpenedMessage = DaemonTable['opened'];
 export type ErrorMessage = DaemonTable['error'];
 export type ClosedMessage = DaemonTable['closed'];
+export type ControlledMessage = ClientTable['controlled'];
+export type CtlMessage = ClientTable['ctl'];
+export type CtlDoneMessage = DaemonTable['ctl_done'];
+export type ControlledTrace = MessageOf<typeof CONTROLLED_TRACE>;
 export type WireStats = MessageOf<typeof STATS>;

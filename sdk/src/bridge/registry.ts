@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
-import { type ParsedSchema, parseSchema, schemaFingerprint } from '../schema/index.js';
+import { type ParsedSchema, parseSchema, schemaFingerprint, withControlEvent } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
   type SummarizerFactory,
@@ -13,6 +13,7 @@ import type { PathLock } from '../writer/path-lock.js';
 import { type Durability, paceOf } from './durability.js';
 import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
+import { type RunIdentity, runProperties } from './run-identity.js';
 import { Session, type SessionEvents } from './session.js';
 import { fileSinks, NO_SCHEMA, type SinkFactory, type TraceSink } from './sink.js';
 import { traceFilePath } from './trace-name.js';
@@ -43,6 +44,8 @@ export interface RegistryEvents extends SessionEvents {
   onOpen(session: Session, schema: Schema, resumed: boolean): void;
   /** Whether the client of a session is known to have ended. */
   isAbandoned(session: Session): Promise<boolean>;
+  /** Who writes a session, for messages. */
+  holderOf(session: Session): string;
 }
 
 export class Registry {
@@ -74,16 +77,16 @@ export class Registry {
   }
 
   /**
-   * The session that an `open` asks for: one known here, one continued from its file, or a new one.
+   * The session that an `open` asks for: one known here, one continued from its file, or a new one, which is part of the `run`.
    * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, SCHEMA_*, WRITER_*
    */
-  async find(message: OpenMessage): Promise<Session> {
+  async find(message: OpenMessage, run: RunIdentity): Promise<Session> {
     const path = await traceFilePath(this.options.outputDirectory, message.name);
     return this.inTurn(path, async () => {
       const known = this.get(message.session);
       if (known) return sameTrace(known, message.name);
-      await this.makeRoom(path, message.name);
-      return this.start(path, message);
+      await this.makeRoom(path, message);
+      return this.start(path, message, run);
     });
   }
 
@@ -141,20 +144,16 @@ export class Registry {
   }
 
   /** Waits for a session that is ending, ends one whose client is gone, and refuses to disturb any other. */
-  private async makeRoom(path: string, name: string): Promise<void> {
+  private async makeRoom(path: string, message: OpenMessage): Promise<void> {
     const holder = this.byPath.get(path);
     if (!holder || holder.isEnded) return;
     if (holder.isEnding) return holder.ended;
     if (await this.events.isAbandoned(holder))
       return holder.finalize(SessionStatus.CLIENT_LOST, clientLost());
-    throw new UscopeError(
-      'BRIDGE_NAME_BUSY',
-      `another session writes the trace "${name}"; wait for its end or choose another name`,
-      { file: path },
-    );
+    throw nameBusy(message, this.events.holderOf(holder), holder.init.core, path);
   }
 
-  private async start(path: string, message: OpenMessage): Promise<Session> {
+  private async start(path: string, message: OpenMessage, run: RunIdentity): Promise<Session> {
     const { options } = this;
     if (this.open().length + this.starting >= options.maxTraces) {
       throw new UscopeError(
@@ -163,20 +162,21 @@ export class Registry {
       );
     }
     const parsed = this.schemaOf(message);
-    const dut = mergeDut(parsed.dut, message.dut ?? []);
+    const core = coreOf(message);
+    const dut = mergeDut(mergeDut(parsed.dut, message.dut ?? []), runProperties(run, core));
     const intervalPs = message.interval_ps || options.checkpointIntervalPs || DEFAULT_CHECKPOINT_INTERVAL_PS;
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
-    const session = new Session({ id, name, dut, intervalPs, credit, pace }, this.events);
+    const session = new Session({ id, name, core, dut, intervalPs, credit, pace }, this.events);
     const writerOptions: WriterOptions = {
       path,
-      schema: parsed.schema,
+      schema: withControlEvent(parsed.schema),
       dut,
       checkpointIntervalPs: intervalPs,
       compression: options.compression,
       sessionId: id,
-      runId: message.run,
+      runId: run.id,
       coreIndex: message.core,
       summarizer: options.summarizer,
       creditBytes: credit,
@@ -246,8 +246,34 @@ export class Registry {
 }
 
 /** `core` comes with the core index, unless it is given as a variable. */
-function variablesOf({ core = NO_CORE, vars = [] }: OpenMessage): Record<string, string> {
-  return { ...(core === NO_CORE ? {} : { core: String(core) }), ...Object.fromEntries(vars) };
+function variablesOf(message: OpenMessage): Record<string, string> {
+  const core = coreOf(message);
+  return { ...(core === undefined ? {} : { core: String(core) }), ...Object.fromEntries(message.vars ?? []) };
+}
+
+function coreOf({ core }: OpenMessage): number | undefined {
+  return core === NO_CORE ? undefined : core;
+}
+
+/** Names both sides: usually they are two cores of one model that were given the same name. */
+function nameBusy(
+  message: OpenMessage,
+  holder: string,
+  holderCore: number | undefined,
+  path: string,
+): UscopeError {
+  const core = coreOf(message);
+  const asks = core === undefined ? 'a second open' : `core ${core}`;
+  const writes = holderCore === undefined ? holder : `core ${holderCore} of ${holder}`;
+  const advice =
+    core === undefined && holderCore === undefined
+      ? 'choose another name, or wait for its end'
+      : 'give each core a name of its own, or wait for its end';
+  return new UscopeError(
+    'BRIDGE_NAME_BUSY',
+    `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,
+    { file: path },
+  );
 }
 
 /** Ids in generated code are those of one schema: with another they would write wrong data without a sound. */

@@ -13,6 +13,7 @@ import { type DataHeader, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
 import { messageError } from './fields.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
+import { SessionControl } from './session-control.js';
 import type { TraceSink } from './sink.js';
 import { wireError } from './wire-error.js';
 
@@ -27,6 +28,8 @@ export interface SessionLink {
 export interface SessionInit {
   readonly id: Uint8Array;
   readonly name: string;
+  /** Core index; absent: not one of several. */
+  readonly core?: number | undefined;
   readonly dut: DutProperties;
   readonly intervalPs: bigint;
   /** Agreed bytes the client may have unacknowledged. */
@@ -52,6 +55,8 @@ export class Session {
   /** The file's system has no room. */
   stalled: UscopeError | null = null;
   readonly ended: Promise<void>;
+  /** Commands from outside, and what is disabled. */
+  readonly control = new SessionControl(() => (this.isEnding ? null : this.link));
 
   /** null once the session has ended: what is remembered of it shall not hold the writer's memory. */
   private sink: TraceSink | null = null;
@@ -78,6 +83,8 @@ export class Session {
   /** Right after a resume messages may begin with frames that are durable already. */
   private catchingUp = false;
   private durableStrings = 0n;
+  /** The client lives, and may open the trace again. */
+  private mayReturn = false;
   /** Items received and not recorded, because the session had failed. */
   private lostItems = 0n;
 
@@ -117,6 +124,11 @@ export class Session {
     if (!this.sink)
       throw new UscopeError('BRIDGE_INTERNAL', `the session of "${this.init.name}" has no writer`);
     return this.sink;
+  }
+
+  /** Bytes of records received that are not acknowledged yet. */
+  get unacknowledgedBytes(): bigint {
+    return BigInt(this.unackedBytes + this.queuedBytes);
   }
 
   // -- what the writer reports
@@ -178,6 +190,7 @@ export class Session {
         path: this.stats.path,
         memory: offersMemory ? true : undefined,
       });
+      this.control.resume();
     });
   }
 
@@ -194,6 +207,7 @@ export class Session {
     this.run(async () => {
       if (!this.isEnding && this.isIncomplete(message)) return;
       this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
+      if (!this.isEnded) this.control.skipped = message.skipped ?? this.control.skipped;
       const { session, trace } = message;
       const tell = (): void => answer({ t: 'closed', trace, session, stats: wireStats(this.stats) });
       if (this.isEnded) tell();
@@ -202,13 +216,21 @@ export class Session {
   }
 
   /** Finalizes what is there, without the client. Resolves when that is done or has failed. */
-  finalize(status: SessionStatus, reason: UscopeError): Promise<void> {
+  finalize(status: SessionStatus, reason: UscopeError, mayReturn = false): Promise<void> {
     this.run(async () => {
       if (this.isEnded) return;
+      this.mayReturn = mayReturn;
       await this.drainMemory();
       await this.finish(status, 0n, () => this.sendError(reason));
     });
     return this.ended;
+  }
+
+  /** Of a flight recorder: makes a file of what it has kept, when everything received before is taken. */
+  trigger(label: string): void {
+    this.run(() => {
+      if (!this.isEnding) this.sink?.trigger?.(label);
+    });
   }
 
   /** Stops waiting for disk space. */
@@ -385,7 +407,12 @@ export class Session {
     this.init.pace?.end();
     const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
     try {
-      this.final = await sink.close({ status, rejected, lost: this.failure ? atLeastOne : 0n });
+      this.final = await sink.close({
+        status,
+        rejected,
+        lost: this.failure ? atLeastOne : 0n,
+        mayReturn: this.mayReturn,
+      });
     } catch (error) {
       this.failure ??= asUscopeError(error);
       this.final = sink.stats;
@@ -394,6 +421,7 @@ export class Session {
     if (this.isMemoryUseless || (this.isDrained && this.failure === null)) this.memory?.remove();
     this.memory?.close();
     this.memory = null;
+    this.control.end();
     tell?.();
     this.events.onEnd(this);
     this.resolveEnded();

@@ -28,6 +28,8 @@ export interface TraceSink {
   flush(): Promise<void>;
   close(end: SessionEnd): Promise<TraceStats>;
   abortWaiting(): void;
+  /** Of a flight recorder: makes a file of what it has kept. */
+  trigger?(label: string): void;
 }
 
 export interface SinkFactory {

@@ -3,12 +3,17 @@ import { relative } from 'node:path';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { TraceStats } from '../writer/index.js';
 import type { Failure } from './host-messages.js';
+import { ringLines } from './ring-lines.js';
 import { formatBytes, formatCount, formatTime } from './units.js';
 
 /** A trace as its supervisor knows it. */
 export interface TraceReport {
   readonly name: string;
   readonly path: string;
+  /** Index of the core it is about; null: not one of several. */
+  readonly core?: number | null | undefined;
+  /** Of the first clock, in ps; 0: unknown. */
+  readonly periodPs?: number | undefined;
   /** null: it was never finalized. */
   readonly stats: TraceStats | null;
   readonly failure: Failure | null;
@@ -16,12 +21,14 @@ export interface TraceReport {
   readonly reasons: readonly (readonly [code: string, count: bigint])[];
   /** Its client is gone and everything it had completed was taken from its memory. */
   readonly isDrained?: boolean | undefined;
+  /** Items left out because their scope was disabled. */
+  readonly skipped?: bigint | undefined;
 }
 
 /** How `uscope run` ends when a trace is not whole. */
 export const EXIT_LOSS = 3;
 
-const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
+export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   [SessionStatus.OPEN]: 'unfinished',
   [SessionStatus.CLOSED]: 'closed',
   [SessionStatus.CLIENT_LOST]: 'client lost',
@@ -36,6 +43,7 @@ export function lossesOf(report: TraceReport): string[] {
   if (failure) losses.push(failure.message);
   if (!stats) return [...losses, 'the file is unfinished: nobody could finalize it'];
   if (stats.lost > 0n) losses.push(`${formatCount(stats.lost)} items are lost`);
+  losses.push(...(stats.ring?.failures ?? []));
   if (stats.rejected > 0n) {
     const why = reasons.map(([code, count]) => `${code} ${formatCount(count)}`).join(', ');
     losses.push(`${formatCount(stats.rejected)} items were rejected${why ? ` (${why})` : ''}`);
@@ -48,14 +56,28 @@ export function lossesOf(report: TraceReport): string[] {
   return losses;
 }
 
+/** Whether the client was gone before it could close the trace. */
 function endedUnclosed({ stats }: TraceReport): boolean {
   return stats?.status === SessionStatus.CLIENT_LOST || stats?.status === SessionStatus.RECOVERED;
 }
 
 /** What is worth a line and no loss. */
-function remarksOf(report: TraceReport): string[] {
-  if (!endedUnclosed(report) || !report.isDrained) return [];
-  return ['its client ended without closing it; every cycle that it had completed is in the file'];
+export function remarksOf(report: TraceReport): string[] {
+  const { skipped = 0n, stats } = report;
+  const ring = stats?.ring ? ringLines(stats.ring) : [];
+  const asked =
+    skipped > 0n
+      ? [
+          `${formatCount(skipped)} items were not recorded, as asked: tracing was paused or their scope disabled`,
+        ]
+      : [];
+  if (!endedUnclosed(report) || !report.isDrained) return [...ring, ...asked];
+  const which = stats?.ring ? 'taken' : 'in the file';
+  return [
+    ...ring,
+    ...asked,
+    `its client ended without closing it; every cycle that it had completed is ${which}`,
+  ];
 }
 
 /** One line of numbers, one for each loss. */
@@ -87,7 +109,7 @@ export function exitStatus(simulator: number, reports: readonly TraceReport[], r
 }
 
 /** Relative to the working directory for what lies below it. */
-function shortPath(path: string): string {
+export function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
 }

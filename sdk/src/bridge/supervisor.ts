@@ -1,5 +1,4 @@
 /** `uscope run`: a daemon of its own, the simulator, and what is said and done when it ends. */
-import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,6 +9,9 @@ import { DaemonChild } from './daemon-child.js';
 import { MAX_IPC_PATH_BYTES } from './endpoint.js';
 import type { HostMessage, TraceName } from './host-messages.js';
 import { Progress, type ProgressOutput } from './progress.js';
+import { newRun, runEnvironment } from './run-identity.js';
+import { type RunSummary, writeRunJson } from './run-json.js';
+import { runLines } from './run-table.js';
 import { forwardSignals } from './signals.js';
 import { exitStatus, type TraceReport, traceLines } from './summary.js';
 
@@ -24,11 +26,15 @@ export interface RunOptions {
   readonly timeoutMs?: number | undefined;
   /** How long the clients wait for a daemon that does not answer. */
   readonly daemonTimeoutMs?: number | undefined;
+  /** Where the summary goes as JSON: a file, or `-` for stdout. */
+  readonly json?: string | undefined;
   /** Default: stderr. */
   readonly output?: ProgressOutput | undefined;
 }
 
 interface Trace extends TraceName {
+  readonly core: number | null;
+  readonly periodPs: number;
   report: TraceReport | null;
 }
 
@@ -46,7 +52,7 @@ const BIN = fileURLToPath(new URL('../../bin/uscope.js', import.meta.url));
 export async function supervise(options: RunOptions): Promise<number> {
   const directory = await privateDirectory();
   try {
-    return await new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`).run();
+    return await new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`).carryOut();
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -63,6 +69,11 @@ class Run {
   private readonly traces = new Map<string, Trace>();
   /** Traces that could not be opened, by name, and why. */
   private readonly refused = new Map<string, string>();
+  private readonly run = newRun();
+  private readonly startedAt = performance.now();
+  /** When the first trace was opened and the last one ended. */
+  private firstOpened: number | null = null;
+  private lastEnded = 0;
   private readonly progress: Progress;
   private readonly daemon: DaemonChild;
   private readonly output: ProgressOutput;
@@ -76,13 +87,14 @@ class Run {
     this.output = options.output ?? process.stderr;
     this.progress = new Progress(this.output);
     const command = [process.execPath, BIN, 'serve', '--endpoint', endpoint, ...options.serveArguments];
-    this.daemon = new DaemonChild(command, {
-      onMessage: (message) => this.heard(message),
-      onDeath: (how, final) => this.daemonDied(how, final),
-    });
+    const events = {
+      onMessage: (message: HostMessage) => this.heard(message),
+      onDeath: (how: string, final: boolean) => this.daemonDied(how, final),
+    };
+    this.daemon = new DaemonChild(command, events, runEnvironment(this.run));
   }
 
-  async run(): Promise<number> {
+  async carryOut(): Promise<number> {
     await this.daemon.start();
     let status: number;
     const signals = forwardSignals((signal) => this.progress.note(signal));
@@ -109,7 +121,7 @@ class Run {
     const { daemonTimeoutMs: timeoutMs } = this.options;
     const env: Record<string, string> = {
       USCOPE_ENDPOINT: this.endpoint,
-      USCOPE_RUN_ID: randomBytes(16).toString('hex'),
+      ...runEnvironment(this.run),
       ...(timeoutMs === undefined ? {} : { USCOPE_TIMEOUT_MS: String(timeoutMs) }),
     };
     const settings: Options = { stdio: 'inherit', env, reject: false, forceKillAfterDelay: false };
@@ -153,10 +165,11 @@ class Run {
 
   private heard(message: HostMessage): void {
     if (message.type === 'opened') {
-      const { name, path, session } = message;
-      this.traces.set(session, { name, path, session, report: null });
+      const { name, path, session, core, periodPs } = message;
+      this.traces.set(session, { name, path, session, core, periodPs, report: null });
+      this.firstOpened ??= performance.now();
       this.refused.delete(name);
-      this.progress.opened(session, name, message.periodPs);
+      this.progress.opened(session, name, periodPs);
     } else if (message.type === 'progress') {
       for (const { session, stats } of message.traces) this.progress.update(session, stats);
     } else if (message.type === 'stalled') {
@@ -165,8 +178,15 @@ class Run {
     } else if (message.type === 'trouble') {
       this.refused.set(message.name, message.failure.message);
     } else if (message.type === 'ended') {
-      const { name, path, session } = message;
-      this.traces.set(session, { name, path, session, report: message });
+      const { session } = message;
+      const { core = null, periodPs = 0 } = this.traces.get(session) ?? {};
+      this.traces.set(session, {
+        ...nameOf(message),
+        core,
+        periodPs,
+        report: { ...message, core, periodPs },
+      });
+      this.lastEnded = performance.now();
       this.progress.ended(session);
     }
   }
@@ -198,16 +218,34 @@ class Run {
 
   private conclude(status: number): number {
     const reports = [...this.traces.values()].map(
-      ({ name, path, report }): TraceReport =>
-        report ?? { name, path, stats: null, failure: null, reasons: [] },
+      ({ name, path, core, periodPs, report }): TraceReport =>
+        report ?? { name, path, core, periodPs, stats: null, failure: null, reasons: [] },
     );
-    for (const report of reports) for (const line of traceLines(report)) this.progress.note(line);
+    const tracedMs = this.firstOpened === null ? 0 : Math.max(0, this.lastEnded - this.firstOpened);
+    const lines = reports.length > 1 ? runLines(reports, tracedMs) : reports.flatMap(traceLines);
+    for (const line of lines) this.progress.note(line);
     for (const [name, why] of this.refused) this.progress.note(`no trace "${name}": ${why}`);
     if (reports.length === 0 && this.refused.size === 0) {
       this.progress.note(
         'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
       );
     }
-    return exitStatus(status, reports, this.refused.size);
+    const all = exitStatus(status, reports, this.refused.size);
+    this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
+    return all;
   }
+
+  private writeJson(
+    outcome: Pick<RunSummary, 'tracedMs' | 'simulatorStatus' | 'exitStatus' | 'reports'>,
+  ): void {
+    const { json, command } = this.options;
+    if (json === undefined) return;
+    const { run, refused, startedAt } = this;
+    const durationMs = performance.now() - startedAt;
+    writeRunJson(json, { run, durationMs, command, refused, ...outcome });
+  }
+}
+
+function nameOf({ name, path, session }: TraceName): TraceName {
+  return { name, path, session };
 }

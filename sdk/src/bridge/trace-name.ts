@@ -3,6 +3,7 @@ import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { ioError } from '../writer/output-file.js';
+import { spoolDirectory } from '../writer/ring/index.js';
 import { makeDirectories } from './directories.js';
 
 const MAX_NAME_BYTES = 200;
@@ -53,6 +54,18 @@ export async function existingTraceFile(outputDirectory: string, name: string): 
   try {
     const path = join(await realpath(outputDirectory), `${name}.uscope`);
     return (await lstat(path)).isFile() && (await realpath(path)) === path ? path : null;
+  } catch {
+    return null;
+  }
+}
+
+/** The path of a trace's file beside which there is the spool of a flight recorder, as `existingTraceFile`. */
+export async function existingSpoolPath(outputDirectory: string, name: string): Promise<string | null> {
+  if (nameProblem(name) !== null) return null;
+  try {
+    const path = join(await realpath(outputDirectory), `${name}.uscope`);
+    const spool = spoolDirectory(path);
+    return (await lstat(spool)).isDirectory() && (await realpath(spool)) === spool ? path : null;
   } catch {
     return null;
   }

@@ -3,7 +3,8 @@
  * and is the only preamble chunk rewritten in place.
  *
  * Payload, 128 bytes: u32 layout version = 1, u32 status, 16 bytes session id, 16 bytes run id, u32 core index, u32 0, u64 start time,
- * u64 end time (unix ms), u64 lost, u64 rejected, zeros.
+ * u64 end time (unix ms), u64 lost, u64 rejected, u32 1 if a flight recorder made the file, u32 0, u64 its first frame, u64 next string,
+ * u64 items, zeros.
  */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
@@ -33,6 +34,17 @@ export interface SessionInfo {
   readonly lost: bigint;
   /** Items refused because they broke the rules. */
   readonly rejected: bigint;
+  /** Of files that a flight recorder has made, which hold the newest part of a trace. */
+  readonly ring?: RingInfo | undefined;
+}
+
+export interface RingInfo {
+  /** Ordinal of the client's frame that is first in the file: so many before it were let go. */
+  readonly firstFrame: bigint;
+  /** Index of the client's next string; the file's own strings are fewer. */
+  readonly nextString: bigint;
+  /** Items of the whole trace, those let go included. */
+  readonly items: bigint;
 }
 
 export function encodeSessionInfo(info: SessionInfo): Uint8Array {
@@ -52,8 +64,13 @@ export function encodeSessionInfo(info: SessionInfo): Uint8Array {
     .u64(info.endTimeMs)
     .u64(info.lost)
     .u64(info.rejected);
+  if (info.ring)
+    writer.u32(1).u32(0).u64(info.ring.firstFrame).u64(info.ring.nextString).u64(info.ring.items);
   return writer.zeros(SESSION_PAYLOAD_SIZE - writer.length).finish();
 }
+
+/** Bytes of the payload that mean something; the rest is zeros. */
+export const sessionBytes = ({ ring }: SessionInfo): number => (ring ? 112 : 80);
 
 /** Whether a chunk of type 0xFF01 has the layout of this release; one that has not is treated as unknown. */
 export function isSessionPayload(payload: Uint8Array): boolean {
@@ -80,6 +97,9 @@ export function decodeSessionInfo(payload: Uint8Array, baseOffset = 0): SessionI
   const endTimeMs = reader.u64();
   const lost = reader.u64();
   const rejected = reader.u64();
+  const isRing = reader.u32() === 1;
+  reader.skip(4);
+  const ring = isRing ? { firstFrame: reader.u64(), nextString: reader.u64(), items: reader.u64() } : null;
   return {
     sessionId,
     runId,
@@ -89,5 +109,6 @@ export function decodeSessionInfo(payload: Uint8Array, baseOffset = 0): SessionI
     endTimeMs,
     lost,
     rejected,
+    ...(ring ? { ring } : {}),
   };
 }

@@ -11,6 +11,16 @@ export {
 export { canonicalSchema } from './canonical.js';
 export { clockOfScope } from './clock.js';
 export {
+  CONTROL_ACTIONS,
+  CONTROL_EVENT,
+  CONTROL_SCOPE,
+  CONTROL_SOURCES,
+  type ControlAction,
+  type ControlSource,
+  controlEventOf,
+  withControlEvent,
+} from './control.js';
+export {
   checkSchema,
   type ParsedSchema,
   type ParseOptions,

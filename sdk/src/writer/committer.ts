@@ -1,19 +1,13 @@
 /**
- * Makes finished segments durable, in the order of §2.2: segments and their commit records, fdatasync, tail_offset, num_segments,
- * fdatasync, and only then tells that their frames are durable.
+ * Compresses cut segments and gives them to their store in groups; tells that their frames are durable when the store has made them so.
  *
  * Group commit: while one group is being synced, the next segments are compressed and pile up; they become the next group. So the number
  * of syncs adapts to the disk, and no promise gets weaker.
  */
-import { crc32 as zlibCrc32 } from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
-import { encodeCommitRecord } from '../format/commit-record.js';
-import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_TAIL_OFFSET } from '../format/header.js';
-import { encodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import type { Compressor } from './compressor.js';
-import type { OutputFile } from './output-file.js';
 import type { SegmentBuffer } from './segment-buffer.js';
-import type { SegmentList } from './segment-list.js';
+import type { FinishedSegment, SegmentStore } from './segment-store.js';
 
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 const DISK_FULL_RETRY_MS = 500;
@@ -29,6 +23,8 @@ export interface CutSegment {
   readonly nextString: bigint;
   /** Strings first seen since the previous segment. */
   readonly strings: Uint8Array[];
+  /** What the store said at the cut. */
+  readonly note: unknown;
 }
 
 export interface CommitterEvents {
@@ -42,7 +38,7 @@ export interface CommitterEvents {
 
 /** What is left of a segment once its buffer is compressed. */
 interface Queued extends Omit<CutSegment, 'buffer'> {
-  readonly header: Omit<SegmentHeader, 'prevSegmentOffset' | 'deltasCompressedSize'>;
+  readonly header: Omit<FinishedSegment['header'], 'deltasCompressedSize'>;
   readonly checkpoint: Uint8Array;
   readonly snapshots: readonly number[];
   readonly compressed: Promise<Uint8Array>;
@@ -65,13 +61,10 @@ export class Committer {
   private stopped = false;
 
   constructor(
-    private readonly file: OutputFile,
+    private readonly store: SegmentStore,
     private readonly compressor: Compressor,
-    private readonly segments: SegmentList,
     private readonly events: CommitterEvents,
     private readonly onFull: 'wait' | 'stop',
-    /** 8-aligned end of what is committed. */
-    public end: number,
   ) {}
 
   /** Takes over the segment; it is durable when `onDurable` says so. */
@@ -146,30 +139,26 @@ export class Committer {
       this.failure =
         error instanceof UscopeError
           ? error
-          : new UscopeError('WRITER_IO', String(error), { file: this.file.path }, { cause: error });
+          : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
       this.queue.length = 0;
       this.wake();
     }
   }
 
   private async commitGroup(): Promise<void> {
-    const chunks: Uint8Array[] = [];
     const group: Queued[] = [];
     const blobs: Uint8Array[] = [];
-    const start = this.end;
-    const firstSegment = this.segments.length;
-    let at = start;
-    while (this.queue.length > 0 && at - start < MAX_GROUP_BYTES) {
+    let bytes = 0;
+    while (this.queue.length > 0 && bytes < MAX_GROUP_BYTES) {
       if (group.length > 0 && !this.queue[0].settled) break;
       const entry = this.queue.shift()!;
       group.push(entry);
       const blob = await entry.compressed;
       blobs.push(blob);
-      at = this.appendSegment(entry, blob, at, chunks);
+      bytes += this.store.add(finished(entry, blob));
     }
     const last = group[group.length - 1];
-    await this.retryWhileFull(() => this.writeGroup(chunks, start, firstSegment));
-    this.end = at;
+    await this.retryWhileFull(() => this.store.commit());
     for (const blob of blobs) this.compressor.release(blob);
     for (const { buffer, pending } of group) {
       this.pendingBytes -= pending;
@@ -177,47 +166,6 @@ export class Committer {
     }
     this.events.onDurable(last.nextFrame, last.nextString);
     this.wake();
-  }
-
-  /** Lays out one segment and its commit record from `offset` (8-aligned); returns the 8-aligned end. */
-  private appendSegment(entry: Queued, deltas: Uint8Array, offset: number, chunks: Uint8Array[]): number {
-    const { checkpoint } = entry;
-    const header = encodeSegmentHeader({
-      ...entry.header,
-      prevSegmentOffset: BigInt(this.segments.lastOffset),
-      deltasCompressedSize: deltas.length,
-    });
-    const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
-    const padding = new Uint8Array(-segmentSize & 7);
-    const crc = zlibCrc32(deltas, zlibCrc32(checkpoint, zlibCrc32(header)));
-    const record = encodeCommitRecord(
-      {
-        segmentOffset: BigInt(offset),
-        segmentSize,
-        nextFrame: entry.nextFrame,
-        nextString: entry.nextString,
-        strings: entry.strings,
-        snapshots: entry.snapshots,
-      },
-      crc,
-      zlibCrc32,
-    );
-    chunks.push(header, checkpoint, deltas, padding, record);
-    this.segments.push(offset, segmentSize, entry.header.timeStartPs, entry.timeEndPs);
-    return offset + segmentSize + padding.length + record.length;
-  }
-
-  private async writeGroup(chunks: Uint8Array[], start: number, firstSegment: number): Promise<void> {
-    if (this.segments.length === firstSegment) return;
-    await this.file.write(chunks, start);
-    await this.file.sync();
-    const tail = new Uint8Array(8);
-    new DataView(tail.buffer).setBigUint64(0, BigInt(this.segments.lastOffset), true);
-    await this.file.write([tail], HEADER_TAIL_OFFSET);
-    const count = new Uint8Array(4);
-    new DataView(count.buffer).setUint32(0, this.segments.length, true);
-    await this.file.write([count], HEADER_NUM_SEGMENTS_OFFSET);
-    await this.file.sync();
   }
 
   /** A full disk is no reason to lose anything: the same bytes are written again until there is room (or the policy is to stop). */
@@ -241,4 +189,18 @@ export class Committer {
   private wake(): void {
     for (const waiter of this.waiters.splice(0)) waiter();
   }
+}
+
+function finished(entry: Queued, deltas: Uint8Array): FinishedSegment {
+  const { header, checkpoint, snapshots, nextFrame, nextString, strings, note } = entry;
+  return {
+    header: { ...header, deltasCompressedSize: deltas.length },
+    checkpoint,
+    deltas,
+    snapshots,
+    nextFrame,
+    nextString,
+    strings,
+    note,
+  };
 }

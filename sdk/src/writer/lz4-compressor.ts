@@ -3,7 +3,7 @@
  * the pool.
  */
 
-import { compressInMemory, forgetMemory } from './compression-pool.js';
+import { compressInMemory } from './compression-pool.js';
 import type { Compressor } from './compressor.js';
 import { bindLz4, LZ4_PREFIX_BYTES, LZ4_TABLE_BYTES, type Lz4Compress, lz4Room } from './kernel/lz4.js';
 import type { WriterMemory } from './kernel/writer-memory.js';
@@ -71,6 +71,6 @@ export class Lz4Compressor implements Compressor {
   }
 
   close(): void {
-    forgetMemory(this.memory.memory);
+    // The memory is known to the threads until nobody uses it again: see RecordWriter.
   }
 }

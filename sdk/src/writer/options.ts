@@ -3,6 +3,7 @@ import type { UscopeError } from '../base/errors.js';
 import type { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
 import type { OpenOutput } from './output-file.js';
+import type { RingReport } from './ring/report.js';
 import type { SummarizerFactory } from './summarizer.js';
 
 /** 10,000 cycles of a 1 GHz clock. */
@@ -58,6 +59,8 @@ export interface SessionEnd {
   /** Items the client is known to have lost, and items and cycles it refused. */
   readonly lost?: bigint | undefined;
   readonly rejected?: bigint | undefined;
+  /** The client may be alive and open the trace again: what only that would need is kept. */
+  readonly mayReturn?: boolean | undefined;
 }
 
 export interface TraceStats {
@@ -73,4 +76,6 @@ export interface TraceStats {
   readonly totalTimePs: bigint;
   readonly rejected: bigint;
   readonly lost: bigint;
+  /** Of a flight recorder: what it has kept and let go. */
+  readonly ring?: RingReport | undefined;
 }

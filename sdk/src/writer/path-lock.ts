@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { connect, createServer, type Server } from 'node:net';
 import { basename, dirname } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { ioError } from './output-file.js';
@@ -30,6 +30,20 @@ export async function lockPath(path: string): Promise<PathLock> {
   }
   server.unref();
   return { release: () => void server.close() };
+}
+
+/** Whether a process writes the file now, as far as this machine can tell. */
+export async function isLocked(path: string): Promise<boolean> {
+  if (process.platform !== 'linux') return false;
+  const name = await lockName(path);
+  return new Promise((resolve) => {
+    const socket = connect(name);
+    const answer = (locked: boolean): void => {
+      socket.destroy();
+      resolve(locked);
+    };
+    socket.once('connect', () => answer(true)).once('error', () => answer(false));
+  });
 }
 
 /** Name of the socket. Whatever way leads to the directory, it is known by device and inode. */

@@ -2,20 +2,21 @@
  * The writer: a stream of records (docs/bridge-protocol.md §5) becomes a committed µScope file. Where segments end and when they
  * count as durable is decided here, by the rules of docs/durability.md.
  *
- *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> file
+ *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> SegmentStore
  */
 import { UscopeError } from '../base/errors.js';
 import { eventExtraRecords, payloadRecords, RECORD_WORDS, RecordKind } from '../format/record.js';
-import type { SessionStatus } from '../format/session-chunk.js';
-import type { TraceSummary } from '../format/tsum.js';
+import type { SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CarryBuffer } from './carry-buffer.js';
 import { Committer } from './committer.js';
+import { forgetMemory } from './compression-pool.js';
 import { createCompressor } from './compressor.js';
 import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './cut-policy.js';
-import { finalizeFile } from './finalize.js';
+import { EMPTY_SUMMARY } from './empty-summary.js';
+import { FileStore } from './file-store.js';
 import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
 import { FrameEncoder } from './frame-encoder.js';
 import { FrameRun } from './frame-run.js';
@@ -25,34 +26,26 @@ import { WriterMemory } from './kernel/writer-memory.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
+import type { SegmentStore } from './segment-store.js';
 import { SnapshotCollector } from './snapshots.js';
 import { StringLog } from './string-log.js';
 import type { Summarizer } from './summarizer.js';
-import { checkpointInterval, createTraceFile, type TraceFile } from './trace-file.js';
+import { checkpointInterval, createTraceFile } from './trace-file.js';
 
 /** Bytes of cut segments (raw until they are compressed) that may wait before `ready` holds the producer back. */
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 /** A producer that never waits is stopped here, long before memory is gone. */
 const OVERRUN_BYTES = 24 * MAX_PENDING_BYTES;
 const DEFAULT_MAX_DELAY_MS = 1000;
-/** Of a trace without summarizer. */
-export const EMPTY_SUMMARY: TraceSummary = {
-  baseIntervalCycles: 1024,
-  fanOut: 4,
-  totalInstructions: 0n,
-  density: [],
-  counters: [],
-};
 const WORD = 2 ** 32;
 
 /** What a writer continues from: nothing, for a new file, or what was found durable in an unfinalized one. */
 export interface WriterStart {
-  readonly trace: TraceFile;
+  readonly store: SegmentStore;
+  /** As it was when the writer started. */
+  readonly session: SessionInfo;
   readonly state: StorageState;
-  readonly segments: SegmentList;
   readonly summarizer: Summarizer | null;
-  /** 8-aligned end of what is committed. */
-  readonly end: number;
   readonly nextFrame: number;
   readonly nextString: number;
   readonly items: number;
@@ -71,11 +64,10 @@ export class RecordWriter {
     createCompressor(options.compression ?? 'lz4', options.compressionLevel);
     const trace = await createTraceFile(options);
     return new RecordWriter(options, {
-      trace,
+      store: new FileStore(trace, new SegmentList(), trace.preambleEnd),
+      session: trace.session,
       state,
-      segments: new SegmentList(),
       summarizer: options.summarizer?.(options.schema) ?? null,
-      end: trace.preambleEnd,
       nextFrame: 0,
       nextString: 0,
       items: 0,
@@ -83,9 +75,9 @@ export class RecordWriter {
     });
   }
 
-  private readonly trace: TraceFile;
+  private readonly session: SessionInfo;
   private readonly state: StorageState;
-  private readonly segments: SegmentList;
+  private readonly store: SegmentStore;
   private readonly summarizer: Summarizer | null;
   private readonly checker: FrameChecker;
   private readonly encoder: FrameEncoder;
@@ -127,9 +119,9 @@ export class RecordWriter {
     private readonly options: WriterOptions,
     start: WriterStart,
   ) {
-    this.trace = start.trace;
+    this.session = start.session;
     this.state = start.state;
-    this.segments = start.segments;
+    this.store = start.store;
     this.checker = new FrameChecker(start.state.layout);
     const { state, summarizer } = start;
     const { payloadSizes } = this.checker;
@@ -151,16 +143,14 @@ export class RecordWriter {
     const { compression = 'lz4', compressionLevel } = options;
     this.compressor = createCompressor(compression, compressionLevel, this.memory);
     this.committer = new Committer(
-      start.trace.file,
+      this.store,
       this.compressor,
-      start.segments,
       {
         onDurable: (frame, string) => this.madeDurable(frame, string),
         onStall: (error) => options.onStall?.(error),
         onRecycle: (buffer) => this.freeBuffers.push(buffer),
       },
       options.onFull ?? 'wait',
-      start.end,
     );
     this.frameCount = start.nextFrame;
     this.durable = start.nextFrame;
@@ -202,22 +192,22 @@ export class RecordWriter {
    * the writer; what is in it only until the call returns. null when there is none to gain by.
    */
   get window(): Uint8Array | null {
-    return this.run.window;
+    return this.final ? null : this.run.window;
   }
 
   get path(): string {
-    return this.trace.file.path;
+    return this.store.path;
   }
 
   get stats(): TraceStats {
     return {
       path: this.path,
-      status: this.final?.status ?? this.trace.session.status,
+      status: this.final?.status ?? this.session.status,
       frames: BigInt(this.frameCount),
       items: BigInt(this.itemCount),
       strings: BigInt(this.strings.next),
-      segments: this.segments.length,
-      bytes: BigInt(this.final?.bytes ?? this.committer.end),
+      segments: this.store.numSegments,
+      bytes: BigInt(this.final?.bytes ?? this.store.bytes),
       totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
       rejected: this.final?.rejected ?? 0n,
       lost: this.final?.lost ?? 0n,
@@ -272,6 +262,11 @@ export class RecordWriter {
   async ready(): Promise<void> {
     if (this.committer.pendingBytes > MAX_PENDING_BYTES) await this.committer.below(MAX_PENDING_BYTES);
     if (this.committer.failure) throw this.committer.failure;
+  }
+
+  /** Ends the open segment behind its last frame, if it has any, without waiting for its commit. */
+  endSegment(): void {
+    this.cutBehindLast();
   }
 
   /** Commits all complete frames; resolves when they are durable. */
@@ -448,6 +443,7 @@ export class RecordWriter {
       nextFrame: this.nextFrame,
       nextString: this.nextString,
       strings: this.strings.drain(),
+      note: this.store.atCut?.(this.itemCount),
     });
     this.open = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory);
     this.open.start(nextStartPs, this.state);
@@ -490,28 +486,30 @@ export class RecordWriter {
 
   private async finish(end: SessionEnd): Promise<TraceStats> {
     if (this.timer) clearInterval(this.timer);
+    let unused = this.memory ? [this.memory] : [];
     try {
       this.cutBehindLast();
       await this.committer.drain();
       await this.committer.retryWhileFull(() => this.writeFinal(end));
+      // After a failure threads may still be at work in it.
+      unused = this.memory?.retire() ?? [];
       return this.stats;
     } finally {
+      for (const { memory } of unused) forgetMemory(memory);
       this.compressor.close();
-      await this.trace.file.close();
+      await this.store.close();
     }
   }
 
   private async writeFinal(end: SessionEnd): Promise<void> {
     const { lost = 0n, rejected = 0n, status } = end;
     this.lateStrings ??= this.strings.drain();
-    const bytes = await finalizeFile(this.trace, {
-      segments: this.segments,
-      end: this.committer.end,
+    const bytes = await this.store.finalize({
       totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
-      session: { ...this.trace.session, status, lost, rejected, endTimeMs: BigInt(Date.now()) },
+      session: { ...this.session, status, lost, rejected, endTimeMs: BigInt(Date.now()) },
     });
     this.final = { status, lost, rejected, bytes };
   }

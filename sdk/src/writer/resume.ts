@@ -28,6 +28,7 @@ import { type Action, type CompressionName, packedSize, type Schema } from '../f
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { decompress } from './compressor.js';
+import { FileStore } from './file-store.js';
 import type { WriterOptions } from './options.js';
 import { type OutputFile, openNodeOutput } from './output-file.js';
 import { RecordWriter, type WriterStart } from './record-writer.js';
@@ -53,11 +54,19 @@ export async function resumeTrace(options: WriterOptions): Promise<RecordWriter 
       await file.close();
       return null;
     }
+    if (found.preamble.session?.ring) throw finishedByRecorder(options.path);
     return await resumeFile(file, found.header, found.preamble, options);
   } catch (error) {
     await file.close().catch(() => {}); // the error that brought us here is the one to tell
     throw error;
   }
+}
+
+/** Its strings have other numbers than the client knows. */
+function finishedByRecorder(path: string): UscopeError {
+  const detail =
+    'a flight recorder has finalized this trace: nothing can be added; open it under another name';
+  return new UscopeError('WRITER_CLOSED', detail, { file: path });
 }
 
 async function openExisting(options: WriterOptions): Promise<OutputFile | null> {
@@ -169,7 +178,9 @@ class Replay {
 
   start(trace: TraceFile): WriterStart {
     const { state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs } = this;
-    return { trace, state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs };
+    const store = new FileStore(trace, segments, end);
+    const { session } = trace;
+    return { store, session, state, summarizer, nextFrame, nextString, items, lastTimePs };
   }
 
   private async takeSegment(file: OutputFile, offset: number, fileSize: number): Promise<boolean> {

@@ -96,7 +96,7 @@ export async function writeSession(trace: TraceFile, session: SessionInfo): Prom
  * `NAME.<first 8 hex digits of its session>.unfinished.uscope`, and anything that is no µScope file is left alone.
  * @throws UscopeError WRITER_EXISTS for a file that is not a trace.
  */
-async function clearPath(path: string, open: OpenOutput): Promise<void> {
+export async function clearPath(path: string, open: OpenOutput): Promise<void> {
   if (!(await exists(path))) return;
   const file = await open(path, 'resume');
   let aside: string | null;

@@ -208,6 +208,185 @@ control(
   ]),
 );
 control(
+  'close-skipped',
+  UP,
+  {
+    t: 'close',
+    trace: 3,
+    session: { hex: SESSION },
+    frames: '1000',
+    strings: '12',
+    rejected: '3',
+    reasons: { OP_SLOT: '2', OP_TIME: '1' },
+    skipped: '70000',
+  },
+  map([
+    ['t', str('close')],
+    ['trace', uint(3)],
+    ['session', bin(SESSION)],
+    ['frames', uint(1000)],
+    ['strings', uint(12)],
+    ['rejected', uint(3)],
+    [
+      'reasons',
+      map([
+        ['OP_SLOT', uint(2)],
+        ['OP_TIME', uint(1)],
+      ]),
+    ],
+    ['skipped', uint(70000)],
+  ]),
+);
+control(
+  'controlled',
+  UP,
+  {
+    t: 'controlled',
+    trace: 3,
+    epoch: 65536,
+    done: 9,
+    disabled: { 'core0/lsu': true, noc: true },
+    skipped: '70000',
+  },
+  map([
+    ['t', str('controlled')],
+    ['trace', uint(3)],
+    ['epoch', uint(65536)],
+    ['done', uint(9)],
+    [
+      'disabled',
+      map([
+        ['core0/lsu', TRUE],
+        ['noc', TRUE],
+      ]),
+    ],
+    ['skipped', uint(70000)],
+  ]),
+);
+control(
+  'controlled-failed',
+  UP,
+  {
+    t: 'controlled',
+    trace: 3,
+    epoch: 65536,
+    done: 10,
+    disabled: {},
+    skipped: '0',
+    code: 'OP_SCOPE',
+    msg: 'no scope "x"',
+  },
+  map([
+    ['t', str('controlled')],
+    ['trace', uint(3)],
+    ['epoch', uint(65536)],
+    ['done', uint(10)],
+    ['disabled', map([])],
+    ['skipped', uint(0)],
+    ['code', str('OP_SCOPE')],
+    ['msg', str('no scope "x"')],
+  ]),
+);
+control(
+  'ctl',
+  UP,
+  { t: 'ctl', req: 1, action: 'disable', trace: 'soc/core0', scope: 'core0/lsu', timeout_ms: 5000 },
+  map([
+    ['t', str('ctl')],
+    ['req', uint(1)],
+    ['action', str('disable')],
+    ['trace', str('soc/core0')],
+    ['scope', str('core0/lsu')],
+    ['timeout_ms', uint(5000)],
+  ]),
+);
+control(
+  'ctl-status',
+  UP,
+  { t: 'ctl', req: 2, action: 'status' },
+  map([
+    ['t', str('ctl')],
+    ['req', uint(2)],
+    ['action', str('status')],
+  ]),
+);
+control(
+  'control',
+  DOWN,
+  { t: 'control', trace: 3, epoch: 65536, number: 9, action: 'disable', scope: 'core0/lsu' },
+  map([
+    ['t', str('control')],
+    ['trace', uint(3)],
+    ['epoch', uint(65536)],
+    ['number', uint(9)],
+    ['action', str('disable')],
+    ['scope', str('core0/lsu')],
+  ]),
+);
+control(
+  'control-trigger',
+  DOWN,
+  { t: 'control', trace: 3, epoch: 65536, number: 4294967295, action: 'trigger', text: 'hang at 5 µs' },
+  map([
+    ['t', str('control')],
+    ['trace', uint(3)],
+    ['epoch', uint(65536)],
+    ['number', uint(4294967295)],
+    ['action', str('trigger')],
+    ['text', str('hang at 5 µs')],
+  ]),
+);
+control(
+  'ctl_done',
+  DOWN,
+  {
+    t: 'ctl_done',
+    req: 1,
+    traces: {
+      'soc/core0': {
+        outcome: 'pending',
+        msg: 'no cycle has begun',
+        state: 'recording',
+        path: '/data/out/soc/core0.uscope',
+        time_ps: '5000000000',
+        frames: '1000',
+        items: '7000',
+        bytes: '34816',
+        unacked: '4096',
+        rate: '2000000',
+        disabled: { noc: true },
+        skipped: '12',
+      },
+    },
+  },
+  map([
+    ['t', str('ctl_done')],
+    ['req', uint(1)],
+    [
+      'traces',
+      map([
+        [
+          'soc/core0',
+          map([
+            ['outcome', str('pending')],
+            ['msg', str('no cycle has begun')],
+            ['state', str('recording')],
+            ['path', str('/data/out/soc/core0.uscope')],
+            ['time_ps', uint(5000000000n)],
+            ['frames', uint(1000)],
+            ['items', uint(7000)],
+            ['bytes', uint(34816)],
+            ['unacked', uint(4096)],
+            ['rate', uint(2000000)],
+            ['disabled', map([['noc', TRUE]])],
+            ['skipped', uint(12)],
+          ]),
+        ],
+      ]),
+    ],
+  ]),
+);
+control(
   'flush',
   UP,
   { t: 'flush', trace: 3, epoch: 65536 },

@@ -46,7 +46,7 @@ export function register(program: Command): void {
     .action(async (where: string, action: string, operand: string | undefined, options: CtlArguments) => {
       const request = { ...requestOf(action, operand), trace: options.trace, ...limitsOf(options) };
       const answers: Answer[] = [];
-      for (const endpoint of endpointsOf(where)) answers.push(await control(endpoint, request));
+      for (const endpoint of endpointsOf(where, options)) answers.push(await control(endpoint, request));
       const traces = answers.flat();
       if (options.json) io.out(`${JSON.stringify(toJson(action, traces), null, 2)}\n`);
       else for (const line of linesOf(action, traces)) io.out(`${line}\n`);
@@ -86,11 +86,16 @@ function millisecondsOf(seconds: string): number {
   throw new UscopeError('CLI_USAGE', `"${seconds}" is no time to wait; write 0.001 to 600 seconds`);
 }
 
-function endpointsOf(where: string): string[] {
+function endpointsOf(where: string, { key }: CtlArguments): string[] {
   if (/^(ipc|tcp):\/\//.test(where)) return [where];
   if (!statSync(where, { throwIfNoEntry: false })?.isDirectory())
     throw new UscopeError('CLI_USAGE', 'there is no such directory', { file: where });
-  const endpoints = findDaemons(where).map(({ endpoint }) => endpoint);
+  const daemons = findDaemons(where);
+  if (key === undefined && daemons.some(({ needsKeys }) => needsKeys))
+    throw new UscopeError('BRIDGE_KEY', 'the daemon lets only listed keys in: give --key and --server-key', {
+      file: where,
+    });
+  const endpoints = daemons.map(({ endpoint }) => endpoint);
   if (endpoints.length > 0) return endpoints;
   throw new UscopeError('BRIDGE_NO_DAEMON', 'no daemon writes into this directory', { file: where });
 }

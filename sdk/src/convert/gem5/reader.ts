@@ -80,6 +80,12 @@ export class Gem5Reader {
         offset: line.offset,
       });
     }
+    if (!line.isWhole && parsed.tick > 0 && parsed.tick < this.open.fetch.tick) {
+      throw new UscopeError('CONVERT_TRUNCATED', 'the file ends inside a tick', {
+        file: this.source.name,
+        offset: line.offset,
+      });
+    }
     this.open.ticks[parsed.stage] = parsed.tick;
     if (parsed.stage !== RETIRE) return;
     batch.push(instructionOf(this.open, parsed.storeTick, true));

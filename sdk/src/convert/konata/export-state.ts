@@ -13,7 +13,7 @@ import { type KanataRecord, LabelKind, RetireType } from './types.js';
 interface Flying {
   id: number;
   readonly slot: number;
-  readonly entity: number;
+  entity: number;
   pc: bigint | null;
   bits: number | null;
   gid: bigint | null;
@@ -55,10 +55,11 @@ export class KanataExport {
   private nextId = 0;
   private retired = 0n;
   private readonly bySlot = new Map<number, Flying>();
+  private readonly unborn = new Map<number, Flying>();
   private readonly byEntity = new Map<number, Flying>();
   /** Ended in this frame: events may still be about them. */
   private closing = new Map<number, Flying>();
-  private newborn: Flying[] = [];
+  private readonly newborn = new Set<Flying>();
   private readonly handlers: (readonly [ProtocolEvent, Handler] | undefined)[] = [];
   private readonly committedId: number;
   private readonly logIdField: number;
@@ -102,7 +103,7 @@ export class KanataExport {
     for (let slot = 0; slot < def.numSlots; slot++) {
       if (!state.slotOccupied(def.storageId, slot)) continue;
       const id = idField >= 0 ? Number(state.value(def.storageId, slot, idField)) : slot;
-      const flying = this.birth(slot, id);
+      const flying = this.birth(newFlying(slot), id);
       def.fields.forEach((_, field) => {
         this.setField(flying, field, state.value(def.storageId, slot, field));
       });
@@ -117,7 +118,7 @@ export class KanataExport {
 
   /** The frame is over. */
   settle(): void {
-    this.newborn = [];
+    this.newborn.clear();
     if (this.closing.size > 0) this.closing = new Map();
   }
 
@@ -133,11 +134,21 @@ export class KanataExport {
     if (action === Action.CLEAR) this.clear(slot);
     if (action !== Action.SET) return;
     const value = (BigInt(cursor.hi) << 32n) | BigInt(cursor.lo);
+    this.setField(this.owner(slot, field === idField, cursor.lo), field, value);
+  }
+
+  /** Whose field is set: an id on a free slot is a birth; fields that come before it wait for one. */
+  private owner(slot: number, isId: boolean, id: number): Flying {
     const known = this.bySlot.get(slot);
-    const isBirth = !known || (field === idField && known.entity !== cursor.lo);
-    if (isBirth && known) this.lose(known);
-    const flying = isBirth ? this.birth(slot, field === idField ? cursor.lo : slot) : known;
-    this.setField(flying, field, value);
+    if (known && (!isId || known.entity === id)) return known;
+    if (known) this.lose(known);
+    const waiting = this.unborn.get(slot) ?? newFlying(slot);
+    if (!isId && this.source.entities.idField >= 0) {
+      this.unborn.set(slot, waiting);
+      return waiting;
+    }
+    this.unborn.delete(slot);
+    return this.birth(waiting, isId ? id : slot);
   }
 
   event(cursor: FrameCursor): void {
@@ -146,26 +157,12 @@ export class KanataExport {
     else this.report.dropped('events of other kinds', 'a Kanata log has none').count++;
   }
 
-  private birth(slot: number, entity: number): Flying {
-    const flying: Flying = {
-      id: -1,
-      slot,
-      entity,
-      pc: null,
-      bits: null,
-      gid: null,
-      tid: 0,
-      stage: null,
-      isFlushed: false,
-      rid: null,
-      retireType: null,
-      showsPc: false,
-      showsBits: false,
-    };
+  private birth(flying: Flying, entity: number): Flying {
+    flying.entity = entity;
     if (this.logIdField < 0) flying.id = this.nextId++;
-    this.bySlot.set(slot, flying);
+    this.bySlot.set(flying.slot, flying);
     this.byEntity.set(entity, flying);
-    this.newborn.push(flying);
+    this.newborn.add(flying);
     this.push(() => ({
       kind: 'begin',
       id: flying.id,
@@ -188,7 +185,7 @@ export class KanataExport {
 
   private setField(flying: Flying, field: number, value: bigint): void {
     const { pcField, bitsField, threadField } = this.source.entities;
-    const isNew = this.newborn.includes(flying);
+    const isNew = this.newborn.has(flying) || this.unborn.get(flying.slot) === flying;
     if (field === pcField) {
       flying.pc = value;
       flying.showsPc = isNew || flying.showsPc;
@@ -215,6 +212,7 @@ export class KanataExport {
   }
 
   private clear(slot: number): void {
+    this.unborn.delete(slot);
     const flying = this.bySlot.get(slot);
     if (!flying) return;
     this.bySlot.delete(slot);
@@ -366,6 +364,24 @@ export class KanataExport {
   private push(make: Pending['make']): void {
     this.pending.push({ cycle: this.cycle, make });
   }
+}
+
+function newFlying(slot: number): Flying {
+  return {
+    id: -1,
+    slot,
+    entity: slot,
+    pc: null,
+    bits: null,
+    gid: null,
+    tid: 0,
+    stage: null,
+    isFlushed: false,
+    rid: null,
+    retireType: null,
+    showsPc: false,
+    showsBits: false,
+  };
 }
 
 /** The text behind the address that it begins with; null when it does not. */

@@ -70,8 +70,9 @@ class Scan {
   private maxInFlight = 0;
 
   take(record: KanataRecord): void {
+    const before = this.clock.cycle;
     if (this.clock.take(record)) {
-      this.endedNow = 0;
+      if (this.clock.cycle !== before) this.endedNow = 0;
       return;
     }
     switch (record.kind) {

@@ -15,6 +15,7 @@ import { type DutProperties, FieldType, INHERIT_CLOCK, NO_ID, type Schema } from
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
+import { withControlEvent } from '../../schema/index.js';
 import { type MergeInput, mergeTraces, planMerge } from './index.js';
 
 let directory: string;
@@ -108,6 +109,20 @@ describe('a merged trace', () => {
       ]);
       expect(soc.schema.clocks).toHaveLength(1);
       expect(soc.schema.enums).toHaveLength(1);
+    });
+  });
+
+  it('puts the control events of each below its scope', async () => {
+    const core1 = {
+      ...oneScope,
+      scopes: oneScope.scopes.map((s) => (s.scopeId ? { ...s, name: 'core1' } : s)),
+    };
+    const inputs = inputsOf(await tiny(withControlEvent(oneScope)), await tiny(withControlEvent(core1)));
+    await merged(inputs, async (soc) => {
+      expect(soc.names.storageNames).toContain('core0/rob');
+      expect(soc.names.storageNames).toContain('core1/rob');
+      expect(soc.names.eventNames).toContain('core0/uscope/control');
+      expect(soc.names.eventNames).toContain('core1/uscope/control');
     });
   });
 

@@ -1,7 +1,7 @@
 /** What an STF file is packed in, told by its first bytes, and the uncompressed bytes of those that are read from front to end. */
 import { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { XzReadableStream } from 'xz-decompress';
+import xz from 'xz-decompress';
 import { UscopeError } from '../../base/errors.js';
 import { MAGIC } from './types.js';
 import { decompressZstd, ZSTD_MAGIC } from './zstd.js';
@@ -91,7 +91,7 @@ async function* unxz(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
       else controller.enqueue(value);
     },
   });
-  const reader = new XzReadableStream(input).getReader();
+  const reader = new xz.XzReadableStream(input).getReader();
   try {
     for (;;) {
       const { value, done } = await reader.read();
@@ -99,10 +99,22 @@ async function* unxz(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
       if (value.length > 0) yield value.slice();
     }
   } catch (cause) {
-    throw failure('xz', cause, ended);
+    throw xzFailure(cause, ended);
   } finally {
     await reader.cancel().catch(() => undefined);
   }
+}
+
+/** The decoder tells in its message which of its errors it was. */
+const XZ_LIMITS = new Set([3, 4]);
+const XZ_INPUT_MISSING = 8;
+
+function xzFailure(cause: unknown, ended: boolean): unknown {
+  const code = Number(/error code (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1] ?? Number.NaN);
+  if (XZ_LIMITS.has(code)) {
+    return new UscopeError('CONVERT_LIMIT', 'xz: the dictionary is larger than 64 MiB', {}, { cause });
+  }
+  return failure('xz', cause, Number.isNaN(code) ? ended : code === XZ_INPUT_MISSING);
 }
 
 function failure(what: string, cause: unknown, isTruncated: boolean): unknown {

@@ -2,9 +2,9 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
-import { everyRecord, everyTransaction, header, written } from './fixtures.js';
 import { MemoryOutput, StfFile, type StfRecord, StfType, StfWriter } from './index.js';
 import { canCompressZstd } from './zstd.js';
 

@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { findCore, type Instruction, instructions } from '../../protocols/cpu/index.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
 import type { ByteOutput, ConversionContext, OutputFiles } from '../formats/format.js';
 import { ConversionReport } from '../formats/report.js';
 import { verifyTrace } from '../verify/index.js';
-import { everyRecord, everyTransaction, header, written } from './fixtures.js';
 import { FORMAT } from './format.js';
 import { MemoryOutput, StfFile, type StfRecord, StfType } from './index.js';
 
@@ -27,7 +27,7 @@ class Outputs implements OutputFiles {
   async open(part: string | null): Promise<ByteOutput> {
     const output = new MemoryOutput();
     this.files.set(part ?? '', output);
-    return Object.assign(output, { length: 0 });
+    return output;
   }
 
   bytes(part = ''): Uint8Array {
@@ -78,17 +78,20 @@ async function payloadOf(bytes: Uint8Array): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-async function expectRoundTrip(bytes: Uint8Array): Promise<void> {
+async function expectRoundTrip(bytes: Uint8Array): Promise<string> {
   const { path, trace } = await toTrace(bytes);
   await trace.close();
   const { outputs, report } = await toStf(path);
   if (bytes.length < 100_000) expect(await recordsOf(outputs.bytes())).toEqual(await recordsOf(bytes));
   expect(Buffer.from(outputs.bytes()).equals(await payloadOf(bytes))).toBe(true);
   expect(report.unwaived()).toEqual([]);
+  return path;
 }
 
 describe('the record stream', () => {
-  it('of every kind of record comes back', async () => expectRoundTrip(await written(everyRecord())));
+  it('of every kind of record comes back', async () => {
+    await expectRoundTrip(await written(everyRecord()));
+  });
   it('of every kind of transaction comes back', async () =>
     expectRoundTrip(await written(everyTransaction())));
 
@@ -107,7 +110,9 @@ describe('the record stream', () => {
     : [];
   it.skipIf(!valid.length)('of every sample comes back', async () => {
     expect(valid.length).toBeGreaterThan(20);
-    for (const name of valid) await expectRoundTrip(readFileSync(SAMPLES + name));
+    // The one large file has its turn with the targets of its jumps.
+    const small = valid.filter((name) => !name.startsWith('olympia__dhrystone'));
+    for (const name of small) await expectRoundTrip(readFileSync(SAMPLES + name));
   });
 });
 
@@ -181,7 +186,7 @@ describe.skipIf(!existsSync(SAMPLES))('targets of jumps', () => {
     'olympia__bmi_pmp.bare.stf',
     'stf_lib__stf_write_test.zstf',
     'loop.stf',
-  ])('of %s are rebuilt from addresses and bits', async (name) => {
+  ])('of %s, which comes back, are rebuilt from addresses and bits', async (name) => {
     const bytes = readFileSync(SAMPLES + name);
     const flowOf = (records: readonly StfRecord[]) =>
       records.flatMap((one): (number | bigint)[] =>

@@ -5,12 +5,15 @@ export class MemoryOutput implements StfOutput {
   private readonly pieces: Uint8Array[] = [];
   private readonly patches: (readonly [number, Uint8Array])[] = [];
 
+  length = 0;
+
   async write(bytes: Uint8Array): Promise<void> {
-    this.pieces.push(bytes.slice());
+    this.pieces.push(new Uint8Array(bytes));
+    this.length += bytes.length;
   }
 
   async patch(offset: number, bytes: Uint8Array): Promise<void> {
-    this.patches.push([offset, bytes.slice()]);
+    this.patches.push([offset, new Uint8Array(bytes)]);
   }
 
   /** What was written, patched. */

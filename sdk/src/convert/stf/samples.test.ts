@@ -23,6 +23,9 @@ const REFUSED: Readonly<Record<string, readonly [code: string, offset: number]>>
   'edge/v20.stf': ['CONVERT_UNSUPPORTED', 4],
 };
 
+/** Written again once only, in chunks. */
+const LARGE = 'olympia__dhrystone_opt2.zstf';
+
 const open = (name: string) => StfFile.open(memorySource(readFileSync(SAMPLES + name), name));
 
 async function list(name: string): Promise<{ lines: string[]; error: unknown }> {
@@ -72,14 +75,17 @@ describe.skipIf(!isPresent)('every sample', () => {
     },
   );
 
-  it.each(names.filter((name) => !(name in REFUSED)))('%s written again has the same bytes', async (name) => {
-    const output = new MemoryOutput();
-    const writer = new StfWriter(output);
-    const file = await open(name);
-    for await (const record of file.records()) writer.record(record);
-    await writer.close();
-    expect(Buffer.from(output.bytes).equals(await payloadOf(name))).toBe(true);
-  });
+  it.each(names.filter((name) => !(name in REFUSED) && (name !== LARGE || !canCompressZstd())))(
+    '%s written again has the same bytes',
+    async (name) => {
+      const output = new MemoryOutput();
+      const writer = new StfWriter(output);
+      const file = await open(name);
+      for await (const record of file.records()) writer.record(record);
+      await writer.close();
+      expect(Buffer.from(output.bytes).equals(await payloadOf(name))).toBe(true);
+    },
+  );
 
   it('dhrystone has the counts of its summary', async () => {
     const counts: Record<number, number> = {};
@@ -107,6 +113,9 @@ describe.skipIf(!isPresent || !canCompressZstd())('chunks', () => {
     }
     await writer.close();
     const again = await StfFile.open(memorySource(output.bytes));
+    const pieces: Uint8Array[] = [];
+    for await (const piece of again.payload()) pieces.push(piece);
+    expect(Buffer.concat(pieces).equals(await payloadOf(name))).toBe(true);
     const shape = ({ index }: StfFile) => index!.chunks.map(({ startPc, size }) => ({ startPc, size }));
     expect(shape(again)).toEqual(shape(file));
   });

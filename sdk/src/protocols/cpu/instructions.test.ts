@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
 import {
   event,
   type Model,
@@ -14,6 +14,7 @@ import {
 import type { TraceSummary } from '../../format/tsum.js';
 import type { Frame, Schema } from '../../format/types.js';
 import { memorySource, openTrace, type SegmentEntry, type Source, type Trace } from '../../reader/index.js';
+import { controlEventOf, withControlEvent } from '../../schema/control.js';
 import {
   birthOf,
   type CoreRange,
@@ -381,6 +382,23 @@ describe('files in the wild', () => {
     const [only] = await collect(await one([set(0, 1, 0, 1), ...events]));
     expect(only).toMatchObject({ isAbridged: true, end: 'in_flight' });
     expect(only!.stages).toHaveLength(MAX_ENTRIES);
+  });
+
+  it('may be paused: what was in flight is lost there, not retired, and its slot is free', async () => {
+    const schema = withControlEvent(modelSchema());
+    const control = (action: number) => event(controlEventOf(schema), action, 1, ...u32(0), ...u32(0));
+    const frames = [
+      frame(0, set(0, 1, 0, 1), set(0, 2, 0, 2)),
+      frame(ps(1), clear(0, 2)),
+      frame(ps(2), control(0)),
+      frame(ps(9), control(1), set(0, 1, 0, 1)),
+    ];
+    const found = await collect(await open(build(frames, [''], { schema })));
+    expect(found.map(({ id, end, endPs, isAbridged }) => [id, end, endPs, isAbridged])).toEqual([
+      [1, 'lost', ps(2), true],
+      [2, 'retired', ps(1), false],
+      [1, 'in_flight', null, false],
+    ]);
   });
 
   it('may have a clock without period: times are known, cycles are not', async () => {

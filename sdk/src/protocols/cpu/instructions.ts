@@ -1,7 +1,9 @@
 /** The instructions of a core, each with its whole life, streamed. */
+
 import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import type { TimePs, Trace } from '../../reader/index.js';
+import { controlEventOf } from '../../schema/control.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle-walk.js';
 import { type CpuCore, requireEntities, requirePeriod } from './cores.js';
 import { segmentToBeginWith } from './history.js';
@@ -50,7 +52,7 @@ export async function* instructions(
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, lookback);
   const base = await birthsBefore(trace, core, entities, access, first, numbering);
-  const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0);
+  const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
   const toInstructions = (all: boolean): Promise<Instruction[]> =>
     finish(trace, tracker.take(all, MAX_HELD), from, base);

@@ -8,7 +8,7 @@ export const InstructionEnd = {
   SQUASHED: 'squashed',
   /** Not ended as far as was looked (see `InstructionOptions.lookahead`) or by the end of the trace. */
   IN_FLIGHT: 'in_flight',
-  /** Its slot was given to another one without having been cleared: the trace does not say how it ended. */
+  /** Its slot was given to another one without having been cleared, or the trace was paused (`isAbridged`): it does not say how this one ended. */
   LOST: 'lost',
 } as const;
 export type InstructionEnd = (typeof InstructionEnd)[keyof typeof InstructionEnd];

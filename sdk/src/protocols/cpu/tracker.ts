@@ -38,6 +38,9 @@ export class Tracked {
   ) {}
 }
 
+/** Value of the control event's `action`. */
+const PAUSE = 0;
+
 type Handler = (cursor: FrameCursor, event: CoreEvent) => void;
 
 export class Tracker {
@@ -65,6 +68,8 @@ export class Tracker {
     private readonly interleaved: boolean,
     /** Follow ids beyond the catalogue's slots (some writers use them) that are first met in flight. */
     private readonly adoptsStrangers: boolean,
+    /** Type of the event `uscope/control`; -1: the trace has none. */
+    private readonly controlType = -1,
   ) {
     this.storageId = entities.def.storageId;
     const handle = (name: CoreEventName, handler: Handler): void => {
@@ -113,6 +118,7 @@ export class Tracker {
   event(cursor: FrameCursor): void {
     const entry = this.handlers[cursor.eventType];
     if (entry) entry[1](cursor, entry[0]);
+    else if (cursor.eventType === this.controlType) this.onControl(cursor);
   }
 
   /** Takes those that may be handed out in order of birth; with `all`, everything that is left. */
@@ -178,6 +184,17 @@ export class Tracker {
     const end = tracked.flush ? InstructionEnd.SQUASHED : InstructionEnd.RETIRED;
     this.leave(tracked, end, cursor.timePs);
     this.closing.set(tracked.id, tracked);
+  }
+
+  /** The trace is paused: nothing will say how those in flight end. */
+  private onControl({ bytes, payloadOffset, timePs }: FrameCursor): void {
+    if (bytes[payloadOffset] !== PAUSE) return;
+    for (const tracked of new Set([...this.bySlot.values(), ...this.byId.values()])) {
+      if (!tracked.isBorn) continue;
+      tracked.isAbridged = true;
+      this.leave(tracked, InstructionEnd.LOST, timePs);
+    }
+    this.bySlot.clear();
   }
 
   private birth(tracked: Tracked, id: number, cursor: FrameCursor): void {

@@ -55,7 +55,9 @@ describe.skipIf(!existsSync(file) || !existsSync(reportFile))('the demo core', (
     const stalls = Object.fromEntries(
       core.stalls.reasons.map(({ reason, cycles }) => [`stalls_${reason}`, cycles]),
     );
-    const expected = Object.entries(counted).filter(([name]) => name.startsWith('stalls_'));
+    const expected = Object.entries(counted).filter(
+      ([name, cycles]) => name.startsWith('stalls_') && cycles > 0,
+    );
     expect(expected).toHaveLength(8);
     expect(stalls).toEqual(Object.fromEntries(expected));
   });

@@ -1,0 +1,115 @@
+/** Reading FlatBuffers tables of files that are not trusted: every offset is checked against the bytes before it is followed. */
+import { UscopeError } from '../../base/errors.js';
+
+/** The bytes of one buffer; `end` becomes the end of what has been read so far, for buffers whose size is not known. */
+export class TableBuffer {
+  end = 0;
+  readonly view: DataView;
+
+  /** @param offset of `bytes` in the file */
+  constructor(
+    readonly bytes: Uint8Array,
+    readonly offset: number,
+  ) {
+    this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  }
+
+  root(): Table {
+    return new Table(this, this.indirect(0));
+  }
+
+  /** The place that the offset at `at` points to. */
+  indirect(at: number): number {
+    const to = at + this.u32(at);
+    if (to >= this.bytes.length) throw this.error(at, 'points beyond its end');
+    return to;
+  }
+
+  u32(at: number): number {
+    this.need(at, 4);
+    return this.view.getUint32(at, true);
+  }
+
+  need(at: number, size: number): void {
+    if (at < 0 || at + size > this.bytes.length) throw this.error(Math.max(0, at), 'goes on beyond its end');
+    if (at + size > this.end) this.end = at + size;
+  }
+
+  error(at: number, what: string): UscopeError {
+    const offset = this.offset + Math.min(at, this.bytes.length);
+    return new UscopeError('CONVERT_FORMAT', `a FlatBuffers table ${what}`, { offset });
+  }
+}
+
+export class Table {
+  private readonly vtable: number;
+  private readonly vtableBytes: number;
+
+  constructor(
+    readonly buffer: TableBuffer,
+    readonly at: number,
+  ) {
+    buffer.need(at, 4);
+    this.vtable = at - buffer.view.getInt32(at, true);
+    buffer.need(this.vtable, 4);
+    this.vtableBytes = buffer.view.getUint16(this.vtable, true);
+    if (this.vtableBytes < 4) throw buffer.error(this.vtable, 'has a vtable that is too small');
+    buffer.need(this.vtable, this.vtableBytes);
+    buffer.need(at, buffer.view.getUint16(this.vtable + 2, true));
+  }
+
+  u8(id: number): number {
+    const at = this.field(id, 1);
+    return at ? this.buffer.view.getUint8(at) : 0;
+  }
+
+  i8(id: number): number {
+    return (this.u8(id) << 24) >> 24;
+  }
+
+  u16(id: number): number {
+    const at = this.field(id, 2);
+    return at ? this.buffer.view.getUint16(at, true) : 0;
+  }
+
+  u32(id: number): number {
+    const at = this.field(id, 4);
+    return at ? this.buffer.view.getUint32(at, true) : 0;
+  }
+
+  u64(id: number): bigint {
+    const at = this.field(id, 8);
+    return at ? this.buffer.view.getBigUint64(at, true) : 0n;
+  }
+
+  /** The bytes of a string or of a vector of bytes. */
+  bytes(id: number): Uint8Array {
+    const vector = this.vector(id, 1);
+    return this.buffer.bytes.subarray(vector.at, vector.at + vector.length);
+  }
+
+  /** One after the other: a vector may claim as many tables as there are bytes, and tables may be shared. */
+  *tables(id: number): Generator<Table> {
+    const { at, length } = this.vector(id, 4);
+    for (let i = 0; i < length; i++) yield new Table(this.buffer, this.buffer.indirect(at + 4 * i));
+  }
+
+  private vector(id: number, elementBytes: number): { at: number; length: number } {
+    const field = this.field(id, 4);
+    if (!field) return { at: 0, length: 0 };
+    const at = this.buffer.indirect(field);
+    const length = this.buffer.u32(at);
+    this.buffer.need(at + 4, length * elementBytes);
+    return { at: at + 4, length };
+  }
+
+  /** Where a field stands; 0 when it has its default. */
+  private field(id: number, size: number): number {
+    const entry = 4 + 2 * id;
+    if (entry + 2 > this.vtableBytes) return 0;
+    const offset = this.buffer.view.getUint16(this.vtable + entry, true);
+    if (offset === 0) return 0;
+    this.buffer.need(this.at + offset, size);
+    return this.at + offset;
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * Writes Perfetto's protobuf traces: tracks with slices, instants and counters, flows between slices. Field numbers are those of Perfetto's
+ * trace_packet.proto, track_descriptor.proto and track_event.proto.
+ */
+import { PbfWriter } from 'pbf';
+
+export interface ByteSink {
+  write(bytes: Uint8Array): Promise<void>;
+}
+
+const Trace = { PACKET: 1 } as const;
+const Packet = {
+  TIMESTAMP: 8,
+  SEQUENCE_ID: 10,
+  TRACK_EVENT: 11,
+  INTERNED_DATA: 12,
+  SEQUENCE_FLAGS: 13,
+  TRACK_DESCRIPTOR: 60,
+} as const;
+const SequenceFlag = { CLEARED: 1, NEEDS_STATE: 2 } as const;
+const Descriptor = {
+  UUID: 1,
+  NAME: 2,
+  PROCESS: 3,
+  PARENT: 5,
+  COUNTER: 8,
+  CHILD_ORDER: 11,
+  RANK: 12,
+} as const;
+const Process = { PID: 1, NAME: 6 } as const;
+const Counter = { UNIT_NAME: 6 } as const;
+/** TrackDescriptor.ChildTracksOrdering */
+const EXPLICIT_ORDER = 3;
+const Event = {
+  CATEGORY_IIDS: 3,
+  ANNOTATION: 4,
+  TYPE: 9,
+  NAME_IID: 10,
+  TRACK: 11,
+  COUNTER: 30,
+  DOUBLE_COUNTER: 44,
+  FLOWS: 47,
+  LAST_FLOWS: 48,
+} as const;
+const EventType = { BEGIN: 1, END: 2, INSTANT: 3, COUNTER: 4 } as const;
+const Annotation = { NAME_IID: 1, UINT: 3, STRING: 6 } as const;
+const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
+const Entry = { IID: 1, NAME: 2 } as const;
+
+const SEQUENCE_ID = 1;
+/** Names after which the interning starts anew: readers and we keep so many. */
+const MAX_INTERNED = 65_536;
+const PIECE_BYTES = 128 * 1024;
+
+export interface TrackSpec {
+  /** Not 0, different for every track. */
+  readonly uuid: number;
+  readonly name: string;
+  readonly parent?: number;
+  /** Place among the tracks of its parent. */
+  readonly rank?: number;
+}
+
+export interface SliceDetails {
+  readonly category?: string;
+  /** Shown when the slice is selected. */
+  readonly args?: Readonly<Record<string, string | number>>;
+  /** Flows through this slice: equal numbers are joined by arrows, in the order of time. */
+  readonly flows?: readonly number[];
+  /** Flows that end in it. */
+  readonly lastFlows?: readonly number[];
+}
+
+export class PerfettoWriter {
+  private readonly pbf = new PbfWriter(new Uint8Array(2 * PIECE_BYTES));
+  private readonly names = new InternTable(Interned.NAMES);
+  private readonly categories = new InternTable(Interned.CATEGORIES);
+  private readonly annotations = new InternTable(Interned.ANNOTATION_NAMES);
+
+  constructor(
+    private readonly sink: ByteSink,
+    private readonly maxInterned = MAX_INTERNED,
+  ) {
+    this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
+  }
+
+  /** A group of tracks in the order of their ranks. @param pid a number of its own */
+  process({ uuid, name }: TrackSpec, pid: number): void {
+    this.describe(uuid, (pbf) => {
+      pbf.writeMessage(
+        Descriptor.PROCESS,
+        (_, process) => {
+          process.writeVarintField(Process.PID, pid);
+          process.writeStringField(Process.NAME, name);
+        },
+        null,
+      );
+      pbf.writeVarintField(Descriptor.CHILD_ORDER, EXPLICIT_ORDER);
+    });
+  }
+
+  /** A track of slices and instants. Slices of one track lie one behind or inside the other. */
+  track({ uuid, name, parent, rank }: TrackSpec): void {
+    this.describe(uuid, (pbf) => {
+      pbf.writeStringField(Descriptor.NAME, name);
+      place(pbf, parent, rank);
+    });
+  }
+
+  counterTrack({ uuid, name, parent, rank }: TrackSpec, unit: string): void {
+    this.describe(uuid, (pbf) => {
+      pbf.writeStringField(Descriptor.NAME, name);
+      place(pbf, parent, rank);
+      pbf.writeMessage(
+        Descriptor.COUNTER,
+        (_, counter) => counter.writeStringField(Counter.UNIT_NAME, unit),
+        null,
+      );
+    });
+  }
+
+  /** @param time in ns, a whole number below 2^53 */
+  begin(track: number, time: number, name: string, details: SliceDetails = {}): void {
+    this.event(EventType.BEGIN, track, time, name, details);
+  }
+
+  end(track: number, time: number): void {
+    this.event(EventType.END, track, time, null, {});
+  }
+
+  instant(track: number, time: number, name: string, details: SliceDetails = {}): void {
+    this.event(EventType.INSTANT, track, time, name, details);
+  }
+
+  /** A whole number below 2^53 is exact; others are written as a double. */
+  counter(track: number, time: number, value: number): void {
+    this.packet((pbf) => {
+      pbf.writeVarintField(Packet.TIMESTAMP, time);
+      pbf.writeMessage(
+        Packet.TRACK_EVENT,
+        (_, event) => {
+          event.writeVarintField(Event.TYPE, EventType.COUNTER);
+          event.writeVarintField(Event.TRACK, track);
+          if (Number.isSafeInteger(value)) event.writeVarintField(Event.COUNTER, value);
+          else event.writeDoubleField(Event.DOUBLE_COUNTER, value);
+        },
+        null,
+      );
+    });
+  }
+
+  async drain(): Promise<void> {
+    if (this.pbf.pos >= PIECE_BYTES) await this.flush();
+  }
+
+  /** Everything is in the sink. */
+  async finish(): Promise<void> {
+    await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    const { pbf } = this;
+    const bytes = pbf.buf.slice(0, pbf.pos);
+    pbf.pos = 0;
+    await this.sink.write(bytes);
+  }
+
+  private event(type: number, track: number, time: number, name: string | null, details: SliceDetails): void {
+    this.restartInterning();
+    const nameId = name === null ? 0 : this.names.id(name);
+    const categoryId = details.category === undefined ? 0 : this.categories.id(details.category);
+    const args = Object.entries(details.args ?? {}).map(
+      ([key, value]) => [this.annotations.id(key), value] as const,
+    );
+    this.packet((pbf) => {
+      pbf.writeVarintField(Packet.TIMESTAMP, time);
+      pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+      this.writeInterned(pbf);
+      pbf.writeMessage(
+        Packet.TRACK_EVENT,
+        (_, event) => {
+          event.writeVarintField(Event.TYPE, type);
+          event.writeVarintField(Event.TRACK, track);
+          if (nameId > 0) event.writeVarintField(Event.NAME_IID, nameId);
+          if (categoryId > 0) event.writeVarintField(Event.CATEGORY_IIDS, categoryId);
+          for (const [id, value] of args)
+            event.writeMessage(Event.ANNOTATION, writeAnnotation, { id, value });
+          for (const flow of details.flows ?? []) event.writeFixed64Field(Event.FLOWS, flow);
+          for (const flow of details.lastFlows ?? []) event.writeFixed64Field(Event.LAST_FLOWS, flow);
+        },
+        null,
+      );
+    });
+  }
+
+  /** Names of this packet that readers do not know yet. */
+  private writeInterned(pbf: PbfWriter): void {
+    const tables = [this.categories, this.names, this.annotations].filter(({ fresh }) => fresh.length > 0);
+    if (tables.length === 0) return;
+    pbf.writeMessage(
+      Packet.INTERNED_DATA,
+      (_, interned) => {
+        for (const { field, fresh } of tables) {
+          for (const entry of fresh.splice(0)) interned.writeMessage(field, writeEntry, entry);
+        }
+      },
+      null,
+    );
+  }
+
+  private restartInterning(): void {
+    const tables = [this.categories, this.names, this.annotations];
+    if (tables.every(({ size }) => size < this.maxInterned)) return;
+    for (const table of tables) table.clear();
+    this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
+  }
+
+  private describe(uuid: number, write: (pbf: PbfWriter) => void): void {
+    this.packet((pbf) => {
+      pbf.writeMessage(
+        Packet.TRACK_DESCRIPTOR,
+        (_, descriptor) => {
+          descriptor.writeVarintField(Descriptor.UUID, uuid);
+          write(descriptor);
+        },
+        null,
+      );
+    });
+  }
+
+  private packet(write: (pbf: PbfWriter) => void): void {
+    this.pbf.writeMessage(
+      Trace.PACKET,
+      (_, packet) => {
+        packet.writeVarintField(Packet.SEQUENCE_ID, SEQUENCE_ID);
+        write(packet);
+      },
+      null,
+    );
+  }
+}
+
+function place(pbf: PbfWriter, parent: number | undefined, rank: number | undefined): void {
+  if (parent !== undefined) pbf.writeVarintField(Descriptor.PARENT, parent);
+  if (rank !== undefined) pbf.writeVarintField(Descriptor.RANK, rank);
+}
+
+function writeAnnotation({ id, value }: { id: number; value: string | number }, pbf: PbfWriter): void {
+  pbf.writeVarintField(Annotation.NAME_IID, id);
+  if (typeof value === 'number') pbf.writeVarintField(Annotation.UINT, value);
+  else pbf.writeStringField(Annotation.STRING, value);
+}
+
+function writeEntry({ id, name }: { id: number; name: string }, pbf: PbfWriter): void {
+  pbf.writeVarintField(Entry.IID, id);
+  pbf.writeStringField(Entry.NAME, name);
+}
+
+/** Names with numbers, each told to readers once. */
+class InternTable {
+  readonly fresh: { id: number; name: string }[] = [];
+  private readonly ids = new Map<string, number>();
+
+  constructor(readonly field: number) {}
+
+  get size(): number {
+    return this.ids.size;
+  }
+
+  id(name: string): number {
+    const known = this.ids.get(name);
+    if (known !== undefined) return known;
+    const id = this.ids.size + 1;
+    this.ids.set(name, id);
+    this.fresh.push({ id, name });
+    return id;
+  }
+
+  clear(): void {
+    this.ids.clear();
+    this.fresh.length = 0;
+  }
+}

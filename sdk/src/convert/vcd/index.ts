@@ -1,0 +1,9 @@
+/** Value Change Dumps as a library: a writer, independent of µScope. */
+export {
+  shortId,
+  type VcdHeader,
+  type VcdKind,
+  type VcdScope,
+  type VcdVariable,
+  VcdWriter,
+} from './writer.js';

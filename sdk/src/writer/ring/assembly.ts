@@ -1,0 +1,234 @@
+/**
+ * Spooled segments become one ordinary file: its first segment is the oldest kept, offsets and commit records are made anew, only the strings referred to
+ * are in it, under new numbers in the old order, and the trace summary is that of its frames.
+ *
+ * Two walks over the segments: the first gathers the summary and the references, the second writes. Memory is that of one segment,
+ * and of the strings.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { CursorItem, FrameCursor } from '../../format/frame.js';
+import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
+import type { Action, CompressionName, DutProperties, Schema } from '../../format/types.js';
+import { createCompressor, decompress } from '../compressor.js';
+import { EMPTY_SUMMARY } from '../empty-summary.js';
+import { FileStore } from '../file-store.js';
+import type { OpenOutput } from '../output-file.js';
+import { SegmentList } from '../segment-list.js';
+import type { Summarizer, SummarizerFactory } from '../summarizer.js';
+import { createTraceFile } from '../trace-file.js';
+import type { SpoolEntry, SpooledSegment } from './spooled-segment.js';
+import { StringRefs } from './string-refs.js';
+
+export interface AssemblySource {
+  readonly schema: Schema;
+  readonly dut: DutProperties;
+  readonly checkpointIntervalPs: bigint;
+  readonly compression: CompressionName;
+  /** Oldest first, without a gap. */
+  readonly segments: readonly SpoolEntry[];
+  read(ordinal: number): Promise<SpooledSegment>;
+  /** All strings of the client from the first one on. */
+  strings(): AsyncIterable<Uint8Array>;
+}
+
+export interface AssemblyOptions {
+  /** Must not exist. */
+  readonly path: string;
+  readonly openOutput: OpenOutput;
+  /** How the session ended; `ring` is added. */
+  readonly session: SessionInfo;
+  readonly summarizer?: SummarizerFactory | null | undefined;
+  readonly compressionLevel?: number | undefined;
+  /** Bytes that are written, and synced, together. */
+  readonly groupBytes?: number | undefined;
+  /** Segments up to this ordinal are durable in the file, which has so many bytes. */
+  readonly onWritten?: ((ordinal: number, bytes: number) => void | Promise<void>) | undefined;
+}
+
+/** Writes the file, finalized and durable; returns its size. */
+export async function assemble(source: AssemblySource, options: AssemblyOptions): Promise<number> {
+  const survey = await surveyOf(source, options);
+  const texts = await textsOf(source, survey.refs);
+  return new Assembly(source, options, survey, texts).write();
+}
+
+interface Survey {
+  readonly summarizer: Summarizer | null;
+  readonly refs: StringRefs;
+  /** Time of the last frame, ps. */
+  readonly lastTimePs: bigint;
+  /** Items of the trace up to there, those let go included. */
+  readonly items: number;
+}
+
+async function surveyOf(source: AssemblySource, options: AssemblyOptions): Promise<Survey> {
+  const summarizer = options.summarizer?.(source.schema) ?? null;
+  const refs = new StringRefs(source.schema);
+  let lastTimePs = 0n;
+  let items = 0;
+  for (const { ordinal } of source.segments) {
+    const segment = await source.read(ordinal);
+    refs.collectCheckpoint(segment.checkpoint);
+    const cursor = cursorOf(segment, await rawOf(source, segment));
+    walk(cursor, summarizer, refs);
+    lastTimePs = cursor.timePs;
+    items = segment.ring.items;
+    await nextTurn();
+  }
+  return { summarizer, refs, lastTimePs, items };
+}
+
+function walk(cursor: FrameCursor, summarizer: Summarizer | null, refs: StringRefs): void {
+  const watched = summarizer?.watched;
+  let touched = false;
+  let [timeLo, timeHi] = [0, 0];
+  const endFrame = (): void => {
+    if (touched) summarizer?.endFrame(timeLo, timeHi);
+    touched = false;
+  };
+  while (cursor.next()) {
+    if (cursor.kind === CursorItem.FRAME) {
+      endFrame();
+      ({ timeLo, timeHi } = cursor);
+      continue;
+    }
+    refs.collect(cursor);
+    if (cursor.kind !== CursorItem.OP || !watched?.[cursor.storageId]) continue;
+    const { action, storageId, slot, field, lo, hi } = cursor;
+    summarizer!.op(action as Action, storageId, slot, field, lo, hi);
+    touched = true;
+  }
+  endFrame();
+}
+
+interface Texts {
+  readonly strings: readonly Uint8Array[];
+  /** null: every number stays. */
+  readonly map: ReadonlyMap<number, number> | null;
+}
+
+/** The strings referred to. A reference that names no string of the client goes on naming none: its number stays, and is beyond the table. */
+async function textsOf(source: AssemblySource, refs: StringRefs): Promise<Texts> {
+  const strings: Uint8Array[] = [];
+  const map = new Map<number, number>();
+  if (!refs.any) return { strings, map: null };
+  let index = 0;
+  let isSame = true;
+  for await (const text of source.strings()) {
+    const old = index++;
+    if (!refs.isFixed && !refs.used.has(old)) continue;
+    if (old !== strings.length) isSame = false;
+    map.set(old, strings.length);
+    strings.push(text);
+  }
+  return { strings, map: isSame ? null : map };
+}
+
+/** Bytes that are written, and synced, together. */
+const GROUP_BYTES = 4 * 1024 * 1024;
+
+class Assembly {
+  private readonly compressor;
+  private readonly compressed: Uint8Array[] = [];
+  private waiting = 0;
+  private lastOrdinal = -1;
+
+  constructor(
+    private readonly source: AssemblySource,
+    private readonly options: AssemblyOptions,
+    private readonly survey: Survey,
+    private readonly texts: Texts,
+  ) {
+    this.compressor = createCompressor(source.compression, options.compressionLevel);
+  }
+
+  async write(): Promise<number> {
+    const { schema, dut, checkpointIntervalPs, compression, segments } = this.source;
+    const { path, openOutput, session, summarizer } = this.options;
+    const { sessionId, runId, coreIndex } = session;
+    const trace = await createTraceFile({
+      path,
+      openOutput,
+      schema,
+      dut,
+      checkpointIntervalPs,
+      compression,
+      sessionId,
+      runId,
+      coreIndex,
+      summarizer,
+    });
+    const store = new FileStore(trace, new SegmentList(), trace.preambleEnd);
+    try {
+      for (const [index, entry] of segments.entries()) await this.writeSegment(store, entry, index === 0);
+      await this.commit(store);
+      return await store.finalize({
+        totalTimePs: segments.length > 0 ? this.survey.lastTimePs : 0n,
+        summary: this.survey.summarizer?.finish() ?? EMPTY_SUMMARY,
+        numStrings: segments.length > 0 ? this.texts.strings.length : 0,
+        lateStrings: [],
+        session: { ...session, ring: this.ringInfo() },
+      });
+    } finally {
+      this.compressor.close();
+      await store.close();
+    }
+  }
+
+  /** The strings come with the first segment. */
+  private async writeSegment(store: FileStore, { ordinal }: SpoolEntry, isFirst: boolean): Promise<void> {
+    const segment = await this.source.read(ordinal);
+    const { checkpoint, deltas } = await this.renumbered(segment);
+    const { strings } = this.texts;
+    this.waiting += store.add({
+      header: { ...segment.header, checkpointSize: checkpoint.length, deltasCompressedSize: deltas.length },
+      checkpoint,
+      deltas,
+      snapshots: segment.record.snapshots ?? [],
+      nextFrame: segment.record.nextFrame,
+      nextString: BigInt(strings.length),
+      strings: isFirst ? strings : [],
+      note: undefined,
+    });
+    if (deltas !== segment.deltas) this.compressed.push(deltas);
+    this.lastOrdinal = ordinal;
+    if (this.waiting >= (this.options.groupBytes ?? GROUP_BYTES)) await this.commit(store);
+  }
+
+  private async commit(store: FileStore): Promise<void> {
+    await store.commit();
+    for (const deltas of this.compressed.splice(0)) this.compressor.release(deltas);
+    this.waiting = 0;
+    await this.options.onWritten?.(this.lastOrdinal, store.bytes);
+  }
+
+  private async renumbered(segment: SpooledSegment): Promise<Pick<SpooledSegment, 'checkpoint' | 'deltas'>> {
+    const { map } = this.texts;
+    const { refs } = this.survey;
+    if (map === null) return segment;
+    const raw = await rawOf(this.source, segment);
+    refs.renumber(cursorOf(segment, raw), map);
+    const deltas = await this.compressor.compress(raw);
+    return { checkpoint: refs.renumberCheckpoint(segment.checkpoint, map), deltas };
+  }
+
+  private ringInfo(): RingInfo {
+    const { segments } = this.source;
+    const [first] = segments;
+    if (!first) return { firstFrame: 0n, nextString: 0n, items: 0n };
+    const firstFrame = first.nextFrame - BigInt(first.numFrames);
+    return {
+      firstFrame,
+      nextString: segments[segments.length - 1].nextString,
+      items: BigInt(this.survey.items),
+    };
+  }
+}
+
+function rawOf({ compression }: AssemblySource, { deltas, header }: SpooledSegment): Promise<Uint8Array> {
+  return decompress(compression, deltas, header.deltasRawSize);
+}
+
+function cursorOf({ header }: SpooledSegment, raw: Uint8Array): FrameCursor {
+  return new FrameCursor(raw, header.timeStartPs, true);
+}

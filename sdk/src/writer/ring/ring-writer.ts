@@ -1,0 +1,152 @@
+/** A writer that keeps only the newest part of a trace (docs/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
+import { SessionStatus } from '../../format/session-chunk.js';
+import type { Schema } from '../../format/types.js';
+import type { SessionEnd, TraceStats } from '../options.js';
+import type { RecordWriter } from '../record-writer.js';
+import { DEFAULT_TRIGGER_FILES, type RingOptions } from './options.js';
+import type { RingReport } from './report.js';
+import type { Trigger, TriggerState } from './ring-record.js';
+import type { Spool } from './spool.js';
+import type { TriggerScan } from './trigger-scan.js';
+
+export interface RingStats extends TraceStats {
+  readonly ring: RingReport;
+}
+
+export class RingWriter {
+  private readonly waiting: Trigger[];
+  /** Waiting ones whose file ends with the next cut. */
+  private due: Trigger[] = [];
+  private final: RingStats | null = null;
+  private readonly afterPs: bigint;
+  private readonly maxFiles: number;
+
+  /** Use `createRing` or `resumeRing`. @param waiting triggers seen before a restart */
+  constructor(
+    private readonly writer: RecordWriter,
+    private readonly spool: Spool,
+    private readonly scan: TriggerScan,
+    options: RingOptions,
+    waiting: readonly Trigger[] = [],
+  ) {
+    this.waiting = [...waiting];
+    this.afterPs = options.afterPs ?? 0n;
+    this.maxFiles = options.triggerFiles ?? DEFAULT_TRIGGER_FILES;
+    spool.triggersAtCut = () => this.atCut();
+  }
+
+  get path(): string {
+    return this.spool.path;
+  }
+
+  get schema(): Schema {
+    return this.writer.schema;
+  }
+
+  get stats(): RingStats {
+    return this.final ?? { ...this.writer.stats, ring: this.spool.report };
+  }
+
+  get nextFrame(): bigint {
+    return this.writer.nextFrame;
+  }
+
+  get nextString(): bigint {
+    return this.writer.nextString;
+  }
+
+  get durableFrames(): bigint {
+    return this.writer.durableFrames;
+  }
+
+  get window(): Uint8Array | null {
+    return this.writer.window;
+  }
+
+  get congested(): boolean {
+    return this.writer.congested;
+  }
+
+  /** As `RecordWriter.push`; a trigger's file ends with the trigger's frame, or with the last one in the time after it. */
+  push(words: Uint32Array, first = 0, end = words.length): void {
+    for (let at = first; at < end; ) {
+      const stop = this.scan.next(words, at, end, this.deadlinePs);
+      if (stop > at) this.writer.push(words, at, stop);
+      at = stop;
+      if (this.scan.isLate) this.fire((BigInt(words[at + 3]) << 32n) | BigInt(words[at + 2]));
+      for (const { label, timePs } of this.scan.hits) this.note(label, timePs);
+      if (this.scan.hits.length > 0 && this.afterPs === 0n) this.fireAll();
+    }
+  }
+
+  /** Makes a file of what is kept, as an event of the trace would. */
+  trigger(label: string): void {
+    this.note(label, this.writer.stats.totalTimePs);
+    if (this.afterPs === 0n) this.fireAll();
+  }
+
+  ready(): Promise<void> {
+    return this.writer.ready();
+  }
+
+  restartStream(): void {
+    this.scan.restart(Number(this.writer.nextFrame));
+    this.writer.restartStream();
+  }
+
+  flush(): Promise<void> {
+    return this.writer.flush();
+  }
+
+  /** Triggers that wait get their files; then what is kept becomes the trace's. A closed trace of this kind has the status RING. */
+  async close(end: SessionEnd): Promise<RingStats> {
+    this.fireAll();
+    this.spool.keepsFiles = end.mayReturn === true;
+    const status = end.status === SessionStatus.CLOSED ? SessionStatus.RING : end.status;
+    const stats = await this.writer.close({ ...end, status });
+    this.final ??= { ...stats, ring: this.spool.report };
+    return this.final;
+  }
+
+  abortWaiting(): void {
+    this.spool.stop();
+    this.writer.abortWaiting();
+  }
+
+  private note(label: string | number, timePs: bigint): void {
+    this.spool.triggers++;
+    const number = this.spool.triggers - this.spool.skipped;
+    if (number > this.maxFiles) this.spool.skipped++;
+    else this.waiting.push({ number, label, timePs });
+  }
+
+  /** Time up to which frames belong to the trigger that has waited longest. */
+  private get deadlinePs(): bigint | null {
+    return this.waiting.length > 0 ? this.waiting[0].timePs + this.afterPs : null;
+  }
+
+  private fireAll(): void {
+    this.due.push(...this.waiting.splice(0));
+    this.endDue();
+  }
+
+  /** A frame at `comingPs`, later than the deadline of the first trigger, comes: the files of all triggers whose time is over end here. */
+  private fire(comingPs: bigint): void {
+    while (this.waiting.length > 0 && this.deadlinePs! < comingPs) this.due.push(this.waiting.shift()!);
+    this.endDue();
+  }
+
+  private endDue(): void {
+    if (this.due.length === 0) return;
+    this.writer.endSegment();
+    const due = this.due;
+    this.due = [];
+    // The segment cut last, here or before, is the last one of their files.
+    for (const trigger of due) this.spool.request(trigger);
+  }
+
+  private atCut(): TriggerState {
+    const { triggers: seen, skipped } = this.spool;
+    return { seen, skipped, waiting: [...this.waiting], due: [...this.due] };
+  }
+}

@@ -1,0 +1,130 @@
+/** Which strings the kept segments refer to (FT_STRING_REF, §7), and their new numbers. */
+import { CursorItem, type FrameCursor } from '../../format/frame.js';
+import { ItemTag } from '../../format/frame-cursor.js';
+import { Action, type FieldDef, FieldType, fieldSize, type Schema } from '../../format/types.js';
+import { stateLayout } from '../../state/layout.js';
+import { StorageState } from '../../state/storage-state.js';
+
+export class StringRefs {
+  /** Strings referred to. */
+  readonly used = new Set<number>();
+  /** References are computed by ADD: then every string keeps its number. */
+  isFixed = false;
+  private readonly ofStorage: readonly (Uint8Array | null)[];
+  private readonly ofEvent: readonly (readonly number[])[];
+  private readonly state: StorageState | null;
+
+  constructor(
+    private readonly schema: Schema,
+    maxStateBytes?: number,
+  ) {
+    this.ofStorage = schema.storages.map(({ fields, properties }) => flagsOf([...fields, ...properties]));
+    this.ofEvent = schema.events.map(({ fields }) => refOffsets(fields));
+    const inStorages = this.ofStorage.some((flags) => flags !== null);
+    this.state = inStorages ? new StorageState(stateLayout(schema, maxStateBytes)) : null;
+  }
+
+  /** Whether anything at all can refer to strings. */
+  get any(): boolean {
+    return this.state !== null || this.ofEvent.some((offsets) => offsets.length > 0);
+  }
+
+  /** The references of a checkpoint. What was never set holds 0: string 0 is referred to wherever there is a field for it. */
+  collectCheckpoint(checkpoint: Uint8Array): void {
+    const { state } = this;
+    if (!state) return;
+    this.used.add(0);
+    state.loadCheckpoint(checkpoint);
+    this.forEachCell(state, (word) => this.used.add(state.cells[word]));
+  }
+
+  /** The reference of the cursor's present item. */
+  collect(cursor: FrameCursor): void {
+    if (cursor.kind === CursorItem.OP) {
+      const flags = this.ofStorage[cursor.storageId];
+      if (!flags) return;
+      if (this.isRef(cursor, flags)) this.used.add(cursor.lo);
+      else if (cursor.action === Action.ADD && flags[cursor.field] === 1) this.isFixed = true;
+    } else if (cursor.kind === CursorItem.EVENT) {
+      for (const offset of this.ofEvent[cursor.eventType] ?? []) {
+        if (offset + 4 <= cursor.payloadSize)
+          this.used.add(viewOf(cursor.bytes).getUint32(cursor.payloadOffset + offset, true));
+      }
+    }
+  }
+
+  /** The checkpoint with other numbers. */
+  renumberCheckpoint(checkpoint: Uint8Array, map: ReadonlyMap<number, number>): Uint8Array {
+    const { state } = this;
+    if (!state) return checkpoint;
+    state.loadCheckpoint(checkpoint);
+    this.forEachCell(state, (word) => {
+      state.cells[word] = map.get(state.cells[word]) ?? state.cells[word];
+    });
+    return state.encodeCheckpoint();
+  }
+
+  /** Puts other numbers into a delta blob. They are never larger than those before, so that they fit wherever those did. */
+  renumber(cursor: FrameCursor, map: ReadonlyMap<number, number>): void {
+    const { bytes } = cursor;
+    const view = viewOf(bytes);
+    while (cursor.next()) {
+      if (cursor.kind === CursorItem.OP) {
+        const flags = this.ofStorage[cursor.storageId];
+        const mapped = flags && this.isRef(cursor, flags) ? map.get(cursor.lo) : undefined;
+        if (mapped === undefined) continue;
+        const at = cursor.itemOffset;
+        if (bytes[at] === ItemTag.COMPACT) view.setUint16(at + 7, mapped, true);
+        else view.setUint32(at + 8, mapped, true);
+      } else if (cursor.kind === CursorItem.EVENT) {
+        for (const offset of this.ofEvent[cursor.eventType] ?? []) {
+          const at = cursor.payloadOffset + offset;
+          if (offset + 4 > cursor.payloadSize) continue;
+          const mapped = map.get(view.getUint32(at, true));
+          if (mapped !== undefined) view.setUint32(at, mapped, true);
+        }
+      }
+    }
+  }
+
+  private isRef({ action, storageId, field, hi }: FrameCursor, flags: Uint8Array): boolean {
+    if (hi !== 0) return false;
+    if (action === Action.SET) return flags[field] === 1;
+    return action === Action.PROP_SET && flags[this.schema.storages[storageId].fields.length + field] === 1;
+  }
+
+  private forEachCell(state: StorageState, visit: (word: number) => void): void {
+    const { layout } = state;
+    this.ofStorage.forEach((flags, id) => {
+      if (!flags) return;
+      const fields = layout.numFields[id];
+      for (let slot = 0; slot < layout.numSlots[id]; slot++) {
+        if (!state.slotOccupied(id, slot)) continue;
+        const base = layout.cellBase[id] + slot * fields;
+        for (let field = 0; field < fields; field++) if (flags[field]) visit((base + field) * 2);
+      }
+      for (let property = 0; property < layout.numProperties[id]; property++) {
+        if (flags[fields + property]) visit((layout.propertyCellBase[id] + property) * 2);
+      }
+    });
+  }
+}
+
+function viewOf(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function flagsOf(fields: readonly FieldDef[]): Uint8Array | null {
+  const flags = Uint8Array.from(fields, ({ type }) => (type === FieldType.STRING_REF ? 1 : 0));
+  return flags.includes(1) ? flags : null;
+}
+
+function refOffsets(fields: readonly FieldDef[]): number[] {
+  const offsets: number[] = [];
+  let at = 0;
+  for (const { type } of fields) {
+    if (type === FieldType.STRING_REF) offsets.push(at);
+    at += fieldSize(type);
+  }
+  return offsets;
+}
