@@ -123,7 +123,8 @@ function findZstd(): ZstdDecoder {
 
 function nativeCrc32(): Pick<Codec, 'crc32'> {
   const { crc32 } = zlib as unknown as { crc32?: (bytes: Uint8Array, seed: number) => number };
-  return crc32 ? { crc32: (bytes, seed) => crc32(bytes, seed) } : {};
+  // Of some empty arrays Node's answer is 0 instead of the seed.
+  return crc32 ? { crc32: (bytes, seed) => (bytes.length === 0 ? seed : crc32(bytes, seed)) } : {};
 }
 
 function reason(error: unknown): string {

@@ -4,6 +4,10 @@ import { encodeCommitRecord } from '../format/commit-record.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../format/segment.js';
 import type { FinishedSegment } from './segment-store.js';
 
+/** Node's answers 0, not the seed, for an empty array whose buffer is empty, too: the checkpoint of a schema without storages. */
+const crcOn = (bytes: Uint8Array, seed: number): number =>
+  bytes.length === 0 ? seed : zlibCrc32(bytes, seed);
+
 export interface SegmentBytes {
   readonly chunks: readonly Uint8Array[];
   /** Bytes of header, checkpoint and deltas; and of everything, a multiple of 8. */
@@ -17,7 +21,7 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
   const header = encodeSegmentHeader({ ...segment.header, prevSegmentOffset: BigInt(prevOffset) });
   const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
   const padding = new Uint8Array(-segmentSize & 7);
-  const crc = zlibCrc32(deltas, zlibCrc32(checkpoint, zlibCrc32(header)));
+  const crc = crcOn(deltas, crcOn(checkpoint, zlibCrc32(header)));
   const { nextFrame, nextString, strings, snapshots } = segment;
   const record = encodeCommitRecord(
     { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots },

@@ -4,7 +4,11 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties } from '../../format/types.js';
-import { analyzePerformance, type PerformanceReport } from '../../protocols/cpu/analysis/index.js';
+import {
+  analyzePerformance,
+  type PerformanceReport,
+  SYNTHETIC_TIME,
+} from '../../protocols/cpu/analysis/index.js';
 import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { printForeignStats } from '../foreign.js';
@@ -102,6 +106,12 @@ async function analyze(
     return null;
   }
   const report = await analyzeRange(trace, wanted, asked, points);
+  const synthetic = trace.dutProperty(SYNTHETIC_TIME);
+  if (synthetic !== undefined) {
+    io.err(
+      `uscope: note: the time of ${shownName(file)} is made up (${synthetic}): no IPC, and latencies say nothing`,
+    );
+  }
   return { file: shownName(file), dut: trace.dut, report };
 }
 

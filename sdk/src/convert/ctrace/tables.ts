@@ -1,10 +1,13 @@
 /** Reading FlatBuffers tables of files that are not trusted: every offset is checked against the bytes before it is followed. */
 import { UscopeError } from '../../base/errors.js';
+import { decodeText } from './text.js';
 
 /** The bytes of one buffer; `end` becomes the end of what has been read so far, for buffers whose size is not known. */
 export class TableBuffer {
   end = 0;
   readonly view: DataView;
+  private readonly texts = new Map<number, string>();
+  private textBytes = 0;
 
   /** @param offset of `bytes` in the file */
   constructor(
@@ -33,6 +36,20 @@ export class TableBuffer {
   need(at: number, size: number): void {
     if (at < 0 || at + size > this.bytes.length) throw this.error(Math.max(0, at), 'goes on beyond its end');
     if (at + size > this.end) this.end = at + size;
+  }
+
+  /** The string at `at`. Strings may be shared but do not overlap: all of them together are no longer than the buffer. */
+  text(at: number): string {
+    const known = this.texts.get(at);
+    if (known !== undefined) return known;
+    const length = this.u32(at);
+    this.need(at + 4, length);
+    if (at + 4 + length < this.bytes.length) this.need(at + 4 + length, 1); // the NUL behind it
+    this.textBytes += length + 4;
+    if (this.textBytes > this.bytes.length) throw this.error(at, 'has strings that overlap');
+    const text = decodeText(this.bytes.subarray(at + 4, at + 4 + length));
+    this.texts.set(at, text);
+    return text;
   }
 
   error(at: number, what: string): UscopeError {
@@ -82,13 +99,22 @@ export class Table {
     return at ? this.buffer.view.getBigUint64(at, true) : 0n;
   }
 
-  /** The bytes of a string or of a vector of bytes. */
+  text(id: number): string {
+    const field = this.field(id, 4);
+    return field ? this.buffer.text(this.buffer.indirect(field)) : '';
+  }
+
+  /** A vector of bytes. */
   bytes(id: number): Uint8Array {
     const vector = this.vector(id, 1);
     return this.buffer.bytes.subarray(vector.at, vector.at + vector.length);
   }
 
-  /** One after the other: a vector may claim as many tables as there are bytes, and tables may be shared. */
+  /** Number of tables in a vector. */
+  count(id: number): number {
+    return this.vector(id, 4).length;
+  }
+
   *tables(id: number): Generator<Table> {
     const { at, length } = this.vector(id, 4);
     for (let i = 0; i < length; i++) yield new Table(this.buffer, this.buffer.indirect(at + 4 * i));

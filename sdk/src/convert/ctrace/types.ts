@@ -113,7 +113,7 @@ export interface CtraceBlock {
 
 /** The index at the end of a file. */
 export interface CtraceFooter {
-  readonly blocks: readonly CtraceBlock[];
+  readonly blockCount: number;
   readonly totalEvents: bigint;
   readonly minCycle: bigint;
   readonly maxCycle: bigint;

@@ -64,7 +64,8 @@ export class BlockCompressor {
 
   private openLz4() {
     const bytes = LZ4_TABLE_BYTES + this.maxBytes + lz4Room(this.maxBytes) + 64;
-    const memory = new WebAssembly.Memory({ initial: Math.ceil(bytes / 65_536) });
+    const pages = Math.ceil(bytes / 65_536);
+    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
     return { compress: bindLz4(memory), memory: new Uint8Array(memory.buffer) };
   }
 }

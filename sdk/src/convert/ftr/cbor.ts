@@ -1,6 +1,15 @@
 /** The part of CBOR (RFC 8949) that FTR files are made of. Numbers are u32 halves: nothing is allocated. */
 
-export const Major = { UNSIGNED: 0, NEGATIVE: 1, BYTES: 2, TEXT: 3, ARRAY: 4, MAP: 5, TAG: 6, SIMPLE: 7 } as const;
+export const Major = {
+  UNSIGNED: 0,
+  NEGATIVE: 1,
+  BYTES: 2,
+  TEXT: 3,
+  ARRAY: 4,
+  MAP: 5,
+  TAG: 6,
+  SIMPLE: 7,
+} as const;
 
 const TWO_32 = 0x1_0000_0000;
 const BREAK = 0xff;
@@ -44,8 +53,8 @@ export class CborReader {
     return this.bytes[this.at] === BREAK;
   }
 
-  /** Moves behind the head of the next item. @throws OutOfBytes, NotCbor */
-  head(): void {
+  /** Moves behind the head of the next item and returns its major type. @throws OutOfBytes, NotCbor */
+  head(): number {
     const { at } = this;
     if (at >= this.end) throw new OutOfBytes();
     const byte = this.bytes[at];
@@ -58,6 +67,7 @@ export class CborReader {
       this.isIndefinite = false;
       this.at = at + 1;
     } else this.longHead(at, info);
+    return this.major;
   }
 
   private longHead(at: number, info: number): void {

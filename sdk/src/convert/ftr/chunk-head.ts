@@ -42,30 +42,36 @@ export function readChunkHead(cbor: CborReader, offset: number): ChunkHead {
   const fail = (code: ErrorCode, detail: string): never => {
     throw new UscopeError(code, detail, { offset });
   };
-  cbor.head();
-  if (cbor.major !== Major.TAG) fail('CONVERT_FORMAT', 'a chunk begins with a tag; this one does not');
+  if (cbor.head() !== Major.TAG) fail('CONVERT_FORMAT', 'a chunk begins with a tag; this one does not');
   const [kind, isCompressed] =
     KINDS.get(cbor.number) ?? fail('CONVERT_UNSUPPORTED', `there is no chunk with the tag ${cbor.number}`);
-  cbor.head();
+  let major = cbor.head();
   const numbers: bigint[] = [];
-  if (cbor.major === Major.ARRAY) {
+  if (major === Major.ARRAY) {
     const count = cbor.number;
     if (cbor.isIndefinite || count < 1 || count > 5)
       fail('CONVERT_FORMAT', `the head of a chunk of kind ${kind} has no such number of parts`);
     for (let i = 0; i < count; i++) {
-      cbor.head();
+      major = cbor.head();
       if (i === count - 1) break;
-      if (cbor.major !== Major.UNSIGNED)
+      if (major !== Major.UNSIGNED)
         fail('CONVERT_FORMAT', `a number in the head of a chunk of kind ${kind} is none`);
       numbers.push(cbor.value);
     }
   }
-  if (cbor.major !== Major.BYTES) fail('CONVERT_FORMAT', `the content of a chunk of kind ${kind} is no byte string`);
-  if (cbor.isIndefinite) fail('CONVERT_UNSUPPORTED', `the content of a chunk of kind ${kind} states no length`);
+  if (major !== Major.BYTES)
+    fail('CONVERT_FORMAT', `the content of a chunk of kind ${kind} is no byte string`);
+  if (cbor.isIndefinite)
+    fail('CONVERT_UNSUPPORTED', `the content of a chunk of kind ${kind} states no length`);
   const size = cbor.number;
-  const rawSize = isCompressed ? Number(numbers.pop() ?? fail('CONVERT_FORMAT', 'a packed chunk states no size')) : size;
+  const rawSize = isCompressed
+    ? Number(numbers.pop() ?? fail('CONVERT_FORMAT', 'a packed chunk states no size'))
+    : size;
   if (Math.max(size, rawSize) > MAX_CHUNK_BYTES)
-    fail('CONVERT_LIMIT', `a chunk of ${Math.max(size, rawSize)} bytes; at most ${MAX_CHUNK_BYTES} are taken`);
+    fail(
+      'CONVERT_LIMIT',
+      `a chunk of ${Math.max(size, rawSize)} bytes; at most ${MAX_CHUNK_BYTES} are taken`,
+    );
   const isBlock = kind === 'transactions';
   if (isBlock ? numbers.length !== 1 && numbers.length !== 3 : numbers.length !== 0)
     fail('CONVERT_FORMAT', `the head of a chunk of kind ${kind} has ${numbers.length} numbers`);

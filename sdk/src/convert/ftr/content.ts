@@ -67,7 +67,8 @@ export class ItemReader {
 
   private open(): void {
     this.cbor.head();
-    if (this.cbor.major !== this.major) this.fail('the content of a chunk is not of the kind that its tag says');
+    if (this.cbor.major !== this.major)
+      this.fail('the content of a chunk is not of the kind that its tag says');
     this.left = this.cbor.isIndefinite ? Number.POSITIVE_INFINITY : this.cbor.number;
     this.isOpen = false;
   }
@@ -94,7 +95,8 @@ export class ItemReader {
   text(what: string): number {
     this.cbor.head();
     if (this.cbor.major !== Major.UNSIGNED) this.fail(`${what} is no number of a text`);
-    if (this.cbor.hi !== 0) this.fail(`${what} is text ${this.cbor.value}; numbers of texts stay below 2^32`, 'CONVERT_LIMIT');
+    if (this.cbor.hi !== 0)
+      this.fail(`${what} is text ${this.cbor.value}; numbers of texts stay below 2^32`, 'CONVERT_LIMIT');
     return this.cbor.lo;
   }
 }
@@ -164,7 +166,8 @@ export function infoOf(chunk: RawChunk): FtrInfo | null {
     numbers.push(item);
   }
   if (chunk.isCut && numbers.length < 2) return null;
-  if (numbers.length !== 2 && numbers.length !== 3) items.fail('the info chunk has two parts, or three in old files');
+  if (numbers.length !== 2 && numbers.length !== 3)
+    items.fail('the info chunk has two parts, or three in old files');
   // Old files count ticks per second.
   const scale = numbers.length === 3 ? numbers[1] : numbers[0];
   const exponent = numbers.length === 3 ? -Math.round(Math.log10(Number(scale))) : Number(scale);

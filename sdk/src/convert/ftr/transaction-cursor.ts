@@ -2,7 +2,15 @@
 import { CborReader, Major } from './cbor.js';
 import { contentError, isCutHere } from './content.js';
 import type { RawChunk } from './reader.js';
-import { FtrForm, type FtrPhase, type FtrRawTransaction, IS_FLOAT, IS_TEXT, OLD_STRING, TYPE_NAMES } from './types.js';
+import {
+  FtrForm,
+  type FtrPhase,
+  type FtrRawTransaction,
+  IS_FLOAT,
+  IS_TEXT,
+  OLD_STRING,
+  TYPE_NAMES,
+} from './types.js';
 
 const HEAD_TAG = 6;
 const FIRST_PHASE_TAG = 7;
@@ -97,8 +105,8 @@ export class TransactionCursor {
       return false;
     }
     this.left--;
-    cbor.head();
-    if (cbor.major !== Major.ARRAY || (cbor.number === 0 && !cbor.isIndefinite)) this.fail('a transaction is no array');
+    if (cbor.head() !== Major.ARRAY || (cbor.number === 0 && !cbor.isIndefinite))
+      this.fail('a transaction is no array');
     let parts = cbor.isIndefinite ? Number.POSITIVE_INFINITY : cbor.number;
     this.readHead();
     this.count = 0;
@@ -114,11 +122,9 @@ export class TransactionCursor {
 
   private readHead(): void {
     const { cbor } = this;
-    cbor.head();
-    if (cbor.major !== Major.TAG || cbor.lo !== HEAD_TAG || cbor.hi !== 0)
+    if (cbor.head() !== Major.TAG || cbor.lo !== HEAD_TAG || cbor.hi !== 0)
       this.fail('a transaction does not begin with its head (tag 6)');
-    cbor.head();
-    if (cbor.major !== Major.ARRAY || cbor.isIndefinite || cbor.number !== 4)
+    if (cbor.head() !== Major.ARRAY || cbor.isIndefinite || cbor.number !== 4)
       this.fail('the head of a transaction has not four parts');
     this.unsigned();
     this.idLo = cbor.lo;
@@ -143,14 +149,20 @@ export class TransactionCursor {
     const { cbor } = this;
     const i = this.count;
     if (i === this.names.length) this.grow();
-    cbor.head();
+    const isTag = cbor.head() === Major.TAG;
     const phase = cbor.number - FIRST_PHASE_TAG;
-    if (cbor.major !== Major.TAG || phase < 0 || phase > 2)
+    if (!isTag || phase < 0 || phase > 2)
       this.fail('a part of a transaction is no attribute (tags 7, 8 and 9)');
-    cbor.head();
-    if (cbor.major !== Major.ARRAY || cbor.isIndefinite || cbor.number !== 3) this.fail('an attribute has not three parts');
+    if (cbor.head() !== Major.ARRAY || cbor.isIndefinite || cbor.number !== 3)
+      this.fail('an attribute has not three parts');
     this.unsigned();
-    if (cbor.hi !== 0) throw contentError(this.chunk, this.at, 'CONVERT_LIMIT', `the name of an attribute is text ${cbor.value}; numbers of texts stay below 2^32`);
+    if (cbor.hi !== 0)
+      throw contentError(
+        this.chunk,
+        this.at,
+        'CONVERT_LIMIT',
+        `the name of an attribute is text ${cbor.value}; numbers of texts stay below 2^32`,
+      );
     this.names[i] = cbor.lo;
     this.unsigned();
     const type = cbor.number;
@@ -167,7 +179,8 @@ export class TransactionCursor {
   private formOf(type: number): FtrForm {
     const { major, info, lo, hi } = this.cbor;
     if (major === Major.UNSIGNED) {
-      if (IS_TEXT[type] === 1 && hi !== 0) this.fail('the value of an attribute is no text of the dictionary');
+      if (IS_TEXT[type] === 1 && hi !== 0)
+        this.fail('the value of an attribute is no text of the dictionary');
       return FtrForm.UNSIGNED;
     }
     if (IS_TEXT[type] === 0) {

@@ -43,6 +43,8 @@ export interface ExportSource {
   /** Cycle at time 0. */
   readonly zero: bigint;
   readonly periodPs: bigint;
+  /** Ops and events of a frame keep their order (`Trace.isInterleaved`). */
+  readonly isInterleaved: boolean;
 }
 
 type Handler = (cursor: FrameCursor, event: ProtocolEvent) => void;
@@ -59,6 +61,8 @@ export class KanataExport {
   private readonly byEntity = new Map<number, Flying>();
   /** Ended in this frame: events may still be about them. */
   private closing = new Map<number, Flying>();
+  /** Ended in this frame and not said yet. */
+  private readonly ending: Flying[] = [];
   private readonly newborn = new Set<Flying>();
   private readonly handlers: (readonly [ProtocolEvent, Handler] | undefined)[] = [];
   private readonly committedId: number;
@@ -118,6 +122,7 @@ export class KanataExport {
 
   /** The frame is over. */
   settle(): void {
+    for (const flying of this.ending.splice(0)) this.retire(flying);
     this.newborn.clear();
     if (this.closing.size > 0) this.closing = new Map();
   }
@@ -218,15 +223,19 @@ export class KanataExport {
     this.bySlot.delete(slot);
     if (this.byEntity.get(flying.entity) === flying) this.byEntity.delete(flying.entity);
     this.closing.set(flying.entity, flying);
+    // In frames without order (v0.1) the events of a frame stand behind its CLEARs: an end is said when the frame is over.
+    if (this.isKanata) this.retire(flying);
+    else this.ending.push(flying);
+    this.report.kept('ends of instructions').count++;
+  }
+
+  private retire(flying: Flying): void {
     if (!this.isKanata) this.endStage(flying);
-    const running = this.retired;
-    this.retired++;
-    // The flush may stand behind the CLEAR: asked when the frame is over.
+    const running = this.retired++;
     this.push(() => {
       const type = flying.retireType ?? (flying.isFlushed ? RetireType.FLUSHED : RetireType.RETIRED);
       return { kind: 'retire', id: flying.id, rid: flying.rid ?? running, type };
     });
-    this.report.kept('ends of instructions').count++;
   }
 
   /** The slot was given to another one: the trace does not say how this one ended. */
@@ -312,8 +321,12 @@ export class KanataExport {
   }
 
   private onFlush(cursor: FrameCursor, event: ProtocolEvent): void {
-    const flying = this.subject(cursor, event);
-    if (!flying) return;
+    // Without order in a frame the flush is about the one that went, not about its successor.
+    const closed = this.source.isInterleaved
+      ? undefined
+      : this.closing.get(numberOf(cursor, event, 'entity_id'));
+    const flying = closed ?? this.subject(cursor, event);
+    if (!flying || flying.isFlushed) return;
     flying.isFlushed = true;
     if (this.isKanata) return;
     const reason = labelAt(cursor, event, 'reason');

@@ -56,6 +56,7 @@ function sourceOf(trace: Trace, core: CpuCore): ExportSource {
     stageNames: stageNamesOf(trace),
     zero: BigInt(trace.dutProperty(CYCLE_AT_ZERO) ?? 0),
     periodPs: core.periodPs,
+    isInterleaved: trace.isInterleaved,
   };
 }
 
@@ -97,6 +98,7 @@ async function exportCore(
     }
     onProgress?.(trace.totalTimePs === 0n ? 1 : Number(header.timeEndPs) / Number(trace.totalTimePs));
   }
+  state.settle();
   await out.emit(state);
   out.advanceTo(source.zero + trace.totalTimePs / source.periodPs);
   report.kept('instructions in flight at the end').count += state.inFlight;

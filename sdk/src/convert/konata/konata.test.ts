@@ -5,10 +5,12 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { contextOf, cuts, flips, MemoryFiles, MemoryOutput } from '../../../../test/support/foreign.js';
+import { modelSchema, runModel } from '../../../../test/support/pipeline-model.js';
 import { isUscopeError } from '../../base/errors.js';
 import { findCore, type Instruction, instructions } from '../../protocols/cpu/index.js';
-import { memorySource } from '../../reader/index.js';
+import { memorySource, openTrace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { canCompressZstd } from '../stf/zstd.js';
 import type { Packing } from '../text/unpack.js';
@@ -304,6 +306,78 @@ describe('Kanata to µScope', () => {
 
   it.each([{ period: '0' }, { period: 'fast' }, { core: 'a/b' }])('%j: CONVERT_OPTION', async (options) => {
     await expect(toUscope(bytesOf(header), options)).rejects.toMatchObject({ code: 'CONVERT_OPTION' });
+  });
+});
+
+interface Shown {
+  seq: number;
+  birth: number;
+  end: number | null;
+  squashed: boolean;
+  stages: string[];
+  on: number[];
+}
+
+describe('µScope to Kanata', () => {
+  /** A pipeline at random (test/support/pipeline-model.ts), which keeps a record of what it did. */
+  it.each([true, false])('says what the model did; frames in order: %s', async (interleaved) => {
+    const random =
+      fc.sample(fc.array(fc.nat(1 << 20), { minLength: 4000, maxLength: 4000 }), {
+        seed: 11,
+        numRuns: 1,
+      })[0] ?? [];
+    let at = 0;
+    const model = runModel((below) => (random[at++ % random.length] ?? 0) % below, 120);
+    const builder = new TraceBuilder({
+      schema: modelSchema(),
+      interleaved,
+      ...(interleaved ? {} : { session: null }),
+    });
+    for (let n = 0; n < model.frames.length; n += 25) {
+      builder.segment({ frames: model.frames.slice(n, n + 25), strings: n === 0 ? model.strings : [] });
+    }
+    const trace = await openTrace(memorySource(builder.finalize({}).bytes));
+    const outputs = new MemoryFiles();
+    const context = contextOf();
+    await FORMAT.write?.(trace, outputs, '.kanata', context);
+    await trace.close();
+    const clock = new KanataClock();
+    const lives = new Map<
+      number,
+      { birth: number; end: number | null; squashed: boolean; stages: string[]; on: number[] }
+    >();
+    for (const record of await read(outputs.bytes())) {
+      if (clock.take(record)) continue;
+      const cycle = Number(clock.cycle);
+      if (record.kind === 'begin')
+        lives.set(record.id, { birth: cycle, end: null, squashed: false, stages: [], on: [] });
+      const life = lives.get(
+        record.kind === 'dependency'
+          ? record.consumer
+          : record.kind === 'cycle' || record.kind === 'advance'
+            ? -1
+            : record.id,
+      );
+      if (!life) throw new Error(`${record.kind} before its I`);
+      expect(life.end).toBeNull();
+      if (record.kind === 'start') life.stages.push(`${record.stage}@${cycle}`);
+      else if (record.kind === 'dependency') life.on.push(record.producer);
+      else if (record.kind === 'retire') Object.assign(life, { end: cycle, squashed: record.type === 1 });
+    }
+    // Without order in a frame nobody knows of which owner of a slot an event speaks that changed hands in it.
+    const shown = ({ stages, on, ...life }: Shown) => (interleaved ? { ...life, stages, on } : life);
+    expect([...lives].map(([seq, life]) => shown({ seq, ...life }))).toEqual(
+      model.instructions.map(({ seq, birth, end, flush, stages, dependencies }) =>
+        shown({
+          seq,
+          birth,
+          end,
+          squashed: flush !== null && end !== null,
+          stages: stages.map(({ name, cycle }) => `${name}@${cycle}`),
+          on: dependencies.map((one) => one.seq),
+        }),
+      ),
+    );
   });
 });
 

@@ -10,7 +10,7 @@ import { RecordBatch } from '../../writer/record-batch.js';
 import { FrameCopier } from '../stream/frame-copier.js';
 import { errorIn, FrameStream, ItemStream } from '../stream/item-stream.js';
 import { placeState } from '../stream/place-state.js';
-import { stateJustBefore, traceStart } from '../stream/start-state.js';
+import { snapshotFinder, stateJustBefore, traceStart } from '../stream/start-state.js';
 import { StringOutput, StringRemap } from '../stream/string-remap.js';
 import { endOf, type TraceOutput, withOutput } from '../stream/trace-output.js';
 import type { MergePlan } from './plan.js';
@@ -61,19 +61,19 @@ export async function mergeTraces(plan: MergePlan, options: MergeOptions): Promi
   const batch = new RecordBatch();
   const texts = new StringOutput(batch);
   const progress = progressOf(plan, options.onProgress);
-  const lanes = plan.inputs.map(({ trace, file, overflow }, index): Lane => {
+  const lanes: Lane[] = [];
+  for (const [index, { trace, file, overflow }] of plan.inputs.entries()) {
     const strings = new StringRemap(trace, texts);
+    const finder = await snapshotFinder(trace, 0n).catch((error: unknown) => {
+      throw errorIn(error, file);
+    });
+    const copier = new FrameCopier(overflow.schema, plan.maps[index].ids, strings, batch, finder);
     const prepare = async (segment: LoadedSegment): Promise<void> => {
-      await strings.prepare(segment);
+      await copier.prepare(segment);
       progress();
     };
-    const stream = new FrameStream(new ItemStream(trace), prepare, file);
-    return {
-      stream,
-      strings,
-      copier: new FrameCopier(overflow.schema, plan.maps[index].ids, strings, batch),
-    };
-  });
+    lanes.push({ stream: new FrameStream(new ItemStream(trace), prepare, file), strings, copier });
+  }
   // Fields never set hold 0: that must not name a string of some input.
   if (lanes.some(({ strings }) => strings.refs.inStorages)) texts.add('');
   const start = await startOf(plan, lanes);

@@ -29,15 +29,24 @@ interface Gauge {
 /** Stalls of a core, by event type. */
 export type StallTracks = ReadonlyMap<number, { readonly event: ProtocolEvent; readonly track: number }>;
 
+/** Ids of what the slices tell. */
+export interface ToldElsewhere {
+  readonly storages: ReadonlySet<number>;
+  readonly events: ReadonlySet<number>;
+}
+
 export async function writeCounters(
   trace: Trace,
   target: CounterTarget,
   stalls: StallTracks,
+  told: ToldElsewhere,
   context: ConversionContext,
 ): Promise<void> {
   const gauges = gaugesOf(trace, target);
   const { writer, toNs } = target;
   const { report, signal, onProgress } = context;
+  const otherOps = report.dropped('changes of storages that are no counters and no buffers', 'VCD has them');
+  const otherEvents = report.dropped('events that are not about instructions', 'VCD has them');
   const changed: Gauge[] = [];
   let now = 0;
   const settle = (): void => {
@@ -61,13 +70,19 @@ export async function writeCounters(
         now = toNs(cursor.timePs);
       } else if (cursor.kind === CursorItem.OP) {
         const gauge = gauges[cursor.storageId];
-        if (!gauge) continue;
+        if (!gauge) {
+          if (!told.storages.has(cursor.storageId)) otherOps.count++;
+          continue;
+        }
         gauge.apply(cursor);
         if (!gauge.isChanged) changed.push(gauge);
         gauge.isChanged = true;
       } else {
         const stall = stalls.get(cursor.eventType);
-        if (!stall) continue;
+        if (!stall) {
+          if (!told.events.has(cursor.eventType)) otherEvents.count++;
+          continue;
+        }
         writer.instant(stall.track, now, labelAt(cursor, stall.event, 'reason') || 'stall', {
           category: 'stall',
         });

@@ -4,7 +4,7 @@ import { type StorageDef, scopePath } from '../../format/types.js';
 import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import type { ConversionContext, OutputFiles } from '../formats/format.js';
-import { type StallTracks, writeCounters } from './counters.js';
+import { type StallTracks, type ToldElsewhere, writeCounters } from './counters.js';
 import { writeSlices } from './slices.js';
 import { type ChosenScale, timeScale } from './time-scale.js';
 import { PerfettoWriter } from './writer.js';
@@ -42,24 +42,19 @@ export async function uscopeToPerfetto(
   }
   if (counters === 'changes') {
     const stalls = out.stallTracks(cores);
-    await writeCounters(trace, out.counterTarget(), stalls, {
+    await writeCounters(trace, out.counterTarget(), stalls, toldBySlices(cores), {
       ...context,
       onProgress: progress(cores.length),
     });
   }
-  reportRest(trace, cores, context);
   await out.writer.finish();
 }
 
-/** What a trace may hold that has no place among slices and counters. */
-function reportRest(trace: Trace, cores: readonly CpuCore[], { report }: ConversionContext): void {
-  const known = new Set(
-    cores.flatMap(({ events }) => [...events.values()].map(({ def }) => def.eventTypeId)),
-  );
-  const events = trace.schema.events.filter(({ eventTypeId }) => !known.has(eventTypeId));
-  if (events.length > 0)
-    report.dropped('kinds of events besides those of instructions', 'take VCD for them').count +=
-      events.length;
+function toldBySlices(cores: readonly CpuCore[]): ToldElsewhere {
+  return {
+    storages: new Set(cores.flatMap(({ entities }) => (entities ? [entities.def.storageId] : []))),
+    events: new Set(cores.flatMap(({ events }) => [...events.values()].map(({ def }) => def.eventTypeId))),
+  };
 }
 
 /** Tracks with numbers of their own. */

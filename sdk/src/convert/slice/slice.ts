@@ -9,7 +9,7 @@ import { RecordBatch } from '../../writer/record-batch.js';
 import { FrameCopier, identityMap } from '../stream/frame-copier.js';
 import { FrameStream, ItemStream } from '../stream/item-stream.js';
 import { findOverflow } from '../stream/slot-overflow.js';
-import { stateJustBefore } from '../stream/start-state.js';
+import { snapshotFinder, stateJustBefore } from '../stream/start-state.js';
 import { StringOutput, StringRemap } from '../stream/string-remap.js';
 import { endOf, type TraceOutput, withOutput } from '../stream/trace-output.js';
 import { planSlice, type SlicePlan } from './plan.js';
@@ -60,14 +60,15 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
   const { schema } = overflow;
   const state = overflow.widen(await stateJustBefore(trace, plan.fromPs));
   await strings.mapState(state);
-  const copier = new FrameCopier(schema, identityMap(schema), strings, batch);
+  const finder = await snapshotFinder(trace, plan.fromPs);
+  const copier = new FrameCopier(schema, identityMap(schema), strings, batch, finder);
   const start = { timePs: plan.fromPs, checkpoint: state.encodeCheckpoint() };
   const stats = await withOutput(
     { ...writerOptions(trace, plan, options), schema, start },
     batch,
     options.signal,
     async (output) => {
-      await copyRange(trace, plan, { output, copier, strings, onProgress: options.onProgress });
+      await copyRange(trace, plan, { output, copier, onProgress: options.onProgress });
       // A file without a segment would have no state.
       if (output.frames === 0) output.emptyFrame(plan.fromPs);
       return output.finish(endOf([trace.session]));
@@ -102,16 +103,15 @@ function writerOptions(trace: Trace, plan: SlicePlan, options: SliceOptions) {
 interface Copy {
   readonly output: TraceOutput;
   readonly copier: FrameCopier;
-  readonly strings: StringRemap;
   readonly onProgress: ((part: number) => void) | undefined;
 }
 
 async function copyRange(trace: Trace, { fromPs, toPs }: SlicePlan, copy: Copy): Promise<void> {
-  const { output, copier, strings, onProgress } = copy;
+  const { output, copier, onProgress } = copy;
   const items = new ItemStream(trace, { from: fromPs, to: toPs });
   const span = Number(toPs - fromPs);
   const stream = new FrameStream(items, async (segment) => {
-    await strings.prepare(segment);
+    await copier.prepare(segment);
     onProgress?.(Math.max(0, Number(segment.header.timeStartPs - fromPs)) / span);
   });
   try {

@@ -110,7 +110,9 @@ const XZ_LIMITS = new Set([3, 4]);
 const XZ_INPUT_MISSING = 8;
 
 function xzFailure(cause: unknown, ended: boolean): unknown {
-  const code = Number(/error code (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1] ?? Number.NaN);
+  const code = Number(
+    /error code (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1] ?? Number.NaN,
+  );
   if (XZ_LIMITS.has(code)) {
     return new UscopeError('CONVERT_LIMIT', 'xz: the dictionary is larger than 64 MiB', {}, { cause });
   }

@@ -2,6 +2,7 @@
  * STF records as events of a µScope trace, in both directions the same table. The payload of an event has the bytes of the record as far as
  * their number is fixed; texts are strings, lists are events of their own behind the record's, one per (index, value).
  */
+import { SYNTHETIC_TIME } from '../../protocols/cpu/analysis/index.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
 import { StfType, TYPE_NAMES } from './types.js';
 
@@ -13,7 +14,7 @@ export const TRANSACTION_COUNTER = 'transactions';
 /** DUT properties: what the record events are, and that nothing may be concluded from the times. */
 export const RECORDS_PROPERTY = 'stf.records';
 export const RECORDS_VERSION = '1';
-export const TIME_PROPERTY = 'time.synthetic';
+export const TIME_PROPERTY = SYNTHETIC_TIME;
 export const PERIOD_PS = 1000;
 /** Slots of the catalogue of instructions. */
 export const ENTITY_SLOTS = 64;

@@ -2,7 +2,9 @@
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, type Schema } from '../../format/types.js';
 import type { RecordBatch } from '../../writer/record-batch.js';
+import type { LoadedSegment } from '../../reader/index.js';
 import type { FrameStream } from './item-stream.js';
+import type { FoundSnapshot, SnapshotFinder } from './snapshot-finder.js';
 import { readU32 } from './string-refs.js';
 import type { StringRemap } from './string-remap.js';
 
@@ -27,6 +29,8 @@ export class FrameCopier {
   private readonly numSlots: Uint32Array;
   private readonly scratch: { readonly offset: number; readonly value: number }[] = [];
   private items = 0;
+  /** To stand in front of the next frame. */
+  private snapshots: readonly FoundSnapshot[] = [];
   private readonly take = (cursor: FrameCursor): void => {
     if (cursor.kind === CursorItem.OP) this.op(cursor);
     else this.event(cursor);
@@ -37,14 +41,27 @@ export class FrameCopier {
     private readonly ids: IdMap,
     private readonly strings: StringRemap,
     private readonly batch: RecordBatch,
+    /** null: no checkpoint of the input says more than its frames. */
+    private readonly finder: SnapshotFinder | null = null,
   ) {
     this.numSlots = Uint32Array.from(schema.storages, (storage) => storage.numSlots);
+  }
+
+  /** To be awaited before the frames of a segment, whose strings are in memory then. */
+  async prepare(segment: LoadedSegment): Promise<void> {
+    await this.strings.prepare(segment);
+    const state = this.finder?.begin(segment);
+    if (!state) return;
+    await this.strings.mapState(state);
+    this.snapshots = this.finder!.snapshots(state);
+    await this.strings.prepare(segment);
   }
 
   /** Appends the frame the stream stands at as frame `ordinal`; false when the stream's segment has no more. */
   copy(stream: FrameStream, ordinal: number): boolean {
     const { cursor } = stream;
     this.items = 0;
+    if (this.snapshots.length > 0) this.putSnapshots();
     this.batch.begin(cursor.timePs);
     const more = stream.takeFrame(this.take);
     this.batch.end(this.items, ordinal);
@@ -52,7 +69,16 @@ export class FrameCopier {
     return more;
   }
 
+  private putSnapshots(): void {
+    for (const { storageId, content } of this.snapshots) {
+      this.batch.snapshot(this.ids.storages[storageId], content);
+    }
+    this.snapshots = [];
+    this.finder!.taken();
+  }
+
   private op(cursor: FrameCursor): void {
+    this.finder?.op(cursor);
     const { action, storageId, slot, field, hi } = cursor;
     if (action !== Action.PROP_SET && slot >= this.numSlots[storageId]) {
       this.outOfRange++;

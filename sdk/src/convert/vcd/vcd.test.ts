@@ -212,7 +212,7 @@ describe('µScope to VCD', () => {
     ]);
     const rows = context.report.rows.map(({ fate, what, count }) => `${fate} ${what} ${count}`);
     expect(rows).toEqual([
-      'kept changes of storages 9',
+      'kept changes of storages 8',
       'kept events 2',
       'approximated events of one kind at one time 1',
       'dropped changes of large storages 1',

@@ -9,7 +9,7 @@ import { askedRange, coveredRange, MAX_POINTS } from '../query-range.js';
 import { SegmentAccess } from '../segments.js';
 import { CoreAnalysis, type Handler } from './core-analysis.js';
 import { PERCENTILE_ERROR } from './histogram.js';
-import type { PerformanceReport } from './report.js';
+import type { CoreReport, PerformanceReport } from './report.js';
 import { CycleWindow } from './window.js';
 
 export interface PerformanceOptions {
@@ -30,6 +30,9 @@ export interface PerformanceOptions {
   /** Ends the analysis: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
+
+/** DUT property of traces made from formats without time: how their cycles were made up. */
+export const SYNTHETIC_TIME = 'time.synthetic';
 
 const DEFAULT_POINTS = 200;
 const DEFAULT_LOOKBACK = 16;
@@ -67,8 +70,14 @@ export async function analyzePerformance(
     });
   });
   if (to > from) await pass(trace, access, analyses, [...windows.values()], { first, from, to }, options);
-  const reports = analyses.map((analysis) => analysis.report(points > 0));
+  const made = analyses.map((analysis) => analysis.report(points > 0));
+  const reports = trace.dutProperty(SYNTHETIC_TIME) === undefined ? made : made.map(withoutRates);
   return { fromPs: from, toPs: to, percentiles: PERCENTILE_ERROR, cores: reports };
+}
+
+/** Its cycles were made up when the trace was made from one without time: instructions per cycle would say nothing. */
+function withoutRates(report: CoreReport): CoreReport {
+  return { ...report, instructions: { ...report.instructions, ipc: null, cpi: null } };
 }
 
 /** @throws UscopeError READER_NAME */

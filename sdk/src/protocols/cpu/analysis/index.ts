@@ -1,3 +1,3 @@
 /** Performance analysis of the cores of a trace. */
-export { analyzePerformance, type PerformanceOptions } from './analyze.js';
+export { analyzePerformance, type PerformanceOptions, SYNTHETIC_TIME } from './analyze.js';
 export type * from './report.js';

@@ -57,7 +57,7 @@ export interface CoreReport {
 }
 
 export interface InstructionReport {
-  /** Retired instructions per cycle. */
+  /** Retired instructions per cycle. Null also where the trace's time is made up (DUT property `time.synthetic`). */
   readonly ipc: number | null;
   /** Cycles per retired instruction. */
   readonly cpi: number | null;

@@ -1,0 +1,141 @@
+/** A growing buffer of text, written digit by digit: no strings are made. */
+
+const ZERO = 48;
+const SPACE = 32;
+/** Most bytes that a number takes. */
+const NUMBER_BYTES = 24;
+const BILLION = 1_000_000_000;
+
+export class ByteText {
+  bytes = new Uint8Array(128 * 1024);
+  /** Bytes used. */
+  length = 0;
+
+  /** Makes room. */
+  reserve(size: number): void {
+    if (this.length + size <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.length + size, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+  }
+
+  get used(): Uint8Array {
+    return this.bytes.subarray(0, this.length);
+  }
+
+  clear(): void {
+    this.length = 0;
+  }
+
+  byte(value: number): void {
+    this.reserve(1);
+    this.bytes[this.length++] = value;
+  }
+
+  /** Short pieces are copied faster byte by byte. */
+  copy(from: Uint8Array, start = 0, end = from.length): void {
+    this.reserve(end - start);
+    const { bytes } = this;
+    let at = this.length;
+    if (end - start > 64) {
+      bytes.set(from.subarray(start, end), at);
+      at += end - start;
+    } else for (let i = start; i < end; i++) bytes[at++] = from[i];
+    this.length = at;
+  }
+
+  ascii(text: string): void {
+    this.reserve(text.length);
+    for (let i = 0; i < text.length; i++) this.bytes[this.length++] = text.charCodeAt(i);
+  }
+
+  /** An unsigned number of 32 bits. */
+  decimal(value: number): void {
+    this.reserve(NUMBER_BYTES);
+    this.digits(value, countDigits(value));
+  }
+
+  /** An unsigned number of 64 bits. */
+  decimal64(lo: number, hi: number): void {
+    if (hi === 0) {
+      this.decimal(lo);
+      return;
+    }
+    // In three steps of 16 and 32 bits, none of which leaves the 53 bits that are exact.
+    const top = Math.floor(hi / BILLION);
+    const middle = (hi % BILLION) * 0x1_0000 + (lo >>> 16);
+    const middleQuotient = Math.floor(middle / BILLION);
+    const low = (middle % BILLION) * 0x1_0000 + (lo & 0xffff);
+    const quotient = top * 0x1_0000_0000 + middleQuotient * 0x1_0000 + Math.floor(low / BILLION);
+    if (quotient >= BILLION) {
+      this.decimal(Math.floor(quotient / BILLION));
+      this.digits(quotient % BILLION, 9);
+    } else this.decimal(quotient);
+    this.digits(low % BILLION, 9);
+  }
+
+  /** Right-aligned in at least `width` characters. */
+  padded64(lo: number, hi: number, width: number): void {
+    const at = this.length;
+    this.reserve(width + NUMBER_BYTES);
+    if (hi === 0) {
+      const count = countDigits(lo);
+      for (let i = count; i < width; i++) this.bytes[this.length++] = SPACE;
+      this.digits(lo, count);
+      return;
+    }
+    this.decimal64(lo, hi);
+    const missing = at + width - this.length;
+    if (missing <= 0) return;
+    this.bytes.copyWithin(at + missing, at, this.length);
+    this.bytes.fill(SPACE, at, at + missing);
+    this.length += missing;
+  }
+
+  hex(value: number): void {
+    this.reserve(NUMBER_BYTES);
+    const count = value === 0 ? 1 : (35 - Math.clz32(value)) >>> 2;
+    this.hexDigits(value, count);
+  }
+
+  hex64(lo: number, hi: number): void {
+    if (hi === 0) {
+      this.hex(lo);
+      return;
+    }
+    this.hex(hi);
+    this.hexDigits(lo, 8);
+  }
+
+  private hexDigits(value: number, count: number): void {
+    const { bytes } = this;
+    for (let shift = (count - 1) * 4; shift >= 0; shift -= 4) {
+      const digit = (value >>> shift) & 15;
+      bytes[this.length++] = digit + (digit < 10 ? ZERO : 87);
+    }
+  }
+
+  /** Exactly `count` digits, with leading zeros. */
+  private digits(value: number, count: number): void {
+    const { bytes } = this;
+    let rest = value >>> 0;
+    for (let at = this.length + count - 1; at >= this.length; at--) {
+      const quotient = (rest / 10) >>> 0;
+      bytes[at] = ZERO + rest - quotient * 10;
+      rest = quotient;
+    }
+    this.length += count;
+  }
+}
+
+function countDigits(value: number): number {
+  if (value < 10) return 1;
+  if (value < 100) return 2;
+  if (value < 1000) return 3;
+  if (value < 10_000) return 4;
+  if (value < 100_000) return 5;
+  if (value < 1_000_000) return 6;
+  if (value < 10_000_000) return 7;
+  if (value < 100_000_000) return 8;
+  return value < BILLION ? 9 : 10;
+}

@@ -1,0 +1,175 @@
+/**
+ * Events as the lines of Chronon's trace_reader, byte for byte. What depends only on the format is worked out once; an event then costs copies
+ * and digits.
+ *
+ * A `{` and the next `}` behind it stand for an argument as long as arguments are left; x or X between them asks for hexadecimal digits.
+ * All else is text as it is: braces without arguments or behind an argument without a type, and doubled ones.
+ */
+import { sizeAt } from './args.js';
+import type { ByteText } from './byte-text.js';
+import type { EventCursor } from './cursor.js';
+import { formatG, formatNaN } from './float-text.js';
+import { encodeText } from './text.js';
+import { ArgType, type CtraceFormat, type CtraceSchema, isArgType } from './types.js';
+
+const CYCLE_WIDTH = 10;
+const [OPEN, CLOSE, MINUS, NEWLINE, UPPER_X, LOWER_X] = [0x7b, 0x7d, 0x2d, 0x0a, 0x58, 0x78];
+const ascii = (text: string): Uint8Array => new TextEncoder().encode(text);
+const UNKNOWN = ascii('[unknown format]');
+const AFTER_CYCLE = ascii('] ');
+const NOTHING = new Uint8Array(0);
+
+/** An argument's place in the text. */
+interface Hole {
+  readonly start: number;
+  readonly end: number;
+  readonly type: number;
+  readonly isHex: boolean;
+}
+
+interface CompiledFormat {
+  readonly text: Uint8Array;
+  readonly holes: readonly Hole[];
+}
+
+export class LineFormatter {
+  private readonly formats = new Map<number, CompiledFormat>();
+  /** `name: ` by unit id. */
+  private readonly units: Uint8Array[] = [];
+
+  constructor(schema: CtraceSchema) {
+    for (const format of schema.formats) {
+      if (!this.formats.has(format.id)) this.formats.set(format.id, compile(format));
+    }
+    for (const { id, name } of schema.units) this.units[id] = name ? encodeText(`${name}: `) : NOTHING;
+  }
+
+  /** The event's line, with its newline. */
+  line(cursor: EventCursor, out: ByteText): void {
+    out.byte(0x5b);
+    out.padded64(cursor.cycleLo, cursor.cycleHi, CYCLE_WIDTH);
+    out.copy(AFTER_CYCLE);
+    out.copy(this.units[cursor.source] ?? NOTHING);
+    this.message(cursor, out);
+    out.byte(NEWLINE);
+  }
+
+  message(cursor: EventCursor, out: ByteText): void {
+    const format = this.formats.get(cursor.formatId);
+    if (!format) {
+      out.copy(UNKNOWN);
+      return;
+    }
+    const { text, holes } = format;
+    const { bytes, argCount, argsEnd } = cursor;
+    let at = cursor.argsAt;
+    let done = 0;
+    for (let i = 0; i < holes.length && i < argCount && at < argsEnd; i++) {
+      const hole = holes[i];
+      const size = sizeAt(bytes, at, argsEnd, hole.type);
+      if (at + size > argsEnd) break;
+      out.copy(text, done, hole.start);
+      writeArg(cursor, at, size, hole, out);
+      done = hole.end;
+      at += size;
+    }
+    out.copy(text, done);
+  }
+}
+
+function compile({ text, argTypes }: CtraceFormat): CompiledFormat {
+  const bytes = encodeText(text);
+  const holes: Hole[] = [];
+  const typed = argTypes.findIndex((type) => !isArgType(type));
+  const count = typed < 0 ? argTypes.length : typed;
+  for (let at = 0; holes.length < count; ) {
+    const start = bytes.indexOf(OPEN, at);
+    if (start < 0) break;
+    const close = bytes.indexOf(CLOSE, start + 1);
+    if (close < 0) break;
+    const spec = bytes.subarray(start + 1, close);
+    const isHex = spec.includes(LOWER_X) || spec.includes(UPPER_X);
+    holes.push({ start, end: close + 1, type: argTypes[holes.length], isHex });
+    at = close + 1;
+  }
+  return { text: bytes, holes };
+}
+
+function writeArg(
+  { bytes, view }: EventCursor,
+  at: number,
+  size: number,
+  { type, isHex }: Hole,
+  out: ByteText,
+): void {
+  switch (type) {
+    case ArgType.INT8:
+      writeSigned(view.getInt8(at), isHex, out);
+      break;
+    case ArgType.INT16:
+      writeSigned(view.getInt16(at, true), isHex, out);
+      break;
+    case ArgType.INT32:
+      writeSigned(view.getInt32(at, true), isHex, out);
+      break;
+    case ArgType.INT64:
+      writeSigned64(view.getUint32(at, true), view.getInt32(at + 4, true), isHex, out);
+      break;
+    case ArgType.UINT8:
+      writeUnsigned(view.getUint8(at), isHex, out);
+      break;
+    case ArgType.UINT16:
+      writeUnsigned(view.getUint16(at, true), isHex, out);
+      break;
+    case ArgType.UINT32:
+      writeUnsigned(view.getUint32(at, true), isHex, out);
+      break;
+    case ArgType.UINT64:
+      if (isHex) out.hex64(view.getUint32(at, true), view.getUint32(at + 4, true));
+      else out.decimal64(view.getUint32(at, true), view.getUint32(at + 4, true));
+      break;
+    case ArgType.FLOAT:
+      writeFloat(view.getFloat32(at, true), view.getUint32(at, true), out);
+      break;
+    case ArgType.DOUBLE:
+      writeFloat(view.getFloat64(at, true), view.getUint32(at + 4, true), out);
+      break;
+    case ArgType.POINTER:
+      out.ascii('0x');
+      out.hex64(view.getUint32(at, true), view.getUint32(at + 4, true));
+      break;
+    case ArgType.STRING:
+      out.copy(bytes, at, at + size - 1);
+      break;
+    case ArgType.BOOL:
+      out.ascii(view.getUint8(at) ? 'true' : 'false');
+      break;
+  }
+}
+
+/** Up to 32 bits: they become an int, so hexadecimal digits are those of 32 bits. */
+function writeSigned(value: number, isHex: boolean, out: ByteText): void {
+  if (isHex) out.hex(value >>> 0);
+  else if (value < 0) {
+    out.byte(MINUS);
+    out.decimal(-value);
+  } else out.decimal(value);
+}
+
+function writeSigned64(lo: number, hi: number, isHex: boolean, out: ByteText): void {
+  if (isHex) out.hex64(lo, hi >>> 0);
+  else if (hi < 0) {
+    out.byte(MINUS);
+    const low = -lo >>> 0;
+    out.decimal64(low, (~hi + (low === 0 ? 1 : 0)) >>> 0);
+  } else out.decimal64(lo, hi);
+}
+
+function writeUnsigned(value: number, isHex: boolean, out: ByteText): void {
+  if (isHex) out.hex(value);
+  else out.decimal(value);
+}
+
+function writeFloat(value: number, bits: number, out: ByteText): void {
+  out.ascii(Number.isNaN(value) ? formatNaN(bits) : formatG(value));
+}

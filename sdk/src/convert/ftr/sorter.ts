@@ -1,0 +1,250 @@
+/**
+ * Sorts more than memory holds: items gather in a buffer; full buffers are sorted and written to a temporary file, and merged at the end.
+ * Items of equal keys stay in the order in which they came.
+ */
+import { type FileHandle, open, rm } from 'node:fs/promises';
+
+/** Words of the buffer: 32 MiB. */
+const BUFFER_WORDS = 8 * 1024 * 1024;
+/** Words read ahead of each run, and gathered of the merged ones. */
+const MERGE_WORDS = 64 * 1024;
+/** In front of each item's words: how many, and its key. */
+const HEAD_WORDS = 3;
+
+/** Items in order: item `i` begins at `starts[i]` of `words`. */
+export class SortedBatch {
+  constructor(
+    readonly words: Uint32Array,
+    readonly starts: Uint32Array,
+    readonly count: number,
+  ) {}
+
+  keyHi(i: number): number {
+    return this.words[this.starts[i] + 1];
+  }
+
+  keyLo(i: number): number {
+    return this.words[this.starts[i] + 2];
+  }
+
+  /** Index in `words` of the first word of an item. */
+  at(i: number): number {
+    return this.starts[i] + HEAD_WORDS;
+  }
+}
+
+interface Run {
+  readonly offset: number;
+  readonly words: number;
+}
+
+export class ExternalSorter {
+  private words = new Uint32Array(64 * 1024);
+  private length = 0;
+  private starts = new Uint32Array(4096);
+  private count = 0;
+  private isSorted = true;
+  private readonly runs: Run[] = [];
+  private file: FileHandle | null = null;
+  private fileWords = 0;
+
+  /** @param path of the temporary file, made when it is needed @param limit words in memory */
+  constructor(
+    private readonly path: string,
+    private readonly limit = BUFFER_WORDS,
+  ) {}
+
+  /** Whether `spill` is due. */
+  get isFull(): boolean {
+    return this.length >= this.limit;
+  }
+
+  /** Runs written so far. */
+  get spilled(): number {
+    return this.runs.length;
+  }
+
+  /** Room for an item of `size` words under a key (u32 halves): the caller fills `target` from the returned index on. */
+  add(keyHi: number, keyLo: number, size: number): number {
+    const at = this.length;
+    const end = at + HEAD_WORDS + size;
+    if (end > this.words.length) this.words = grown(this.words, end);
+    if (this.count === this.starts.length) this.starts = grown(this.starts, this.count + 1);
+    if (this.count > 0 && this.isSorted) {
+      const last = this.starts[this.count - 1];
+      const hi = this.words[last + 1];
+      this.isSorted = keyHi > hi || (keyHi === hi && keyLo >= this.words[last + 2]);
+    }
+    this.words[at] = size;
+    this.words[at + 1] = keyHi;
+    this.words[at + 2] = keyLo;
+    this.starts[this.count++] = at;
+    this.length = end;
+    return at + HEAD_WORDS;
+  }
+
+  /** Where items lie; another array after `add`. */
+  get target(): Uint32Array {
+    return this.words;
+  }
+
+  /** Writes what is in memory to the file. */
+  async spill(): Promise<void> {
+    if (this.count === 0) return;
+    this.file ??= await open(this.path, 'wx+');
+    const offset = this.fileWords;
+    const order = this.order();
+    const out = new Uint32Array(Math.max(MERGE_WORDS, 1));
+    let filled = 0;
+    for (let i = 0; i < this.count; i++) {
+      const from = order[i];
+      const item = this.words.subarray(from, from + HEAD_WORDS + this.words[from]);
+      if (filled + item.length > out.length) {
+        await this.append(out.subarray(0, filled));
+        filled = 0;
+      }
+      if (item.length > out.length) await this.append(item);
+      else {
+        out.set(item, filled);
+        filled += item.length;
+      }
+    }
+    await this.append(out.subarray(0, filled));
+    this.runs.push({ offset, words: this.fileWords - offset });
+    this.length = this.count = 0;
+    this.isSorted = true;
+  }
+
+  /** Everything, once. */
+  async *sorted(): AsyncGenerator<SortedBatch> {
+    if (this.runs.length === 0) {
+      yield new SortedBatch(this.words, this.order(), this.count);
+      return;
+    }
+    await this.spill();
+    this.words = new Uint32Array(0);
+    yield* merged(this.runs.map((run) => new RunReader(this.file!, run)));
+  }
+
+  /** Removes the temporary file. */
+  async close(): Promise<void> {
+    if (!this.file) return;
+    await this.file.close();
+    this.file = null;
+    await rm(this.path, { force: true });
+  }
+
+  private order(): Uint32Array {
+    const { words } = this;
+    const starts = this.starts.subarray(0, this.count);
+    if (this.isSorted) return starts;
+    return starts.sort((a, b) => words[a + 1] - words[b + 1] || words[a + 2] - words[b + 2] || a - b);
+  }
+
+  private async append(words: Uint32Array): Promise<void> {
+    if (words.length === 0) return;
+    const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+    for (let at = 0; at < bytes.length; ) {
+      const { bytesWritten } = await this.file!.write(bytes, at, bytes.length - at, this.fileWords * 4 + at);
+      at += bytesWritten;
+    }
+    this.fileWords += words.length;
+  }
+}
+
+function grown(old: Uint32Array, least: number): Uint32Array {
+  const wider = new Uint32Array(Math.max(least, old.length * 2));
+  wider.set(old);
+  return wider;
+}
+
+/** The items of a run, one after the other; `words` from `at` on are the present one. */
+class RunReader {
+  words = new Uint32Array(0);
+  at = 0;
+  /** Words of the present item with its head; 0 behind the last. */
+  size = 0;
+  private filled = 0;
+  private read = 0;
+
+  constructor(
+    private readonly file: FileHandle,
+    private readonly run: Run,
+  ) {}
+
+  /** Whether `next` can go on without reading. */
+  get isReady(): boolean {
+    const at = this.at + this.size;
+    return at < this.filled && at + HEAD_WORDS + this.words[at] <= this.filled;
+  }
+
+  next(): void {
+    this.at += this.size;
+    this.size = this.at < this.filled ? HEAD_WORDS + this.words[this.at] : 0;
+  }
+
+  async load(): Promise<void> {
+    const rest = this.words.slice(this.at + this.size, this.filled);
+    this.at = this.size = 0;
+    await this.fill(rest, Math.max(MERGE_WORDS, rest.length + 1));
+    if (this.filled > 0 && HEAD_WORDS + this.words[0] > this.filled)
+      await this.fill(this.words.slice(0, this.filled), HEAD_WORDS + this.words[0]);
+  }
+
+  private async fill(rest: Uint32Array, wanted: number): Promise<void> {
+    const words = new Uint32Array(wanted);
+    words.set(rest);
+    const there = Math.min(wanted - rest.length, this.run.words - this.read);
+    const bytes = new Uint8Array(words.buffer, rest.length * 4, there * 4);
+    for (let at = 0; at < bytes.length; ) {
+      const position = (this.run.offset + this.read) * 4 + at;
+      const { bytesRead } = await this.file.read(bytes, at, bytes.length - at, position);
+      if (bytesRead === 0) throw new Error('the temporary file of a sort has been cut');
+      at += bytesRead;
+    }
+    this.read += there;
+    this.words = words;
+    this.filled = rest.length + there;
+  }
+}
+
+async function* merged(readers: RunReader[]): AsyncGenerator<SortedBatch> {
+  for (const reader of readers) {
+    await reader.load();
+    reader.next();
+  }
+  let words = new Uint32Array(MERGE_WORDS * 2);
+  let starts = new Uint32Array(MERGE_WORDS);
+  let filled = 0;
+  let count = 0;
+  for (;;) {
+    const least = leastOf(readers);
+    if (!least) break;
+    if (filled > 0 && (filled + least.size > words.length || count === starts.length)) {
+      yield new SortedBatch(words, starts, count);
+      filled = count = 0;
+    }
+    if (least.size > words.length) words = new Uint32Array(least.size);
+    words.set(least.words.subarray(least.at, least.at + least.size), filled);
+    starts[count++] = filled;
+    filled += least.size;
+    if (!least.isReady) await least.load();
+    least.next();
+  }
+  if (count > 0) yield new SortedBatch(words, starts, count);
+  starts = new Uint32Array(0);
+}
+
+/** Of equal ones that of the earliest run. */
+function leastOf(readers: readonly RunReader[]): RunReader | null {
+  let least: RunReader | null = null;
+  for (const reader of readers) {
+    if (reader.size === 0) continue;
+    if (!least) least = reader;
+    else {
+      const hi = reader.words[reader.at + 1] - least.words[least.at + 1];
+      if (hi < 0 || (hi === 0 && reader.words[reader.at + 2] < least.words[least.at + 2])) least = reader;
+    }
+  }
+  return least;
+}
