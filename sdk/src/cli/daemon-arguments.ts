@@ -5,6 +5,7 @@ import { UscopeError } from '../base/errors.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../bridge/curve.js';
 import type { Durability } from '../bridge/durability.js';
 import type { CompressionName } from '../format/types.js';
+import { requireSmall } from '../writer/index.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
 import { parseTime } from './times.js';
 
@@ -13,6 +14,7 @@ export interface DaemonArguments extends RingArguments {
   readonly out: string;
   readonly schema?: string;
   readonly compression?: string;
+  readonly small?: boolean;
   readonly checkpointInterval?: string;
   readonly maxTraces?: string;
   readonly durability?: string;
@@ -23,11 +25,14 @@ export interface DaemonArguments extends RingArguments {
 
 const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
 
+export const SMALL_HELP = 'the smallest files: zstd, and half as many checkpoints';
+
 export function addDaemonOptions(command: Command): Command {
   command
     .option('--out <dir>', 'directory for the traces', '.')
     .option('--schema <file>', 'schema for clients that bring none')
     .option('--compression <method>', `${COMPRESSIONS.join(', ')} (default: lz4)`)
+    .option('--small', SMALL_HELP)
     .option(
       '--checkpoint-interval <time>',
       'simulated time between checkpoints: 10000000 (ps), 10us, … (default: 10us)',
@@ -73,8 +78,20 @@ export function keysOf({ key, clients }: DaemonArguments): ServerKeys | undefine
   return { ...readKeyPair(key), clientKeys: readClientKeys(clients) };
 }
 
-/** @throws UscopeError CLI_USAGE */
-export function compressionOf({ compression }: DaemonArguments): CompressionName | undefined {
+/**
+ * The method asked for, `--small` included.
+ * @throws UscopeError CLI_USAGE, WRITER_COMPRESSION for `--small` without ZSTD
+ */
+export function compressionOf({
+  compression,
+  small,
+}: Pick<DaemonArguments, 'compression' | 'small'>): CompressionName | undefined {
+  if (small) {
+    if (compression !== undefined && compression !== 'zstd')
+      throw new UscopeError('CLI_USAGE', `--small writes zstd; --compression ${compression} contradicts it`);
+    requireSmall();
+    return 'zstd';
+  }
   if (compression === undefined || COMPRESSIONS.includes(compression))
     return compression as CompressionName | undefined;
   throw new UscopeError('CLI_USAGE', `"${compression}" is no compression; write ${COMPRESSIONS.join(', ')}`);

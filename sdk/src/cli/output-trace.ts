@@ -4,7 +4,7 @@ import { writeAtomically } from '../convert/stream/index.js';
 import type { CompressionName } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
 import type { TraceStats } from '../writer/index.js';
-import { compressionOf, intervalOf } from './daemon-arguments.js';
+import { compressionOf, intervalOf, SMALL_HELP } from './daemon-arguments.js';
 import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';
@@ -13,6 +13,7 @@ import { withTrace } from './trace-file.js';
 export interface OutputArguments {
   readonly output: string;
   readonly compression?: string;
+  readonly small?: boolean;
   readonly checkpointInterval?: string;
   readonly force?: boolean;
   readonly json?: boolean;
@@ -23,6 +24,7 @@ export function addOutputOptions(command: Command): Command {
     .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is whole')
     .option('--force', 'replace a file that is there already')
     .option('--compression <method>', 'lz4, zstd, none (default: lz4)')
+    .option('--small', SMALL_HELP)
     .option('--checkpoint-interval <time>', 'simulated time between checkpoints (default: that of the input)')
     .option('--json', 'a report as one JSON document');
 }
@@ -32,6 +34,7 @@ export interface Output {
   /** Temporary. */
   readonly path: string;
   readonly compression: CompressionName | undefined;
+  readonly small: boolean | undefined;
   readonly checkpointIntervalPs: bigint | undefined;
   readonly onProgress: (part: number) => void;
   readonly signal: AbortSignal;
@@ -47,21 +50,21 @@ export async function writeOutput<T>(
   inputs: readonly string[],
   write: (output: Output) => Promise<T>,
 ): Promise<T | null> {
-  const compression = compressionOf(asDaemonArguments(args));
+  const { small } = args;
+  const compression = compressionOf(args);
   const checkpointIntervalPs = intervalOf(asDaemonArguments(args));
   return withInterrupt(args.output, (signal) =>
     withProgress(verb, (onProgress) =>
       writeAtomically(args.output, { inputs, force: args.force }, (path) =>
-        write({ path, compression, checkpointIntervalPs, onProgress, signal }),
+        write({ path, compression, small, checkpointIntervalPs, onProgress, signal }),
       ),
     ),
   );
 }
 
-function asDaemonArguments({ compression, checkpointInterval }: OutputArguments) {
+function asDaemonArguments({ checkpointInterval }: OutputArguments) {
   return {
     out: '.',
-    ...(compression === undefined ? {} : { compression }),
     ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
   };
 }

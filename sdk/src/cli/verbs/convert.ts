@@ -30,6 +30,7 @@ interface ConvertArguments {
   readonly waive: readonly string[];
   readonly force?: boolean;
   readonly compression?: string;
+  readonly small?: boolean;
   readonly checkpointInterval?: string;
   readonly formats?: boolean;
   readonly json?: boolean;
@@ -54,12 +55,13 @@ export function register(program: Command): void {
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
     .option(
       '--waive <what>',
-      'what may be dropped without changing the exit status (may be repeated)',
+      'what may be dropped without changing the exit status, or all (may be repeated)',
       append,
       [],
     )
     .option('--force', 'replace files that are there already')
     .option('--compression <method>', 'of a µScope output: lz4, zstd, none (default: lz4)')
+    .option('--small', 'of a µScope output: the smallest file, zstd')
     .option('--checkpoint-interval <time>', 'of a µScope output: simulated time between checkpoints')
     .option('--formats', 'list the formats and their options')
     .option('--json', 'the report as one JSON document')
@@ -75,13 +77,12 @@ function required(value: string | undefined, what: string): string {
 }
 
 async function convertFile(file: string, output: string, args: ConvertArguments): Promise<void> {
-  const { compression, checkpointInterval, force, opt } = args;
+  const { checkpointInterval, force, opt } = args;
   const asDaemon = {
     out: '.',
-    ...(compression === undefined ? {} : { compression }),
     ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
   };
-  const target = { compression: compressionOf(asDaemon), checkpointIntervalPs: intervalOf(asDaemon) };
+  const target = { compression: compressionOf(args), checkpointIntervalPs: intervalOf(asDaemon) };
   const options = parseOptions(opt);
   const result = await withSource(file, async (source) => {
     const from = await inputFormat(source, args.from);

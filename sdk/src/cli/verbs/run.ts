@@ -69,7 +69,7 @@ function serveArguments(options: RunArguments): string[] {
     ['--on-full', options.onFull],
   ];
   const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [...plain, ...ringServeArguments(options)];
+  return [...plain, ...(options.small ? ['--small'] : []), ...ringServeArguments(options)];
 }
 
 function millisecondsOf(seconds: string | undefined): number | undefined {

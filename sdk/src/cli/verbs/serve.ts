@@ -36,6 +36,7 @@ export function register(program: Command): void {
       outputDirectory: options.out,
       schema: schemaOf(options),
       compression: compressionOf(options),
+      small: options.small,
       checkpointIntervalPs: intervalOf(options),
       durability: durabilityOf(options),
       onFull: onFullOf(options),

@@ -62,8 +62,9 @@ export class ConversionReport {
       .map(({ fate, what, how, count }) => ({ fate, what, how, count: BigInt(count) }));
   }
 
-  /** What was dropped, without the kinds the user waived (matched on `what`). */
+  /** What was dropped, without the kinds the user waived (matched on `what`; `all` waives everything). */
   unwaived(waived: ReadonlySet<string> = new Set()): ReportRow[] {
+    if (waived.has('all')) return [];
     return this.rows.filter(({ fate, what }) => fate === Fate.DROPPED && !waived.has(what));
   }
 }
