@@ -5,10 +5,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyTrace } from '../sdk/src/convert/verify/index.js';
 import { findNetworks, transactions } from '../sdk/src/protocols/noc/index.js';
 import type { Trace } from '../sdk/src/reader/index.js';
-import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
+import { openTraceFile } from '../sdk/src/reader/node.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { parseHex } from './lib/image.js';
 import { isAtomic } from './lib/instruction.js';
@@ -182,13 +181,7 @@ describe.each([2, 4])('the traces of %i cores', (cores) => {
   it('are merged into one sound file with a scope for each', async () => {
     const { folder, audits, noc } = traced(cores);
     const soc = join(folder, 'soc.uscope');
-    const source = await openSource(soc);
-    try {
-      const { ok, findings } = await verifyTrace(source);
-      expect({ ok, findings }).toEqual({ ok: true, findings: [] });
-    } finally {
-      await source.close?.();
-    }
+    // The demo has run `uscope verify` on it.
     await reading(soc, async (whole) => {
       const inside = await auditNoc(whole);
       expect(inside.problems).toEqual([]);
@@ -210,6 +203,16 @@ describe.each([2, 4])('the traces of %i cores', (cores) => {
     expect(stdout).toContain(`${Number(report.cycles).toLocaleString('en-US')} cycles`);
     for (let core = 0; core < cores; core++) expect(stdout).toMatch(new RegExp(`^ +core${core} `, 'm'));
     expect(stdout).toContain('equal the cores’ own');
+    expect(stdout).toContain('`uscope verify` finds no error in it');
+    // What it says one may try next works.
+    const tries = [...stdout.matchAll(/^ {2}node \S+uscope\.js (.+)$/gm)].map(([, line]) => line!.split(' '));
+    expect(tries.length).toBe(5);
+    for (const args of tries.filter(([verb]) => verb !== 'stats')) {
+      const cli = join(ROOT, 'sdk/bin/uscope.js');
+      const run = spawnSync(process.execPath, [cli, ...args], { encoding: 'utf8' });
+      expect({ args, status: run.status, stderr: run.stderr }).toEqual({ args, status: 0, stderr: '' });
+      expect(run.stdout.trim().split('\n').length).toBeGreaterThan(1);
+    }
   });
 });
 

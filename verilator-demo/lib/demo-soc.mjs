@@ -97,7 +97,7 @@ Try next:
   ${command} timeline ${name} --core core1 --cycles ${window}
   ${command} counters ${name} --core core1
   ${command} buffers ${name} --buffer noc/queue0
-  ${command} events ${name} --type noc/arb_decision --cycles ${window}
+  ${command} events ${name} --event noc/arb_decision --cycles ${window}
 `;
 }
 

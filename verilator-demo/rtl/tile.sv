@@ -1,5 +1,5 @@
 // One hart of several: a core, its timer and other devices, its port to the interconnect and, beside them, its tracer.
-// Not inlined: the simulator's code for it exists once, however many there are.
+// Not inlined, so that the simulator has a piece of code for each, compiled side by side and run by one thread or another.
 module tile
   import rv_pkg::*;
   import bus_pkg::*;

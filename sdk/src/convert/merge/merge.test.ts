@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { coreSchema, frame, prop, set, TraceBuilder } from '../../../../test/support/build-trace.js';
 import {
+  anyPausedTrace,
   anyTrace,
   bytesOf,
   openBytes,
@@ -46,6 +47,9 @@ const renamed = (words: readonly string[], scope: string): string[] =>
 
 const timeOf = (word: string): bigint => BigInt(word.split(' ')[0]);
 
+/** Without string references: what was never set names another string in a merged trace. */
+const slotsOf = (words: readonly string[]): string[] => words.filter((word) => !word.includes(' text '));
+
 /** Stable by time. */
 const byTime = (words: readonly string[]): string[] =>
   words
@@ -79,6 +83,28 @@ describe('a merged trace', () => {
                 const either = [word, word.endsWith(unset) ? `${word.slice(0, -unset.length)} text ` : word];
                 expect(either.some((one) => here.has(one))).toBe(true);
               }
+            }
+          }
+        });
+      }),
+      { numRuns: 25 },
+    );
+  });
+
+  it('shows nothing inside a pause that its input does not show there', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(anyPausedTrace, { minLength: 2, maxLength: 3 }), async (all) => {
+        const traces = await Promise.all(all.map((one) => openBytes(bytesOf(one, oneScope))));
+        await merged(inputsOf(...traces), async (soc) => {
+          const times = new Set((await wordsOf(soc)).map(timeOf));
+          for (const time of times) {
+            const here = await stateInWords(soc, time);
+            for (const [i, t] of traces.entries()) {
+              if (t.segmentCount === 0 || time < (await t.segment(0)).timeStartPs) continue;
+              const scope = `file${i}/`;
+              expect(slotsOf(here.filter((word) => word.startsWith(scope)))).toEqual(
+                slotsOf(renamed(await stateInWords(t, time), `file${i}`)),
+              );
             }
           }
         });

@@ -7,6 +7,7 @@ import type { LoadedSegment } from '../../reader/index.js';
 import { StorageState } from '../../state/storage-state.js';
 import type { SummarizerFactory, TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/record-batch.js';
+import { smallInterval } from '../../writer/small.js';
 import { FrameCopier } from '../stream/frame-copier.js';
 import { errorIn, FrameStream, ItemStream } from '../stream/item-stream.js';
 import { placeState } from '../stream/place-state.js';
@@ -21,6 +22,8 @@ export interface MergeOptions {
   /** Default: the longest of the inputs. */
   readonly checkpointIntervalPs?: bigint | undefined;
   readonly compression?: CompressionName | undefined;
+  /** The smallest file: ZSTD, and half the checkpoints unless `checkpointIntervalPs` is given. */
+  readonly small?: boolean | undefined;
   /** Gathers the summary of the whole. */
   readonly summarizer?: SummarizerFactory | null | undefined;
   /** Called now and then with the part that is done, 0 to 1. */
@@ -156,14 +159,16 @@ function writerOptions(
   for (const { config } of traces) {
     if (config.checkpointIntervalPs > longest) longest = config.checkpointIntervalPs;
   }
+  const interval = options.small ? smallInterval(longest) : longest;
   const [runId, ...others] = traces.map(({ session }) => session?.runId);
   const sameRun = runId && others.every((other) => other?.every((byte, i) => byte === runId[i]));
   return {
     path: options.path,
     schema: plan.schema,
     dut: plan.dut,
-    checkpointIntervalPs: options.checkpointIntervalPs ?? (longest > 0n ? longest : undefined),
+    checkpointIntervalPs: options.checkpointIntervalPs ?? (longest > 0n ? interval : undefined),
     compression: options.compression,
+    small: options.small,
     summarizer: options.summarizer,
     runId: sameRun ? runId : undefined,
     start,

@@ -401,6 +401,30 @@ describe('files in the wild', () => {
     ]);
   });
 
+  it('may have its scope disabled: what was in flight is lost there, whoever takes the slot next', async () => {
+    const builder = new TraceBuilder({ schema: modelSchema() })
+      .segment({
+        frames: [frame(0, set(0, 1, 0, 1), set(0, 2, 0, 2)), frame(ps(1), clear(0, 2))],
+        end: ps(2),
+      })
+      .segment({ frames: [frame(ps(2)), frame(ps(5))], emptied: [0], end: ps(9) })
+      .segment({ frames: [frame(ps(9), set(0, 1, 0, 1), set(0, 2, 0, 2)), frame(ps(10), clear(0, 1))] });
+    const trace = await open(builder.finalize().bytes);
+    const found = await collect(trace);
+    expect(found.map(({ id, seq, end, endPs, isAbridged }) => [id, seq, end, endPs, isAbridged])).toEqual([
+      [1, 0n, 'lost', ps(2), true],
+      [2, 1n, 'retired', ps(1), false],
+      [1, 2n, 'retired', ps(10), false],
+      [2, 3n, 'in_flight', null, false],
+    ]);
+    expect(await birthOf(trace, findCore(trace), 2n)).toBe(ps(9));
+    const late = await collect(trace, { from: 9, unit: 'cycles' }, { lookback: 0, numbering: 'always' });
+    expect(late.map(({ id, seq }) => [id, seq])).toEqual([
+      [1, 2n],
+      [2, 3n],
+    ]);
+  });
+
   it('may have a clock without period: times are known, cycles are not', async () => {
     const schema = modelSchema();
     const timeless: Schema = { ...schema, clocks: [{ ...schema.clocks[0]!, periodPs: 0 }] };

@@ -4,6 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import type { TimePs, Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
+import { CatalogueCheckpoints, catalogueIn } from '../catalogue-checkpoint.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle-walk.js';
 import { type CpuCore, requireEntities, requirePeriod } from './cores.js';
 import { segmentToBeginWith } from './history.js';
@@ -54,10 +55,13 @@ export async function* instructions(
   const base = await birthsBefore(trace, core, entities, access, first, numbering);
   const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
+  const { storageId } = entities.def;
+  const checkpoints = CatalogueCheckpoints.of(trace, entities.def);
   const toInstructions = (all: boolean): Promise<Instruction[]> =>
     finish(trace, tracker.take(all, MAX_HELD), from, base);
   for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
-    if (segment.index === first) tracker.begin(await access.stateBefore(segment));
+    if (segment.index === first) tracker.begin(catalogueIn(await access.stateBefore(segment), storageId));
+    else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
     walk.begin(segment);
     while (walk.run()) yield* await toInstructions(false);
     if (walk.isDone) break;

@@ -61,8 +61,10 @@ export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise
   let { births } = milestone;
   let found: bigint | null = null;
   let walk: SlotWalk | null = null;
+  const checkpoints = access.checkpointsOf(entities);
   for await (const segment of access.from(milestone.segment, undefined)) {
-    walk ??= new SlotWalk(entities, await access.stateBefore(segment));
+    if (!walk) walk = new SlotWalk(entities, await access.stateBefore(segment));
+    else if (checkpoints) walk.continueFrom(checkpoints.at(segment));
     walk.walk(segment, null, (_slot, cursor) => {
       if (found !== null || cursor.timePs < milestone.timePs) return;
       if (births === seq) found = cursor.timePs;
@@ -118,9 +120,11 @@ async function countBirths(
   if (milestone.segment >= first) return 0;
   let births = 0;
   let walk: SlotWalk | null = null;
+  const checkpoints = access.checkpointsOf(entities);
   for await (const segment of access.from(milestone.segment, (await access.start(first)) + 1n)) {
     if (segment.index >= first) break;
-    walk ??= new SlotWalk(entities, await access.stateBefore(segment));
+    if (!walk) walk = new SlotWalk(entities, await access.stateBefore(segment));
+    else if (checkpoints) walk.continueFrom(checkpoints.at(segment));
     walk.walk(segment, null, (_slot, cursor) => {
       if (cursor.timePs >= milestone.timePs) births++;
     });

@@ -4,6 +4,7 @@ import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, SegmentEntry, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { CatalogueCheckpoints, type CatalogueState } from '../catalogue-checkpoint.js';
 
 /** A storage whose slots are taken by what it lists: instructions, transactions. */
 export interface Catalogue {
@@ -48,6 +49,11 @@ export class SegmentAccess {
     return this.trace.loadSegment(index);
   }
 
+  /** What checkpoints say of a catalogue; null where they say nothing beyond the frames. */
+  checkpointsOf({ def }: Catalogue): CatalogueCheckpoints | null {
+    return CatalogueCheckpoints.of(this.trace, def);
+  }
+
   /** The state in front of a segment's first frame. */
   async stateBefore(segment: LoadedSegment): Promise<StorageState> {
     return (await this.trace.stateBefore(segment.index)).raw;
@@ -66,6 +72,13 @@ export class SlotWalk {
   ) {
     const { storageId, numSlots } = entities.def;
     for (let slot = 0; slot < numSlots; slot++) if (state.slotOccupied(storageId, slot)) this.taken.add(slot);
+  }
+
+  /** A later segment begins: its checkpoint knows best. */
+  continueFrom(state: CatalogueState): void {
+    const { numSlots } = this.entities.def;
+    for (const slot of this.taken) if (slot < numSlots && !state.isTaken(slot)) this.taken.delete(slot);
+    for (let slot = 0; slot < numSlots; slot++) if (state.isTaken(slot)) this.taken.add(slot);
   }
 
   /** Applies the ops of a segment's frames before `until`; false when that time was reached. */

@@ -1,7 +1,7 @@
 /** Follows the instructions of one core through ops and events, in file order. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, type EnumDef, FieldType, fieldSize } from '../../format/types.js';
-import type { StorageState } from '../../state/storage-state.js';
+import type { CatalogueState } from '../catalogue-checkpoint.js';
 import type { CoreEntities, CoreEvent, CoreEventName, CpuCore, EventField } from './cores.js';
 import { InstructionEnd, MAX_ENTRIES, type StageEntry } from './lifecycle.js';
 
@@ -85,11 +85,11 @@ export class Tracker {
   }
 
   /** The instructions in flight at the start, whose history is not known. */
-  begin(state: StorageState): void {
+  begin(state: CatalogueState): void {
     const { def, idField, pcField, bitsField, compressedField, threadField } = this.entities;
-    const value = (slot: number, field: number): bigint => state.value(this.storageId, slot, field);
+    const value = (slot: number, field: number): bigint => state.value(slot, field);
     for (let slot = 0; slot < def.numSlots; slot++) {
-      if (!state.slotOccupied(this.storageId, slot)) continue;
+      if (!state.isTaken(slot) || this.bySlot.has(slot)) continue;
       const tracked = new Tracked(slot, idField >= 0 ? Number(value(slot, idField)) : slot);
       if (pcField >= 0) this.setPc(tracked, value(slot, pcField));
       if (bitsField >= 0) this.setBits(tracked, Number(value(slot, bitsField) & 0xffff_ffffn));
@@ -97,6 +97,20 @@ export class Tracker {
       if (threadField >= 0) tracked.thread = Number(value(slot, threadField));
       this.enter(tracked);
     }
+  }
+
+  /**
+   * A segment begins: those its checkpoint knows nothing of are lost (their scope was disabled), others may have come by a snapshot. In a trace
+   * without snapshots this changes nothing.
+   */
+  continueFrom(state: CatalogueState, timePs: bigint): void {
+    const { idField } = this.entities;
+    for (const [slot, tracked] of this.bySlot) {
+      if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === tracked.id)) continue;
+      this.bySlot.delete(slot);
+      if (tracked.isBorn) this.lose(tracked, timePs);
+    }
+    this.begin(state);
   }
 
   /** From here on nobody new is followed: the range has ended, only those in flight matter. */
@@ -190,11 +204,15 @@ export class Tracker {
   private onControl({ bytes, payloadOffset, timePs }: FrameCursor): void {
     if (bytes[payloadOffset] !== PAUSE) return;
     for (const tracked of new Set([...this.bySlot.values(), ...this.byId.values()])) {
-      if (!tracked.isBorn) continue;
-      tracked.isAbridged = true;
-      this.leave(tracked, InstructionEnd.LOST, timePs);
+      if (tracked.isBorn) this.lose(tracked, timePs);
     }
     this.bySlot.clear();
+  }
+
+  /** Nothing says how it ended. */
+  private lose(tracked: Tracked, timePs: bigint): void {
+    tracked.isAbridged = true;
+    this.leave(tracked, InstructionEnd.LOST, timePs);
   }
 
   private birth(tracked: Tracked, id: number, cursor: FrameCursor): void {

@@ -1,7 +1,7 @@
 /** Who is in flight in one network: births, ends, and the transaction that an event is about. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
-import type { StorageState } from '../../state/storage-state.js';
+import type { CatalogueState } from '../catalogue-checkpoint.js';
 import { LiveTransaction, MAX_ENTRIES } from './live-transaction.js';
 import type { NocTransactions } from './networks.js';
 import { TransactionEnd } from './transaction.js';
@@ -27,18 +27,35 @@ export class NetworkTracker {
   ) {}
 
   /** The transactions in flight at the start, whose history is not known. */
-  begin(state: StorageState): void {
+  begin(state: CatalogueState): void {
     const { def, idField } = this.catalogue;
     for (let slot = 0; slot < def.numSlots; slot++) {
-      if (!state.slotOccupied(def.storageId, slot)) continue;
-      const id = idField >= 0 ? Number(state.value(def.storageId, slot, idField)) : slot;
+      if (!state.isTaken(slot) || this.bySlot.has(slot)) continue;
+      const id = idField >= 0 ? Number(state.value(slot, idField)) : slot;
       const transaction = new LiveTransaction(this.network, slot, id);
       for (const field of def.fields.keys()) {
-        transaction.values[field] = state.value(def.storageId, slot, field);
+        transaction.values[field] = state.value(slot, field);
       }
       this.bySlot.set(slot, transaction);
       this.enter(transaction);
     }
+  }
+
+  /**
+   * A segment begins: those its checkpoint knows nothing of are lost (their scope was disabled), others may have come by a snapshot. In a trace
+   * without snapshots this changes nothing.
+   */
+  continueFrom(state: CatalogueState, timePs: bigint): void {
+    const { idField } = this.catalogue;
+    for (const [slot, transaction] of this.bySlot) {
+      if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === transaction.id))
+        continue;
+      this.bySlot.delete(slot);
+      if (!transaction.isBorn) continue;
+      transaction.isAbridged = true;
+      this.leave(transaction, TransactionEnd.LOST, timePs);
+    }
+    this.begin(state);
   }
 
   frame(): void {

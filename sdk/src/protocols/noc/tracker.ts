@@ -2,6 +2,7 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { FieldType } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { type CatalogueState, catalogueIn } from '../catalogue-checkpoint.js';
 import type { LifecycleTracker } from '../lifecycle-walk.js';
 import { matchHandoff } from './handoff-match.js';
 import type { LiveTransaction } from './live-transaction.js';
@@ -41,7 +42,17 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
   }
 
   begin(state: StorageState): void {
-    for (const tracker of this.trackers) tracker?.begin(state);
+    this.trackers.forEach((tracker, index) => {
+      const catalogue = this.networks[index]!.transactions;
+      if (tracker && catalogue) tracker.begin(catalogueIn(state, catalogue.def.storageId));
+    });
+  }
+
+  /** A segment begins, with what its checkpoint says of each network. */
+  continueFrom(states: readonly (CatalogueState | null)[], timePs: bigint): void {
+    states.forEach((state, index) => {
+      if (state) this.trackers[index]?.continueFrom(state, timePs);
+    });
   }
 
   stopBirths(): void {

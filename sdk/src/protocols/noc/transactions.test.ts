@@ -118,6 +118,31 @@ const story: Frame[] = [
   frame(9000, clear(R2, 5)),
 ];
 
+describe('a network that is disabled', () => {
+  it('has lost there what was in flight, whoever takes the slot next', async () => {
+    const builder = new TraceBuilder({ schema, dut })
+      .segment({ frames: [frame(0, ...begin(MESH, 2, 0x1000), ...begin(R1, 3, 0x1000))], end: 4000n })
+      .segment({ frames: [frame(4000)], emptied: [MESH], end: 9000n })
+      .segment({
+        frames: [frame(9000, ...begin(MESH, 2, 0x2000)), frame(10_000, clear(MESH, 2), clear(R1, 3))],
+      });
+    const trace = await open(builder.finalize().bytes);
+    const ends = async (network: string) =>
+      (await collect(trace, network)).map(({ id, addr, end, endPs, isAbridged }) => [
+        id,
+        addr,
+        end,
+        endPs,
+        isAbridged,
+      ]);
+    expect(await ends('mesh')).toEqual([
+      [2, 0x1000n, 'lost', 4000n, true],
+      [2, 0x2000n, 'completed', 10_000n, false],
+    ]);
+    expect(await ends('mesh/r1')).toEqual([[3, 0x1000n, 'completed', 10_000n, false]]);
+  });
+});
+
 describe('networks of a trace', () => {
   it('are the scopes with the protocol noc or one below it', async () => {
     const trace = await open(build(story, 3, {}, ['hello']));

@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
+import { CatalogueCheckpoints } from '../catalogue-checkpoint.js';
 import { segmentToBeginWith } from '../cpu/history.js';
 import { type CoreRange, rangeInPs } from '../cpu/instructions.js';
 import { SegmentAccess } from '../cpu/segments.js';
@@ -51,10 +52,17 @@ export async function* transactions(
     networks.map(({ scopeId }) => scopeId === network.scopeId),
   );
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
+  const checkpoints = networks.map(
+    ({ transactions: known }) => known && CatalogueCheckpoints.of(trace, known.def),
+  );
   const finished = (all: boolean): Promise<Transaction[]> =>
     finish(trace, networks, tracker.take(all, MAX_HELD), from);
   for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
     if (segment.index === first) tracker.begin(await access.stateBefore(segment));
+    else {
+      const states = checkpoints.map((one) => one?.at(segment) ?? null);
+      tracker.continueFrom(states, segment.header.timeStartPs);
+    }
     walk.begin(segment);
     while (walk.run()) yield* await finished(false);
     if (walk.isDone) break;

@@ -121,6 +121,8 @@ async function pass(
   const pipelines = analyses.flatMap(({ pipeline }) => pipeline ?? []);
   // Several segments may begin at one instant: what precedes the first one is in its checkpoint.
   let hasBegun = false;
+  /** A segment whose first frame has not come yet. */
+  let begun: LoadedSegment | null = null;
   await trace.scan(
     { from: await access.start(first), to },
     {
@@ -130,12 +132,16 @@ async function pass(
           const state = await access.stateBefore(segment);
           for (const pipeline of pipelines) pipeline.begin(state);
           hasBegun = true;
-        }
+        } else if (hasBegun) begun = segment;
         onProgress?.(shareOf(segment.header.timeStartPs, from, to));
       },
       frame: (cursor: FrameCursor) => {
         for (const window of windows) window.advance(cursor);
         if (hasBegun) for (const pipeline of pipelines) pipeline.frame();
+        if (!begun) return;
+        for (const { pipeline, checkpoints } of analyses)
+          if (checkpoints) pipeline?.continueFrom(checkpoints.at(begun));
+        begun = null;
       },
       op: (cursor: FrameCursor) => {
         if (hasBegun) ops[cursor.storageId]?.(cursor);

@@ -5,6 +5,7 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
+import type { CatalogueState } from '../../catalogue-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cores.js';
 import { FlushStats } from './flush-stats.js';
 import { Histogram } from './histogram.js';
@@ -93,6 +94,26 @@ export class PipelineStats {
       if (bitsField >= 0)
         this.slots.bits[slot] = Number(state.value(storageId, slot, bitsField) & 0xffff_ffffn);
       this.inFlight.level++;
+    }
+  }
+
+  /** In the first frame of a segment: what its checkpoint knows nothing of is lost (its scope was disabled), others may have come by a snapshot. */
+  continueFrom(state: CatalogueState): void {
+    const { slots } = this;
+    const { def, idField } = this.entities;
+    for (let slot = 0; slot < def.numSlots; slot++) {
+      const isTaken = state.isTaken(slot);
+      if (!isTaken && !slots.isBorn(slot)) continue;
+      const id = isTaken && idField >= 0 ? Number(state.value(slot, idField)) : slot;
+      if (slots.isBorn(slot)) {
+        if (isTaken && slots.ids[slot] === id) continue;
+        if (this.inRange && !slots.isFlushed(slot)) this.lost++;
+        slots.free(slot);
+        this.changeInFlight(-1);
+      }
+      if (!isTaken) continue;
+      slots.bear(slot, id, Number.NaN);
+      this.changeInFlight(1);
     }
   }
 
