@@ -187,6 +187,7 @@ describe('uscope slice', () => {
     [['--from', '9', '--to', '3'], 2, /CLI_USAGE/],
     [['--cycles', 'bus:1:2'], 1, /READER_NAME.*bus/],
     [['--compression', 'rar'], 2, /CLI_USAGE.*rar/],
+    [['--small', '--compression', 'lz4'], 2, /CLI_USAGE.*--small writes zstd/],
   ])('%j: status %i', async (args, status, message) => {
     const result = await run('slice', at('quick.uscope'), '-o', at('nothing'), ...args);
     expect(result.status).toBe(status);

@@ -7,7 +7,7 @@ import { io } from './io.js';
 import { listRuns } from './runs/listing.js';
 
 /**
- * The files and URLs that the arguments stand for, in their order, each once. Of a directory: those of its newest run that can be read, in
+ * The files and URLs that the arguments stand for, in their order, each once. Of a directory: those recorded in its newest run that can be read, in
  * the order of their cores.
  * @throws UscopeError READER_OPEN for a directory without traces
  */
@@ -29,8 +29,10 @@ async function newestRun(directory: string): Promise<string[]> {
   const runs = await listRuns(directory, (text) => io.err(`uscope: warning: ${text}`));
   const known = runs.filter(({ id }) => id !== null);
   const newest = known.at(-1) ?? runs.at(-1);
-  const usable = newest?.traces.filter(({ state }) => state !== 'damaged') ?? [];
-  for (const { path, state, reason } of newest?.traces ?? []) {
+  // A merged trace holds the cores of others once more.
+  const recorded = newest?.traces.filter(({ mergeOf }) => mergeOf === null) ?? [];
+  const usable = recorded.filter(({ state }) => state !== 'damaged');
+  for (const { path, state, reason } of recorded) {
     if (state === 'damaged') io.err(`uscope: warning: ${reason} (${path}); it is left out`);
   }
   if (usable.length === 0)

@@ -3,6 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../bridge/run-identity.js';
+import { MERGE_KEY } from '../../convert/merge/index.js';
 import { NO_CORE, SessionStatus } from '../../format/session-chunk.js';
 import { isLocked } from '../../writer/path-lock.js';
 import { describeError } from '../io.js';
@@ -25,6 +26,8 @@ export interface ListedTrace {
   /** Unix ms, of the run; null: unknown. */
   readonly startTimeMs: number | null;
   readonly core: number | null;
+  /** Made of other traces (`uscope merge`), as it names them; null: recorded. */
+  readonly mergeOf: string | null;
   readonly totalTimePs: bigint | null;
   /** Of the first clock with a period, that of the last frame. */
   readonly lastCycle: bigint | null;
@@ -123,6 +126,7 @@ async function described(name: string, path: string, head: TraceHead): Promise<L
     startTimeMs: startOf(dut.get(START_TIME_PROPERTY)) ?? (session && Number(session.startTimeMs)),
     core:
       coreOf(dut.get(CORE_PROPERTY)) ?? (session && session.coreIndex !== NO_CORE ? session.coreIndex : null),
+    mergeOf: dut.get(MERGE_KEY) ?? null,
     totalTimePs,
     lastCycle: periodPs > 0 ? totalTimePs / BigInt(periodPs) : null,
     segments: header.numSegments,
@@ -161,6 +165,7 @@ function unknown(name: string, path: string): ListedTrace {
     runId: null,
     startTimeMs: null,
     core: null,
+    mergeOf: null,
     totalTimePs: null,
     lastCycle: null,
   };

@@ -24,8 +24,16 @@ function titleOf({ id, startTimeMs, traces }: ListedRun): string {
   return [
     id === null ? 'no run' : `run ${plain(id)}`,
     ...(startTimeMs === null || id === null ? [] : [isoTime(startTimeMs)]),
-    `${traces.length} ${traces.length === 1 ? 'trace' : 'traces'}${cores > 1 ? ` of ${cores} cores` : ''}, ${formatBytes(bytes)}`,
+    `${countOf(traces)}${cores > 1 ? ` of ${cores} cores` : ''}, ${formatBytes(bytes)}`,
   ].join('  ');
+}
+
+/** `5 traces and 1 merged`. */
+function countOf(traces: readonly ListedTrace[]): string {
+  const merged = traces.filter(({ mergeOf }) => mergeOf !== null).length;
+  const recorded = traces.length - merged;
+  const words = `${recorded} ${recorded === 1 ? 'trace' : 'traces'}`;
+  return merged > 0 ? `${words} and ${merged} merged` : words;
 }
 
 function row(trace: ListedTrace): string[] {

@@ -21,13 +21,15 @@ import { shownName, withTrace } from '../trace-file.js';
 import { distinctNames, expandTraces } from '../trace-set.js';
 
 interface TimelineOptions extends RangeOptions {
-  readonly core?: string;
+  readonly core: readonly string[];
   readonly allCores?: boolean;
   readonly pc?: string;
   readonly width?: string;
   readonly color?: boolean;
   readonly json?: boolean;
 }
+
+const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 /** For pipes, which have no width. */
 const DEFAULT_WIDTH = 120;
@@ -46,7 +48,7 @@ export function register(program: Command): void {
     .option('--around <pc>', 'around the first instruction at this address in the range')
     .option('--pc <pc>', 'another name of --around')
     .option('--last <n>', 'the last n cycles of the trace')
-    .option('--core <name>', 'which core; by default the first')
+    .option('--core <name>', 'which core; by default the first. Repeated: these on one axis', append, [])
     .option('--all-cores', 'all cores of the trace, one below the other on one axis')
     .option('--width <n>', 'characters per line; by default those of the terminal')
     .option('--color', 'colours even where stdout is no terminal')
@@ -57,7 +59,8 @@ export function register(program: Command): void {
       const request = parseRequest(around === undefined ? options : { ...options, around });
       const width = parseWidth(options.width);
       const files = await expandTraces(paths);
-      if (files.length > 1 || options.allCores) return together(files, options, request, width);
+      if (files.length > 1 || options.allCores || options.core.length > 1)
+        return together(files, options, request, width);
       const [file] = files;
       return withTrace(file, (trace) => alone(file, trace, options, request, width));
     });
@@ -70,7 +73,7 @@ async function alone(
   request: Request,
   width: number,
 ): Promise<void> {
-  const core = findCore(trace, options.core);
+  const core = findCore(trace, options.core[0]);
   const range = await resolveRange(trace, core, request);
   const count = options.json
     ? await printJson(trace, core, range)
@@ -101,20 +104,24 @@ function together(
   });
 }
 
-/** All cores, or those of a name. @throws UscopeError READER_NAME when there are none */
-function lanesOf(files: readonly string[], traces: readonly Trace[], name: string | undefined): Lane[] {
+/** All cores, or those of the names. @throws UscopeError READER_NAME when one of them is nowhere */
+function lanesOf(files: readonly string[], traces: readonly Trace[], wanted: readonly string[]): Lane[] {
   const found = traces.flatMap((trace, index) =>
     findCores(trace)
-      .filter((core) => name === undefined || core.name === name || core.name.endsWith(`/${name}`))
+      .filter((core) => wanted.length === 0 || wanted.some((name) => isNamed(core, name)))
       .map((core) => ({ file: shownName(files[index]), trace, core })),
   );
-  if (found.length === 0) {
-    const what = name === undefined ? 'cores (protocol "cpu")' : `core "${name}"`;
+  const missing = wanted.find((name) => !found.some(({ core }) => isNamed(core, name)));
+  if (missing !== undefined || found.length === 0) {
+    const what = missing === undefined ? 'cores (protocol "cpu")' : `core "${missing}"`;
     throw new UscopeError('READER_NAME', `none of the traces has ${what}`);
   }
   const names = distinctNames(found.map(({ file, core }) => ({ file, core: core.name })));
   return found.map((lane, index) => ({ ...lane, name: names[index] }));
 }
+
+const isNamed = ({ name }: CpuCore, wanted: string): boolean =>
+  name === wanted || name.endsWith(`/${wanted}`);
 
 /**
  * What is asked for, in time. It is understood as of the first core: its cycles, its instructions, its addresses; without a range the
