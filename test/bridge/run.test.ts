@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { compressionOf } from '../../sdk/src/format/header.js';
 import { SessionStatus } from '../../sdk/src/format/index.js';
+import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs, upTo, valuesOf } from '../support/bridge-peer.js';
 import { type DecodedFile, decodeFile } from '../support/decode-file.js';
 import { BIN, buildSdk, childrenOf, isAlive, Running, until } from '../support/processes.js';
+import { zstdForTests } from '../support/zstd.js';
 
 const SIMULATOR = fileURLToPath(new URL('./simulator.mjs', import.meta.url));
 const dirs = new TempDirs();
@@ -65,6 +68,15 @@ describe('uscope run', () => {
     expect(header.flags & 2).toBe(0);
     expect(preamble.checkpointIntervalPs).toBe(100_000n);
     expect(segments.length).toBe(10);
+  });
+
+  it.skipIf(!zstdForTests)('writes small files at one word', async () => {
+    const { running, cwd } = run(['whole', '1000'], ['--small']);
+    expect((await running.ended).status).toBe(0);
+    const trace = await openTraceFile(join(cwd, 'out', 'core0.uscope'));
+    expect(compressionOf(trace.header.flags)).toBe('zstd');
+    expect(trace.config.checkpointIntervalPs).toBe(20_000_000n);
+    await trace.close();
   });
 
   it('of several cores prints a table, and the same as JSON', async () => {

@@ -52,6 +52,8 @@ export interface SegmentSpec {
   readonly end?: bigint;
   /** Strings first used in this segment. */
   readonly strings?: readonly string[];
+  /** Storages that a snapshot in front of the first frame has emptied. */
+  readonly emptied?: readonly number[];
   /** Only the bytes, without commit: as a writer that died leaves them. */
   readonly uncommitted?: boolean;
   /** Replaces the encoded frames. */
@@ -116,6 +118,9 @@ export class TraceBuilder {
     const start = segment.start ?? previous?.timeEndPs ?? 0n;
     const last = segment.frames.at(-1)?.timePs ?? start;
     const end = segment.end ?? last + 1n;
+    for (const id of segment.emptied ?? []) {
+      for (let slot = 0; slot < this.spec.schema.storages[id].numSlots; slot++) this.apply(clear(id, slot));
+    }
     const before = this.state.encodeCheckpoint();
     for (const frame of segment.frames) for (const item of frame.items) this.apply(item);
     const checkpoint = this.spec.checkpointsAfter ? this.state.encodeCheckpoint() : before;

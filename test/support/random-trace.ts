@@ -44,6 +44,8 @@ export interface RandomTrace {
   readonly start: number;
   readonly finalized: boolean;
   readonly ours: boolean;
+  /** Every segment but the first begins with snapshots that empty its sparse storages. */
+  readonly pauses?: boolean;
 }
 
 export const anyTrace: fc.Arbitrary<RandomTrace> = fc.record({
@@ -54,14 +56,23 @@ export const anyTrace: fc.Arbitrary<RandomTrace> = fc.record({
   ours: fc.boolean(),
 });
 
+/** Of our writer, as one that was paused again and again: then a segment starts with its first frame. */
+export const anyPausedTrace: fc.Arbitrary<RandomTrace> = anyTrace.map((trace) => ({
+  ...trace,
+  ours: true,
+  pauses: true,
+  steps: trace.steps.map((step) => ({ ...step, delta: step.delta === 1 ? 250 : step.delta })),
+}));
+
 export function bytesOf(random: RandomTrace, schema: Schema = coreSchema): Uint8Array {
-  const { steps, strings, start, finalized, ours } = random;
+  const { steps, strings, start, finalized, ours, pauses = false } = random;
   const builder = new TraceBuilder({ schema, compression: 'lz4', ...(ours ? {} : { session: null }) });
   let time = BigInt(start);
   let segment = { start: time, frames: [] as ReturnType<typeof frame>[] };
   let texts: readonly string[] | undefined = strings;
   const flush = (): void => {
-    builder.segment({ ...segment, ...(texts ? { strings: texts } : {}) });
+    const emptied = pauses && builder.offsets.length > 0 ? [0, 2] : [];
+    builder.segment({ ...segment, emptied, ...(texts ? { strings: texts } : {}) });
     texts = undefined;
   };
   for (const { delta, items, cut } of steps) {

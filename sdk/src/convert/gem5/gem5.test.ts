@@ -205,6 +205,31 @@ describe('gem5 to µScope', () => {
   });
 });
 
+describe('looked at without converting', () => {
+  it('info, dump and events tell what the log holds', async () => {
+    const foreign = await FORMAT.open?.(memorySource(readFileSync(VECTOR)), new Map());
+    if (!foreign) throw new Error('cannot be opened');
+    expect(FORMAT.sniff?.(readFileSync(VECTOR).subarray(0, 4096))).toBe(true);
+    const [section] = await foreign.info(contextOf());
+    expect(Object.fromEntries(section?.rows ?? [])).toMatchObject({
+      instructions: '4',
+      retired: '3',
+      squashed: '1',
+      'stores that wrote': '1',
+      ticks: '1000 to 10000',
+    });
+    const lines: string[] = [];
+    for await (const line of foreign.dump({ json: false, limit: 1 })) lines.push(line);
+    expect(lines).toEqual([
+      '1 0x0.0 fetch=1000 decode=2000 rename=3000 dispatch=4000 issue=5000 complete=6000 retire=9000 store=0 lui   a0, 0x80000 : note',
+    ]);
+    const types: string[] = [];
+    for await (const { time, type } of foreign.events?.() ?? []) types.push(`${type}@${time}`);
+    expect(types.slice(0, 3)).toEqual(['fetch@1000', 'fetch@1000', 'decode@2000']);
+    expect(types).toContain('squash@4000');
+  });
+});
+
 describe('damage', () => {
   it('a file cut at any byte gives the instructions before the cut, then a code', async () => {
     const whole = readFileSync(VECTOR);

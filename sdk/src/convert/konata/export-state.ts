@@ -4,29 +4,11 @@ import { Action } from '../../format/types.js';
 import type { CoreEntities, CpuCore } from '../../protocols/cpu/index.js';
 import type { ProtocolEvent } from '../../protocols/describe.js';
 import type { StorageState } from '../../state/storage-state.js';
-import type { ConversionReport } from '../formats/report.js';
+import type { ConversionReport, Tally } from '../formats/report.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { labelAt, numberOf, wideOf } from '../pipeline/core-fields.js';
+import { type Flying, newFlying } from './flying.js';
 import { type KanataRecord, LabelKind, RetireType } from './types.js';
-
-/** An instruction on its way out. */
-interface Flying {
-  id: number;
-  readonly slot: number;
-  entity: number;
-  pc: bigint | null;
-  bits: number | null;
-  gid: bigint | null;
-  tid: number;
-  stage: string | null;
-  isFlushed: boolean;
-  /** Number and type that a `retire` event gave. */
-  rid: bigint | null;
-  retireType: number | null;
-  /** Its address has been shown, so that annotations need not. */
-  showsPc: boolean;
-  showsBits: boolean;
-}
 
 /** A command that is complete when its frame is over and its strings are there. */
 export interface Pending {
@@ -56,6 +38,7 @@ export class KanataExport {
   private cycle: bigint;
   private nextId = 0;
   private retired = 0n;
+  private readonly tallies = new Map<string, Tally>();
   private readonly bySlot = new Map<number, Flying>();
   private readonly unborn = new Map<number, Flying>();
   private readonly byEntity = new Map<number, Flying>();
@@ -132,7 +115,7 @@ export class KanataExport {
     if (cursor.storageId !== def.storageId) {
       // What a reader of the log counts itself.
       if (cursor.storageId === this.committedId) return;
-      this.report.dropped('changes of buffers, counters and other storages', 'a Kanata log has none').count++;
+      this.count('dropped', 'changes of buffers, counters and other storages', 'a Kanata log has none');
       return;
     }
     const { slot, action, field } = cursor;
@@ -159,7 +142,7 @@ export class KanataExport {
   event(cursor: FrameCursor): void {
     const handler = this.handlers[cursor.eventType];
     if (handler) handler[1](cursor, handler[0]);
-    else this.report.dropped('events of other kinds', 'a Kanata log has none').count++;
+    else this.count('dropped', 'events of other kinds', 'a Kanata log has none');
   }
 
   private birth(flying: Flying, entity: number): Flying {
@@ -175,7 +158,7 @@ export class KanataExport {
       tid: flying.tid,
     }));
     if (!this.isKanata) this.push(() => this.codeLabel(flying));
-    this.report.kept('instructions').count++;
+    this.count('kept', 'instructions');
     return flying;
   }
 
@@ -226,7 +209,7 @@ export class KanataExport {
     // In frames without order (v0.1) the events of a frame stand behind its CLEARs: an end is said when the frame is over.
     if (this.isKanata) this.retire(flying);
     else this.ending.push(flying);
-    this.report.kept('ends of instructions').count++;
+    this.count('kept', 'ends of instructions');
   }
 
   private retire(flying: Flying): void {
@@ -242,15 +225,14 @@ export class KanataExport {
   private lose(flying: Flying): void {
     flying.isFlushed = true;
     this.clear(flying.slot);
-    this.report.approximated('instructions whose slot was reused without CLEAR', 'flushed').count++;
+    this.count('approximated', 'instructions whose slot was reused without CLEAR', 'flushed');
   }
 
   private subject(cursor: FrameCursor, event: ProtocolEvent, field = 'entity_id'): Flying | null {
     const id = numberOf(cursor, event, field);
     const flying = this.byEntity.get(id) ?? this.closing.get(id) ?? null;
     if (!flying)
-      this.report.dropped('events about instructions not in flight', 'there is nothing to say them of')
-        .count++;
+      this.count('dropped', 'events about instructions not in flight', 'there is nothing to say them of');
     return flying;
   }
 
@@ -264,7 +246,7 @@ export class KanataExport {
     if (!this.isKanata) this.endStage(flying);
     flying.stage = stage;
     this.push(() => ({ kind: 'start', id: flying.id, lane: 0, stage }));
-    this.report.kept('stages').count++;
+    this.count('kept', 'stages');
   }
 
   private endStage(flying: Flying): void {
@@ -280,7 +262,7 @@ export class KanataExport {
     const lane = numberOf(cursor, event, 'lane');
     const stage = this.textOf(cursor, event, 'stage');
     this.push((text) => ({ kind, id: flying.id, lane, stage: text(stage) }));
-    this.report.kept('lanes').count++;
+    this.count('kept', 'lanes');
   }
 
   private onAnnotate(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -288,7 +270,7 @@ export class KanataExport {
     if (!flying) return;
     const index = this.textOf(cursor, event, 'text');
     const kind = numberOf(cursor, event, 'kind');
-    this.report.kept('annotations').count++;
+    this.count('kept', 'annotations');
     if (kind >= 0) this.push((text) => ({ kind: 'label', id: flying.id, type: kind, text: text(index) }));
     else this.push((text) => this.annotation(flying, text(index)));
   }
@@ -309,7 +291,7 @@ export class KanataExport {
     const exact = numberOf(cursor, event, 'type');
     const type = exact >= 0 ? exact : Math.max(numberOf(cursor, event, 'dep_type'), 0);
     this.push(() => ({ kind: 'dependency', consumer: consumer.id, producer: producer.id, type }));
-    this.report.kept('dependencies').count++;
+    this.count('kept', 'dependencies');
   }
 
   private onLateDependency(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -317,7 +299,7 @@ export class KanataExport {
       numberOf(cursor, event, name),
     );
     this.push(() => ({ kind: 'dependency', consumer, producer, type }));
-    this.report.kept('dependencies').count++;
+    this.count('kept', 'dependencies');
   }
 
   private onFlush(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -331,18 +313,18 @@ export class KanataExport {
     if (this.isKanata) return;
     const reason = labelAt(cursor, event, 'reason');
     if (reason !== '') this.detail(flying, `flush: ${reason}`);
-    this.report.approximated('reasons of flushes', 'a label of kind 1').count++;
+    this.count('approximated', 'reasons of flushes', 'a label of kind 1');
   }
 
   private onStall(cursor: FrameCursor, event: ProtocolEvent): void {
     if (!event.fields.has('entity_id')) {
-      this.report.dropped('stalls of the core', 'a Kanata log has only instructions').count++;
+      this.count('dropped', 'stalls of the core', 'a Kanata log has only instructions');
       return;
     }
     const flying = this.subject(cursor, event);
     if (!flying) return;
     this.detail(flying, `stall: ${labelAt(cursor, event, 'reason')}`);
-    this.report.approximated('stalls of instructions', 'a label of kind 1').count++;
+    this.count('approximated', 'stalls of instructions', 'a label of kind 1');
   }
 
   private onTrap(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -353,7 +335,7 @@ export class KanataExport {
       return value === null ? [] : [`${name}=0x${value.toString(16)}`];
     });
     this.detail(flying, ['trap', ...parts].join(' '));
-    this.report.approximated('traps', 'a label of kind 1').count++;
+    this.count('approximated', 'traps', 'a label of kind 1');
   }
 
   private onRetire(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -374,27 +356,19 @@ export class KanataExport {
     return index;
   }
 
+  /** One more of a kind; the tally is looked up in the report once. */
+  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how?: string): void {
+    let tally = this.tallies.get(what);
+    if (!tally) {
+      tally = this.report.tally(fate, what, how ?? 'as it is');
+      this.tallies.set(what, tally);
+    }
+    tally.count++;
+  }
+
   private push(make: Pending['make']): void {
     this.pending.push({ cycle: this.cycle, make });
   }
-}
-
-function newFlying(slot: number): Flying {
-  return {
-    id: -1,
-    slot,
-    entity: slot,
-    pc: null,
-    bits: null,
-    gid: null,
-    tid: 0,
-    stage: null,
-    isFlushed: false,
-    rid: null,
-    retireType: null,
-    showsPc: false,
-    showsBits: false,
-  };
 }
 
 /** The text behind the address that it begins with; null when it does not. */

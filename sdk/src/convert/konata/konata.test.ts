@@ -381,6 +381,38 @@ describe('µScope to Kanata', () => {
   });
 });
 
+describe('looked at without converting', () => {
+  it('info, dump and events tell what the log holds', async () => {
+    const bytes = readFileSync(VECTOR);
+    const foreign = await FORMAT.open?.(memorySource(gzipSync(bytes)), new Map());
+    if (!foreign) throw new Error('cannot be opened');
+    expect(foreign.description).toBe('Kanata 0004 (gzip)');
+    const [section] = await foreign.info(contextOf());
+    expect(Object.fromEntries(section?.rows ?? [])).toMatchObject({
+      cycles: '2 to 12',
+      instructions: '4',
+      retired: '2',
+      flushed: '1',
+      unfinished: '1',
+      stages: 'F D X W',
+      lanes: '0 1',
+      threads: '0 1',
+    });
+    const lines: string[] = [];
+    for await (const line of foreign.dump({ json: false })) lines.push(line);
+    expect(`Kanata\t0004\n${lines.join('\n')}`).toBe(bytes.toString().replace(/ +$/gm, '').trimEnd());
+    const json: string[] = [];
+    for await (const line of foreign.dump({ json: true, limit: 2 })) json.push(line);
+    expect(json.map((line) => JSON.parse(line))).toEqual([
+      { kind: 'cycle', cycle: '2' },
+      { kind: 'begin', id: 0, gid: '0', tid: 0 },
+    ]);
+    const found = [];
+    for await (const event of foreign.events?.() ?? []) found.push(event);
+    expect(found.filter(({ type }) => type === 'retire').map(({ time }) => time)).toEqual([7n, 8n, 9n]);
+  });
+});
+
 describe('damage', () => {
   const outcome = async (bytes: Uint8Array): Promise<string> => {
     try {

@@ -87,8 +87,8 @@ class Columns {
 
   int(index: number, what: string): number {
     const text = this.column(index, what);
-    const value = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
-    if (Number.isSafeInteger(value)) return value;
+    const value = wholeNumber(text);
+    if (value >= 0) return value;
     throw this.error(`${what} is due in column ${index + 1}, not "${text.slice(0, 40)}"`);
   }
 
@@ -121,4 +121,16 @@ class Columns {
     if (text !== undefined) return text.trim();
     throw this.error(`${this.name} has ${this.columns.length} columns; ${what} is missing`);
   }
+}
+
+/** -1 for what is no whole number below 2^53. Most of a log is such numbers: a loop is several times as fast as a pattern. */
+function wholeNumber(text: string): number {
+  if (text.length === 0 || text.length > 16) return -1;
+  let value = 0;
+  for (let at = 0; at < text.length; at++) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) return -1;
+    value = value * 10 + digit;
+  }
+  return Number.isSafeInteger(value) ? value : -1;
 }

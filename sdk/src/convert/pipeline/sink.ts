@@ -22,9 +22,14 @@ const MAX_HEAD = 64;
 
 export class PipelineSink {
   private readonly roster = new Roster<Live>();
+  private readonly tallies = new Map<string, Tally>();
   private readonly pool: SlotPool;
   private readonly stageIndex: ReadonlyMap<string, number>;
-  private readonly path: string;
+  /** Ids: names would be looked up at every call. */
+  private readonly entities: number;
+  private readonly committed: number;
+  private readonly fields: ReadonlyMap<string, number>;
+  private readonly events: ReadonlyMap<string, number>;
   private isOpen = false;
   private timePs = -1n;
   private readonly begun: Tally;
@@ -37,7 +42,12 @@ export class PipelineSink {
   ) {
     this.pool = new SlotPool(shape.slots);
     this.stageIndex = new Map(shape.stages.map((name, index) => [name, index]));
-    this.path = shape.core;
+    const { storages, events } = writer.schema;
+    const entities = storages.find(({ name }) => name === 'entities');
+    this.entities = entities?.storageId ?? 0;
+    this.committed = storages.find(({ name }) => name === 'committed_insns')?.storageId ?? 0;
+    this.fields = new Map(entities?.fields.map(({ name }, index) => [name, index]));
+    this.events = new Map(events.map(({ name, eventTypeId }) => [name, eventTypeId]));
     this.begun = report.kept('instructions');
     this.lost = report.dropped(
       'records about instructions that have ended or never began',
@@ -81,7 +91,7 @@ export class PipelineSink {
       throw new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
     this.event('annotate', this.shape.isKanata ? { ...event, kind } : event);
     if (kind === 0) this.findPc(live, text);
-    this.report.kept(`labels of kind ${kind}`, 'annotate').count++;
+    this.count('kept', `labels of kind ${kind}`, 'annotate');
   }
 
   start(id: number, lane: number, stage: string): void {
@@ -89,18 +99,18 @@ export class PipelineSink {
     if (!live) return;
     if (lane === 0) {
       this.event('stage_transition', { entity_id: live.slot, stage: this.stageIndex.get(stage) ?? 0 });
-      this.report.kept('stages', 'stage_transition').count++;
+      this.count('kept', 'stages', 'stage_transition');
       return;
     }
     this.event('lane_start', { entity_id: live.slot, lane: laneOf(lane), stage });
-    this.report.kept('stages of other lanes', 'lane_start').count++;
+    this.count('kept', 'stages of other lanes', 'lane_start');
   }
 
   end(id: number, lane: number, stage: string): void {
     const live = this.subject(id);
     if (!live) return;
     this.event('lane_end', { entity_id: live.slot, lane: laneOf(lane), stage });
-    this.report.kept('explicit ends of stages', 'lane_end').count++;
+    this.count('kept', 'explicit ends of stages', 'lane_end');
   }
 
   retire(id: number, rid: bigint, type: number): void {
@@ -115,11 +125,11 @@ export class PipelineSink {
       ).count++;
     } else {
       this.open();
-      this.writer.slotAdd(`${this.path}/committed_insns`, 0, 0, 1);
-      this.report.kept('retired instructions', 'CLEAR and committed_insns').count++;
+      this.writer.slotAdd(this.committed, 0, 0, 1);
+      this.count('kept', 'retired instructions', 'CLEAR and committed_insns');
     }
     this.open();
-    this.writer.slotClear(`${this.path}/entities`, live.slot);
+    this.writer.slotClear(this.entities, live.slot);
     this.roster.remove(id);
     this.pool.giveBack(live.slot);
   }
@@ -129,10 +139,11 @@ export class PipelineSink {
     const [dst, src] = [live.get(consumer), live.get(producer)];
     if (!dst || !src) {
       this.event('late_dependency', { consumer, producer, type: u32('a type', type) });
-      this.report.approximated(
+      this.count(
+        'approximated',
         'dependencies on instructions that have ended',
         'late_dependency, with the numbers of the log',
-      ).count++;
+      );
       return;
     }
     const label = DEPENDENCY_TYPES[type] ?? DEPENDENCY_TYPES[0];
@@ -142,7 +153,7 @@ export class PipelineSink {
       dep_type: label,
       type: u32('a type', type),
     });
-    this.report.kept('dependencies', 'dependency').count++;
+    this.count('kept', 'dependencies', 'dependency');
   }
 
   /** Behind the last record; an empty frame stands for time that passed after it. */
@@ -197,12 +208,22 @@ export class PipelineSink {
 
   private set(live: Live, field: string, value: number | bigint): void {
     this.open();
-    this.writer.slotSet(`${this.path}/entities`, live.slot, field, value);
+    this.writer.slotSet(this.entities, live.slot, this.fields.get(field) ?? field, value);
   }
 
   private event(name: string, fields: EventFields): void {
     this.open();
-    this.writer.event(`${this.path}/${name}`, fields);
+    this.writer.event(this.events.get(name) ?? name, fields);
+  }
+
+  /** One more of a kind; the tally is looked up in the report once. */
+  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how?: string): void {
+    let tally = this.tallies.get(what);
+    if (!tally) {
+      tally = this.report.tally(fate, what, how ?? 'as it is');
+      this.tallies.set(what, tally);
+    }
+    tally.count++;
   }
 
   private open(): void {

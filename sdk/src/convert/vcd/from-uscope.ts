@@ -7,6 +7,7 @@ import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionContext, OutputFiles } from '../formats/format.js';
 import type { Tally } from '../formats/report.js';
 import { ItemStream } from '../stream/item-stream.js';
+import { snapshotFinder } from '../stream/start-state.js';
 import { packingOfExtension } from '../text/output.js';
 import { planVcd, type StoragePlan, type VcdPlan } from './plan.js';
 import { VcdWriter } from './writer.js';
@@ -30,16 +31,22 @@ export async function uscopeToVcd(
   const writer = new VcdWriter(await files.open(null), header, packingOfExtension(extension));
   const dump = new Dump(trace, plan, writer, context);
   const stream = new ItemStream(trace);
+  const finder = await snapshotFinder(trace, 0n);
   let hasBegun = false;
   while (await stream.nextSegment()) {
     signal?.throwIfAborted();
     const { index, header: segment } = stream.segment;
     if (!hasBegun) await dump.begin((await trace.stateBefore(index)).raw, segment.timeStartPs);
     hasBegun = true;
+    const replaced = finder?.begin(stream.segment);
+    if (replaced) dump.replace(replaced, segment.timeStartPs);
+    finder?.taken();
     while (stream.next()) {
       const { cursor } = stream;
-      if (cursor.kind === CursorItem.OP) dump.op(cursor);
-      else if (cursor.kind === CursorItem.EVENT) dump.event(cursor);
+      if (cursor.kind === CursorItem.OP) {
+        finder?.op(cursor);
+        dump.op(cursor);
+      } else if (cursor.kind === CursorItem.EVENT) dump.event(cursor);
       else {
         dump.frame(cursor.timePs);
         if (dump.waiting >= BATCH) await dump.emit();
@@ -195,6 +202,16 @@ class Dump {
     this.changes = [];
     this.strings = new Set();
     await this.writer.drain();
+  }
+
+  /** The client has replaced storages by snapshots. */
+  replace(state: StorageState, time: bigint): void {
+    this.frame(time);
+    const before = [...this.values];
+    for (const storage of this.plan.storages) if (storage) this.load(storage, state);
+    this.values.forEach((value, variable) => {
+      if (value !== before[variable]) this.touched.add(variable);
+    });
   }
 
   private load(
