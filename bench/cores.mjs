@@ -1,7 +1,7 @@
 // @ts-check
 /** Several traces at once through one daemon: what they reach together, against one trace with as many cycles as all of them. */
-import { readFileSync } from 'node:fs';
 import { withDaemon } from './daemon.mjs';
+import { statusBytes } from './memory.mjs';
 import { native } from './native.mjs';
 import { median } from './statistics.mjs';
 
@@ -27,7 +27,7 @@ export async function benchCores({ workload, cycles, compression, runs }, direct
       return {
         rate: run.items / 1e6 / run.seconds,
         spread: run.most_seconds / run.least_seconds,
-        residentBytes: residentBytes(pid),
+        residentBytes: statusBytes(pid, 'VmRSS'),
       };
     };
     // The first run of a daemon compiles, starts threads and touches memory: it is not counted.
@@ -74,10 +74,4 @@ export function rows(alone, together) {
       limit: `${first.toFixed(0)} MB after ${2 * CORES + 1}`,
     },
   ];
-}
-
-/** Of a process, as the kernel counts it. @param {number} pid */
-function residentBytes(pid) {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-  return Number(kib) * 1024;
 }

@@ -15,15 +15,17 @@ const START_TIMEOUT_MS = 20_000;
  * Starts `uscope serve`, hands its environment for clients to `body`, and stops it.
  * @template T
  * @param {string} directory for the socket and the traces
- * @param {string} compression
+ * @param {string} compression a method, or `small`
  * @param {(env: Record<string, string>, pid: number) => Promise<T>} body
+ * @param {string[]} [flags] of Node
  * @returns {Promise<T>}
  */
-export async function withDaemon(directory, compression, body) {
+export async function withDaemon(directory, compression, body, flags = []) {
   const socket = join(directory, 'bench.sock');
   const endpoint = `ipc://${socket}`;
-  const args = [COMMAND, 'serve', '--endpoint', endpoint, '--out', directory, '--compression', compression];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  const method = compression === 'small' ? ['--small'] : ['--compression', compression];
+  const args = [COMMAND, 'serve', '--endpoint', endpoint, '--out', directory, ...method];
+  const child = spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   child.stdout.on('data', (text) => (output += text));
   child.stderr.on('data', (text) => (output += text));

@@ -6,16 +6,23 @@ export const BENCHMARKS = /** @type {const} */ ([
   'client',
   'latency',
   'path',
+  'size',
+  'memory',
+  'growth',
   'cores',
   'writer',
   'reader',
+  'answers',
   'demo',
   'cocotb',
   'stf',
+  'flux',
+  'ftr',
+  'ctrace',
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
-/** @typedef {'lz4' | 'zstd' | 'none'} Compression */
+/** @typedef {'lz4' | 'zstd' | 'none' | 'small'} Compression */
 
 /**
  * @typedef {object} Options
@@ -25,28 +32,69 @@ export const BENCHMARKS = /** @type {const} */ ([
  * @property {number} runs
  * @property {Compression} compression
  * @property {string | null} out Where traces are written; null: a temporary directory.
- * @property {boolean} json
+ * @property {boolean} build Bring packages, the SDK and the C half up to date first.
+ * @property {boolean} long The lengths the targets speak of: 100 M cycles, a trace of 1 GB.
+ * @property {string | null} json A file for the results, `-` for stdout instead of tables; null: none.
  */
 
-export const USAGE = `npm run bench -- [NAME...] [options]
+/**
+ * @typedef {{verb: 'measure', options: Options}
+ *   | {verb: 'compare', old: string, new: string | null}
+ *   | {verb: 'report', file: string}
+ *   | {verb: 'profile'}} Request
+ */
+
+export const USAGE = `npm run bench -- [NAME...] [options]         measure
+npm run bench -- compare OLD.json [NEW.json]  ratios to the limits; 1 when one is worse beyond noise
+npm run bench -- report FILE.json             tables and plots of docs/performance.md
+npm run bench -- profile                      where the time goes: client, daemon, reader
 
   NAME           ${BENCHMARKS.join(', ')}; default: all
   --workload W   std (7 items per cycle, default) or ooo (about 18); demo has its own
   --cycles N     cycles per run; demo runs its program to the end
   --runs N       runs of each measurement (default 5); the median is reported
-  --compression  lz4 (default), zstd or none
+  --compression  lz4 (default), zstd, none or small
+  --long         memory, reader and answers as long as their targets say: 100 M cycles, 1 GB; needs 6 GB of disk
   --out DIR      where traces are written (default: a temporary directory)
-  --json         results as JSON on stdout
+  --no-build     measure what is built already
+  --json FILE    results as JSON too; - for stdout, without tables
 `;
 
 /**
- * @param {string[]} argv
+ * @param {readonly string[]} argv
+ * @returns {Request | null} null: usage was asked for
+ * @throws {Error} what is wrong with the arguments
+ */
+export function parseRequest(argv) {
+  const [verb, ...files] = argv;
+  if (verb === 'compare') {
+    if (files.length < 1 || files.length > 2)
+      throw new Error('compare takes OLD.json and, if you like, NEW.json');
+    return { verb, old: files[0], new: files[1] ?? null };
+  }
+  if (verb === 'report') {
+    if (files.length !== 1) throw new Error('report takes the JSON file of a run');
+    return { verb, file: files[0] };
+  }
+  if (verb === 'profile') {
+    if (files.length > 0) throw new Error('profile takes nothing');
+    return { verb };
+  }
+  const options = parseOptions(argv);
+  return options && { verb: 'measure', options };
+}
+
+/**
+ * @param {readonly string[]} argv
  * @returns {Options | null} null: usage was asked for
  * @throws {Error} what is wrong with the arguments
  */
 export function parseOptions(argv) {
   const { values, positionals } = parseArgs({
-    args: argv,
+    // a bare --json means stdout
+    args: argv.map((arg, i) =>
+      arg === '--json' && (argv[i + 1] ?? '--').startsWith('--') ? '--json=-' : arg,
+    ),
     allowPositionals: true,
     options: {
       workload: { type: 'string', default: 'std' },
@@ -54,11 +102,14 @@ export function parseOptions(argv) {
       runs: { type: 'string', default: '5' },
       compression: { type: 'string', default: 'lz4' },
       out: { type: 'string' },
-      json: { type: 'boolean', default: false },
+      'no-build': { type: 'boolean', default: false },
+      long: { type: 'boolean', default: false },
+      json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
   });
   if (values.help) return null;
+  const methods = /** @type {const} */ (['lz4', 'zstd', 'none', 'small']);
   return {
     names: positionals.length
       ? positionals.map((name) => oneOf('benchmark', name, BENCHMARKS))
@@ -66,9 +117,11 @@ export function parseOptions(argv) {
     workload: oneOf('--workload', values.workload, /** @type {const} */ (['std', 'ooo'])),
     cycles: values.cycles === undefined ? null : count('--cycles', values.cycles),
     runs: count('--runs', values.runs),
-    compression: oneOf('--compression', values.compression, /** @type {const} */ (['lz4', 'zstd', 'none'])),
+    compression: oneOf('--compression', values.compression, methods),
     out: values.out ?? null,
-    json: values.json,
+    build: !values['no-build'],
+    long: values.long,
+    json: values.json ?? null,
   };
 }
 

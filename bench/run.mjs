@@ -1,10 +1,11 @@
 // @ts-check
 /** `npm run bench`: the measured claims, each beside what the machine could do at best. See README.md. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build, runScript, SetupError, setUpPackages } from '../scripts/setup.mjs';
-import { parseOptions, USAGE } from './options.mjs';
+import { parseRequest, USAGE } from './options.mjs';
+import { describeMachine, describeResults, optionsOf, readResults } from './results.mjs';
 import { printTable } from './table.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
@@ -15,27 +16,50 @@ const LOADERS = {
   client: async () => (await import('./client.mjs')).benchClient,
   latency: async () => (await import('./client.mjs')).benchLatency,
   path: async () => (await import('./path.mjs')).benchPath,
+  size: async () => (await import('./size.mjs')).benchSize,
+  memory: async () => (await import('./memory.mjs')).benchMemory,
+  growth: async () => (await import('./growth.mjs')).benchGrowth,
   cores: async () => (await import('./cores.mjs')).benchCores,
   writer: async () => (await import('./writer.mjs')).benchWriter,
   reader: async () => (await import('./reader.mjs')).benchReader,
+  answers: async () => (await import('./answers.mjs')).benchAnswers,
   demo: async () => (await import('./demo.mjs')).benchDemo,
   stf: async () => (await import('./stf.mjs')).benchStf,
+  flux: async () => (await import('./flux.mjs')).benchFlux,
+  ftr: async () => (await import('./ftr.mjs')).benchFtr,
+  ctrace: async () => (await import('./ctrace.mjs')).benchCtrace,
   cocotb: async () => (await import('./cocotb.mjs')).benchCocotb,
 };
 
 /**
+ * One after the other; what cannot be measured here does not keep the others from it.
  * @param {Options} options
  * @param {string} directory
  */
 async function measure(options, directory) {
   /** @type {Record<string, Row[]>} */
   const results = {};
+  /** @type {string[]} */
+  const failed = [];
   for (const name of options.names) {
-    const benchmark = await LOADERS[name]();
-    results[name] = await benchmark(options, directory);
-    if (!options.json) printTable(name, results[name]);
+    try {
+      const benchmark = await LOADERS[name]();
+      results[name] = (await benchmark(options, directory)).filter(isMeasured);
+      if (options.json !== '-') printTable(name, results[name]);
+    } catch (error) {
+      if (options.names.length === 1) throw error;
+      failed.push(name);
+      console.error(`${name} could not be measured: ${error instanceof Error ? error.message : error}`);
+    }
   }
-  return results;
+  return { results, failed };
+}
+
+/** Runs too short for the clock give 0 or infinity. @param {Row} row */
+function isMeasured({ name, value }) {
+  if (Number.isFinite(value)) return true;
+  console.error(`"${name}" was too short to be measured`);
+  return false;
 }
 
 /** @param {Options} options */
@@ -43,7 +67,7 @@ async function prepare({ json, names }) {
   // stdout carries the results alone when they are for a program.
   const log = console.log;
   const write = process.stdout.write;
-  if (json) {
+  if (json === '-') {
     console.log = console.error;
     process.stdout.write = process.stderr.write.bind(process.stderr);
   }
@@ -59,35 +83,81 @@ async function prepare({ json, names }) {
   }
 }
 
-/** @returns {Options | null} */
-function options() {
+/**
+ * @param {Options} options
+ * @param {readonly string[]} argv
+ */
+async function run(options, argv) {
+  if (options.build) await prepare(options);
+  if (options.out) mkdirSync(options.out, { recursive: true });
+  const directory = mkdtempSync(join(options.out ?? tmpdir(), 'uscope-bench-'));
+  const machine = describeMachine();
   try {
-    return parseOptions(process.argv.slice(2));
+    if (options.json !== '-') {
+      console.log(
+        `\n${machine.cores} cores, ${machine.cpu}, Node ${process.versions.node}, load ${machine.load[0]}`,
+      );
+      const { workload, compression, runs } = options;
+      console.log(`workload ${workload}, ${compression}, median of ${runs} runs, files in ${directory}`);
+    }
+    const { results, failed } = await measure(options, directory);
+    return { document: describeResults(options, argv, machine, results), failed };
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** @param {Options} options @param {readonly string[]} argv */
+async function measureAndTell(options, argv) {
+  const { document, failed } = await run(options, argv);
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  if (options.json === '-') process.stdout.write(text);
+  else if (options.json !== null) writeFileSync(options.json, text);
+  return failed.length > 0 ? 1 : 0;
+}
+
+/** @param {string} oldFile @param {string | null} newFile null: measured now, as the old one was */
+async function compare(oldFile, newFile) {
+  const before = readResults(oldFile);
+  const after = newFile === null ? (await run(optionsOf(before), [])).document : readResults(newFile);
+  const { compareResults, printComparison } = await import('./compare.mjs');
+  return printComparison(compareResults(before, after));
+}
+
+/** @param {string} file */
+async function report(file) {
+  const { writeReport } = await import('./report.mjs');
+  for (const written of writeReport(readResults(file))) console.log(written);
+  return 0;
+}
+
+async function profile() {
+  const directory = mkdtempSync(join(tmpdir(), 'uscope-bench-'));
+  try {
+    const { profileAll, printProfile } = await import('./profile.mjs');
+    for (const found of await profileAll(directory)) printProfile(found);
+    return 0;
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function request() {
+  try {
+    return parseRequest(process.argv.slice(2));
   } catch (error) {
     throw new SetupError(`CLI_USAGE: ${error instanceof Error ? error.message : error}\n\n${USAGE}`, 2);
   }
 }
 
 await runScript(async () => {
-  const asked = options();
+  const asked = request();
   if (asked === null) {
     process.stdout.write(USAGE);
     return 0;
   }
-  await prepare(asked);
-  if (asked.out) mkdirSync(asked.out, { recursive: true });
-  const directory = mkdtempSync(join(asked.out ?? tmpdir(), 'uscope-bench-'));
-  const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: cpus().length, node: process.versions.node };
-  const { workload, compression, runs } = asked;
-  try {
-    if (!asked.json) {
-      console.log(`\n${machine.cores} cores, ${machine.cpu}, Node ${machine.node}`);
-      console.log(`workload ${workload}, ${compression}, median of ${runs} runs, files in ${directory}`);
-    }
-    const results = await measure(asked, directory);
-    if (asked.json) console.log(JSON.stringify({ machine, workload, compression, runs, results }, null, 2));
-    return 0;
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  if (asked.verb === 'compare') return compare(asked.old, asked.new);
+  if (asked.verb === 'report') return report(asked.file);
+  if (asked.verb === 'profile') return profile();
+  return measureAndTell(asked.options, process.argv.slice(2));
 });

@@ -17,6 +17,15 @@ export function median(values) {
 }
 
 /**
+ * A row's value with what the runs were between.
+ * @param {readonly number[]} values of each run, at least one
+ * @returns {{value: number, min: number, max: number, runs: number}}
+ */
+export function spread(values) {
+  return { value: median(values), min: Math.min(...values), max: Math.max(...values), runs: values.length };
+}
+
+/**
  * @param {readonly number[]} values at least one
  * @param {number} share 0..1
  */

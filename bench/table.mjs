@@ -8,6 +8,13 @@
  * @property {string} unit
  * @property {{atMost: number} | {atLeast: number}} [target] What the project promises.
  * @property {string} [limit] What the machine could do at best, measured in the same run.
+ * @property {number} [bound] That limit as a number in the same unit: `compare` compares value / bound.
+ * @property {number} [min] Least and greatest of the runs whose median `value` is.
+ * @property {number} [max]
+ * @property {number} [runs]
+ * @property {string} [series] Rows of one plot, a `line` in it, and where on it.
+ * @property {string} [line]
+ * @property {number} [x]
  */
 
 /** @param {Row} row */
@@ -34,6 +41,11 @@ export function printTable(title, rows) {
   }
 }
 
+/** As the tables show it. @param {Row} row */
+export function shownValue({ value, unit }) {
+  return unit === 'ns' ? duration(value) : `${format(value)} ${unit}`.trim();
+}
+
 /** @param {Row} row */
 function measured({ value, unit }) {
   const [number, shown] = unit === 'ns' ? duration(value).split(' ') : [format(value), unit];
@@ -50,14 +62,16 @@ export function duration(ns) {
 }
 
 /** @param {Row} row */
-function targetText(row) {
+export function targetText(row) {
   if (!row.target) return '';
-  const bound = 'atMost' in row.target ? `≤ ${row.target.atMost}` : `≥ ${row.target.atLeast}`;
+  const { target, unit } = row;
+  const shown = (/** @type {number} */ value) => (unit === 'ns' ? duration(value) : format(value));
+  const bound = 'atMost' in target ? `≤ ${shown(target.atMost)}` : `≥ ${shown(target.atLeast)}`;
   return `${bound} ${meetsTarget(row) ? 'met' : 'MISSED'}`;
 }
 
 /** Three or four significant digits, thousands separated. @param {number} value */
-function format(value) {
+export function format(value) {
   if (value >= 1000) return Math.round(value).toLocaleString('en-US');
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
 }

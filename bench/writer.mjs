@@ -7,7 +7,7 @@ import { parseSchema } from 'uscope/schema';
 import { RecordWriter } from 'uscope/writer';
 import { measureLz4 } from './lz4.mjs';
 import { native } from './native.mjs';
-import { mainThreadSeconds, median, repeat } from './statistics.mjs';
+import { mainThreadSeconds, median, repeat, spread } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -29,22 +29,32 @@ export async function benchWriter({ workload, cycles, compression, runs }, direc
   const { schema, dut } = parseSchema(readFileSync(new URL('workload.yaml', import.meta.url), 'utf8'));
   const path = join(directory, 'writer.uscope');
   const interval = CHECKPOINT_INTERVAL_PS;
-  const results = await repeat(runs + 1, () =>
-    writeOnce({ path, schema, dut, compression, checkpointIntervalPs: interval }, records, BigInt(items)),
-  );
-  const warm = results.slice(1); // the first one compiles
+  const method = compression === 'small' ? { small: true } : { compression };
+  const write = async (/** @type {'wasm' | 'typescript'} */ kernel) => {
+    const writer = { path, schema, dut, checkpointIntervalPs: interval, kernel, ...method };
+    const results = await repeat(runs + 1, () => writeOnce(writer, records, BigInt(items)));
+    return results.slice(1); // the first one compiles
+  };
+  const plain = await write('typescript');
+  const warm = await write('wasm');
+  const mainThread = (/** @type {typeof warm} */ results) =>
+    spread(results.map((run) => (1e9 * run.mainThread) / items));
+  const inTypeScript = mainThread(plain);
   const lz4 = await measureLz4(path);
   return [
     {
       name: 'writer alone, first push to complete file',
-      value: items / 1e6 / median(warm.map((run) => run.seconds)),
+      ...spread(warm.map((run) => items / 1e6 / run.seconds)),
       unit: 'M items/s',
+      bound: items / 1e6 / lz4.seconds,
       limit: `${(items / 1e6 / lz4.seconds).toFixed(0)} M items/s: LZ4 of the same bytes alone, one thread`,
     },
     {
       name: 'processor time of the main thread per item',
-      value: (1e9 * median(warm.map((run) => run.mainThread))) / items,
+      ...mainThread(warm),
       unit: 'ns',
+      limit: `${inTypeScript.value.toFixed(1)} ns with the loop in TypeScript instead of the compiled one`,
+      bound: inTypeScript.value,
     },
     {
       name: 'of that, inside push',

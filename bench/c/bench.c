@@ -1,26 +1,31 @@
 /* The C half of the benchmarks. Each mode prints one JSON object on stdout; run.mjs starts it, and the daemon
  * it needs.
  *
- *   bench floor   WORKLOAD CYCLES RUNS   the loop alone; records stored without a check; copying memory
- *   bench client  WORKLOAD CYCLES RUNS   the simulator's thread through the client; CYCLES must fit into the
- * credit bench latency WORKLOAD CYCLES        time of single cycles, begin to end bench path    WORKLOAD
- * CYCLES        first begin_cycle to the file's completion bench records WORKLOAD CYCLES FILE   writes the
- * records to a file, for the writer's benchmark
+ *   bench floor   WORKLOAD CYCLES RUNS     the loop alone; with empty calls; with records stored without a
+ * check; memcpy bench client  WORKLOAD CYCLES RUNS     the simulator's thread; CYCLES must fit into the
+ * credit bench latency WORKLOAD CYCLES NS       time of single cycles, begin to end, of a model that works
+ * for NS in each bench path    WORKLOAD CYCLES          first begin_cycle to the file's completion bench
+ * cores   WORKLOAD CYCLES CORES    the same with CORES traces at once, one thread each, CYCLES in all bench
+ * records WORKLOAD CYCLES FILE     writes the records to a file, for the writer's benchmark bench grow
+ * STORAGES CYCLES ITEMS    ITEMS in each cycle over STORAGES storages
  *
- *   bench cores   WORKLOAD CYCLES CORES  the same with CORES traces at once, one thread each, CYCLES in all
- *
- * client, latency, path and cores take the daemon from USCOPE_ENDPOINT and the schema from USCOPE_SCHEMA.
+ * client, latency, path, cores and grow take the daemon from USCOPE_ENDPOINT and the schema from
+ * USCOPE_SCHEMA.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "cores.h"
+#include "grow.h"
 #include "measure.h"
+#include "pace.h"
 #include "trace.h"
 #include "workloads.h"
 
 #define MAX_RUNS   1000
 #define COPY_BYTES (64u << 20)
+
+uint64_t pace_ns;
 
 typedef struct {
     workload_t workload;
@@ -39,11 +44,12 @@ static void *allocate(size_t size)
     return memory;
 }
 
-/* Prints "name_min" and "name_median" of n values. */
+/* Prints "name_min", "name_median" and "name_max" of n values. */
 static void print_runs(const char *name, double *values, uint64_t n)
 {
     qsort(values, n, sizeof *values, by_double);
-    printf("\"%s_min\": %.3f, \"%s_median\": %.3f, ", name, values[0], name, values[n / 2]);
+    printf("\"%s_min\": %.3f, \"%s_median\": %.3f, \"%s_max\": %.3f, ", name, values[0], name, values[n / 2],
+           name, values[n - 1]);
 }
 
 static void print_percentiles(const char *name, uint32_t *ns, uint64_t n)
@@ -67,6 +73,17 @@ static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t 
         *items = run_empty(job->workload, job->cycles);
         cpu[run] = (double)(thread_ns() - cpu_start) / (double)*items;
         wall[run] = (double)(wall_ns() - wall_start) / (double)*items;
+    }
+}
+
+/* The same with an empty call in the place of each call of the client: the floor under anything behind DPI.
+ */
+static void measure_calls(const job_t *job, double *ns)
+{
+    for (uint64_t run = 0; run < job->runs; run++) {
+        uint64_t start = wall_ns();
+        uint64_t items = run_call(job->workload, job->cycles);
+        ns[run] = (double)(wall_ns() - start) / (double)items;
     }
 }
 
@@ -99,13 +116,15 @@ static void measure_copy(uint64_t runs, double *gb_per_s)
 
 static void bench_floor(const job_t *job)
 {
-    double empty[MAX_RUNS], empty_cpu[MAX_RUNS], store[MAX_RUNS], copy[MAX_RUNS];
+    double empty[MAX_RUNS], empty_cpu[MAX_RUNS], call[MAX_RUNS], store[MAX_RUNS], copy[MAX_RUNS];
     uint64_t items = 0, bytes = 0;
     measure_empty(job, empty, empty_cpu, &items);
+    measure_calls(job, call);
     measure_records(job, store, &bytes);
     measure_copy(job->runs, copy);
     printf("{");
     print_runs("empty_ns_per_item", empty, job->runs);
+    print_runs("call_ns_per_item", call, job->runs);
     print_runs("store_ns_per_item", store, job->runs);
     print_runs("copy_gb_per_s", copy, job->runs);
     printf("\"record_bytes_per_item\": %.2f, \"items\": %lu}\n", (double)bytes / (double)items, items);
@@ -138,6 +157,7 @@ static void bench_client(const job_t *job)
 
 static void bench_latency(const job_t *job)
 {
+    pace_ns = job->runs;
     uint32_t *ns = allocate(job->cycles * sizeof *ns);
     printf("{");
     run_empty_timed(job->workload, job->cycles, ns);
@@ -187,9 +207,10 @@ static void write_records(const job_t *job, const char *path)
 int main(int argc, char **argv)
 {
     if (argc < 4) {
-        fprintf(stderr,
-                "usage: %s floor|client|latency|path|cores|records std|ooo CYCLES [RUNS|CORES|FILE]\n",
-                argv[0]);
+        fprintf(
+            stderr,
+            "usage: %s floor|client|latency|path|cores|records std|ooo CYCLES [RUNS|CORES|NS|FILE], or grow STORAGES CYCLES ITEMS\n",
+            argv[0]);
         return 2;
     }
     const char *mode = argv[1], *last = argc > 4 ? argv[4] : "1";
@@ -204,17 +225,21 @@ int main(int argc, char **argv)
         write_records(&job, last);
         return 0;
     }
+    if (!strcmp(mode, "latency")) {
+        bench_latency(&job);
+        return 0;
+    }
     if (job.runs == 0) job.runs = 1;
     if (!strcmp(mode, "floor"))
         bench_floor(&job);
     else if (!strcmp(mode, "client"))
         bench_client(&job);
-    else if (!strcmp(mode, "latency"))
-        bench_latency(&job);
     else if (!strcmp(mode, "path"))
         bench_path(&job);
     else if (!strcmp(mode, "cores"))
         bench_cores(job.workload, job.cycles, job.runs);
+    else if (!strcmp(mode, "grow"))
+        bench_grow(job.cycles, job.runs, strtoull(argv[2], 0, 10));
     else
         return 2;
     return 0;

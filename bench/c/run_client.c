@@ -13,7 +13,7 @@ static _Thread_local uint64_t start_ps;
 #define B_PROP(st, p, v)    uscope_prop_set(trace, st, p, v)
 #define B_STAGE(id, s)      uscope_event2(trace, 0, id, s)
 #define B_FLUSH(id, r)      uscope_event2(trace, 3, id, r)
-#define W_STATE static _Thread_local
+#define W_STATE             static _Thread_local
 #include "../workload.h"
 
 uint64_t run_client(workload_t which, uint64_t cycles, uint64_t first_cycle, void *into)

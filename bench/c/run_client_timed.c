@@ -1,4 +1,5 @@
 #include "measure.h"
+#include "pace.h"
 #include "uscope.h"
 #include "workloads.h"
 
@@ -12,7 +13,7 @@ static inline uint32_t elapsed(void)
     return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-#define B_BEGIN(t)          (began = wall_ns(), uscope_begin_cycle(trace, t))
+#define B_BEGIN(t)          (began = paced(began), uscope_begin_cycle(trace, t))
 #define B_END()             (uscope_end_cycle(trace), *times++ = elapsed())
 #define B_SET(st, sl, f, v) uscope_slot_set(trace, st, (uint16_t)(sl), f, v)
 #define B_CLR(st, sl)       uscope_slot_clear(trace, st, (uint16_t)(sl))

@@ -13,6 +13,8 @@ typedef enum { WORKLOAD_STD, WORKLOAD_OOO } workload_t;
 
 /* The loop alone: every value is computed and thrown away. */
 uint64_t run_empty(workload_t which, uint64_t cycles);
+/* A call that stores 16 bytes for every call of the client. */
+uint64_t run_call(workload_t which, uint64_t cycles);
 /* Records stored without a check; `sink` is advanced. */
 uint64_t run_records(workload_t which, uint64_t cycles, record_sink_t *sink);
 /* Through the C client; cycle 0 of the workload stands at the time of `first_cycle`. */

@@ -142,6 +142,28 @@ function checkAgainstModel(items: readonly Item[], stdout: string): void {
 
 const stop = (cwd: string): void => writeFileSync(join(cwd, 'stop'), '');
 
+describe('a flight recorder of a C model', () => {
+  it('makes a file with the label when somebody outside says so', async () => {
+    const { running, cwd } = await startModel(['--ring', '256KB']);
+    const answer = await ctl(cwd, 'trigger', 'looks odd');
+    expect(answer.status, answer.err).toBe(0);
+    const file = join(cwd, 'out/core0.trigger-1.uscope');
+    await until('the file', () => existsSync(file));
+    writeFileSync(join(cwd, 'stop'), '');
+    await running.ended;
+    for (const path of [file, join(cwd, 'out/core0.uscope')]) {
+      expect((await runUscope(['verify', path])).status).toBe(0);
+      expect(statSync(path).size).toBeLessThanOrEqual((256 + 64) * 1024);
+    }
+    const info = JSON.parse((await runUscope(['info', '--json', file])).out);
+    expect(JSON.stringify(info)).toContain('"looks odd"');
+    const dump = linesOf(await runUscope(['dump', '--jsonl', file])).map((line) => JSON.parse(line) as Item);
+    expect(marksOf(dump).at(-1)).toMatchObject({ action: 'trigger', source: 'operator', text: 'looks odd' });
+    const values = dump.filter(({ storage }) => storage === 'a/value').map(({ value }) => Number(value));
+    expect(values).toEqual(values.map((_, i) => values[0] + i));
+  }, 60_000);
+});
+
 describe('uscope ctl', () => {
   it('pauses, disables and marks; the trace holds exactly the rest', async () => {
     const { running, cwd } = await startModel();

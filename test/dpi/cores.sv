@@ -96,9 +96,18 @@ module core #(
     end
   endtask
 
+  // `+control`: core 0 is left out for 500 cycles, and a moment later is marked.
+  bit controls = Core == 0 && $test$plusargs("control") != 0;
+  function automatic void control();
+    if (time_i == 1_500_000) uscope_disable(w, "core0");
+    if (time_i == 2_000_000) uscope_enable(w, "core0");
+    if (time_i == 2_500_000) uscope_trigger(w, "half way");
+  endfunction
+
   always @(posedge clk_i) begin
     random = random * 32'd1664525 + 32'd1013904223;
     uscope_begin_cycle(w, time_i);
+    if (controls) control();
     if (rst_i) begin
       squashed += int'(uscope_cpu_in_flight(cpu));
       uscope_cpu_reset(cpu);
@@ -117,6 +126,7 @@ module core #(
   final begin
     $display("core %0d born %0d retired %0d squashed %0d stalls %0d in_flight %0d rejected %0d", Core, born, retired,
              squashed, stalls, uscope_cpu_in_flight(cpu), uscope_rejected(w));
+    if (controls) $display("core %0d skipped %0d", Core, uscope_skipped(w));
     uscope_close(w);
   end
 endmodule

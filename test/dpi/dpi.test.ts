@@ -21,6 +21,11 @@ let directory = '';
 
 /** Verilates test/dpi/NAME.sv, runs it under `uscope run` with NAME.yaml; what it printed, by lines. */
 function simulate(name: string, cycles: number, shared = false): string[] {
+  verilate(name, shared);
+  return simulateAgain(name, [String(cycles)], shared ? `${name}_shared` : name);
+}
+
+function verilate(name: string, shared: boolean): void {
   const build = join(directory, shared ? `${name}_shared` : name);
   const link = shared
     ? `-L${join(ROOT, 'dpi/build')} -Wl,-rpath,${join(ROOT, 'dpi/build')} -luscope_dpi`
@@ -29,6 +34,16 @@ function simulate(name: string, cycles: number, shared = false): string[] {
   const options = ['--cc', '--exe', '--build', '-Wall', '-Wno-DECLFILENAME', '--top-module', 'top'];
   const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', build, '-CFLAGS', '-O0', '-LDFLAGS', link];
   execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
+}
+
+/** The same model, built before, with other arguments of its own and of `uscope run`. */
+function simulateAgain(
+  name: string,
+  args: readonly string[],
+  folder = name,
+  more: readonly string[] = [],
+): string[] {
+  const build = join(directory, folder);
   const schema = join(HERE, `${name}.yaml`);
   const uscope = [
     BIN,
@@ -39,8 +54,9 @@ function simulate(name: string, cycles: number, shared = false): string[] {
     schema,
     '--checkpoint-interval',
     '100ns',
+    ...more,
   ];
-  const run = spawnSync(process.execPath, [...uscope, '--', join(build, 'Vtop'), String(cycles)], {
+  const run = spawnSync(process.execPath, [...uscope, '--', join(build, 'Vtop'), ...args], {
     cwd: directory,
     encoding: 'utf8',
   });
@@ -103,6 +119,49 @@ describe.skipIf(!hasVerilator)('SystemVerilog through DPI', () => {
       expect(seen.counts).toEqual({ born, retired, squashed, stalls, inFlight });
       expect(seen.committed).toBe(BigInt(retired));
       expect(seen.reasons).toEqual(new Set([0, 3])); // mispredict and pipeline_clear
+    }
+  });
+
+  it('a test bench disables, enables and triggers, with a flight recorder', async () => {
+    const lines = simulateAgain('cores', ['3000', '+control'], 'cores', ['--last', '2000cycles']);
+    const skipped = lines.flatMap((line) => /^core 0 skipped (\d+)$/.exec(line)?.[1] ?? []).map(Number);
+    expect(skipped[0]).toBeGreaterThan(100);
+    const trace = await openTraceFile(traceOf('cores', 'core0'));
+    const control = trace.names.event('uscope/control').eventTypeId;
+    const marks: string[][] = [];
+    for await (const event of trace.events(undefined, undefined, [control])) {
+      const text = async (name: string): Promise<string> =>
+        (await trace.strings.get(event.field(name)!)) ?? '';
+      marks.push([`${event.timePs}`, `${event.field('action')}`, await text('subject'), await text('text')]);
+    }
+    const times = marks.map(([time]) => BigInt(time));
+    expect(marks.map(([, ...rest]) => rest)).toEqual([
+      ['2', 'core0', ''],
+      ['3', 'core0', ''],
+      ['4', '', 'half way'],
+    ]);
+    const inside = trace.names.storage('core0/entities').storageId;
+    let recorded = 0;
+    await trace.scan(
+      { from: times[0], to: times[1] },
+      {
+        op: ({ storageId }) => {
+          recorded += Number(storageId === inside);
+        },
+      },
+    );
+    expect(recorded).toBe(0);
+    expect((await trace.stateAt(times[1] - 1n)).raw.occupancy(inside)).toBe(0);
+    await trace.close();
+    const triggered = await openTraceFile(traceOf('cores', 'core0.trigger-1'));
+    expect(triggered.dutProperty('uscope.trigger')).toBe('half way');
+    expect(triggered.totalTimePs).toBe(times[2]);
+    await triggered.close();
+    for (const name of ['core0', 'core0.trigger-1']) {
+      const found = spawnSync(process.execPath, [BIN, 'verify', traceOf('cores', name)], {
+        encoding: 'utf8',
+      });
+      expect(found.status, found.stdout).toBe(0);
     }
   });
 

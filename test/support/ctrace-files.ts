@@ -24,7 +24,7 @@ export function format(
 
 /** Every type of argument, texts that are no UTF-8, a format without arguments, one with a type that is none, a category. */
 export const SCHEMA: CtraceSchema = {
-  version: 1,
+  version: 3,
   formats: [
     format(1, 'started', []),
     format(2, `every type:${ALL_TYPES.map((type) => ` t${type}={}`).join('')}`, ALL_TYPES),

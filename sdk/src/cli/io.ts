@@ -19,6 +19,8 @@ export class BrokenPipe extends Error {}
 export interface Io {
   /** Data, as it is: lines bring their own newline. */
   out(text: string): void;
+  /** Data that need not be UTF-8. Absent: it is printed as text. */
+  outBytes?(bytes: Uint8Array): void;
   /** One line for people. */
   err(line: string): void;
   flush(): void;
@@ -52,6 +54,11 @@ function processIo(): Io {
     out(text) {
       pending += text;
       if (pending.length >= FLUSH_CHARACTERS) flush();
+    },
+    outBytes(bytes) {
+      flush();
+      if (process.stdout.isTTY) beforeOutput?.();
+      writeAllBytes(STDOUT, bytes);
     },
     err(line) {
       flush();
@@ -91,7 +98,10 @@ const sleeper = new Int32Array(new SharedArrayBuffer(4));
 const RETRY_MS = 2;
 
 function writeAll(fd: number, text: string): void {
-  const bytes = Buffer.from(text);
+  writeAllBytes(fd, Buffer.from(text));
+}
+
+function writeAllBytes(fd: number, bytes: Uint8Array): void {
   let done = 0;
   while (done < bytes.length) {
     try {
@@ -104,6 +114,12 @@ function writeAll(fd: number, text: string): void {
       Atomics.wait(sleeper, 0, 0, RETRY_MS);
     }
   }
+}
+
+/** Large pieces of data, as they are. */
+export function printBytes(bytes: Uint8Array): void {
+  if (io.outBytes) io.outBytes(bytes);
+  else io.out(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString());
 }
 
 const COLOURS = {

@@ -58,6 +58,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
     slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
+    ctrace: {
+      summary: "Chronon's .ctrace files, as its own reader prints them",
+      load: () => import('./verbs/ctrace.js'),
+    },
     mcp: {
       summary: 'answer questions about traces over the Model Context Protocol',
       load: () => import('./verbs/mcp.js'),

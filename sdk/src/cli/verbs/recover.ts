@@ -12,6 +12,7 @@ import {
 import { writeAtomically } from '../../convert/stream/atomic-file.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import { lockPath } from '../../writer/path-lock.js';
 import { recoverSpool } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
@@ -44,7 +45,18 @@ export function register(program: Command): void {
 }
 
 async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
-  if (isDirectory(file)) return recoverRecorder(file, options);
+  const isSpool = isDirectory(file);
+  // A daemon that writes the trace, or goes on with it, has it locked; and none may begin to while it is read.
+  const trace = isSpool ? file.replace(/\/+$/, '').replace(/\.ring$/, '.uscope') : file;
+  const lock = isThere(file) ? await lockPath(trace) : null;
+  try {
+    await (isSpool ? recoverRecorder(file, options) : recoverFile(file, options));
+  } finally {
+    lock?.release();
+  }
+}
+
+async function recoverFile(file: string, options: RecoverVerbOptions): Promise<void> {
   const memory = new DeadClient(options.memory);
   try {
     const report = await withProgress('recover', (update) =>
@@ -66,6 +78,10 @@ async function recover(file: string, options: RecoverVerbOptions): Promise<void>
   } finally {
     memory.close();
   }
+}
+
+function isThere(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
 function isDirectory(path: string): boolean {

@@ -2,7 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import type { EventCursor } from './cursor.js';
 import { decodeText, encodeText } from './text.js';
-import { ArgType, argBytes, type CtraceValue, isArgType } from './types.js';
+import { ArgType, argBytes, type CtraceValue, isArgType, MAX_ARGS_BYTES } from './types.js';
 
 /** The values that are there whole, as far as they have types. */
 export function decodeArgs(cursor: EventCursor, types: readonly number[]): CtraceValue[] {
@@ -69,44 +69,84 @@ function valueAt(bytes: Uint8Array, view: DataView, at: number, size: number, ty
   }
 }
 
-/** @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold */
+/** @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold, CONVERT_LIMIT */
 export function encodeArgs(values: readonly CtraceValue[], types: readonly number[]): Uint8Array {
-  if (values.length !== types.length) {
-    throw new UscopeError('CONVERT_SOURCE', `${values.length} arguments for a format with ${types.length}`);
+  return new ArgEncoder().encode(values, types).slice();
+}
+
+/** Encodes into the same memory again and again. */
+export class ArgEncoder {
+  private readonly bytes = new Uint8Array(MAX_ARGS_BYTES);
+  private readonly view = new DataView(this.bytes.buffer);
+  private used = 0;
+
+  /** Valid until the next call. @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold, CONVERT_LIMIT */
+  encode(values: readonly CtraceValue[], types: readonly number[]): Uint8Array {
+    if (values.length !== types.length) {
+      throw new UscopeError('CONVERT_SOURCE', `${values.length} arguments for a format with ${types.length}`);
+    }
+    this.used = 0;
+    for (let i = 0; i < types.length; i++) {
+      if (types[i] === ArgType.STRING) this.string(values[i]);
+      else this.number(values[i], types[i]);
+    }
+    return this.bytes.subarray(0, this.used);
   }
-  const pieces = values.map((value, i) => encodeArg(value, types[i]));
-  return pieces.length === 1 ? pieces[0] : Buffer.concat(pieces);
+
+  private number(value: CtraceValue, type: number): void {
+    if (!isArgType(type) || typeof value === 'string') throw misfit(value, type);
+    const at = this.reserve(argBytes(type));
+    if (type === ArgType.FLOAT) this.view.setFloat32(at, Number(value), true);
+    else if (type === ArgType.DOUBLE) this.view.setFloat64(at, Number(value), true);
+    else if (argBytes(type) === 8) this.integer64(at, value, type);
+    else this.integer(at, value, type);
+  }
+
+  private integer(at: number, value: number | bigint | boolean, type: number): void {
+    const number = Number(value);
+    const [least, greatest] = RANGES[type];
+    if (!Number.isInteger(number) || number < least || number > greatest) throw misfit(value, type);
+    const size = argBytes(type);
+    if (size === 4) this.view.setInt32(at, number, true);
+    else if (size === 2) this.view.setInt16(at, number, true);
+    else this.bytes[at] = number;
+  }
+
+  private integer64(at: number, value: number | bigint | boolean, type: number): void {
+    if (typeof value === 'number' && !Number.isInteger(value)) throw misfit(value, type);
+    const number = BigInt(value);
+    const isWithin = type === ArgType.INT64 ? BigInt.asIntN(64, number) : BigInt.asUintN(64, number);
+    if (isWithin !== number) throw misfit(value, type);
+    this.view.setBigInt64(at, number, true);
+  }
+
+  private string(value: CtraceValue): void {
+    if (typeof value !== 'string' || value.includes('\0')) throw misfit(value, ArgType.STRING);
+    const text = encodeText(value);
+    const at = this.reserve(text.length + 1);
+    this.bytes.set(text, at);
+    this.bytes[at + text.length] = 0;
+  }
+
+  private reserve(size: number): number {
+    const at = this.used;
+    this.used += size;
+    if (this.used <= MAX_ARGS_BYTES) return at;
+    const detail = `the arguments of an event take ${this.used} bytes or more; their size has 16 bits`;
+    throw new UscopeError('CONVERT_LIMIT', detail);
+  }
 }
 
-function encodeArg(value: CtraceValue, type: number): Uint8Array {
-  if (type === ArgType.STRING) return encodeString(value);
-  if (!isArgType(type) || typeof value === 'string') throw misfit(value, type);
-  const bytes = new Uint8Array(argBytes(type));
-  const view = new DataView(bytes.buffer);
-  if (type === ArgType.FLOAT) view.setFloat32(0, Number(value), true);
-  else if (type === ArgType.DOUBLE) view.setFloat64(0, Number(value), true);
-  else putInteger(view, value, type);
-  return bytes;
-}
-
-function encodeString(value: CtraceValue): Uint8Array {
-  if (typeof value !== 'string' || value.includes('\0')) throw misfit(value, ArgType.STRING);
-  const text = encodeText(value);
-  const bytes = new Uint8Array(text.length + 1);
-  bytes.set(text);
-  return bytes;
-}
-
-function putInteger(view: DataView, value: number | bigint | boolean, type: number): void {
-  if (typeof value === 'number' && !Number.isInteger(value)) throw misfit(value, type);
-  const number = BigInt(value);
-  const bits = 8 * view.byteLength;
-  const isSigned = type <= ArgType.INT64;
-  const low = isSigned ? -(1n << BigInt(bits - 1)) : 0n;
-  if (number < low || number >= low + (1n << BigInt(bits))) throw misfit(value, type);
-  const raw = BigInt.asUintN(bits, number);
-  for (let i = 0; i < view.byteLength; i++) view.setUint8(i, Number((raw >> BigInt(8 * i)) & 0xffn));
-}
+/** Least and greatest value of the types up to 32 bits. */
+const RANGES: Readonly<Record<number, readonly [number, number]>> = {
+  [ArgType.INT8]: [-128, 127],
+  [ArgType.INT16]: [-32_768, 32_767],
+  [ArgType.INT32]: [-2_147_483_648, 2_147_483_647],
+  [ArgType.UINT8]: [0, 255],
+  [ArgType.UINT16]: [0, 65_535],
+  [ArgType.UINT32]: [0, 4_294_967_295],
+  [ArgType.BOOL]: [0, 1],
+};
 
 function misfit(value: CtraceValue, type: number): UscopeError {
   return new UscopeError('CONVERT_SOURCE', `${JSON.stringify(String(value))} is no value of type ${type}`);

@@ -2,6 +2,7 @@
 export { decodeArgs, encodeArgs } from './args.js';
 export { ByteText } from './byte-text.js';
 export { EventCursor } from './cursor.js';
+export { type DumpResult, type DumpSelection, dumpText } from './dump.js';
 export { LineFormatter } from './formatter.js';
 export { type InfoTextOptions, infoText } from './info-text.js';
 export { type ByteSource, CtraceFile, type CtraceReadOptions, CtraceStream } from './reader.js';

@@ -40,7 +40,7 @@ export interface CtraceReadOptions {
 
 /** Block sizes are a writer's choice, 64 KiB as a rule; no more than this is decompressed at once. */
 const MAX_BLOCK_BYTES = 256 * 1024 * 1024;
-const MAX_SCHEMA_BYTES = 64 * 1024 * 1024;
+const MAX_SCHEMA_BYTES = 16 * 1024 * 1024;
 /** A larger index is not held: the blocks are found one after the other. */
 const MAX_FOOTER_BYTES = 64 * 1024 * 1024;
 const FOOTER_HEAD_BYTES = 4096;
@@ -157,11 +157,12 @@ export class CtraceFile {
     if (at > this.blocksEnd || this.isUnfinished) throw truncated(at);
   }
 
-  /** The index that the header promises is not there: the writer was killed, or the file was cut. */
+  /** The index that the header promises is not there although there are blocks: the writer was killed, or the file was cut. */
   private get isUnfinished(): boolean {
-    const { footerOffset, footerBytes, flags } = this.header;
+    const { schemaOffset, schemaBytes, footerOffset, footerBytes, flags } = this.header;
     if (footerBytes > 0) return footerOffset + footerBytes > this.size;
-    return (flags & CtraceFlag.HAS_INDEX) !== 0n && this.size > HEADER_BYTES;
+    const known = schemaBytes > 0 ? schemaOffset + schemaBytes : HEADER_BYTES;
+    return (flags & CtraceFlag.HAS_INDEX) !== 0n && this.size > known;
   }
 }
 

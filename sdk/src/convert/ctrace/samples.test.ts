@@ -1,4 +1,7 @@
-/** Every sample against what the existing reader prints of it. */
+/**
+ * Files of the existing writer against what the existing reader prints of them: small ones from test/vectors, with every type of argument, and a
+ * larger one where it is at hand.
+ */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -10,17 +13,15 @@ import { encodeFooter } from './footer.js';
 import { ByteText, type CtraceBlock, CtraceFile, CtraceWriter, infoText, LineFormatter } from './index.js';
 import { encodeSchema } from './schema.js';
 
-const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/ctrace/', import.meta.url));
+const SHARED = fileURLToPath(new URL('../../../../../shared/samples/ctrace/', import.meta.url));
+const VECTORS = fileURLToPath(new URL('../../../../test/vectors/ctrace/', import.meta.url));
+const LARGE = 'pipe2k';
 const NAMES = [
-  'all_comp',
-  'all_nocomp',
-  'empty',
-  'noindex',
-  'noschema',
-  'pipe2k',
-  'tinyblock_incompressible',
+  ...['all_comp', 'all_nocomp', 'empty', 'noindex', 'noschema', 'tinyblock_incompressible'],
+  ...(existsSync(SHARED) ? [LARGE] : []),
 ];
-const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(`${SAMPLES}${name}.ctrace`));
+const pathOf = (name: string): string => (name.startsWith(LARGE) ? SHARED : VECTORS) + name;
+const bytesOf = (name: string): Uint8Array => new Uint8Array(readFileSync(`${pathOf(name)}.ctrace`));
 const open = (name: string) => CtraceFile.open(memorySource(bytesOf(name)));
 
 async function dump(file: CtraceFile, javaScriptOnly = false): Promise<string> {
@@ -31,24 +32,24 @@ async function dump(file: CtraceFile, javaScriptOnly = false): Promise<string> {
   return Buffer.from(out.used).toString();
 }
 
-describe.skipIf(!existsSync(SAMPLES))('every sample', () => {
+describe('every sample', () => {
   it.each(NAMES)('%s: info is that of the existing reader', async (name) => {
     const text = await infoText(await open(name), {
       ...{ file: `samples-ctrace/${name}.ctrace`, verbose: true, utc: true },
     });
-    expect(text).toBe(readFileSync(`${SAMPLES}${name}.info.txt`, 'utf8'));
+    expect(text).toBe(readFileSync(`${pathOf(name)}.info.txt`, 'utf8'));
   });
 
   it.each(NAMES)('%s: dump is that of the existing reader', async (name) => {
     const text = await dump(await open(name));
     // The existing reader finds no events without an index; this one does, and they are those of the same run.
     const listing = { noindex: 'all_comp.dump', pipe2k: 'pipe2k.dump_first2000' }[name] ?? `${name}.dump`;
-    const expected = readFileSync(`${SAMPLES}${listing}.txt`, 'utf8');
+    const expected = readFileSync(`${pathOf(listing)}.txt`, 'utf8');
     expect(name === 'pipe2k' ? text.slice(0, expected.length) : text).toBe(expected);
   });
 
   it('decompresses alike without the native decoder', async () => {
-    expect(await dump(await open('pipe2k'), true)).toBe(await dump(await open('pipe2k')));
+    expect(await dump(await open(NAMES.at(-1)!), true)).toBe(await dump(await open(NAMES.at(-1)!)));
   });
 
   it.each(NAMES)('%s: schema and index are encoded to the same bytes', async (name) => {
@@ -56,6 +57,7 @@ describe.skipIf(!existsSync(SAMPLES))('every sample', () => {
     const file = await open(name);
     const { schemaOffset, schemaBytes, footerOffset, footerBytes } = file.header;
     if (schemaBytes > 0) {
+      expect(file.schema.version).toBe(1);
       expect(encodeSchema(file.schema)).toEqual(bytes.slice(schemaOffset, schemaOffset + schemaBytes));
     }
     if (!file.footer) return;
@@ -90,13 +92,14 @@ describe.skipIf(!existsSync(SAMPLES))('every sample', () => {
   );
 
   it('is read without its index, and when its writer was killed', async () => {
-    const expected = await dump(await open('pipe2k'));
-    const bytes = bytesOf('pipe2k');
-    const { footerOffset } = (await open('pipe2k')).header;
+    const name = NAMES.at(-1)!;
+    const expected = await dump(await open(name));
+    const bytes = bytesOf(name);
+    const { footerOffset } = (await open(name)).header;
     const killed = bytes.slice(0, footerOffset);
     killed.fill(0, 8, 48); // the places that are written last
     const file = await CtraceFile.open(memorySource(killed));
-    expect(file.schema).toEqual((await open('pipe2k')).schema);
+    expect(file.schema).toEqual((await open(name)).schema);
     const formatter = new LineFormatter(file.schema);
     const out = new ByteText();
     const stream = file.stream();

@@ -6,6 +6,8 @@ import { encodeText } from './text.js';
 import type { CtraceCategory, CtraceFormat, CtraceSchema, CtraceUnit } from './types.js';
 
 const IDENTIFIER = 'CTRC';
+/** Of schemas that do not say it. */
+const DEFAULT_VERSION = 1;
 /** A format cannot have more arguments: events count them in a byte. */
 const MAX_ARGS = 255;
 
@@ -33,7 +35,7 @@ export function decodeSchemaPrefix(
   const buffer = new TableBuffer(bytes, offset);
   const root = buffer.root();
   const schema = {
-    version: root.u32(0),
+    version: root.u32(0, DEFAULT_VERSION),
     formats: Array.from(root.tables(1), formatOf),
     categories: Array.from(root.tables(2), categoryOf),
     units: Array.from(root.tables(3), unitOf),
@@ -77,7 +79,7 @@ export function encodeSchema(schema: CtraceSchema): Uint8Array {
   const unitVector = addOffsets(builder, units);
   const name = builder.createString(encodeText(schema.simulationName));
   builder.startObject(6);
-  builder.addFieldInt32(0, schema.version, 0);
+  builder.addFieldInt32(0, schema.version | 0, DEFAULT_VERSION);
   builder.addFieldOffset(1, formatVector, 0);
   builder.addFieldOffset(2, categoryVector, 0);
   builder.addFieldOffset(3, unitVector, 0);

@@ -8,6 +8,7 @@ export class TableBuffer {
   readonly view: DataView;
   private readonly texts = new Map<number, string>();
   private textBytes = 0;
+  private tableBytes = 0;
 
   /** @param offset of `bytes` in the file */
   constructor(
@@ -52,6 +53,13 @@ export class TableBuffer {
     return text;
   }
 
+  /** Tables do not overlap, and none is there twice: so a vector holds no more of them than there is room for. */
+  claim(at: number, size: number): void {
+    this.need(at, size);
+    this.tableBytes += size;
+    if (this.tableBytes > this.bytes.length) throw this.error(at, 'is there more than once');
+  }
+
   error(at: number, what: string): UscopeError {
     const offset = this.offset + Math.min(at, this.bytes.length);
     return new UscopeError('CONVERT_FORMAT', `a FlatBuffers table ${what}`, { offset });
@@ -72,7 +80,7 @@ export class Table {
     this.vtableBytes = buffer.view.getUint16(this.vtable, true);
     if (this.vtableBytes < 4) throw buffer.error(this.vtable, 'has a vtable that is too small');
     buffer.need(this.vtable, this.vtableBytes);
-    buffer.need(at, buffer.view.getUint16(this.vtable + 2, true));
+    buffer.claim(at, Math.max(4, buffer.view.getUint16(this.vtable + 2, true)));
   }
 
   u8(id: number): number {
@@ -89,9 +97,9 @@ export class Table {
     return at ? this.buffer.view.getUint16(at, true) : 0;
   }
 
-  u32(id: number): number {
+  u32(id: number, byDefault = 0): number {
     const at = this.field(id, 4);
-    return at ? this.buffer.view.getUint32(at, true) : 0;
+    return at ? this.buffer.view.getUint32(at, true) : byDefault;
   }
 
   u64(id: number): bigint {

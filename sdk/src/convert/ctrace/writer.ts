@@ -4,7 +4,7 @@
  */
 import { UscopeError } from '../../base/errors.js';
 import { canCompressZstd, compressFrame } from '../stf/zstd.js';
-import { encodeArgs } from './args.js';
+import { ArgEncoder } from './args.js';
 import { encodeFooter } from './footer.js';
 import { encodeBlockHeader, encodeHeader } from './header.js';
 import { encodeSchema } from './schema.js';
@@ -55,17 +55,17 @@ export interface EventHead {
 }
 
 export class CtraceWriter {
-  /** Events taken. */
-  events = 0n;
   private readonly flags: bigint;
   private readonly blockBytes: number;
   private readonly schema: CtraceSchema | null;
   private readonly typesById: ReadonlyMap<number, readonly number[]>;
   private readonly blocks: CtraceBlock[] = [];
+  private readonly encoder = new ArgEncoder();
   private buffer: Uint8Array<ArrayBuffer>;
   private view: DataView;
   private used = 0;
   private blockEvents = 0;
+  private flushed = 0;
   private blockMin = U64_MAX;
   private blockMax = 0n;
   private offset = 0;
@@ -93,6 +93,11 @@ export class CtraceWriter {
     this.view = new DataView(this.buffer.buffer);
   }
 
+  /** Events taken. */
+  get events(): number {
+    return this.flushed + this.blockEvents;
+  }
+
   /** Whether `flush` is due. */
   get isFull(): boolean {
     return this.used >= this.blockBytes;
@@ -104,7 +109,7 @@ export class CtraceWriter {
     if (!types) {
       throw new UscopeError('CONVERT_SOURCE', `the schema has no format ${head.formatId}; use rawEvent`);
     }
-    this.rawEvent(head, values.length, encodeArgs(values, types));
+    this.rawEvent(head, values.length, this.encoder.encode(values, types));
   }
 
   /** An event with its arguments as they are stored. @throws UscopeError CONVERT_LIMIT, CONVERT_SOURCE */
@@ -127,7 +132,6 @@ export class CtraceWriter {
     this.buffer.fill(0, at + 21, at + EVENT_HEADER_BYTES);
     this.buffer.set(args, at + EVENT_HEADER_BYTES);
     this.blockEvents++;
-    this.events++;
     if (cycle < this.blockMin) this.blockMin = cycle;
     if (cycle > this.blockMax) this.blockMax = cycle;
   }
@@ -147,6 +151,7 @@ export class CtraceWriter {
     await this.output.write(stored);
     this.blocks.push(block);
     this.offset += BLOCK_HEADER_BYTES + stored.length;
+    this.flushed += this.blockEvents;
     this.used = this.blockEvents = 0;
     this.blockMin = U64_MAX;
     this.blockMax = 0n;
@@ -196,7 +201,13 @@ export class CtraceWriter {
       if (block.maxCycle > maxCycle) maxCycle = block.maxCycle;
     }
     const created = this.options.created ?? BigInt(Math.floor(Date.now() / 1000));
-    const totals = { blockCount: this.blocks.length, totalEvents: this.events, minCycle, maxCycle, created };
+    const totals = {
+      blockCount: this.blocks.length,
+      totalEvents: BigInt(this.events),
+      minCycle,
+      maxCycle,
+      created,
+    };
     return encodeFooter(this.blocks, totals);
   }
 

@@ -7,6 +7,7 @@ type Load = () => Promise<{ readonly FORMAT: ForeignFormat }>;
 export const FORMATS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['stf', () => import('../stf/format.js')],
   ['ftr', () => import('../ftr/format.js')],
+  ['flux', () => import('../flux/format.js')],
   ['ctrace', () => import('../ctrace/format.js')],
   ['konata', () => import('../konata/format.js')],
   ['gem5', () => import('../gem5/format.js')],

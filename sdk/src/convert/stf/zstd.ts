@@ -30,6 +30,9 @@ const OUTPUT_BYTES = 256 * 1024;
 const JS_INPUT_BYTES = 1024;
 
 let found: Binding | null | undefined;
+/** For whole frames, used again: each holds up to a megabyte outside the heap, which the collector does not see. */
+let decoder: InstanceType<Binding['DCtx']> | undefined;
+let encoder: InstanceType<Binding['CCtx']> | undefined;
 
 function binding(): Binding | null {
   if (found !== undefined) return found;
@@ -61,7 +64,9 @@ export function decompressFrame(
   const target = new Uint8Array(size);
   const length = guarded(offset, () => {
     const native = useNative ? binding() : null;
-    return native ? new native.DCtx().decompress(target, frame) : decompressInJs(frame, target).length;
+    if (!native) return decompressInJs(frame, target).length;
+    decoder ??= new native.DCtx();
+    return decoder.decompress(target, frame);
   });
   if (length === size) return target;
   throw new UscopeError('CONVERT_FORMAT', `a chunk decompresses to ${length} bytes, the index says ${size}`, {
@@ -131,7 +136,8 @@ export function compressFrame(data: Uint8Array, level: number): Uint8Array {
     );
   }
   const target = new Uint8Array(native.compressBound(data.length));
-  return target.slice(0, new native.CCtx().compress(target, data, level));
+  encoder ??= new native.CCtx();
+  return target.slice(0, encoder.compress(target, data, level));
 }
 
 /** A frame's header says how much of its output a decoder must keep: nothing is allocated on that word. */
