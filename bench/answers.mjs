@@ -31,7 +31,7 @@ export async function benchAnswers({ cycles, compression, long, runs }, director
   const path = join(directory, 'path.uscope');
   /** @type {Record<'info' | 'timeline' | 'stats', number[]>} */
   const times = { info: [], timeline: [], stats: [] };
-  const questions = runs * 3;
+  const questions = cycles === null ? runs * 3 : runs;
   for (let question = 0; question < questions; question++) {
     const from = Math.floor(Math.max(0, size - ASKED) * (questions > 1 ? question / (questions - 1) : 0));
     const range = ['--cycles', `${from}:${Math.min(size, from + ASKED)}`];

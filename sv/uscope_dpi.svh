@@ -138,6 +138,8 @@ import "DPI-C" function longint unsigned uscope_skipped(input chandle w);
 import "DPI-C" function int uscope_storage_id(input chandle w, input string name);
 import "DPI-C" function int uscope_field_id(input chandle w, input int storage_id, input string name);
 import "DPI-C" function int uscope_property_id(input chandle w, input int storage_id, input string name);
+// Period of a clock in ps, "" is the first one; 0 when it is not known.
+import "DPI-C" function int unsigned uscope_clock_period(input chandle w, input string name);
 import "DPI-C" function int uscope_event_id(input chandle w, input string name);
 import "DPI-C" function int uscope_event_field_id(input chandle w, input int event_type_id, input string name);
 import "DPI-C" function int uscope_enum_value(input chandle w, input string enum_name, input string label);

@@ -17,7 +17,7 @@ module uscope_rvfi #(
     parameter string           TRACE     = "",    // name of the trace; "": that of the scope
     parameter string           SCHEMA    = "",    // schema file; "": USCOPE_SCHEMA, or what `uscope run --schema` says
     parameter string           VARIABLES = "",    // more variables of the schema, "isa=RV32IMC,dut_name=mine"
-    parameter longint unsigned PERIOD_PS = 1000,  // period of clk in ps, as in the schema: time is cycles * PERIOD_PS
+    parameter string           CLOCK     = "",    // clock of the schema that clk is; "": its first one. Time is cycles * its period
     parameter int unsigned     REORDER   = 64,    // how far rvfi_order may run ahead of an index that is still due, 1 to 1024
     parameter int unsigned     REPORTS   = 16     // events of each violation; counted are all
 ) (
@@ -56,6 +56,7 @@ module uscope_rvfi #(
   // For tracers of your own beside this one: the trace, and the time of the next rising edge of clk.
   chandle          w;
   longint unsigned now_ps = 0;
+  longint unsigned period_ps = 0;
 
   chandle          cpu;
   int unsigned     stage_retire, flush_exception;
@@ -85,7 +86,7 @@ module uscope_rvfi #(
 
   initial open_trace();
   always @(posedge clk) begin
-    now_ps <= now_ps + PERIOD_PS;
+    now_ps <= now_ps + period_ps;
     record_cycle();
   end
   final close_trace();
@@ -99,6 +100,11 @@ module uscope_rvfi #(
     if (VARIABLES != "") variables = {variables, ",", VARIABLES};
     w   = uscope_open_checked(TRACE == "" ? scope : TRACE, SCHEMA, "", variables);
     cpu = uscope_cpu_new(w, scope);
+    period_ps = 64'(uscope_clock_period(w, CLOCK));
+    if (cpu != null && period_ps == 0) begin
+      $warning("%m: the schema says no period of the clock \"%s\": times are counted as if it were 1000 ps", CLOCK);
+      period_ps = 1000;
+    end
     if (cpu != null) look_up({scope, "/"});
   endfunction
 

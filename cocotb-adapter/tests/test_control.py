@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 import time
@@ -10,6 +11,7 @@ from typing import Any, Dict, List
 
 from conftest import COMMAND, ROOT, Daemon
 
+from cocotbext.uscope import Trace, UscopeError
 from cocotbext.uscope.client import ClientTrace
 
 SCHEMA = str(ROOT / "test" / "vectors" / "codegen" / "core.yaml")
@@ -73,6 +75,56 @@ def test_what_is_disabled_is_left_out(daemon: Daemon) -> None:
     assert _times(items, "core0/committed_insns") == [*range(0, 10), 21]
     values = [i["value"] for i in items if i.get("storage") == "core0/entities" and i["t"] == "22"]
     assert values == ["1", "3"]
+
+
+def test_every_way_to_record_is_left_out(daemon: Daemon) -> None:
+    now = [0]
+    t = Trace.open("core0", SCHEMA, time=lambda: now[0])
+
+    def everything() -> None:
+        t.core0.regs.set_many([1, 2, 3], "value", [now[0], now[0], now[0]])
+        t.emit_many("core0/stage_transition", entity_id=[1, 2], stage=["fetch", "execute"])
+        t.emit("core0/annotate", entity_id=1, text=f"at {now[0]}")
+        t.core0.entities[5].entity_id = 7
+        t.core0.rob.allocate_ptr = 3
+        t.core0.cycles.add()
+
+    for now[0], switch in ((1000, None), (2000, t.disable), (3000, None), (4000, t.enable)):
+        if switch:
+            switch("core0")
+        everything()
+    assert t.skipped == 2 * 9
+    stats = t.close()
+    assert stats is not None and stats.rejected == 0
+    items = daemon.dump("core0")
+    assert [mark[:2] for mark in _marks(items)] == [["2000", "disable"], ["4000", "enable"]]
+    recorded = [i["t"] for i in items if i.get("event") != "uscope/control"]
+    assert recorded == ["1000"] * 9 + ["4000"] * 9
+
+
+def test_other_processes_and_ended_traces_cannot_switch(daemon: Daemon) -> None:
+    t = ClientTrace("core0", SCHEMA)
+    _cycle(t, 0)
+    child = os.fork()
+    if child == 0:
+        # Whatever happens here must not come back into the test.
+        try:
+            t.disable()
+            t.enable()
+            t.trigger("of the child")
+            _cycle(t, 0)
+            os._exit(0 if t._untraced and t.skipped == 0 else 1)
+        finally:
+            os._exit(2)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    _cycle(t, 1)
+    t.close()
+    for late in (t.disable, t.enable, lambda: t.trigger("late")):
+        late()
+    assert t.reasons["OP_HANDLE"] == 3
+    items = daemon.dump("core0")
+    assert _marks(items) == []
+    assert _times(items, "core0/committed_insns") == [0, 1]
 
 
 def test_it_is_paused_and_resumed_from_outside(daemon: Daemon) -> None:

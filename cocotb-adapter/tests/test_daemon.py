@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT, Daemon
+from proxy import SilentNetwork
 
 from cocotbext.uscope import Trace, UscopeError
 from cocotbext.uscope.client import ClientTrace
@@ -74,6 +75,24 @@ def test_a_killed_daemon_loses_and_doubles_nothing(daemon: Daemon) -> None:
     assert stats is not None and (stats.frames, stats.items) == (30_000, 60_000)
     values = [int(item["value"]) for item in daemon.dump("core0") if item["op"] == "set"]
     assert values == list(range(30_000))
+
+
+def test_a_connection_that_died_in_silence_is_replaced(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
+    network = SilentNetwork(daemon.endpoint[len("ipc://") :])
+    monkeypatch.setenv("USCOPE_ENDPOINT", network.endpoint)
+    monkeypatch.setenv("USCOPE_TIMEOUT_MS", "2000")
+    t, clock = open_trace()
+    for cycle in range(6_000):
+        clock.ps = cycle * 1000
+        t.core0.regs[cycle % 32].value = cycle
+        if cycle == 3_000:
+            network.silence()
+    stats = t.close()
+    network.close()
+    assert network.accepted == 2
+    assert stats is not None and (stats.frames, stats.items, stats.lost) == (6_000, 6_000, 0)
+    values = [int(item["value"]) for item in daemon.dump("core0") if item["op"] == "set"]
+    assert values == list(range(6_000))
 
 
 def test_credit_bounds_what_is_held(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:

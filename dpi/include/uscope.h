@@ -339,6 +339,12 @@ USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, cons
 /** Numeric value of an enum's label: uscope_enum_value(w, "flush_reason", "exception"). */
 USCOPE_API int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label);
 
+/**
+ * Period of a clock of the schema in ps; NULL or "" is its first clock. 0 when the schema does not say it,
+ * and 0 with SCHEMA_CLOCK when there is no such clock.
+ */
+USCOPE_API unsigned int uscope_clock_period(uscope_writer_t *w, const char *name);
+
 /* ---- errors, versions, policy */
 
 /** Code of the calling thread's last error ("OP_VALUE", docs/errors.md), "" when there was none. */

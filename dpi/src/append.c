@@ -89,9 +89,8 @@ void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, un
 void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)
 {
     struct uscopei_trace *t = slot_of(w);
-    if (LIKELY(t && t->idle_handle == (uintptr_t)w && time_ps >= t->last_time &&
-               time_ps < t->next_checkpoint && t->cursor < t->limit &&
-               !atomic_load_explicit(&t->attention, memory_order_relaxed))) {
+    if (LIKELY(t->idle_handle == (uintptr_t)w && time_ps >= t->last_time && time_ps < t->next_checkpoint &&
+               t->cursor < t->limit && !atomic_load_explicit(&t->attention, memory_order_relaxed))) {
         uscopei_open_frame(t, (uintptr_t)w, time_ps);
         return;
     }
@@ -101,7 +100,7 @@ void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)
 void uscope_end_cycle(uscope_writer_t *w)
 {
     struct uscopei_trace *t;
-    if (LIKELY(in_frame(w, &t))) {
+    if (LIKELY(w && in_frame(w, &t))) {
         uscopei_close_frame(t, (uintptr_t)w);
         return;
     }

@@ -23,10 +23,8 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     t->cursor += RECORD_BYTES;
     t->last_time = time_ps;
     start_items(t);
-    /* room for 65,535 records of one item each; items with payload only make this come sooner, and it is
-     * looked at again then */
-    unsigned char *most = t->cursor + (size_t)MAX_ITEMS_PER_FRAME * RECORD_BYTES;
-    if (UNLIKELY(t->limit > most)) t->limit = most;
+    /* so the limit of the chunk is good enough, until the frame goes on in another one */
+    _Static_assert(MAX_CHUNK <= (MAX_ITEMS_PER_FRAME + 2) * RECORD_BYTES, "BEGIN, items, END");
     t->idle_handle = 0;
     t->frame_handle = handle;
 }
@@ -34,7 +32,7 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
 static inline void uscopei_close_frame(struct uscopei_trace *t, uintptr_t handle)
 {
     uint32_t records = (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
-    put_end(t, t->items_before + records - t->extra_records);
+    put_end(t, t->more_items + records);
     t->frame_handle = 0;
     t->idle_handle = handle;
 }

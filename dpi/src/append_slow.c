@@ -92,7 +92,7 @@ void uscopei_op_slow(void *w, uint64_t op, uint64_t value)
 static void skip_rest_of_put(void *w, unsigned n)
 {
     struct uscopei_trace *t = slot_of(w);
-    if (t && t->handle == (uintptr_t)w && is_paused_cycle(t)) skip_items(t->session, n - 1);
+    if (w && t->handle == (uintptr_t)w && is_paused_cycle(t)) skip_items(t->session, n - 1);
 }
 
 /* A call that names no slot is refused as a whole, a field or value that is wrong by itself. */

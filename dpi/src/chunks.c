@@ -7,7 +7,7 @@
 
 uint32_t uscopei_frame_items(const struct uscopei_trace *t)
 {
-    return t->items_before + (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES) - t->extra_records;
+    return t->more_items + (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
 }
 
 static unsigned char *chunk_end(const struct uscopei_trace *t)
@@ -94,7 +94,7 @@ static bool next_chunk(struct uscopei_trace *t, bool continues)
     if (!take_chunk(t, &index)) return false;
     enter_chunk(t, index, continues);
     start_items(t);
-    t->items_before = items;
+    t->more_items = items;
     return true;
 }
 

@@ -61,6 +61,7 @@ typedef enum uscopei_code {
     E_SCHEMA_NAME = E_NUM_OP_CODES,
     E_SCHEMA_DUPLICATE,
     E_SCHEMA_LIMIT,
+    E_SCHEMA_CLOCK,
     E_FORMAT_TRUNCATED,
     E_FORMAT_LENGTH,
     E_FORMAT_VALUE,

@@ -141,6 +141,7 @@ static void filter_events(const struct uscopei_schema *schema, struct uscopei_co
         bool off = c->off[schema->event_scopes[i]];
         c->events[i].num_fields = off ? UINT16_MAX : schema->events[i].num_fields;
         c->events[i].bytes = off ? ENDLESS : schema->events[i].bytes;
+        c->events[i].single = off ? NOT_SINGLE : schema->events[i].single;
     }
 }
 

@@ -27,6 +27,7 @@ const char *uscopei_code_name(uscopei_code code)
         [E_SCHEMA_NAME] = "SCHEMA_NAME",
         [E_SCHEMA_DUPLICATE] = "SCHEMA_DUPLICATE",
         [E_SCHEMA_LIMIT] = "SCHEMA_LIMIT",
+        [E_SCHEMA_CLOCK] = "SCHEMA_CLOCK",
         [E_FORMAT_TRUNCATED] = "FORMAT_TRUNCATED",
         [E_FORMAT_LENGTH] = "FORMAT_LENGTH",
         [E_FORMAT_VALUE] = "FORMAT_VALUE",

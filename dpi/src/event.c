@@ -44,7 +44,7 @@ static inline unsigned char *put_event(struct uscopei_trace *t, const struct eve
     put_record(at + bytes - RECORD_BYTES, 0, 0);
     memcpy(at, &shape->word, 8);
     t->cursor = at + bytes;
-    t->extra_records += (uint32_t)(bytes / RECORD_BYTES) - 1;
+    t->more_items -= (uint32_t)(bytes / RECORD_BYTES) - 1;
     return at + 8;
 }
 
@@ -82,17 +82,15 @@ static inline bool is_good(const struct uscopei_trace *t, const struct event_fie
 }
 
 /*
- * True when nothing was wrong with the event and it is appended.
+ * Both forms below return true when nothing was wrong with the event and it is appended.
  *
  * Fields are written as 8 bytes each, one after the other: of what is too much, zeros, the next field
  * overwrites its part, and behind the event there is always room for the END of the frame.
  */
-static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t type,
-                                                             const unsigned long long *values, unsigned n)
+static inline __attribute__((always_inline)) bool append_event(struct uscopei_trace *t,
+                                                               const struct event_shape *shape,
+                                                               const unsigned long long *values, unsigned n)
 {
-    struct uscopei_trace *t;
-    if (UNLIKELY(!in_frame(w, &t) || type >= t->num_events)) return false;
-    const struct event_shape *shape = &t->events[type];
     if (UNLIKELY(shape->num_fields != n || t->limit - t->cursor < (ptrdiff_t)shape->bytes)) return false;
     const struct event_field *fields = shape->fields;
     UNROLL for (unsigned i = 0; i < n; i++)
@@ -104,19 +102,51 @@ static inline __attribute__((always_inline)) bool event_fast(void *w, uint16_t t
     return true;
 }
 
+/* The event is one record: its first field fills what the others leave of it. */
+static inline __attribute__((always_inline)) bool append_single(struct uscopei_trace *t,
+                                                                const struct event_shape *shape,
+                                                                const unsigned long long *values, unsigned n)
+{
+    unsigned char *at = t->cursor;
+    if (UNLIKELY(at >= t->limit)) return false;
+    const struct event_field *fields = shape->fields;
+    UNROLL for (unsigned i = 0; i < n; i++)
+    {
+        if (UNLIKELY(!is_good(t, &fields[i], values[i]))) return false;
+    }
+    put_record(at, shape->word, n > 0 ? values[0] : 0);
+    UNROLL for (unsigned i = 1; i < n; i++) memcpy(at + 8 + fields[i].offset, &values[i], 8);
+    t->cursor = at + RECORD_BYTES;
+    return true;
+}
+
 /*
- * uscope_eventN and its slow twin. The twin takes the values as they came, in registers, so that the fast
- * path needs no stack.
+ * uscope_eventN, and its two twins for longer events and for what is wrong. They take the values as they
+ * came, in registers, so that the path of most events needs no stack.
  */
 #define EVENT(n, parameters, ...)                                                                            \
     static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
     {                                                                                                        \
         event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                       \
     }                                                                                                        \
+    static __attribute__((noinline)) void event_long##n(                                                     \
+        struct uscopei_trace *t, const struct event_shape *shape, PARAMETERS parameters)                     \
+    {                                                                                                        \
+        if (UNLIKELY(!append_event(t, shape, (const unsigned long long[]){__VA_ARGS__}, n)))                 \
+            event_slow##n((void *)t->frame_handle, (uint16_t)(shape - t->events), __VA_ARGS__);              \
+    }                                                                                                        \
     void uscope_event##n(uscope_writer_t *w, uint16_t type, PARAMETERS parameters)                           \
     {                                                                                                        \
-        if (UNLIKELY(!event_fast(w, type, (const unsigned long long[]){__VA_ARGS__}, n)))                    \
-            event_slow##n(w, type, __VA_ARGS__);                                                             \
+        struct uscopei_trace *t;                                                                             \
+        if (LIKELY(in_frame(w, &t) && type < t->num_events)) {                                               \
+            const struct event_shape *shape = &t->events[type];                                              \
+            if (UNLIKELY(shape->single != n)) {                                                              \
+                event_long##n(t, shape, __VA_ARGS__);                                                        \
+                return;                                                                                      \
+            }                                                                                                \
+            if (LIKELY(append_single(t, shape, (const unsigned long long[]){__VA_ARGS__}, n))) return;       \
+        }                                                                                                    \
+        event_slow##n(w, type, __VA_ARGS__);                                                                 \
     }
 #define PARAMETERS(...) __VA_ARGS__
 #define V               unsigned long long
@@ -134,7 +164,11 @@ EVENT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
 
 void uscope_event0(uscope_writer_t *w, uint16_t type)
 {
-    if (UNLIKELY(!event_fast(w, type, NULL, 0))) event_slow(w, "event0", type, NULL, 0);
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && type < t->num_events && t->events[type].single == 0 &&
+               append_single(t, &t->events[type], NULL, 0)))
+        return;
+    event_slow(w, "event0", type, NULL, 0);
 }
 
 /* Of packed payloads only what has no meaning for some bytes is checked: booleans and strings. */

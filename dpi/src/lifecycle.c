@@ -79,8 +79,8 @@ static void fill_slot(struct uscopei_trace *t)
     t->field_limits = schema->field_limits;
     t->events = schema->events;
     t->event_fields = schema->event_fields;
-    t->num_storages = schema->num_storages;
-    t->num_events = schema->num_events;
+    t->num_storages = (uint16_t)schema->num_storages;
+    t->num_events = (uint16_t)schema->num_events;
     t->next_checkpoint = UINT64_MAX;
     s->frame_limit = s->credit / 16 < MAX_FRAME_BYTES ? s->credit / 16 : MAX_FRAME_BYTES;
     uscopei_first_chunk(t);
@@ -301,7 +301,7 @@ void uscope_writer_close(uscope_writer_t *w)
 static void close_all(void)
 {
     if (atomic_load(&uscopei_forked) || uscopei_io_is_self()) return;
-    for (unsigned i = 0; i < MAX_TRACES; i++) {
+    for (unsigned i = 1; i <= MAX_TRACES; i++) {
         struct uscopei_trace *t = &uscopei_traces[i].trace;
         if (!t->handle || !t->session) continue;
         t->session->failure_handled = true;

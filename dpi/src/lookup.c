@@ -230,6 +230,27 @@ int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *lab
     return -1;
 }
 
+static const char *clock_name_of(const void *schema, uint32_t id)
+{
+    return ((const struct uscopei_schema *)schema)->clocks[id].name;
+}
+
+unsigned int uscope_clock_period(uscope_writer_t *w, const char *name)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "clock_period");
+    if (!t) return 0;
+    const struct uscopei_schema *schema = t->session->schema;
+    if (*text_of(name) == 0 && schema->num_clocks > 0) return schema->clocks[0].period_ps;
+    for (uint32_t i = 0; i < schema->num_clocks; i++) {
+        if (strcmp(schema->clocks[i].name, text_of(name)) == 0) return schema->clocks[i].period_ps;
+    }
+    char hint[HINT_BYTES];
+    uscopei_suggest(text_of(name), clock_name_of, schema, schema->num_clocks, hint, sizeof hint);
+    uscopei_complain(t, E_SCHEMA_CLOCK, hash_of(text_of(name)), "no clock is named \"%s\"%s (schema: %s)",
+                     text_of(name), hint, schema_of(t));
+    return 0;
+}
+
 /* -- the same for the library itself, which may live without */
 
 int uscopei_find_storage(const struct uscopei_schema *schema, const char *name)

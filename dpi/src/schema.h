@@ -34,14 +34,16 @@ struct property_shape {
     uint32_t count;
 };
 
+#define NOT_SINGLE UINT32_MAX
+
 struct event_shape {
     uint64_t word;                    /* the first half of its record */
     const struct event_field *fields; /* event_fields from first_field on */
     uint32_t first_field;             /* into event_fields */
     uint32_t bytes;                   /* of its records */
     uint16_t num_fields;
-    uint16_t size; /* payload bytes */
-    uint32_t reserved;
+    uint16_t size;   /* payload bytes */
+    uint32_t single; /* the number of fields, where all fit into one record; else NOT_SINGLE */
 };
 
 static inline uint64_t event_word(uint16_t type, uint32_t size)
@@ -85,6 +87,11 @@ struct scope_info {
     uint16_t parent;
 };
 
+struct clock_info {
+    const char *name;
+    uint32_t period_ps; /* 0: unknown */
+};
+
 struct enum_label {
     const char *name;
     uint8_t value;
@@ -99,7 +106,8 @@ struct enum_info {
 struct uscopei_schema {
     unsigned char *payload; /* the chunk; names point into it */
     size_t payload_size;
-    uint32_t num_scopes, num_storages, num_events, num_enums, num_fields, num_event_fields, num_labels;
+    uint32_t num_clocks, num_scopes, num_storages, num_events, num_enums, num_fields, num_event_fields,
+        num_labels;
     struct storage_shape *storages;
     struct property_shape *properties;
     struct storage_info *storage_infos;
@@ -111,6 +119,7 @@ struct uscopei_schema {
     uint16_t *event_scopes;
     struct event_field *event_fields;
     const char **event_field_names;
+    struct clock_info *clocks;
     struct enum_info *enums;
     struct enum_label *labels;
     uint32_t *storages_by_name, *events_by_name; /* ids sorted by name */

@@ -16,6 +16,7 @@ struct reader {
     const unsigned char *bytes;
     size_t size, at;
     size_t pool;   /* offset of the string pool */
+    size_t clocks; /* offset of the clock definitions */
     size_t scopes; /* offset of the scope definitions */
     unsigned num_scopes;
     uscopei_code code;
@@ -98,7 +99,9 @@ static bool survey(struct reader *r, struct uscopei_schema *schema, size_t *enum
     schema->num_scopes = r->num_scopes > 0 ? r->num_scopes : 1;
     schema->control_event = -1;
     r->pool = u16_at(r, 10);
-    if (!take(r, r->bytes[1], CLOCK_DEF, &at) || !take(r, r->num_scopes, SCOPE_DEF, &r->scopes)) return false;
+    schema->num_clocks = r->bytes[1];
+    if (!take(r, schema->num_clocks, CLOCK_DEF, &r->clocks) || !take(r, r->num_scopes, SCOPE_DEF, &r->scopes))
+        return false;
     *enums = r->at;
     if (!count_labels(r, schema)) return false;
     *definitions = r->at;
@@ -121,7 +124,7 @@ static bool allocate(struct reader *r, struct uscopei_schema *schema)
                 TABLE(events, schema->num_events) && TABLE(event_names, schema->num_events) &&
                 TABLE(events_by_name, schema->num_events) && TABLE(event_fields, schema->num_event_fields) &&
                 TABLE(event_field_names, schema->num_event_fields) && TABLE(enums, schema->num_enums) &&
-                TABLE(labels, schema->num_labels);
+                TABLE(labels, schema->num_labels) && TABLE(clocks, schema->num_clocks);
 #undef TABLE
     return done || wrong(r, E_BRIDGE_LIMIT, "no memory for the schema");
 }
@@ -180,6 +183,15 @@ static bool read_scopes(struct reader *r, struct uscopei_schema *schema)
         if (!schema->scopes[i].path) return false;
     }
     return schema->scopes[0].path != NULL;
+}
+
+static void read_clocks(struct reader *r, struct uscopei_schema *schema)
+{
+    for (unsigned i = 0; i < schema->num_clocks; i++) {
+        size_t at = r->clocks + (size_t)i * CLOCK_DEF;
+        schema->clocks[i].name = name_at(r, u16_at(r, at));
+        schema->clocks[i].period_ps = u16_at(r, at + 4) | (uint32_t)u16_at(r, at + 6) << 16;
+    }
 }
 
 static bool check_type(struct reader *r, const struct uscopei_schema *schema, uint8_t type, uint8_t enum_id)
@@ -285,6 +297,7 @@ static bool read_event(struct reader *r, struct uscopei_schema *schema, unsigned
     shape->size = (uint16_t)size;
     shape->bytes = event_bytes(size);
     shape->word = event_word((uint16_t)id, size);
+    shape->single = shape->bytes == RECORD_BYTES ? shape->num_fields : NOT_SINGLE;
     if (is_control && !is_control_shape(shape)) schema->control_event = -1;
     return true;
 }
@@ -310,6 +323,7 @@ static bool read_enums(struct reader *r, struct uscopei_schema *schema)
 
 static bool read_all(struct reader *r, struct uscopei_schema *schema, size_t enums, size_t definitions)
 {
+    read_clocks(r, schema);
     r->at = enums;
     if (!read_enums(r, schema) || !read_scopes(r, schema)) return false;
     r->at = definitions;
@@ -372,6 +386,7 @@ void uscopei_schema_destroy(struct uscopei_schema *schema)
     free(schema->events_by_name);
     free(schema->event_fields);
     free(schema->event_field_names);
+    free(schema->clocks);
     free(schema->enums);
     free(schema->labels);
     free(schema);

@@ -11,15 +11,18 @@ static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t sto
     const struct storage_shape *shape = &t->storages[storage];
     unsigned char *at = t->cursor;
     if (UNLIKELY(slot >= shape->num_slots || n > shape->num_fields ||
-                 t->limit - at <= (ptrdiff_t)(n - 1) * RECORD_BYTES))
+                 at + (size_t)(n - 1) * RECORD_BYTES >= t->limit))
         return false;
     const uint64_t *limits = shape->limits;
-    uint64_t op = op_word(ACTION_SET, storage, slot, 0);
-    UNROLL for (unsigned i = 0; i < n; i++, at += RECORD_BYTES, op += OP_FIELD)
+    uint64_t op = op_word(ACTION_SET, storage, slot, 0), step = OP_FIELD;
+    /* one addition per field: left to itself, the compiler makes a constant for each of them */
+    __asm__("" : "+r"(step));
+    UNROLL for (unsigned i = 0; i < n; i++, at += RECORD_BYTES, op += step)
     {
         /* what is already written does not count before the cursor has moved */
         if (UNLIKELY(values[i] >= limits[i])) return false;
-        put_record(at, op, values[i]);
+        if (i % RECORDS_PER_LINE == 0) prefetch_ahead(at);
+        store_record(at, op, values[i]);
     }
     t->cursor = at;
     return true;

@@ -270,7 +270,7 @@ static COLD int due_slow(uscope_writer_t *w, uint64_t time_ps)
 int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps)
 {
     struct uscopei_trace *t = slot_of(w);
-    if (LIKELY(t && t->idle_handle == (uintptr_t)w && time_ps < t->next_asked)) return 0;
+    if (LIKELY(t->idle_handle == (uintptr_t)w && time_ps < t->next_asked)) return 0;
     return due_slow(w, time_ps);
 }
 

@@ -147,7 +147,7 @@ static bool append_string(struct uscopei_trace *t, const void *text, uint32_t le
         memcpy(at + RECORD_BYTES, text, length);
     }
     t->cursor += bytes;
-    t->extra_records += (uint32_t)(bytes / RECORD_BYTES);
+    t->more_items -= (uint32_t)(bytes / RECORD_BYTES);
     return true;
 }
 

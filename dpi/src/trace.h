@@ -10,9 +10,12 @@
 
 enum {
     MAX_TRACES = 256,
-    /* A power of two, so that one mask finds the slot of a handle; small, so that traces do not share cache
-       sets. */
+    /* As many as the number in a handle can name, a power of two. Slot 0 is that of the null handle, traces
+       are in 1..MAX_TRACES, the others are never touched. */
+    NUM_SLOTS = 512,
+    /* A power of two; small, so that traces do not share cache sets. */
     TRACE_STRIDE = 512,
+    RECORDS_PER_LINE = 64 / RECORD_BYTES,
 };
 
 struct uscopei_session;
@@ -26,10 +29,17 @@ enum {
     ATTENTION_RESYNC = 16, /* the callback shall be called */
 };
 
+/*
+ * A handle is no address: a mark that no address has, the number of a slot, and the slot's generation
+ * (1..511), so a handle of an earlier trace in the same slot is not one of the present trace. Any value names
+ * some slot of the table, which is therefore looked into without asking first what the value is.
+ */
+#define HANDLE_MARK ((uintptr_t)0xF75C << (sizeof(uintptr_t) * 8 - 16))
+#define HANDLE_SLOT ((uintptr_t)(NUM_SLOTS - 1) * TRACE_STRIDE)
+
 /**
- * A handle is the address of a slot plus the slot's generation (1..511), so a handle of an earlier trace in
- * the same slot is not one of the present trace. `frame_handle` is the handle inside a cycle and 0 otherwise:
- * one compare says that the handle is good and the call is at the right place.
+ * `frame_handle` is the handle inside a cycle and 0 otherwise: one compare says that the handle is good and
+ * the call is at the right place.
  */
 struct uscopei_trace {
     /* first cache line: every op */
@@ -38,9 +48,11 @@ struct uscopei_trace {
     unsigned char *limit; /* a single record may be appended while cursor < limit */
     const struct storage_shape *storages;
     const struct event_shape *events;
-    uint32_t num_storages, num_events;
-    uint32_t num_strings;   /* as the session's: what indexes of strings stay below */
-    uint32_t extra_records; /* records since item_base that are no items of their own */
+    uint16_t num_storages, num_events;
+    uint32_t num_strings; /* as the session's: what indexes of strings stay below */
+    /* items of the frame in earlier chunks, less the records since item_base that are no items of their own;
+     * wraps */
+    uint32_t more_items;
     const struct property_shape *properties;
 
     /* second: every cycle */
@@ -51,7 +63,6 @@ struct uscopei_trace {
     unsigned char *item_base; /* items of the frame are counted from here */
     unsigned char *chunk;
     _Atomic uint64_t *published;
-    uint32_t items_before;      /* items of the frame in earlier chunks */
     _Atomic uint32_t attention; /* ATTENTION_ bits: the next begin_cycle must look closer */
 
     /* third: seldom */
@@ -68,24 +79,22 @@ union uscopei_slot {
     unsigned char bytes[TRACE_STRIDE];
 };
 
-extern union uscopei_slot uscopei_traces[MAX_TRACES];
+extern union uscopei_slot uscopei_traces[NUM_SLOTS];
 extern atomic_bool uscopei_forked;
 
-/** The slot a value claims to belong to, NULL when it is no handle at all. */
+/** The slot a value claims to belong to. That of the null handle has no storages, no events and no room. */
 static inline struct uscopei_trace *slot_of(const void *w)
 {
-    uintptr_t value = (uintptr_t)w;
-    if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces)) return NULL;
-    return (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
+    unsigned char *table = (unsigned char *)uscopei_traces;
+    return (struct uscopei_trace *)(void *)(table + ((uintptr_t)w & HANDLE_SLOT));
 }
 
-/** True when the handle is good and its trace inside a cycle; then *t is the trace. */
+/** True when the handle is good and its trace inside a cycle, and for the null handle; then *t is its slot.
+ */
 static inline bool in_frame(const void *w, struct uscopei_trace **t)
 {
-    uintptr_t value = (uintptr_t)w;
-    if (UNLIKELY(value - (uintptr_t)uscopei_traces >= sizeof uscopei_traces)) return false;
-    *t = (struct uscopei_trace *)(value & ~(uintptr_t)(TRACE_STRIDE - 1));
-    return LIKELY((*t)->frame_handle == value);
+    *t = slot_of(w);
+    return LIKELY((*t)->frame_handle == (uintptr_t)w);
 }
 
 static inline bool has_failed(struct uscopei_trace *t)
@@ -120,12 +129,22 @@ void uscopei_failure_policy(void *w, const char *code, const char *message);
  * The memory ahead was last read by the thread that sent it, on another core: asked for early, its cache
  * lines are here when their turn comes.
  */
-static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
+static inline void prefetch_ahead(const unsigned char *at)
 {
     __builtin_prefetch(at + 1024, 1);
+}
+
+static inline void store_record(unsigned char *at, uint64_t low, uint64_t high)
+{
     uint64_t *words = (uint64_t *)(void *)__builtin_assume_aligned(at, RECORD_BYTES);
     words[0] = low;
     words[1] = high;
+}
+
+static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
+{
+    prefetch_ahead(at);
+    store_record(at, low, high);
 }
 
 /* Added to the word of an operation, the same one on the next field. */
@@ -133,8 +152,8 @@ static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
 
 static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot, uint16_t field)
 {
-    return RECORD_OP | (uint64_t)action << 8 | (uint64_t)storage << 16 | (uint64_t)slot << 32 |
-           (uint64_t)field << 48;
+    uint32_t low = RECORD_OP | action << 8 | (uint32_t)storage << 16;
+    return low | (uint64_t)((uint32_t)field << 16 | slot) << 32;
 }
 
 static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset,
@@ -161,8 +180,7 @@ static inline void put_end(struct uscopei_trace *t, uint32_t items)
 static inline void start_items(struct uscopei_trace *t)
 {
     t->item_base = t->cursor;
-    t->items_before = 0;
-    t->extra_records = 0;
+    t->more_items = 0;
 }
 
 #pragma GCC visibility pop

@@ -7,7 +7,7 @@
 
 _Static_assert(sizeof(struct uscopei_trace) <= TRACE_STRIDE, "a trace must fit its slot");
 
-union uscopei_slot uscopei_traces[MAX_TRACES] __attribute__((aligned(4096)));
+union uscopei_slot uscopei_traces[NUM_SLOTS] __attribute__((aligned(4096)));
 atomic_bool uscopei_forked;
 
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -18,7 +18,7 @@ struct uscopei_trace *uscopei_slot_acquire(struct uscopei_session *session)
 {
     struct uscopei_trace *found = NULL;
     pthread_mutex_lock(&table_lock);
-    for (unsigned i = 0; i < MAX_TRACES && !found; i++) {
+    for (unsigned i = 1; i <= MAX_TRACES && !found; i++) {
         if (!uscopei_traces[i].trace.session) found = &uscopei_traces[i].trace;
     }
     if (found) {
@@ -26,7 +26,8 @@ struct uscopei_trace *uscopei_slot_acquire(struct uscopei_session *session)
         memset(found, 0, sizeof *found);
         found->generation = generation;
         found->session = session;
-        found->handle = (uintptr_t)found + generation;
+        uintptr_t place = (uintptr_t)found - (uintptr_t)uscopei_traces;
+        found->handle = HANDLE_MARK | place | generation;
     }
     pthread_mutex_unlock(&table_lock);
     return found;
@@ -43,7 +44,7 @@ void uscopei_slot_release(struct uscopei_trace *t)
 bool uscopei_is_stale(const void *w)
 {
     const struct uscopei_trace *t = slot_of(w);
-    if (!t) return false;
+    if (((uintptr_t)w & ~(HANDLE_SLOT | (TRACE_STRIDE - 1))) != HANDLE_MARK) return false;
     uintptr_t generation = (uintptr_t)w & (TRACE_STRIDE - 1);
     /* another thread may be opening a trace in this slot right now */
     pthread_mutex_lock(&table_lock);
@@ -62,7 +63,7 @@ struct uscopei_trace *uscopei_resolve(const void *w, const char *call)
         return NULL;
     }
     struct uscopei_trace *t = slot_of(w);
-    if (t && t->handle == (uintptr_t)w) return t;
+    if (t->handle == (uintptr_t)w) return t;
     if (atomic_fetch_add(&bad_handles, 1) == 0) {
         uscopei_error_say(E_OP_HANDLE, "%s: %p is %s; the call is ignored, as are all calls like it", call, w,
                           uscopei_is_stale(w) ? "the handle of a trace that is closed"
@@ -78,7 +79,7 @@ struct uscopei_trace *uscopei_resolve(const void *w, const char *call)
 static void after_fork_in_child(void)
 {
     atomic_store(&uscopei_forked, true);
-    for (unsigned i = 0; i < MAX_TRACES; i++) {
+    for (unsigned i = 1; i <= MAX_TRACES; i++) {
         struct uscopei_trace *t = &uscopei_traces[i].trace;
         t->frame_handle = t->idle_handle = t->handle = 0;
     }

@@ -191,7 +191,10 @@ TEST(names_are_looked_up_and_unknown_ones_reported)
     CHECK_NUMBER(uscope_event_id(w, "eight"), EIGHT);
     CHECK_NUMBER(uscope_event_field_id(w, FLUSH, "reason"), 1);
     CHECK_NUMBER(uscope_enum_value(w, "flush_reason", "exception"), 1);
+    CHECK_NUMBER(uscope_clock_period(w, "core_clk"), 1000);
+    CHECK_NUMBER(uscope_clock_period(w, NULL), 1000);
     CHECK_NUMBER(num_messages(), 0);
+    CHECK_NUMBER(uscope_clock_period(NULL, "core_clk"), 0);
     CHECK(uscope_storage_id(w, "rob") == -1);
     CHECK_TEXT(uscope_last_error_code(), "OP_STORAGE");
     CHECK_TEXT(message_at(0), "core0: OP_STORAGE: no storage is named \"rob\"; did you mean \"core0/rob\"? "
@@ -213,12 +216,17 @@ TEST(names_are_looked_up_and_unknown_ones_reported)
     CHECK_TEXT(message_at(5), "core0: OP_VALUE: enum flush_reason has no label \"boredom\"");
     CHECK(uscope_enum_value(w, "colour", "red") == -1);
     CHECK_TEXT(message_at(6), "core0: OP_VALUE: no enum is named \"colour\"");
+    CHECK_NUMBER(uscope_clock_period(w, "core_clock"), 0);
+    CHECK_TEXT(uscope_last_error_code(), "SCHEMA_CLOCK");
+    CHECK_TEXT(message_at(7),
+               "core0: SCHEMA_CLOCK: no clock is named \"core_clock\"; did you mean \"core_clk\"? "
+               "(schema: that of the daemon)");
     CHECK(uscope_field_id(w, -1, "pc") == -1);
-    CHECK_TEXT(message_at(7), "core0: OP_STORAGE: field_id: storage id -1 is not in the schema");
+    CHECK_TEXT(message_at(8), "core0: OP_STORAGE: field_id: storage id -1 is not in the schema");
     CHECK(uscope_event_field_id(w, 99, "pc") == -1);
-    CHECK_TEXT(message_at(8), "core0: OP_EVENT: event_field_id: event type 99 is not in the schema");
+    CHECK_TEXT(message_at(9), "core0: OP_EVENT: event_field_id: event type 99 is not in the schema");
     CHECK(uscope_storage_id(w, NULL) == -1);
     CHECK_NUMBER(uscope_rejected(w), 0);
     uscope_close(w);
-    finish(d, 10);
+    finish(d, 11);
 }

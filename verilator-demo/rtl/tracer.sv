@@ -35,21 +35,20 @@ module tracer
 
   // ---- open and close
 
+  // What happens seldom is kept out of line: inlined, its strings would be built and dropped in every cycle, and its code
+  // would lie between that of every cycle.
   chandle trace;
   bit     tracing;
-  string  trace_name, schema_path;
   bit     opened;
-  /* verilator lint_off BLKSEQ */
-  function automatic void open_trace();
-    if (!$test$plusargs("notrace")) begin
-      if (!$value$plusargs("trace=%s", trace_name)) trace_name = $sformatf("core%0d", hart_id_i);
-      if (!$value$plusargs("schema=%s", schema_path)) schema_path = "";
-      trace = core_open(trace_name, hart_id_i, schema_path);
-      // Null only where the user chose to go on untraced (USCOPE_ON_FAILURE=continue).
-      tracing = trace != null;
-    end
+  // Null with +notrace, and where the user chose to go on untraced (USCOPE_ON_FAILURE=continue).
+  function automatic chandle open_trace(input logic [31:0] hart_id);
+    /* verilator no_inline_task */
+    string trace_name, schema_path;
+    if ($test$plusargs("notrace")) return null;
+    if (!$value$plusargs("trace=%s", trace_name)) trace_name = $sformatf("core%0d", hart_id);
+    if (!$value$plusargs("schema=%s", schema_path)) schema_path = "";
+    return core_open(trace_name, hart_id, schema_path);
   endfunction
-  /* verilator lint_on BLKSEQ */
 
   final if (tracing) uscope_close(trace);
 
@@ -82,7 +81,10 @@ module tracer
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
       /* verilator lint_off BLKSEQ */
-      if (enable_i && !opened) open_trace();
+      if (enable_i && !opened) begin
+        trace   = open_trace(hart_id_i);
+        tracing = trace != null;
+      end
       opened = enable_i;
       /* verilator lint_on BLKSEQ */
       if (framed) uscope_end_cycle(trace);
@@ -122,6 +124,7 @@ module tracer
   // reader who replays the trace up to there and finds something else has found what the tracer missed. The edge has not
   // changed it yet, so these are the values at the end of the frame before.
   function automatic void record_registers();
+    /* verilator no_inline_task */
     regs_snapshot_begin(trace);
     for (int i = 0; i < 32; i++) regs_snapshot_slot(trace, 16'(i), u_core.u_regfile.registers[i]);
     regs_snapshot_end(trace);
@@ -143,17 +146,21 @@ module tracer
   // What the edge does at its end, oldest instruction first.
   function automatic void record_edge();
     if (probe_i.reg_write) regs_set_value(trace, 16'(probe_i.reg_index), probe_i.reg_value);
-    if (probe_i.trap) record_trap();
+    if (probe_i.trap) begin
+      record_trap(id[StageW], probe_i.trap_exc.irq, 64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}),
+                  64'(probe_i.trap_exc.tval), 64'(probe_i.trap_target));
+    end
     if (probe_i.stage.valid[StageW] && !probe_i.stage.kill[StageW]) record_retirement();
-    if (probe_i.flush) record_flush();
+    if (probe_i.flush) record_flush(probe_i.flush_reason, probe_i.stage.kill, id);
     if (probe_i.stores.pop) record_drain();
     if (probe_i.stores.push) record_store();
   endfunction
 
-  function automatic void record_trap();
-    ev_trap(trace, 32'(id[StageW]), 64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}),
-            64'(probe_i.trap_exc.tval), 64'(probe_i.trap_target));
-    if (probe_i.trap_exc.irq) interrupts_add(trace, 64'd1);
+  function automatic void record_trap(input entity_t entity, input logic irq, input longint unsigned cause,
+                                        input longint unsigned tval, input longint unsigned target);
+    /* verilator no_inline_task */
+    ev_trap(trace, 32'(entity), cause, tval, target);
+    if (irq) interrupts_add(trace, 64'd1);
     else exceptions_add(trace, 64'd1);
   endfunction
 
@@ -172,16 +179,17 @@ module tracer
     if (probe_i.retired_kind.atomic) atomics_add(trace, 64'd1);
   endfunction
 
-  function automatic void record_flush();
+  function automatic void record_flush(input flush_e why, input stages_t killed, input entities_t entities);
+    /* verilator no_inline_task */
     flush_reason_e reason;
-    unique case (probe_i.flush_reason)
+    unique case (why)
       FLUSH_MISPREDICT: reason = FLUSH_REASON_MISPREDICT;
       FLUSH_EXCEPTION:  reason = FLUSH_REASON_EXCEPTION;
       FLUSH_INTERRUPT:  reason = FLUSH_REASON_INTERRUPT;
       default:          reason = FLUSH_REASON_PIPELINE_CLEAR;
     endcase
     for (int s = NumStages - 1; s >= 0; s--) begin
-      if (probe_i.stage.kill[s]) record_squash(id[s], reason);
+      if (killed[s]) record_squash(entities[s], reason);
     end
     flushes_add(trace, 64'd1);
     if (reason == FLUSH_REASON_MISPREDICT) mispredicts_add(trace, 64'd1);

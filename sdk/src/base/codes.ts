@@ -26,7 +26,7 @@ export const ERROR_CODES = {
   SCHEMA_RANGE: 'A number is outside its allowed range.',
   SCHEMA_NAME: 'A name is empty, malformed or reserved.',
   SCHEMA_DUPLICATE: 'A name is defined twice in one scope.',
-  SCHEMA_CLOCK: 'A scope names a clock that is not defined, or no clock is defined.',
+  SCHEMA_CLOCK: 'A scope or a call names a clock that is not defined, or no clock is defined.',
   SCHEMA_LIMIT: 'The schema exceeds a limit of the format (64 KiB of strings, 255 enums, 65,535 slots, ...).',
   SCHEMA_MISSING: 'A required key is missing.',
   SCHEMA_VARIABLE: 'A ${variable} has no value or is malformed.',

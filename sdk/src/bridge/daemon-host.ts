@@ -7,7 +7,7 @@ import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-
 import { runOfEnvironment } from './run-identity.js';
 import type { Session } from './session.js';
 import { fileSinks, NO_SCHEMA } from './sink.js';
-import { traceLines } from './summary.js';
+import { lossesOf, traceLines } from './summary.js';
 
 export type DaemonHostOptions = Omit<DaemonOptions, 'events' | 'run'>;
 
@@ -22,12 +22,13 @@ interface Reporter {
 
 /**
  * Runs a daemon until it is told to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
- * open trace is finalized. Resolves when that is done.
+ * open trace is finalized. Resolves when that is done: true when no trace has lost or rejected anything.
  * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
  */
-export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
+export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
   const supervised = process.send !== undefined;
-  const reporter = supervised ? supervisorReporter() : lineReporter();
+  const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
+  const reporter: Reporter = losses;
   const seen = new Set<string>();
   let daemon: Daemon;
   try {
@@ -37,7 +38,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
   } catch (error) {
     if (!supervised) throw error;
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
-    return;
+    return false;
   }
   const withdraw = announceDaemon(options.outputDirectory, daemon.endpoint, options.keys !== undefined);
   const end = endSignal(daemon, supervised);
@@ -52,6 +53,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<void> {
   await daemon.stop();
   withdraw();
   if (supervised) await leave({ type: 'done' });
+  return losses.isWhole;
 }
 
 /** @param seen gathers the ids of the sessions this daemon has had */
@@ -149,6 +151,25 @@ function nameOf(session: Session): TraceName {
 
 export function failureOf(error: UscopeError): Failure {
   return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
+}
+
+/** Passes on what is told, and remembers traces that are not whole. */
+class LossWatch implements Reporter {
+  /** By session: one that is finished later, after a restart or by recovery, has its last word. */
+  private readonly torn = new Set<string>();
+
+  constructor(private readonly next: Reporter) {}
+
+  get isWhole(): boolean {
+    return this.torn.size === 0;
+  }
+
+  tell(message: HostMessage): void {
+    this.next.tell(message);
+    if (message.type !== 'ended') return;
+    if (lossesOf(message).length > 0) this.torn.add(message.session);
+    else this.torn.delete(message.session);
+  }
 }
 
 function supervisorReporter(): Reporter {

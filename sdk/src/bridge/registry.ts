@@ -10,6 +10,7 @@ import {
   type WriterOptions,
 } from '../writer/index.js';
 import type { PathLock } from '../writer/path-lock.js';
+import { smallInterval } from '../writer/small.js';
 import { type Durability, paceOf } from './durability.js';
 import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
@@ -26,6 +27,8 @@ export interface RegistryOptions {
   /** Schema text for clients that send none. */
   readonly schema?: { readonly text: string; readonly file: string } | undefined;
   readonly compression?: CompressionName | undefined;
+  /** Smallest files: ZSTD, and half the checkpoints that clients ask for. */
+  readonly small?: boolean | undefined;
   /** For clients that ask for no interval. */
   readonly checkpointIntervalPs?: bigint | undefined;
   /** Sessions open at a time. */
@@ -164,7 +167,7 @@ export class Registry {
     const parsed = this.schemaOf(message);
     const core = coreOf(message);
     const dut = mergeDut(mergeDut(parsed.dut, message.dut ?? []), runProperties(run, core));
-    const intervalPs = message.interval_ps || options.checkpointIntervalPs || DEFAULT_CHECKPOINT_INTERVAL_PS;
+    const intervalPs = this.intervalOf(message);
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
@@ -174,7 +177,7 @@ export class Registry {
       schema: withControlEvent(parsed.schema),
       dut,
       checkpointIntervalPs: intervalPs,
-      compression: options.compression,
+      compression: options.small ? 'zstd' : options.compression,
       sessionId: id,
       runId: run.id,
       coreIndex: message.core,
@@ -196,6 +199,14 @@ export class Registry {
     }
     this.remember(session, path);
     return session;
+  }
+
+  /** ps: what the client asks for, else what the daemon was told. Small files have fewer checkpoints, unless the operator said how many. */
+  private intervalOf({ interval_ps }: OpenMessage): bigint {
+    const { checkpointIntervalPs, small } = this.options;
+    if (!interval_ps && checkpointIntervalPs) return checkpointIntervalPs;
+    const intervalPs = interval_ps || DEFAULT_CHECKPOINT_INTERVAL_PS;
+    return small ? smallInterval(intervalPs) : intervalPs;
   }
 
   private remember(session: Session, path: string): void {

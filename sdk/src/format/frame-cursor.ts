@@ -14,6 +14,22 @@ export const COMPACT_OP_SIZE = 8;
 export const TAGGED_COMPACT_OP_SIZE = 9;
 export const EVENT_HEADER_SIZE = 8;
 
+/** What `FrameCursor.run` lets pass, one entry for each of the 65,536 ids: for those that do not exist 0, of payloads `NO_EVENT`. */
+export interface ItemLimits {
+  readonly slots: Uint32Array;
+  readonly fields: Uint32Array;
+  readonly payloadSizes: Uint32Array;
+}
+
+export const ID_COUNT = 0x1_0000;
+export const NO_EVENT = 0xffff_ffff;
+
+/** Who is given items by `FrameCursor.run`; what is absent is walked over. Returning false stops it. */
+export interface ItemVisitor {
+  op?(cursor: FrameCursor): unknown;
+  event?(cursor: FrameCursor): unknown;
+}
+
 const TWO_32 = 0x1_0000_0000;
 
 /**
@@ -123,6 +139,65 @@ export class FrameCursor {
     else if (tag === ItemTag.EVENT) this.event(at, at + 2);
     else this.invalid(`item tag 0x${tag.toString(16)} is unknown`);
     return true;
+  }
+
+  /**
+   * The ordinary items that come next in this frame, in one loop: wide ops that set, clear or add, and events, within `limits`. It stops in front of
+   * anything else - the next frame, other forms, properties, damage -, which `next` then moves to. False: the visitor ended it.
+   * Only for interleaved frames; `itemsLeft` is brought up to date at the end, so the visitor must not move the cursor.
+   */
+  run({ slots, fields, payloadSizes }: ItemLimits, visitor: ItemVisitor): boolean {
+    const { view } = this;
+    const wantsOps = visitor.op !== undefined;
+    const wantsEvents = visitor.event !== undefined;
+    const lastOp = this.end - WIDE_OP_SIZE;
+    let at = this.offset;
+    let left = this.interleaved ? this.itemsLeft : 0;
+    let goesOn = true;
+    // No valid item but the last of a blob is too near its end for this.
+    while (left > 0 && at <= lastOp && goesOn) {
+      const word = view.getUint32(at, true);
+      const second = view.getUint32(at + 4, true);
+      const id = word >>> 16;
+      const tag = word & 0xff;
+      if (tag === ItemTag.WIDE) {
+        const action = (word >>> 8) & 0xff;
+        const slot = second & 0xffff;
+        const field = second >>> 16;
+        if ((action - 1) >>> 0 >= 3 || slot >= slots[id] || field >= fields[id]) break;
+        left--;
+        if (wantsOps) {
+          this.kind = CursorItem.OP;
+          this.itemOffset = at;
+          this.action = action;
+          this.storageId = id;
+          this.slot = slot;
+          this.field = field;
+          this.lo = view.getUint32(at + 8, true);
+          this.hi = view.getUint32(at + 12, true);
+          this.offset = at + WIDE_OP_SIZE;
+          goesOn = visitor.op!(this) !== false;
+        }
+        at += WIDE_OP_SIZE;
+      } else {
+        const start = at + EVENT_HEADER_SIZE;
+        if (tag !== ItemTag.EVENT || second !== payloadSizes[id] || second > this.end - start) break;
+        left--;
+        if (wantsEvents) {
+          this.kind = CursorItem.EVENT;
+          this.itemOffset = at;
+          this.eventType = id;
+          this.payloadOffset = start;
+          this.payloadSize = second;
+          this.offset = start + second;
+          goesOn = visitor.event!(this) !== false;
+        }
+        at = start + second;
+      }
+    }
+    this.offset = at;
+    if (this.interleaved) this.itemsLeft = left;
+    return goesOn;
   }
 
   private beginFrame(): void {

@@ -31,6 +31,32 @@ export interface TraceSummary {
   readonly counters: readonly CounterSummary[];
 }
 
+/** The summary with buckets `fanOut` times as long: without its finest levels. Where one bucket is all there is, it stays. */
+export function coarserSummary(summary: TraceSummary): TraceSummary {
+  const { baseIntervalCycles, fanOut, density, counters } = summary;
+  return {
+    ...summary,
+    baseIntervalCycles: baseIntervalCycles * fanOut,
+    density: density.length > 1 ? density.slice(1) : density,
+    counters: counters.map((counter) =>
+      counter.levels.length > 1 ? { ...counter, levels: counter.levels.slice(1) } : counter,
+    ),
+  };
+}
+
+/** The finest form of the summary that takes at most so many bytes, but for one bucket of each counter. */
+export function fitSummary(summary: TraceSummary, maxBytes: number): TraceSummary {
+  const sizeOf = ({ density, counters }: TraceSummary): number =>
+    density.reduce((sum, { length }) => sum + length * 4, 0) +
+    counters.reduce((sum, { levels }) => sum + levels.reduce((all, l) => all + l.sum.length, 0), 0) *
+      MIPMAP_ENTRY_SIZE;
+  const isCoarsest = ({ density, counters }: TraceSummary): boolean =>
+    density.length <= 1 && counters.every(({ levels }) => levels.length <= 1);
+  let fitted = summary;
+  while (sizeOf(fitted) > maxBytes && !isCoarsest(fitted)) fitted = coarserSummary(fitted);
+  return fitted;
+}
+
 /** A level of `length` buckets, all zero. */
 export function createMipmapLevel(length: number): MipmapLevel {
   return {

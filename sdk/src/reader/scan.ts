@@ -3,7 +3,14 @@
  * nothing is allocated per item.
  */
 import { UscopeError } from '../base/errors.js';
-import { CursorItem, type FrameCursor } from '../format/frame.js';
+import {
+  CursorItem,
+  type FrameCursor,
+  ID_COUNT,
+  type ItemLimits,
+  type ItemVisitor,
+  NO_EVENT,
+} from '../format/frame.js';
 import { Action, packedSize, type Schema } from '../format/types.js';
 import { type LoadedSegment, placeInSegment } from './segment-loader.js';
 import type { Warnings } from './warnings.js';
@@ -30,6 +37,9 @@ export interface ScanRange {
   readonly toHi: number;
 }
 
+/** Frames outside the range are walked over. */
+const NOBODY: ItemVisitor = {};
+
 const MAX_U64 = (1n << 64n) - 1n;
 
 /** `to` null: to the end. A range that reaches past 2^64 - 1 ends there. */
@@ -50,6 +60,8 @@ export class SchemaChecks {
   private readonly numFields: Uint32Array;
   private readonly numProperties: Uint32Array;
   private readonly payloadSizes: Uint32Array;
+  /** The same for whoever must not look whether an id exists. */
+  readonly limits: ItemLimits;
 
   constructor(
     private readonly schema: Schema,
@@ -61,6 +73,14 @@ export class SchemaChecks {
     this.numFields = Uint32Array.from(schema.storages, (storage) => storage.fields.length);
     this.numProperties = Uint32Array.from(schema.storages, (storage) => storage.properties.length);
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
+    this.limits = {
+      slots: new Uint32Array(ID_COUNT),
+      fields: new Uint32Array(ID_COUNT),
+      payloadSizes: new Uint32Array(ID_COUNT).fill(NO_EVENT),
+    };
+    this.limits.slots.set(this.numSlots);
+    this.limits.fields.set(this.numFields);
+    this.limits.payloadSizes.set(this.payloadSizes);
   }
 
   /** False: the op names a slot that does not exist and changes no state. @throws UscopeError FORMAT_ID */
@@ -186,7 +206,11 @@ export class SegmentScan {
     let isVisiting = false;
     let { inRange } = this;
     try {
-      while (cursor.next()) {
+      for (;;) {
+        isVisiting = true;
+        if (!cursor.run(checks.limits, inRange ? visitor : NOBODY)) return false;
+        isVisiting = false;
+        if (!cursor.next()) break;
         if (cursor.kind === CursorItem.OP) {
           checks.op(cursor);
           if (!wantsOps || !inRange) continue;

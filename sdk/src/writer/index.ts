@@ -8,6 +8,7 @@ export {
 export { type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
 export { RecordWriter } from './record-writer.js';
 export { resumeTrace } from './resume.js';
+export { requireSmall, smallInterval } from './small.js';
 export type { Summarizer, SummarizerFactory } from './summarizer.js';
 export {
   type CheckpointCallback,

@@ -23,6 +23,11 @@ export interface WriterOptions {
   readonly start?: { readonly timePs: bigint; readonly checkpoint: Uint8Array } | undefined;
   /** Default 'lz4', which every viewer opens. */
   readonly compression?: CompressionName | undefined;
+  /**
+   * The smallest file: ZSTD, and checkpoints half as often as by default unless `checkpointIntervalPs` is given. WRITER_COMPRESSION with
+   * another compression, or where there is no ZSTD.
+   */
+  readonly small?: boolean | undefined;
   /** ZSTD level; default 1. */
   readonly compressionLevel?: number | undefined;
   /** 16 bytes each; a random session id and an all-zero run id by default. */

@@ -27,6 +27,7 @@ import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
 import type { SegmentStore } from './segment-store.js';
+import { expandSmall } from './small.js';
 import { SnapshotCollector } from './snapshots.js';
 import { StringLog } from './string-log.js';
 import type { Summarizer } from './summarizer.js';
@@ -55,7 +56,8 @@ export interface WriterStart {
 
 export class RecordWriter {
   /** Creates the file; header and preamble are durable when it resolves. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
-  static async create(options: WriterOptions): Promise<RecordWriter> {
+  static async create(asked: WriterOptions): Promise<RecordWriter> {
+    const options = expandSmall(asked);
     const layout = stateLayout(options.schema, options.maxStateBytes);
     const state = new StorageState(layout);
     if (options.start) state.loadCheckpoint(options.start.checkpoint);

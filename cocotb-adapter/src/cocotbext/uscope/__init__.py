@@ -3,6 +3,7 @@
 from .client import ClientTrace, TraceStats
 from .errors import UscopeError
 from .trace import Trace
+from .transactions import Transactions
 
 __version__ = "0.1.0"
-__all__ = ["ClientTrace", "Trace", "TraceStats", "UscopeError"]
+__all__ = ["ClientTrace", "Trace", "TraceStats", "Transactions", "UscopeError"]

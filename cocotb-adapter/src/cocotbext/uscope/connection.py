@@ -44,8 +44,14 @@ class Connection:
         self._stop = False
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
-        self._socket = self._connect(keys)
-        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self._keys = keys
+        #: Several pings must fit into the patience of a client that was told to have little.
+        self._ping_interval_s = min(PING_INTERVAL_S, timeout_s / 4)
+        #: The socket was replaced since the daemon was heard last.
+        self._replaced = False
+        self._poller = zmq.Poller()
+        self._poller.register(self._wake_read, zmq.POLLIN)
+        self._attach()
         self._thread = threading.Thread(target=self._run, name="uscope", daemon=True)
         self._thread.start()
 
@@ -71,6 +77,21 @@ class Connection:
             detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
             raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
         return socket
+
+    def _attach(self) -> None:
+        self._socket = self._connect(self._keys)
+        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+        self._poller.register(self._socket, zmq.POLLIN)
+        self._poller.register(self._monitor, zmq.POLLIN)
+        self._welcome = False
+        self._said_hello = 0.0
+
+    def _detach(self) -> None:
+        self._poller.unregister(self._socket)
+        self._poller.unregister(self._monitor)
+        self._socket.disable_monitor()
+        self._monitor.close()
+        self._socket.close()
 
     # -- called by traces, with the lock held
 
@@ -104,21 +125,15 @@ class Connection:
             self._stop = True
             self.wake()
         self._thread.join()
-        self._socket.disable_monitor()
-        self._monitor.close()
-        self._socket.close()
+        self._detach()
         os.close(self._wake_read)
         os.close(self._wake_write)
 
     # -- the thread
 
     def _run(self) -> None:
-        poller = zmq.Poller()
-        poller.register(self._socket, zmq.POLLIN)
-        poller.register(self._monitor, zmq.POLLIN)
-        poller.register(self._wake_read, zmq.POLLIN)
         while not self._stop:
-            ready = dict(poller.poll(int(1000 * IDLE_SEND_S)))
+            ready = dict(self._poller.poll(int(1000 * IDLE_SEND_S)))
             with self.lock:
                 if self._wake_read in ready:
                     os.read(self._wake_read, 65536)
@@ -139,6 +154,7 @@ class Connection:
             except zmq.Again:
                 return
             self._heard = time.monotonic()
+            self._replaced = False
             try:
                 self._handle(decode_control(parts[0]))
             except (UscopeError, KeyError, TypeError) as error:
@@ -151,7 +167,7 @@ class Connection:
             self._send(
                 t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=os.getpid(), start=process_start()
             )
-        elif self._welcome and now - self._pinged >= PING_INTERVAL_S and now - self._heard >= PING_INTERVAL_S:
+        elif self._welcome and min(now - self._pinged, now - self._heard) >= self._ping_interval_s:
             self._pinged = now
             self._send(t="ping")
 
@@ -175,6 +191,11 @@ class Connection:
                 UscopeError("BRIDGE_LOST", f"the daemon has not answered for {now - self._heard:.1f} s"),
                 only_opened=not self._welcome,
             )
+        elif self._welcome and not self._replaced and now - self._heard >= self.timeout_s / 2:
+            # A connection can be dead without either side having been told.
+            self._detach()
+            self._attach()
+            self._replaced = True
 
     def _fail_all(self, error: UscopeError, only_opened: bool = False) -> None:
         for trace in self._traces:

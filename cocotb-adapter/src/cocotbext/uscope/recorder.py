@@ -208,7 +208,11 @@ class Recorder:
     def _can_control(self, call: str) -> bool:
         if self._closed and not self._untraced:
             self.reject("OP_HANDLE", f"{call} after close")
-        return not (self._closed or self._untraced)
+        if self._closed or self._untraced:
+            return False
+        if self._time is not None and self._tick() != self._raw_time:
+            self.end_cycle()  # of a time that has passed: what follows belongs to the next
+        return True
 
     def _controls(self) -> Control:
         if self._control is None:

@@ -13,6 +13,7 @@ import {
   TraceBuilder,
 } from '../../../../test/support/build-trace.js';
 import {
+  anyPausedTrace,
   anyTrace,
   bytesOf,
   openBytes,
@@ -50,24 +51,29 @@ async function sliced<T>(
 describe('a slice', () => {
   it('has the items and the states of its range, whatever the trace', async () => {
     await fc.assert(
-      fc.asyncProperty(anyTrace, fc.nat(9000), fc.integer({ min: 1, max: 6000 }), async (random, a, span) => {
-        const trace = await openBytes(bytesOf(random));
-        const from = BigInt(a) % (trace.totalTimePs + 1n);
-        const to = from + BigInt(span);
-        if (trace.segmentCount > 0 && to <= (await trace.segment(0)).timeStartPs) return;
-        await sliced(trace, { from, to }, async (slice) => {
-          expect(slice.isComplete).toBe(true);
-          expect(await wordsOf(slice)).toEqual(await wordsOf(trace, from, to));
-          const first = (await slice.segment(0)).timeStartPs;
-          for (const time of [first, first + 250n, slice.totalTimePs, to - 1n]) {
-            if (time < first || time >= to) continue;
-            expect(await stateInWords(slice, time)).toEqual(await stateInWords(trace, time));
-          }
-          if (random.steps.length > 0 && from > 0n && from > first) {
-            expect(first).toBe(from);
-          }
-        });
-      }),
+      fc.asyncProperty(
+        fc.oneof(anyTrace, anyPausedTrace),
+        fc.nat(9000),
+        fc.integer({ min: 1, max: 6000 }),
+        async (random, a, span) => {
+          const trace = await openBytes(bytesOf(random));
+          const from = BigInt(a) % (trace.totalTimePs + 1n);
+          const to = from + BigInt(span);
+          if (trace.segmentCount > 0 && to <= (await trace.segment(0)).timeStartPs) return;
+          await sliced(trace, { from, to }, async (slice) => {
+            expect(slice.isComplete).toBe(true);
+            expect(await wordsOf(slice)).toEqual(await wordsOf(trace, from, to));
+            const first = (await slice.segment(0)).timeStartPs;
+            for (const time of [first, first + 250n, slice.totalTimePs, to - 1n]) {
+              if (time < first || time >= to) continue;
+              expect(await stateInWords(slice, time)).toEqual(await stateInWords(trace, time));
+            }
+            if (random.steps.length > 0 && from > 0n && from > first) {
+              expect(first).toBe(from);
+            }
+          });
+        },
+      ),
       { numRuns: 25 },
     );
   });

@@ -6,6 +6,7 @@ import type { CompressionName } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { SummarizerFactory, TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/record-batch.js';
+import { smallInterval } from '../../writer/small.js';
 import { FrameCopier, identityMap } from '../stream/frame-copier.js';
 import { FrameStream, ItemStream } from '../stream/item-stream.js';
 import { findOverflow } from '../stream/slot-overflow.js';
@@ -25,6 +26,8 @@ export interface SliceOptions {
   /** Default: that of the trace. */
   readonly checkpointIntervalPs?: bigint | undefined;
   readonly compression?: CompressionName | undefined;
+  /** The smallest file: ZSTD, and half the checkpoints unless `checkpointIntervalPs` is given. */
+  readonly small?: boolean | undefined;
   /** Gathers the summary of the slice. */
   readonly summarizer?: SummarizerFactory | null | undefined;
   /** Called now and then with the part that is done, 0 to 1. */
@@ -88,12 +91,14 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
 
 function writerOptions(trace: Trace, plan: SlicePlan, options: SliceOptions) {
   const { session, config } = trace;
-  const interval = options.checkpointIntervalPs ?? config.checkpointIntervalPs;
+  const inherited = options.small ? smallInterval(config.checkpointIntervalPs) : config.checkpointIntervalPs;
+  const interval = options.checkpointIntervalPs ?? inherited;
   return {
     path: options.path,
     dut: plan.dut,
     checkpointIntervalPs: interval > 0n ? interval : undefined,
     compression: options.compression,
+    small: options.small,
     summarizer: options.summarizer,
     runId: session?.runId,
     coreIndex: session?.coreIndex,

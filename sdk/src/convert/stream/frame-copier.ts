@@ -1,8 +1,8 @@
 /** Copies frames of a trace into records of a writer: ids and string references translated, everything else bit by bit. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, type Schema } from '../../format/types.js';
-import type { RecordBatch } from '../../writer/record-batch.js';
 import type { LoadedSegment } from '../../reader/index.js';
+import type { RecordBatch } from '../../writer/record-batch.js';
 import type { FrameStream } from './item-stream.js';
 import type { FoundSnapshot, SnapshotFinder } from './snapshot-finder.js';
 import { readU32 } from './string-refs.js';

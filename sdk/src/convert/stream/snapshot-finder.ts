@@ -5,7 +5,7 @@
  */
 import type { FrameCursor } from '../../format/frame.js';
 import type { LoadedSegment } from '../../reader/index.js';
-import { StorageState } from '../../state/storage-state.js';
+import type { StorageState } from '../../state/storage-state.js';
 
 const BLOCK_HEADER_BYTES = 8;
 

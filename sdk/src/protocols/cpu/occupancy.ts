@@ -9,6 +9,7 @@ import { Action, SF_BUFFER, SF_SPARSE, type StorageDef } from '../../format/type
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { CatalogueCheckpoints, type CatalogueState } from '../catalogue-checkpoint.js';
 import { OccupancyTrack } from './occupancy-track.js';
 import {
   askedRange,
@@ -92,10 +93,19 @@ export async function occupancy(trace: Trace, options: OccupancyOptions = {}): P
   const from = work.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = work.map(({ range }) => range.to).reduce(later, first.range.to);
   const walk = new OccupancyWalk(work, await stateBefore(trace, from));
+  const checkpoints = work.map(({ def }) => CatalogueCheckpoints.of(trace, def));
   await trace.scan(
     { from, to },
     {
-      segment: ({ header }) => options.progress?.(Number(header.timeStartPs - from) / Number(to - from)),
+      segment: (segment) => {
+        const { timeStartPs } = segment.header;
+        options.progress?.(Number(timeStartPs - from) / Number(to - from));
+        if (timeStartPs < from) return;
+        walk.continueFrom(
+          checkpoints.map((one) => one?.at(segment) ?? null),
+          timeStartPs,
+        );
+      },
       frame: (cursor) => walk.frame(cursor),
       op: (cursor) => walk.op(cursor),
     },
@@ -160,6 +170,24 @@ class OccupancyWalk {
     state.apply(action, storageId, slot, field, lo, hi);
     const after = state.occupied[storageId];
     if (after !== before) this.tracks[index].change(after, this.timeLo, this.timeHi);
+  }
+
+  /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */
+  continueFrom(checkpoints: readonly (CatalogueState | null)[], timePs: bigint): void {
+    const { state } = this;
+    this.trackOf.forEach((index, storageId) => {
+      const checkpoint = index < 0 ? null : checkpoints[index];
+      if (!checkpoint) return;
+      const before = state.occupied[storageId];
+      for (let slot = 0; slot < this.numSlots[storageId]; slot++) {
+        const isTaken = checkpoint.isTaken(slot);
+        if (isTaken === state.slotOccupied(storageId, slot)) continue;
+        state.apply(isTaken ? Action.SET : Action.CLEAR, storageId, slot, 0, 0, 0);
+      }
+      const after = state.occupied[storageId];
+      if (after === before) return;
+      this.tracks[index].change(after, Number(timePs & 0xffff_ffffn), Number(timePs >> 32n));
+    });
   }
 
   finish(): readonly OccupancyTrack[] {

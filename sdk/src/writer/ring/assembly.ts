@@ -7,7 +7,9 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { CursorItem, FrameCursor } from '../../format/frame.js';
+import type { SegmentHeader } from '../../format/segment.js';
 import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
+import { fitSummary, type TraceSummary } from '../../format/tsum.js';
 import type { Action, CompressionName, DutProperties, Schema } from '../../format/types.js';
 import { createCompressor, decompress } from '../compressor.js';
 import { EMPTY_SUMMARY } from '../empty-summary.js';
@@ -17,6 +19,7 @@ import { SegmentList } from '../segment-list.js';
 import type { Summarizer, SummarizerFactory } from '../summarizer.js';
 import { createTraceFile } from '../trace-file.js';
 import type { SpoolEntry, SpooledSegment } from './spooled-segment.js';
+import type { IndexedText } from './string-file.js';
 import { StringRefs } from './string-refs.js';
 
 export interface AssemblySource {
@@ -27,9 +30,12 @@ export interface AssemblySource {
   /** Oldest first, without a gap. */
   readonly segments: readonly SpoolEntry[];
   read(ordinal: number): Promise<SpooledSegment>;
-  /** All strings of the client from the first one on. */
-  strings(): AsyncIterable<Uint8Array>;
+  /** The strings of the client that are known, by rising index. */
+  strings(): AsyncIterable<IndexedText>;
 }
+
+/** Stands for texts that were let go before they were named again. */
+const LET_GO = new TextEncoder().encode('(text no longer kept)');
 
 export interface AssemblyOptions {
   /** Must not exist. */
@@ -44,6 +50,14 @@ export interface AssemblyOptions {
   /** Segments up to this ordinal are durable in the file, which has so many bytes. */
   readonly onWritten?: ((ordinal: number, bytes: number) => void | Promise<void>) | undefined;
 }
+
+/** Bytes that the summary of so many bytes of segments may take. */
+export function summaryBudget(segmentBytes: number): number {
+  return Math.max(MIN_SUMMARY_BYTES, Math.floor(segmentBytes / SUMMARY_SHARE));
+}
+
+const SUMMARY_SHARE = 16;
+const MIN_SUMMARY_BYTES = 4096;
 
 /** Writes the file, finalized and durable; returns its size. */
 export async function assemble(source: AssemblySource, options: AssemblyOptions): Promise<number> {
@@ -107,20 +121,34 @@ interface Texts {
   readonly map: ReadonlyMap<number, number> | null;
 }
 
-/** The strings referred to. A reference that names no string of the client goes on naming none: its number stays, and is beyond the table. */
+/**
+ * The strings referred to. A reference that names no string of the client goes on naming none: its number stays, and is beyond the table. One
+ * to a string that was let go names a text that says so; its number takes the place of the first of these.
+ */
 async function textsOf(source: AssemblySource, refs: StringRefs): Promise<Texts> {
   const strings: Uint8Array[] = [];
   const map = new Map<number, number>();
   if (!refs.any) return { strings, map: null };
-  let index = 0;
+  const used = Uint32Array.from(refs.used).sort();
+  let at = 0;
+  let letGo = -1;
   let isSame = true;
-  for await (const text of source.strings()) {
-    const old = index++;
-    if (!refs.isFixed && !refs.used.has(old)) continue;
-    if (old !== strings.length) isSame = false;
-    map.set(old, strings.length);
+  const putLetGo = (end: number): void => {
+    for (; at < used.length && used[at] < end; at++) {
+      if (map.has(used[at])) continue;
+      isSame &&= letGo < 0 && used[at] === strings.length;
+      if (letGo < 0) letGo = strings.push(LET_GO) - 1;
+      map.set(used[at], letGo);
+    }
+  };
+  for await (const { index, text } of source.strings()) {
+    if (!refs.isFixed && !refs.used.has(index)) continue;
+    putLetGo(index);
+    isSame &&= index === strings.length;
+    map.set(index, strings.length);
     strings.push(text);
   }
+  putLetGo(Number(source.segments[source.segments.length - 1]?.nextString ?? 0n));
   return { strings, map: isSame ? null : map };
 }
 
@@ -164,7 +192,7 @@ class Assembly {
       await this.commit(store);
       return await store.finalize({
         totalTimePs: segments.length > 0 ? this.survey.lastTimePs : 0n,
-        summary: this.survey.summarizer?.finish() ?? EMPTY_SUMMARY,
+        summary: this.summary(),
         numStrings: segments.length > 0 ? this.texts.strings.length : 0,
         lateStrings: [],
         session: { ...session, ring: this.ringInfo() },
@@ -212,6 +240,13 @@ class Assembly {
     return { checkpoint: refs.renumberCheckpoint(segment.checkpoint, map), deltas };
   }
 
+  /** Its cycles count from the start of the run: late in a long one most of it would be of what is gone. */
+  private summary(): TraceSummary {
+    const { summarizer } = this.survey;
+    const kept = this.source.segments.reduce((sum, { bytes }) => sum + bytes, 0);
+    return summarizer ? fitSummary(summarizer.finish(), summaryBudget(kept)) : EMPTY_SUMMARY;
+  }
+
   private ringInfo(): RingInfo {
     const { segments } = this.source;
     const [first] = segments;
@@ -225,10 +260,20 @@ class Assembly {
   }
 }
 
-function rawOf({ compression }: AssemblySource, { deltas, header }: SpooledSegment): Promise<Uint8Array> {
+/** Of a segment in a file of its own, or on its way there. */
+export interface SegmentContent {
+  readonly header: Pick<SegmentHeader, 'timeStartPs' | 'deltasRawSize'>;
+  readonly checkpoint: Uint8Array;
+  readonly deltas: Uint8Array;
+}
+
+export function rawOf(
+  { compression }: Pick<AssemblySource, 'compression'>,
+  { deltas, header }: SegmentContent,
+): Promise<Uint8Array> {
   return decompress(compression, deltas, header.deltasRawSize);
 }
 
-function cursorOf({ header }: SpooledSegment, raw: Uint8Array): FrameCursor {
+export function cursorOf({ header }: Pick<SegmentContent, 'header'>, raw: Uint8Array): FrameCursor {
   return new FrameCursor(raw, header.timeStartPs, true);
 }

@@ -42,6 +42,10 @@ export function ordinalOf(name: string): number | null {
 /** Whether the name is one of those above: nothing else in the directory is ours. */
 export function isSpoolName(name: string): boolean {
   return (
-    name === 'header.uscope' || name === 'strings' || name.endsWith('.assembly') || ordinalOf(name) !== null
+    name === 'header.uscope' ||
+    name === 'strings' ||
+    name === 'strings.new' ||
+    name.endsWith('.assembly') ||
+    ordinalOf(name) !== null
   );
 }

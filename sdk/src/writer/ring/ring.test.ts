@@ -216,6 +216,88 @@ describe('a ring', () => {
     expect(ring.firstTimePs).toBeGreaterThan(0n);
   });
 
+  it('makes files no larger than the ring and one segment, however late, and though every text is new', async () => {
+    const maxBytes = 192 * 1024;
+    const spool = join(directory, 'core0.ring');
+    const writer = await createRing(optionsFor(), { maxBytes });
+    const used = (ordinal: number): number => (ordinal % 10 === 9 ? ordinal % 4 : ordinal);
+    const late = 40_000_000_000; // frames: nothing of the summary's beginning is kept
+    const text = (index: number): string => `${index} ${'é'.repeat(40 + (index % 300))}`;
+    let strings = 0;
+    let largest = 0;
+    for (let i = 0; i < 2000; i++) {
+      const batch = new RecordBatch();
+      while (strings <= i) batch.string(strings, new TextEncoder().encode(text(strings++)));
+      batch.begin(BigInt(i + late) * 1000n);
+      const { view, offset } = batch.event(ANNOTATE, 8);
+      view.setUint32(offset, 5, true);
+      view.setUint32(offset + 4, used(i), true);
+      batch.op(Action.ADD, 3, 0, 0, 1, 0);
+      batch.end(2, i);
+      push(writer, batch);
+      if (i % 50 === 49) {
+        await writer.flush();
+        largest = Math.max(largest, diskBytes(spool));
+      }
+    }
+    writer.trigger('here');
+    const { ring } = await writer.close(CLOSED);
+    const segment = 64 * 1024;
+    expect(largest).toBeGreaterThan(maxBytes / 4);
+    expect(largest).toBeLessThanOrEqual(maxBytes + segment);
+    expect(ring.failures).toEqual([]);
+    for (const file of [path, ring.files[0].path]) {
+      expect(statSync(file).size).toBeLessThanOrEqual(maxBytes + segment);
+      const source = await fileSource(file);
+      const { findings } = await verifyTrace(source, { codec: nodeCodec, summarizer: createCpuSummarizer });
+      await source.close?.();
+      expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([]);
+      const trace = await openTraceFile(file);
+      const words = (await wordsOf(trace)).filter((word) => word.includes('annotate'));
+      expect(words.length).toBeGreaterThan(90);
+      words.forEach((word, at) => {
+        expect(word).toContain(` text ${text(used(2000 - words.length + at))}`);
+      });
+      await trace.close();
+    }
+  });
+
+  it('says of a text that was let go, and is named again, that it is', async () => {
+    const maxBytes = 64 * 1024;
+    const writer = await createRing(optionsFor(), { maxBytes });
+    const long = 'x'.repeat(500);
+    for (let i = 0; i < 500; i++) {
+      const batch = new RecordBatch();
+      batch.string(i, new TextEncoder().encode(`${i} ${long}`));
+      batch.begin(BigInt(i) * 20_000n);
+      const { view, offset } = batch.event(ANNOTATE, 8);
+      view.setUint32(offset + 4, i === 499 ? 250 : i, true);
+      batch.end(1, i);
+      push(writer, batch);
+      if (i % 30 === 0) await writer.flush();
+    }
+    await writer.flush();
+    const image = join(directory, 'image.ring');
+    cpSync(join(directory, 'core0.ring'), image, { recursive: true });
+    await writer.close(CLOSED);
+    const saved = join(directory, 'saved.uscope');
+    await recoverSpool(image, saved, createCpuSummarizer);
+    for (const file of [path, saved]) {
+      const source = await fileSource(file);
+      const { findings } = await verifyTrace(source, { codec: nodeCodec, summarizer: createCpuSummarizer });
+      await source.close?.();
+      expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([]);
+      const trace = await openTraceFile(file);
+      const words = await wordsOf(trace);
+      expect(words.at(-1)).toBe('9980000 core0/annotate 0 text (text no longer kept)');
+      expect(words.at(-2)).toBe(`9960000 core0/annotate 0 text 498 ${long}`);
+      await trace.close();
+    }
+    const again = await resumeRing(optionsFor({ path: join(directory, 'image.uscope') }), { maxBytes });
+    expect(again).toMatchObject({ nextFrame: 500n, nextString: 500n });
+    await again!.close(CLOSED);
+  });
+
   it('replaces finalized files of its name, and sets a spool that was left aside', async () => {
     const first = await createRing(optionsFor(), { span: { ps: 1n } });
     push(first, annotated(0, 0));

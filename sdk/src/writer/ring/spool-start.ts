@@ -27,8 +27,10 @@ import { RingWriter } from './ring-writer.js';
 import { Spool, type SpoolTrace, spanOf } from './spool.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { makeDirectory, removeSpool, SpoolFiles, syncDirectory } from './spool-files.js';
+import { stringsOf } from './spool-strings.js';
 import { onDisk, type SpooledSegment } from './spooled-segment.js';
 import { StringFile } from './string-file.js';
+import { StringKeeper } from './string-keeper.js';
 import { TriggerScan } from './trigger-scan.js';
 
 /** So many segments fit into a ring at least: else letting one go would leave too little. */
@@ -53,8 +55,9 @@ export async function createRing(options: WriterOptions, ring: RingOptions): Pro
   await makeDirectory(directory);
   const header = await createTraceFile({ ...options, path: headerPath(directory) });
   const files = new SpoolFiles(directory, open);
-  const strings = new StringFile(await open(stringsPath(directory), 'create'));
   const { schema, dut = [], compression = 'lz4' } = options;
+  const file = new StringFile(await open(stringsPath(directory), 'create'));
+  const strings = new StringKeeper(files, file, { schema, compression }, options.maxStateBytes);
   const source = { schema, dut, checkpointIntervalPs: checkpointInterval(options), compression };
   const spool = new Spool(files, strings, traceOf(options.path, header, source), options, ring, {
     entries: [],
@@ -134,7 +137,7 @@ export async function resumeRing(options: WriterOptions, ring: RingOptions): Pro
   if (found === null || !isSame(found.session, options.sessionId)) return null;
   const content = await readSpool(files);
   for (const name of await files.names()) {
-    if (name.endsWith('.assembly')) await files.remove(join(files.directory, name));
+    if (name.endsWith('.assembly') || name.endsWith('.new')) await files.remove(join(files.directory, name));
   }
   for (const ordinal of content.dropped) await files.removeSegment(ordinal);
   return new Continuation(options, ring, files, found, content).start();
@@ -159,7 +162,8 @@ class Continuation {
     const { schema, dut, checkpointIntervalPs } = preamble;
     const compression = compressionOf(header.flags);
     const options = { ...this.options, schema, dut, checkpointIntervalPs, compression };
-    const strings = await this.openStrings();
+    const file = await this.openStrings();
+    const strings = new StringKeeper(this.files, file, { schema, compression }, options.maxStateBytes);
     const state = new StorageState(stateLayout(schema, options.maxStateBytes));
     const lastTimePs = newest && (await replay(state, newest, options));
     const nextFrame = Number(newest?.record.nextFrame ?? 0n);
@@ -183,7 +187,7 @@ class Continuation {
       },
     );
     const scan = new TriggerScan(this.ring.triggers?.(schema) ?? [], nextFrame);
-    if (scan.wantsStrings) await this.addStrings(scan, strings);
+    if (scan.wantsStrings) await this.addStrings(scan, file);
     const writer = new RecordWriter(limited(options, this.ring), {
       store: spool,
       session,
@@ -209,14 +213,8 @@ class Continuation {
 
   private async addStrings(scan: TriggerScan, strings: StringFile): Promise<void> {
     const decoder = new TextDecoder();
-    let index = 0;
-    for await (const text of strings.all()) scan.addString(index++, decoder.decode(text));
-    for (const { ordinal, numStrings, nextString } of this.content.entries) {
-      if (numStrings === 0) continue;
-      let at = Number(nextString) - numStrings;
-      for (const text of (await this.files.readSegment(ordinal)).record.strings)
-        scan.addString(at++, decoder.decode(text));
-    }
+    for await (const { index, text } of stringsOf(this.files, strings, this.content.entries))
+      scan.addString(index, decoder.decode(text));
   }
 
   /** A trigger's file that is there was made before the daemon was killed. */

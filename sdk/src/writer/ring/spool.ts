@@ -10,7 +10,7 @@ import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import type { WriterOptions } from '../options.js';
 import type { FinishedSegment, SegmentStore, TraceEnd } from '../segment-store.js';
-import { type AssemblySource, assemble } from './assembly.js';
+import { type AssemblySource, assemble, summaryBudget } from './assembly.js';
 import { assemblyPath, isSpoolName, triggerPath } from './layout.js';
 import type { RingOptions, Span } from './options.js';
 import { patientOutput } from './patient-output.js';
@@ -19,11 +19,14 @@ import { NO_TRIGGERS, type Trigger, type TriggerState } from './ring-record.js';
 import { publish, removeSpool, type SpoolFiles } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';
 import { encodeSpooled, onDisk, type SpoolEntry } from './spooled-segment.js';
-import type { StringFile } from './string-file.js';
+import type { StringKeeper } from './string-keeper.js';
 
 const MIN_GROUP_BYTES = 16 * 1024;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 const GROUPS_PER_RING = 16;
+/** Part of the ring that strings of segments let go may take, and what they may take of the smallest one. */
+const STRINGS_SHARE = 8;
+const MIN_STRING_BYTES = 8 * 1024;
 
 /** What stays the same for all files of a trace. */
 export interface SpoolTrace {
@@ -79,6 +82,8 @@ export class Spool implements SegmentStore {
   private cuts: number;
   private committed: number;
   private liveBytes = 0;
+  /** Of their strings in the string table of a finalized file. */
+  private repeatedBytes = 0;
   private heldBytes = 0;
   private assemblyBytes = 0;
   private peakBytes = 0;
@@ -92,7 +97,7 @@ export class Spool implements SegmentStore {
 
   constructor(
     private readonly files: SpoolFiles,
-    private readonly strings: StringFile,
+    private readonly strings: StringKeeper,
     private readonly trace: SpoolTrace,
     private readonly options: WriterOptions,
     private readonly ring: RingOptions,
@@ -106,6 +111,7 @@ export class Spool implements SegmentStore {
     const [first] = this.live;
     this.expiredFrames = first ? first.nextFrame - BigInt(first.numFrames) : 0n;
     this.liveBytes = this.live.reduce((sum, { bytes }) => sum + bytes, 0);
+    this.repeatedBytes = this.live.reduce((sum, { stringBytes }) => sum + stringBytes, 0);
     this.measure();
   }
 
@@ -176,6 +182,7 @@ export class Spool implements SegmentStore {
       this.waiting.splice(0, batch.length);
       this.live.push(...batch);
       this.liveBytes += batch.reduce((sum, { bytes }) => sum + bytes, 0);
+      this.repeatedBytes += batch.reduce((sum, { stringBytes }) => sum + stringBytes, 0);
       this.committed = batch[batch.length - 1].ordinal + 1;
       this.startDue();
       await this.letGo();
@@ -226,9 +233,13 @@ export class Spool implements SegmentStore {
     return this.keptBytes + this.heldBytes + this.assemblyBytes;
   }
 
-  /** What the bound is about. */
   private get keptBytes(): number {
     return this.liveBytes + onDisk(this.strings.size) + onDisk(this.trace.headerBytes);
+  }
+
+  /** What the bound is about: the file that would be made of it has string table and summary besides. */
+  private get fileBytes(): number {
+    return this.keptBytes + this.repeatedBytes + this.strings.size + summaryBudget(this.liveBytes);
   }
 
   private measure(more = 0): void {
@@ -237,7 +248,7 @@ export class Spool implements SegmentStore {
 
   private exceeds(more = 0): boolean {
     const { maxBytes } = this.ring;
-    return maxBytes !== undefined && this.keptBytes + more > maxBytes;
+    return maxBytes !== undefined && this.fileBytes + more > maxBytes;
   }
 
   private async letGo(): Promise<void> {
@@ -248,13 +259,24 @@ export class Spool implements SegmentStore {
         await this.strings.append(Number(record.nextString) - record.strings.length, record.strings);
       }
       this.live.shift();
+      this.strings.forget(oldest.ordinal);
       this.liveBytes -= oldest.bytes;
+      this.repeatedBytes -= oldest.stringBytes;
       this.expiredFrames = oldest.nextFrame;
       if (this.isWanted(oldest)) {
         this.held.push(oldest);
         this.heldBytes += oldest.bytes;
       } else await this.files.removeSegment(oldest.ordinal);
+      await this.letStringsGo();
     }
+  }
+
+  /** Not while files are made, which read them. */
+  private async letStringsGo(): Promise<void> {
+    const budget = Math.max(MIN_STRING_BYTES, (this.ring.maxBytes ?? 4 * this.liveBytes) / STRINGS_SHARE);
+    if (this.running || !this.strings.isDue(budget)) return;
+    const waiting = this.waiting.map(({ segment }) => segment);
+    await this.strings.compact(this.live, waiting, budget);
   }
 
   /** The segments behind the oldest alone reach back far enough. */
@@ -291,6 +313,7 @@ export class Spool implements SegmentStore {
   }
 
   private async runJobs(): Promise<void> {
+    await this.strings.settled();
     for (let job = this.jobs[0]; job; job = this.jobs[0]) {
       await this.carryOut(job);
       this.jobs.shift();
@@ -333,9 +356,8 @@ export class Spool implements SegmentStore {
 
   private async labelOf({ label }: Trigger, segments: readonly SpoolEntry[]): Promise<string> {
     if (typeof label === 'string') return label;
-    let index = 0;
-    for await (const text of stringsOf(this.files, this.strings, segments))
-      if (index++ === label) return new TextDecoder().decode(text);
+    for await (const { index, text } of stringsOf(this.files, this.strings, segments))
+      if (index === label) return new TextDecoder().decode(text);
     return `#${label}`;
   }
 

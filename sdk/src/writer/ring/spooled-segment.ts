@@ -28,6 +28,8 @@ export interface SpoolEntry {
   readonly nextFrame: bigint;
   readonly nextString: bigint;
   readonly numStrings: number;
+  /** What its strings take once more in a finalized file, whose string table repeats them. */
+  readonly stringBytes: number;
 }
 
 export interface SpooledSegment {
@@ -36,6 +38,12 @@ export interface SpooledSegment {
   readonly deltas: Uint8Array;
   readonly record: CommitRecord;
   readonly ring: RingRecord;
+}
+
+const TABLE_ENTRY_BYTES = 8;
+
+function tableBytes(strings: readonly Uint8Array[]): number {
+  return strings.reduce((sum, { length }) => sum + TABLE_ENTRY_BYTES + length + 1, 0);
 }
 
 export const onDisk = (bytes: number): number => Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
@@ -59,6 +67,7 @@ export function encodeSpooled(
       nextFrame,
       nextString,
       numStrings: strings.length,
+      stringBytes: tableBytes(strings),
     },
   };
 }
@@ -99,5 +108,6 @@ export function entryOf({ header, record, ring }: SpooledSegment, size: number):
     nextFrame: record.nextFrame,
     nextString: record.nextString,
     numStrings: record.strings.length,
+    stringBytes: tableBytes(record.strings),
   };
 }

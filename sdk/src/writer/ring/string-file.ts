@@ -1,6 +1,6 @@
 /**
  * Strings of segments that are gone: any later item may name them. They are appended, and durable, before their segment is unlinked. The
- * file is a row of groups:
+ * file is a row of groups, their indices rising; what is left out between two groups was let go:
  *
  *   0 u32 magic "uSTR"   4 u32 size, padding included   8 u32 CRC-32 of the group, with this field taken as 0   12 u32 number of strings
  *  16 u64 index of the first string   24 per string: u32 length, bytes; zeros up to a multiple of 8
@@ -16,11 +16,19 @@ const CRC_OFFSET = 8;
 /** A group is smaller: what claims more is damage. */
 const MAX_GROUP_BYTES = 1024 * 1024 + 2 * MAX_STRING_BYTES;
 
+export interface IndexedText {
+  readonly index: number;
+  readonly text: Uint8Array;
+}
+
+/** What a text takes in the file. */
+export const textBytes = (text: Uint8Array): number => 4 + text.length;
+
 export class StringFile {
   /** Bytes of the whole groups in it. */
   size = 0;
-  /** Number of strings in it: from index 0 on. */
-  count = 0;
+  /** Strings from this index on have not been in it. */
+  end = 0;
 
   constructor(private readonly file: OutputFile) {}
 
@@ -34,37 +42,55 @@ export class StringFile {
   /** As `open`, without touching the file. */
   static async read(file: OutputFile): Promise<StringFile> {
     const strings = new StringFile(file);
-    for await (const group of strings.groups(await file.size())) strings.count += group.length;
+    for await (const _ of strings.groups(await file.size()));
     return strings;
   }
 
   /** Appends strings that begin at index `first`; those already there are left out. Durable when it resolves. */
   async append(first: number, strings: readonly Uint8Array[]): Promise<void> {
-    const rest = strings.slice(Math.max(0, this.count - first));
-    if (rest.length === 0) return;
-    let [at, index] = [this.size, this.count];
-    for (let done = 0; done < rest.length; ) {
-      const end = groupEnd(rest, done);
-      const group = encodeGroup(index, rest.slice(done, end));
+    const known = Math.max(0, this.end - first);
+    await this.appendIndexed(strings.slice(known).map((text, i) => ({ index: first + known + i, text })));
+  }
+
+  /** As `append`, of strings with rising indices, not below `end`. */
+  async appendIndexed(strings: readonly IndexedText[]): Promise<void> {
+    if (strings.length === 0) return;
+    let [at, next] = [this.size, this.end];
+    for (let done = 0; done < strings.length; ) {
+      const end = groupEnd(strings, done);
+      const texts = strings.slice(done, end).map(({ text }) => text);
+      const group = encodeGroup(strings[done].index, texts);
       await this.file.write([group], at);
       at += group.length;
-      index += end - done;
+      next = strings[end - 1].index + 1;
       done = end;
     }
     await this.file.sync();
-    [this.size, this.count] = [at, index];
+    [this.size, this.end] = [at, next];
+  }
+
+  /** Strings below `end` that are not in the file were let go. */
+  async endAt(end: number): Promise<void> {
+    if (end <= this.end) return;
+    const group = encodeGroup(end, []);
+    await this.file.write([group], this.size);
+    await this.file.sync();
+    this.size += group.length;
+    this.end = end;
   }
 
   /** All strings, in order. */
-  async *all(): AsyncGenerator<Uint8Array> {
-    for await (const group of this.groups(this.size, false)) yield* group;
+  async *all(): AsyncGenerator<IndexedText> {
+    for await (const { first, texts } of this.groups(this.size, false)) {
+      for (const [i, text] of texts.entries()) yield { index: first + i, text };
+    }
   }
 
   close(): Promise<void> {
     return this.file.close();
   }
 
-  private async *groups(end: number, grow = true): AsyncGenerator<readonly Uint8Array[]> {
+  private async *groups(end: number, grow = true): AsyncGenerator<Group> {
     let index = 0;
     for (let at = 0; at + HEADER_BYTES <= end; ) {
       const head = new ByteReader(await this.file.read(at, HEADER_BYTES));
@@ -74,17 +100,26 @@ export class StringFile {
       const group = decodeGroup(await this.file.read(at, size), index);
       if (group === null) return;
       at += size;
-      index += group.length;
-      if (grow) this.size = at;
+      index = group.first + group.texts.length;
+      if (grow) [this.size, this.end] = [at, index];
       yield group;
     }
   }
 }
 
-function groupEnd(strings: readonly Uint8Array[], start: number): number {
+interface Group {
+  readonly first: number;
+  readonly texts: readonly Uint8Array[];
+}
+
+/** A group has no gaps. */
+function groupEnd(strings: readonly IndexedText[], start: number): number {
   let bytes = 0;
   let end = start;
-  while (end < strings.length && bytes < 1024 * 1024) bytes += 4 + strings[end++].length;
+  const { index } = strings[start];
+  while (end < strings.length && bytes < 1024 * 1024 && strings[end].index === index + end - start) {
+    bytes += textBytes(strings[end++].text);
+  }
   return end;
 }
 
@@ -102,15 +137,16 @@ function encodeGroup(first: number, strings: readonly Uint8Array[]): Uint8Array 
   return bytes;
 }
 
-function decodeGroup(bytes: Uint8Array, index: number): Uint8Array[] | null {
+function decodeGroup(bytes: Uint8Array, index: number): Group | null {
   if (bytes.length < HEADER_BYTES) return null;
   const reader = new ByteReader(bytes);
   reader.skip(CRC_OFFSET);
   const crc = reader.u32();
   const count = reader.u32();
-  if (reader.u64() !== BigInt(index) || count * 4 > reader.remaining) return null;
+  const first = Number(reader.u64());
+  if (first < index || count * 4 > reader.remaining) return null;
   const copy = bytes.slice();
   new DataView(copy.buffer).setUint32(CRC_OFFSET, 0, true);
   if (crc32(copy) !== crc) return null;
-  return Array.from({ length: count }, () => reader.bytes(reader.u32()).slice());
+  return { first, texts: Array.from({ length: count }, () => reader.bytes(reader.u32()).slice()) };
 }

@@ -13,6 +13,7 @@ import {
 } from '../../../../../test/support/recorded-run.js';
 import type { Frame } from '../../../format/types.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
+import { occupancy } from '../occupancy.js';
 import { analyzePerformance, type CoreReport } from './index.js';
 
 const born = (id: number) => set(0, id, 0, id);
@@ -71,6 +72,21 @@ describe('the analysis', () => {
   it('counts a slot taken again without a CLEAR as lost', async () => {
     const core = await analyze(traceOf(at(0, born(0)), at(2, set(0, 0, 0, 7)), at(3, clear(0, 0))), {});
     expect(core.instructions).toMatchObject({ fetched: 2, lost: 1, retired: 1, inFlightAtEnd: 0 });
+  });
+
+  it('loses at a disabled scope what was in flight, there and in buffers', async () => {
+    const builder = new TraceBuilder({ schema: modelSchema(), dut })
+      .segment({ frames: [at(0, born(0), born(1)), at(1, clear(0, 1))], end: BigInt(2 * PERIOD_PS) })
+      .segment({ frames: [at(2), at(8)], emptied: [0], end: BigInt(9 * PERIOD_PS) })
+      .segment({ frames: [at(9, born(0))] });
+    const bytes = builder.finalize().bytes;
+    const core = await analyze(bytes, {});
+    expect(core.instructions).toMatchObject({ fetched: 3, lost: 1, retired: 1, inFlightAtEnd: 1 });
+    expect(core.buffers[0]).toMatchObject({ buffer: 'entities', max: 2, histogram: [7, 2, 1] });
+    const trace = await openTrace(memorySource(bytes));
+    const [entities] = await occupancy(trace, { buffers: ['core0/entities'] });
+    expect(entities).toMatchObject({ last: 1, max: 2 });
+    expect(entities.histogram.slice(0, 3)).toEqual([7, 2, 1].map((cycles) => BigInt(cycles * PERIOD_PS)));
   });
 
   it('takes what was flushed and never cleared for gone when its slot is taken again', async () => {

@@ -1,7 +1,7 @@
 /** Performance of the cores of a trace over a range, in one pass over the segments that the range touches. */
 import { UscopeError } from '../../../base/errors.js';
 import type { FrameCursor } from '../../../format/frame.js';
-import type { TimePs, Trace } from '../../../reader/index.js';
+import type { LoadedSegment, TimePs, Trace } from '../../../reader/index.js';
 import { stateBefore } from '../../../reader/queries/state-before.js';
 import { type CpuCore, findCore, findCores, requirePeriod } from '../cores.js';
 import { segmentToBeginWith } from '../history.js';
@@ -63,7 +63,7 @@ export async function analyzePerformance(
     const period = requirePeriod(core);
     const window = windows.get(period) ?? new CycleWindow(period, from, to, points);
     windows.set(period, window);
-    return new CoreAnalysis(core, window, before, {
+    return new CoreAnalysis(trace, core, window, before, {
       interleaved: trace.isInterleaved,
       strictSlots: trace.session !== null,
       adoptsStrangers: first > 0,
@@ -139,8 +139,7 @@ async function pass(
         for (const window of windows) window.advance(cursor);
         if (hasBegun) for (const pipeline of pipelines) pipeline.frame();
         if (!begun) return;
-        for (const { pipeline, checkpoints } of analyses)
-          if (checkpoints) pipeline?.continueFrom(checkpoints.at(begun));
+        for (const analysis of analyses) analysis.continueFrom(begun);
         begun = null;
       },
       op: (cursor: FrameCursor) => {

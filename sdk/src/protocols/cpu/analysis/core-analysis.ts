@@ -1,6 +1,8 @@
 /** Everything that is measured of one core, fed by one scan over the trace. */
 import type { FrameCursor } from '../../../format/frame.js';
+import type { LoadedSegment, Trace } from '../../../reader/index.js';
 import type { StorageState } from '../../../state/storage-state.js';
+import { CatalogueCheckpoints } from '../../catalogue-checkpoint.js';
 import type { CpuCore } from '../cores.js';
 import { CounterStats } from './counter-stats.js';
 import { FlushStats } from './flush-stats.js';
@@ -26,6 +28,8 @@ export type Handler = (cursor: FrameCursor) => void;
 
 export class CoreAnalysis {
   readonly pipeline: PipelineStats | null;
+  /** Of the pipeline and the buffers, in this order. */
+  private readonly checkpoints: readonly (CatalogueCheckpoints | null)[];
   private readonly stalls: StallStats | null;
   /** Of a core whose trace follows no instructions. */
   private readonly looseFlushes: FlushStats;
@@ -34,6 +38,7 @@ export class CoreAnalysis {
 
   /** @param before state in front of the range */
   constructor(
+    trace: Trace,
     readonly core: CpuCore,
     readonly window: CycleWindow,
     before: StorageState,
@@ -44,7 +49,18 @@ export class CoreAnalysis {
     this.stalls = stall ? new StallStats(stall, window) : null;
     this.looseFlushes = new FlushStats(core.events.get('flush'), window);
     this.buffers = core.buffers.map((def) => new BufferStats(def, window, before));
+    const catalogues = [...(core.entities && this.pipeline ? [core.entities.def] : []), ...core.buffers];
+    this.checkpoints = catalogues.map((def) => CatalogueCheckpoints.of(trace, def));
     this.counters = core.counters.map((def) => new CounterStats(def, window, before));
+  }
+
+  /** In the first frame of a segment: storages may have been replaced by snapshots. */
+  continueFrom(segment: LoadedSegment): void {
+    const followers = [...(this.pipeline ? [this.pipeline] : []), ...this.buffers];
+    followers.forEach((follower, index) => {
+      const checkpoints = this.checkpoints[index];
+      if (checkpoints) follower.continueFrom(checkpoints.at(segment));
+    });
   }
 
   /** By storage id and event type. */

@@ -2,6 +2,7 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
+import type { CatalogueState } from '../../catalogue-checkpoint.js';
 import type { BufferFigures } from './report.js';
 import type { CycleWindow } from './window.js';
 
@@ -101,9 +102,18 @@ export class BufferStats {
     }
   }
 
+  /** In the first frame of a segment: the buffer may have been replaced by a snapshot. */
+  continueFrom(state: CatalogueState): void {
+    if (!this.window.inRange) return;
+    for (let slot = 0; slot < this.occupied.length; slot++) this.take(slot, state.isTaken(slot) ? 1 : 0);
+  }
+
   op({ action, slot }: FrameCursor): void {
     if (!this.window.inRange || action === Action.PROP_SET || slot >= this.occupied.length) return;
-    const after = action === Action.CLEAR ? 0 : 1;
+    this.take(slot, action === Action.CLEAR ? 0 : 1);
+  }
+
+  private take(slot: number, after: 0 | 1): void {
     if (this.occupied[slot] === after) return;
     this.occupied[slot] = after;
     this.meter.change(after === 1 ? 1 : -1);

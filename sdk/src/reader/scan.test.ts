@@ -1,0 +1,139 @@
+/** The fast walk over a segment's items against the plain one, item by item, on sound and on damaged frames. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { encodeFrames, type Frame, FrameCursor, type Item } from '../format/index.js';
+import { parseSchema } from '../schema/index.js';
+import { SchemaChecks, SegmentScan, scanRange } from './scan.js';
+import type { LoadedSegment } from './segment-loader.js';
+import { Warnings } from './warnings.js';
+
+const { schema } = parseSchema(`
+uscope: 1
+dut: {dut_name: t}
+clocks: {clk: 1000}
+scopes:
+  top:
+    clock: clk
+    storages:
+      wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32}}
+      buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}
+    events:
+      one: {value: u32}
+      text: {id: u32, kind: u8}
+`);
+
+const op = fc.record({
+  kind: fc.constant('op' as const),
+  action: fc.integer({ min: 1, max: 4 }),
+  storageId: fc.integer({ min: 0, max: 1 }),
+  // beyond the ends too: the checks must say the same
+  slot: fc.oneof(fc.nat(3), fc.nat(310)),
+  field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(2) }),
+  value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })),
+});
+const event = fc.nat(1).chain((eventType) =>
+  fc.uint8Array({ minLength: 4 + eventType, maxLength: 4 + eventType }).map((payload) => ({
+    kind: 'event' as const,
+    eventTypeId: eventType,
+    payload,
+  })),
+);
+const frames = fc.array(
+  fc.record({ step: fc.nat(2000), items: fc.array(fc.oneof(op, event), { maxLength: 8 }) }),
+  { maxLength: 12 },
+);
+
+function encode(drawn: readonly { step: number; items: readonly unknown[] }[]): Uint8Array {
+  let timePs = 0n;
+  const all = drawn.map(({ step, items }): Frame => {
+    timePs += BigInt(step);
+    return { timePs, items: items as Item[] };
+  });
+  return encodeFrames(all, 0n);
+}
+
+const described = (c: FrameCursor): string =>
+  [c.timePs, c.kind, c.itemOffset, ...(c.kind === 1 ? [c.action, c.storageId, c.slot, c.field, c.value] : [])]
+    .concat(c.kind === 2 ? [c.eventType, c.payloadOffset, c.payloadSize] : [])
+    .join(' ');
+
+/** What a walk over the deltas sees, its error and warnings included. */
+function walk(
+  deltas: Uint8Array,
+  numFrames: number,
+  visits: boolean,
+  range: [bigint, bigint | null],
+): string[] {
+  const warnings = new Warnings();
+  const scan = new SegmentScan(scanRange(...range), new SchemaChecks(schema, false, warnings));
+  const header = { numFrames };
+  scan.begin({ header, offset: 64, cursor: () => new FrameCursor(deltas, 0n, true) } as LoadedSegment);
+  const seen: string[] = [];
+  try {
+    const cursor = (scan as unknown as { cursor: FrameCursor }).cursor;
+    const take = (at: FrameCursor) => void seen.push(described(at));
+    if (visits) scan.visit({ frame: take, op: take, event: take });
+    else while (scan.next()) take(cursor);
+  } catch (error) {
+    seen.push(String(error));
+  }
+  return [...seen, ...warnings.list.map((warning) => JSON.stringify(warning))];
+}
+
+describe('visiting a segment', () => {
+  const range = fc.tuple(fc.bigInt({ min: 0n, max: 6000n }), fc.option(fc.bigInt({ min: 0n, max: 12_000n })));
+
+  it('sees what the plain walk sees', () => {
+    fc.assert(
+      fc.property(frames, range, (drawn, between) => {
+        const deltas = encode(drawn);
+        expect(walk(deltas, drawn.length, true, between)).toEqual(walk(deltas, drawn.length, false, between));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('fails where and as the plain walk fails, wherever bytes are damaged or cut', () => {
+    const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
+    fc.assert(
+      fc.property(frames, damage, fc.nat(), (drawn, changes, cut) => {
+        const whole = encode(drawn);
+        const deltas = whole.slice(0, cut % 3 === 0 ? cut % (whole.length + 1) : whole.length);
+        if (deltas.length > 0) for (const [at, byte] of changes) deltas[at % deltas.length] = byte;
+        expect(walk(deltas, drawn.length, true, [0n, null])).toEqual(
+          walk(deltas, drawn.length, false, [0n, null]),
+        );
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('ends where a visitor says so, and lets its errors through', () => {
+    const items = [0, 1, 2].map((slot) => ({
+      kind: 'op' as const,
+      action: 1 as const,
+      storageId: 0,
+      slot,
+      field: 0,
+      value: 0x1_0000n,
+    }));
+    const deltas = encodeFrames([{ timePs: 5n, items }], 0n);
+    const scan = () => {
+      const one = new SegmentScan(scanRange(0n, null), new SchemaChecks(schema, true, new Warnings()));
+      const header = { numFrames: 1 };
+      one.begin({ header, offset: 0, cursor: () => new FrameCursor(deltas, 0n, true) } as LoadedSegment);
+      return one;
+    };
+    const slots: number[] = [];
+    const first = scan().visit({ op: ({ slot }) => slots.push(slot) < 2 });
+    expect([first, slots]).toEqual([false, [0, 1]]);
+    const theirs = new Error('mine');
+    expect(() =>
+      scan().visit({
+        op() {
+          throw theirs;
+        },
+      }),
+    ).toThrow(theirs);
+  });
+});
