@@ -63,13 +63,6 @@ const SECTIONS = /** @type {const} */ ([
   ],
   ['Build', buildSteps()],
   [
-    'C',
-    [
-      make('C client tests', 'dpi', ['test']),
-      make('inner loop of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
-    ],
-  ],
-  [
     'Demo core',
     [
       make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
@@ -77,6 +70,12 @@ const SECTIONS = /** @type {const} */ ([
     ],
   ],
 ]);
+
+/** Mostly one process at a time each: on two cores they run beside each other. */
+const CLIENTS = [
+  make('C client tests', 'dpi', ['test']),
+  make('inner loop of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
+];
 
 await runScript(async () => {
   const started = performance.now();
@@ -88,8 +87,8 @@ await runScript(async () => {
     console.log(`\n${headline}`);
     for (const step of steps) counts.push(countsFromOutput(await runStep(step)));
   }
-  console.log('\nPython');
-  counts.push(await cocotbTests());
+  console.log('\nC and Python');
+  counts.push(...(await Promise.all([inTurn(CLIENTS), cocotbTests()])));
   console.log('\nTests');
   counts.push(await vitest(process.argv.slice(2)));
 
@@ -101,6 +100,17 @@ await runScript(async () => {
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });
+
+/**
+ * @param {Command[]} steps
+ * @returns {Promise<Counts>}
+ */
+async function inTurn(steps) {
+  /** @type {Counts[]} */
+  const counts = [];
+  for (const step of steps) counts.push(countsFromOutput(await runStep(step)));
+  return total(counts);
+}
 
 /**
  * @param {string[]} args filters and options for vitest
