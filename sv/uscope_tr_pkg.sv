@@ -12,16 +12,10 @@ package uscope_tr_pkg;
     TR_END    = 2
   } tr_phase_t;
 
-  // Handles; 64 bits, because Verilator returns no wider values.
-  typedef struct packed {
-    bit [31:0] stream;
-    bit [31:0] id;
-  } tr_generator_t;
-
-  typedef struct packed {
-    bit [19:0] stream;
-    bit [43:0] id;
-  } tr_tx_t;
+  // Handles: id below, stream above. Not wider than 64 bits, which is all that Verilator returns.
+  typedef bit [63:0] tr_generator_t;
+  // A transaction; 0 is none.
+  typedef bit [63:0] tr_tx_t;
 
   /* verilator lint_off UNUSEDPARAM */
   // What is related to nothing.
@@ -43,8 +37,9 @@ package uscope_tr_pkg;
   localparam bit [63:0] TAG_STREAM = 16;
   localparam bit [63:0] TAG_GENERATOR = 17;
 
-  // Of a handle some calls need the id alone.
+  // Of a handle some calls need the id alone; a package may hold a class of another name.
   /* verilator lint_off UNUSEDSIGNAL */
+  /* verilator lint_off DECLFILENAME */
   class uscope_tr;
     chandle w;
     bit [15:0] ev_dir, ev_begin, ev_end, ev_attr, ev_rel;
@@ -80,18 +75,18 @@ package uscope_tr_pkg;
     // -- transactions
     function tr_tx_t begin_tx(input tr_generator_t gen, input longint unsigned time_ps);
       begun = begun + 1;
-      uscope_event4(w, ev_begin, 64'(begun), 64'(gen.stream), 64'(gen.id), time_ps);
-      return {gen.stream[19:0], begun};
+      uscope_event4(w, ev_begin, 64'(begun), 64'(gen[63:32]), 64'(gen[31:0]), time_ps);
+      return {gen[51:32], begun};
     endfunction
 
     function void end_tx(input tr_tx_t tx, input longint unsigned time_ps);
-      uscope_event2(w, ev_end, 64'(tx.id), time_ps);
+      uscope_event2(w, ev_end, 64'(tx[43:0]), time_ps);
     endfunction
 
     // src is the source, sink what it led to. Either may have ended.
     function void relate(input string name, input tr_tx_t src, input tr_tx_t sink);
-      uscope_event5(w, ev_rel, 64'(uscope_string(w, name)), 64'(src.id), 64'(sink.id), 64'(src.stream),
-                    64'(sink.stream));
+      uscope_event5(w, ev_rel, 64'(uscope_string(w, name)), 64'(src[43:0]), 64'(sink[43:0]), 64'(src[63:44]),
+                    64'(sink[63:44]));
     endfunction
 
     // -- attributes
@@ -149,15 +144,16 @@ package uscope_tr_pkg;
     // The order of the events is that of the attributes: the index is 0.
     function void number(input tr_tx_t tx, input string name, input tr_phase_t phase, input bit [7:0] kind,
                          input bit [63:0] bits);
-      uscope_event7(w, ev_attr, 64'(tx.id), 0, 64'(phase), 64'(uscope_string(w, name)), 64'(kind), bits,
+      uscope_event7(w, ev_attr, 64'(tx[43:0]), 0, 64'(phase), 64'(uscope_string(w, name)), 64'(kind), bits,
                     64'(uscope_string(w, "")));
     endfunction
 
     function void text(input tr_tx_t tx, input string name, input tr_phase_t phase, input bit [7:0] kind,
                        input string value);
-      uscope_event7(w, ev_attr, 64'(tx.id), 0, 64'(phase), 64'(uscope_string(w, name)), 64'(kind), 0,
+      uscope_event7(w, ev_attr, 64'(tx[43:0]), 0, 64'(phase), 64'(uscope_string(w, name)), 64'(kind), 0,
                     64'(uscope_string(w, value)));
     endfunction
   endclass
+  /* verilator lint_on DECLFILENAME */
   /* verilator lint_on UNUSEDSIGNAL */
 endpackage

@@ -6,11 +6,12 @@ module bench_probe (
   import "DPI-C" function void bench_sample(input longint unsigned cycle);
   import "DPI-C" function void bench_report();
 
-  // Reading the machine's clocks takes about as long as a cycle, hence not in every one.
+  // Reading the machine's clocks takes about as long as a cycle, hence not in every one. Nor in the first: the trace is opened
+  // after it, in reset.
   longint unsigned cycle = 0;
   always_ff @(posedge clk_i) begin
     cycle <= cycle + 64'd1;
-    if (cycle[9:0] == 10'd0) bench_sample(cycle);
+    if (cycle[9:0] == 10'd1023) bench_sample(cycle);
   end
   final bench_report();
 

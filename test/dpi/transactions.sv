@@ -37,7 +37,7 @@ module top (
       tr.record_bool(current, "burst", count[0], TR_BEGIN);
       phase = tr.begin_tx(phase_gen, now);
       tr.relate("addr_phase", current, phase);
-      if (former.id != 0) tr.relate("next", former, current);
+      if (former != TR_NONE) tr.relate("next", former, current);
       tr.record_int(current, "offset", -$signed(count));
       tr.record_real(current, "load", real'(count) * 0.25);
       tr.record_enum(current, "state", count[1] ? "SHARED" : "OWNED");
@@ -47,7 +47,7 @@ module top (
       count = count + 1;
     end else if (now >= 4000) begin
       tr.end_tx(phase, now);
-      if (former.id != 0) begin
+      if (former != TR_NONE) begin
         tr.record_string(former, "result", count[0] ? "ok" : "", TR_END);
         tr.record_time(former, "took", 3000, TR_END);
         tr.end_tx(former, now);

@@ -99,7 +99,7 @@ export class FluxCursor {
 
   /** Bytes of the file; they must not change while they are walked. `base` is their offset in it. */
   feed(bytes: Uint8Array, base: number): void {
-    this.bytes = bytes;
+    this.bytes = plain(bytes);
     this.base = base;
     this.ahead = 0;
     this.end = bytes.length;
@@ -484,7 +484,7 @@ export class FluxCursor {
 
   private push(bytes: Uint8Array): void {
     this.outer.push({ bytes: this.bytes, end: this.end, base: this.base, at: this.ahead });
-    this.bytes = bytes;
+    this.bytes = plain(bytes);
     this.end = bytes.length;
     this.ahead = 0;
     this.depth++;
@@ -501,6 +501,13 @@ export class FluxCursor {
 }
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Slices of a Buffer are views, those of a plain array copies. */
+function plain(bytes: Uint8Array): Uint8Array {
+  return bytes.constructor === Uint8Array
+    ? bytes
+    : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
 
 function isMagic(bytes: Uint8Array, at: number): boolean {
   return MAGIC.every((byte, index) => bytes[at + index] === byte);

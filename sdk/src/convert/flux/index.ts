@@ -5,6 +5,7 @@ export { decodeEntry } from './decode.js';
 export { decompressFastLz } from './fastlz.js';
 export { FluxGroup, FluxTrace } from './groups.js';
 export { listEntry } from './listing.js';
+export type { FluxOutput, RingShape } from './outputs.js';
 export { type ByteSource, FluxFile, type FluxReadOptions, FluxStream } from './reader.js';
 export {
   BlockMode,
@@ -29,3 +30,4 @@ export {
   membersOf,
   memberValue,
 } from './values.js';
+export { type FluxHead, FluxTraceWriter, FluxWriter, type FluxWriterOptions } from './writer.js';

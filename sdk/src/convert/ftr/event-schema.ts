@@ -133,9 +133,9 @@ export function planNames(declarations: readonly Declaration[]): NamePlan {
   for (const entry of declarations) {
     const wanted = cleanName(shownText(entry.name), entry.kind);
     if (entry.kind === 'stream') {
+      const isFull = definitions + SCOPE_BYTES > DEFINITION_BYTES || names + wanted.length > NAME_BYTES;
+      if (isFull || ofStream.has(entry.id)) continue;
       const name = unique(wanted, taken);
-      if (ofStream.has(entry.id) || definitions + SCOPE_BYTES > DEFINITION_BYTES || names + name.length > NAME_BYTES)
-        continue;
       definitions += SCOPE_BYTES;
       names += name.length + 1;
       taken.add(name);
@@ -145,9 +145,9 @@ export function planNames(declarations: readonly Declaration[]): NamePlan {
     }
     const stream = ofStream.get(entry.stream);
     if (!stream || known.has(entry.id)) continue;
-    const event = unique(wanted, stream.taken);
-    const size = 2 * event.length + END_SUFFIX.length + 2;
+    const size = 2 * wanted.length + 16;
     if (definitions + GENERATOR_BYTES > DEFINITION_BYTES || names + size > NAME_BYTES) continue;
+    const event = unique(wanted, stream.taken);
     definitions += GENERATOR_BYTES;
     names += size;
     known.add(entry.id);
@@ -187,7 +187,13 @@ export function buildEventSchema(
   const plan = planNames(declarations);
   const scopes: ScopeDef[] = [{ name: 'root', scopeId: 0, parentId: NO_ID, protocol: null, clockId: 0 }];
   for (const { name } of plan.scopes)
-    scopes.push({ name, scopeId: scopes.length, parentId: 0, protocol: STREAM_PROTOCOL, clockId: INHERIT_CLOCK });
+    scopes.push({
+      name,
+      scopeId: scopes.length,
+      parentId: 0,
+      protocol: STREAM_PROTOCOL,
+      clockId: INHERIT_CLOCK,
+    });
   const events: EventDef[] = [];
   const define = (name: string, scopeId: number, fields: FieldSpec): number => {
     events.push({ name, eventTypeId: events.length, scopeId, fields: fields.map(fieldOf) });
@@ -206,7 +212,8 @@ export function buildEventSchema(
   return { schema, dut: dutOf(info, unit), plan, root, ofGenerator };
 }
 
-const numbered = (names: readonly string[]): EnumDef['values'] => names.map((name, value) => ({ value, name }));
+const numbered = (names: readonly string[]): EnumDef['values'] =>
+  names.map((name, value) => ({ value, name }));
 const ENUMS: readonly EnumDef[] = [
   { name: PHASE_ENUM, values: numbered(PHASE_NAMES) },
   { name: TYPE_ENUM, values: numbered(TYPE_NAMES) },

@@ -13,7 +13,7 @@ import type {
   FtrText,
   FtrTransaction,
 } from './types.js';
-import { missingText, typeOf, valueOf } from './values.js';
+import { attributeValue, missingText, typeOf } from './values.js';
 
 /** Streams and generators together. */
 const MAX_DECLARATIONS = 1 << 20;
@@ -96,7 +96,13 @@ export class FtrModel {
         phase: cursor.phases[i] as FtrPhase,
         name: this.text(cursor.names[i]),
         type: typeOf(cursor.types[i]),
-        value: valueOf(this.dictionary, cursor.types[i], cursor.forms[i], cursor.los[i], cursor.his[i]),
+        value: attributeValue(
+          this.dictionary,
+          cursor.types[i],
+          cursor.forms[i],
+          cursor.los[i],
+          cursor.his[i],
+        ),
       });
     }
     return { id, stream, generator, start, end, attributes };

@@ -152,7 +152,7 @@ export class ExternalSorter {
   }
 }
 
-function grown(old: Uint32Array, least: number): Uint32Array {
+function grown(old: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
   const wider = new Uint32Array(Math.max(least, old.length * 2));
   wider.set(old);
   return wider;

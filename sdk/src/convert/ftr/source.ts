@@ -35,8 +35,10 @@ export class SourceWindow {
 
 /** Sources may give less than was asked before their end. */
 async function readWhole(source: ByteSource, offset: number, length: number): Promise<Uint8Array> {
-  const first = await source.read(offset, length);
-  if (first.length >= length || first.length === 0) return first.subarray(0, length);
+  const bytes = await source.read(offset, length);
+  // No Buffer, whose `slice` does not copy.
+  const first = new Uint8Array(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, length));
+  if (first.length >= length || first.length === 0) return first;
   const pieces = [first];
   let there = first.length;
   while (there < length) {

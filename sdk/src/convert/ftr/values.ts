@@ -70,7 +70,7 @@ export function valueOfBits(type: FtrType, bits: bigint): boolean | bigint | num
 const bitsOf = new Bits();
 
 /** The value of an attribute as a cursor gives it; a text that is missing is told as `#12`. */
-export function valueOf(
+export function attributeValue(
   dictionary: Dictionary,
   type: number,
   form: number,

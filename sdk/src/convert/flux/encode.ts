@@ -1,0 +1,90 @@
+/** Entries to bytes, by their layout. */
+import { UscopeError } from '../../base/errors.js';
+import { LAYOUT } from './layout.js';
+import { bigIntToSint } from './numbers.js';
+import { type FluxBuffer, putPInt } from './outputs.js';
+import { type FluxEntry, type FluxMember, MAGIC, TAG_NAMES, VERSION } from './types.js';
+import { memberBytes } from './values.js';
+
+const encoder = new TextEncoder();
+const NUMBER_BYTES = 10;
+
+/** Appends an entry other than a sample, in version 6. @throws UscopeError CONVERT_SOURCE for a value that has no place in it */
+export function encodeEntry(buffer: FluxBuffer, entry: FluxEntry, maxBytes: number): void {
+  const layout = LAYOUT[entry.tag];
+  if (!layout)
+    throw new UscopeError('CONVERT_SOURCE', `${TAG_NAMES.get(entry.tag)} is not written as an entry`);
+  const parts: Uint8Array[] = [];
+  let size = 2;
+  const fields = entry as unknown as Record<string, unknown>;
+  for (const { name, kind } of layout) {
+    const part = partOf(name, kind, fields[name]);
+    parts.push(part);
+    size += part.length;
+  }
+  if (size > maxBytes) {
+    throw new UscopeError(
+      'CONVERT_SOURCE',
+      `${TAG_NAMES.get(entry.tag)} would have ${size} bytes; ${maxBytes} are the most`,
+    );
+  }
+  buffer.room(size);
+  const { bytes } = buffer;
+  let at = buffer.at;
+  bytes[at++] = 0;
+  bytes[at++] = entry.tag;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  buffer.commit(at);
+}
+
+function partOf(name: string, kind: string, value: unknown): Uint8Array {
+  switch (kind) {
+    case 'magic':
+      return MAGIC.subarray(2);
+    case 'u8':
+      return Uint8Array.of(name === 'version' ? VERSION : number(name, value as number, 0xff));
+    case 'id':
+      return pint(number(name, value as number, 0xffff_ffff));
+    case 'pint':
+      return wide(value as bigint);
+    case 'members': {
+      const members = value as readonly FluxMember[];
+      return joined(pint(members.length), memberBytes(members));
+    }
+    default: {
+      const bytes = kind === 'text' ? encoder.encode(value as string) : bigIntToSint(value as bigint);
+      return joined(pint(bytes.length), bytes);
+    }
+  }
+}
+
+function number(name: string, value: number, max: number): number {
+  if (Number.isInteger(value) && value >= 0 && value <= max) return value;
+  throw new UscopeError('CONVERT_SOURCE', `${name} of ${value}; ${max} is the highest`);
+}
+
+function pint(value: number): Uint8Array {
+  const bytes = new Uint8Array(NUMBER_BYTES);
+  return bytes.subarray(0, putPInt(bytes, 0, value));
+}
+
+function wide(value: bigint): Uint8Array {
+  const bytes: number[] = [];
+  let rest = BigInt.asUintN(64, value);
+  while (rest >= 0x80n) {
+    bytes.push(Number(rest & 0x7fn) | 0x80);
+    rest >>= 7n;
+  }
+  bytes.push(Number(rest));
+  return Uint8Array.from(bytes);
+}
+
+function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
+  const all = new Uint8Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}

@@ -1,0 +1,349 @@
+/** Finds the events of transactions in a trace and reads them: back to declarations, transactions and relations. */
+import type { FrameCursor } from '../../format/frame.js';
+import { type EventDef, NO_ID, packedSize, type Schema } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import { textOf } from './dictionary.js';
+import {
+  BYTES_PER_EVENT,
+  END_SUFFIX,
+  PAYLOAD_BYTES,
+  Part,
+  planNames,
+  RECORDING_PROTOCOL,
+  ROOT_EVENTS,
+  ROOT_PREFIX,
+  type RootEvent,
+  STREAM_PROTOCOL,
+} from './event-schema.js';
+import type { Declaration } from './model.js';
+import {
+  type FtrAttribute,
+  type FtrPhase,
+  type FtrRelation,
+  FtrTag,
+  type FtrText,
+  type FtrTransaction,
+  type FtrType,
+  IS_TEXT,
+  PHASE_NAMES,
+  TYPE_NAMES,
+} from './types.js';
+import { valueOfBits } from './values.js';
+
+/** What the events are turned into, in the order of their ends. */
+export interface TransactionSink {
+  declare(declaration: Declaration): void;
+  transaction(transaction: FtrTransaction): void;
+  relation(relation: FtrRelation): void;
+}
+
+/** What was amiss, and not passed on. */
+export interface EventFaults {
+  /** Events of attributes and ends without a begin. */
+  stray: number;
+  /** Transactions without end: it is told as their begin. */
+  unfinished: number;
+  /** Values of enums that have no meaning. */
+  invalid: number;
+}
+
+interface OpenAttribute {
+  readonly idx: number;
+  readonly phase: FtrPhase;
+  name: FtrText;
+  readonly type: FtrType;
+  readonly bits: bigint;
+  text: FtrText;
+}
+
+interface OpenTransaction {
+  readonly id: bigint;
+  readonly stream: bigint;
+  readonly generator: bigint;
+  readonly start: bigint;
+  readonly attributes: OpenAttribute[];
+  /** Begun before under the same id, and not ended. */
+  readonly outer: OpenTransaction | undefined;
+}
+
+type Texts = { name: FtrText; value: FtrText };
+
+/** An event that may be followed by bytes of its texts. */
+interface Waiting {
+  readonly texts: Texts;
+  readonly bytes: [Uint8Array | null, Uint8Array | null];
+  readonly commit: (texts: Texts) => void;
+}
+
+/** Number of bytes of a text that is believed. */
+const MAX_TEXT_BYTES = 256 * 1024 * 1024;
+
+/** Types of the events of a trace that say something of transactions; null where there are none. */
+export function findEvents(trace: Trace): EventTypes | null {
+  const types = new EventTypes(trace.schema);
+  return types.isPresent ? types : null;
+}
+
+export class EventTypes {
+  /** By event type: which root event; undefined for others. */
+  readonly root: (RootEvent | undefined)[] = [];
+  /** By event type: of a scope of a stream. */
+  readonly ofStream: boolean[] = [];
+
+  constructor(readonly schema: Schema) {
+    for (const event of schema.events) {
+      const scope = schema.scopes[event.scopeId];
+      const isRoot = event.scopeId === NO_ID || event.scopeId === 0;
+      const prefix = isRoot ? ROOT_PREFIX : scope?.protocol === RECORDING_PROTOCOL ? '' : null;
+      this.root.push(prefix === null ? undefined : rootEvent(event, prefix));
+      this.ofStream.push(!isRoot && scope?.protocol === STREAM_PROTOCOL && isPair(event));
+    }
+  }
+
+  get isPresent(): boolean {
+    return this.root.includes('dir');
+  }
+}
+
+function rootEvent(event: EventDef, prefix: string): RootEvent | undefined {
+  if (!event.name.startsWith(prefix)) return undefined;
+  const name = event.name.slice(prefix.length) as RootEvent;
+  if (!Object.hasOwn(ROOT_EVENTS, name) || packedSize(event.fields) !== PAYLOAD_BYTES[name]) return undefined;
+  return ROOT_EVENTS[name].every(([field], i) => event.fields[i]?.name === field) ? name : undefined;
+}
+
+function isPair({ fields }: EventDef): boolean {
+  return (
+    fields.length === 2 && fields[0].name === 'tx' && fields[1].name === 't' && packedSize(fields) === 16
+  );
+}
+
+export class EventReader {
+  readonly faults: EventFaults = { stray: 0, unfinished: 0, invalid: 0 };
+  private readonly open = new Map<bigint, OpenTransaction>();
+  private readonly declarations: Declaration[] = [];
+  private readonly generatorStreams = new Map<bigint, bigint>();
+  private waiting: Waiting | null = null;
+  /** By event type, its generator and whether it is an end. Made anew when there are more declarations. */
+  private named = new Map<number, { generator: bigint; isEnd: boolean }>();
+  private namedFor = -1;
+
+  constructor(
+    private readonly types: EventTypes,
+    private readonly text: (index: number) => string,
+    private readonly sink: TransactionSink,
+  ) {}
+
+  /** Transactions that have begun and not ended. */
+  get inFlight(): number {
+    return this.open.size;
+  }
+
+  /** Takes the event at which a cursor stands; false when it says nothing of transactions. */
+  take(cursor: FrameCursor): boolean {
+    const { eventType, payloadSize } = cursor;
+    const root = this.types.root[eventType];
+    if (root === undefined && !this.types.ofStream[eventType]) return false;
+    const view = new DataView(
+      cursor.bytes.buffer,
+      cursor.bytes.byteOffset + cursor.payloadOffset,
+      payloadSize,
+    );
+    if (root === 'bytes') {
+      if (payloadSize === PAYLOAD_BYTES.bytes) this.bytes(view);
+      return true;
+    }
+    this.commit();
+    if (root === undefined) return payloadSize === 16 && this.ofGenerator(eventType, view);
+    if (payloadSize === PAYLOAD_BYTES[root]) this.rootEvent(root, view);
+    return true;
+  }
+
+  /** Passes on what is open. */
+  finish(): void {
+    this.commit();
+    for (const last of this.open.values()) {
+      for (let one: OpenTransaction | undefined = last; one; one = one.outer) {
+        this.faults.unfinished++;
+        this.sink.transaction(completed(one, one.start));
+      }
+    }
+    this.open.clear();
+  }
+
+  private rootEvent(root: Exclude<RootEvent, 'bytes'>, view: DataView): void {
+    const u64 = (at: number): bigint => view.getBigUint64(at, true);
+    switch (root) {
+      case 'dir':
+        this.declaration(view);
+        break;
+      case 'begin':
+        this.begin(u64(0), u64(8), u64(16), u64(24));
+        break;
+      case 'end':
+        this.end(u64(0), u64(8));
+        break;
+      case 'attr':
+        this.attribute(view);
+        break;
+      case 'rel': {
+        const [source, sink, sourceStream, sinkStream] = [u64(4), u64(12), u64(20), u64(28)];
+        this.wait(view.getUint32(0, true), null, ({ name }) =>
+          this.sink.relation({ name, source, sink, sourceStream, sinkStream }),
+        );
+      }
+    }
+  }
+
+  private declaration(view: DataView): void {
+    const tag = view.getUint8(0);
+    const id = view.getBigUint64(1, true);
+    const stream = view.getBigUint64(13, true);
+    if (tag !== FtrTag.STREAM && tag !== FtrTag.GENERATOR) {
+      this.faults.invalid++;
+      return;
+    }
+    this.wait(view.getUint32(9, true), view.getUint32(21, true), ({ name, value }) => {
+      const declaration: Declaration =
+        tag === FtrTag.STREAM
+          ? { kind: 'stream', id, name, streamKind: value }
+          : { kind: 'generator', id, name, stream };
+      this.declarations.push(declaration);
+      if (declaration.kind === 'generator') this.generatorStreams.set(id, stream);
+      this.sink.declare(declaration);
+    });
+  }
+
+  private ofGenerator(eventType: number, view: DataView): boolean {
+    if (this.namedFor !== this.declarations.length) this.nameAgain();
+    const named = this.named.get(eventType);
+    if (!named) return false;
+    const tx = view.getBigUint64(0, true);
+    const t = view.getBigUint64(8, true);
+    if (named.isEnd) this.end(tx, t);
+    else this.begin(tx, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
+    return true;
+  }
+
+  private nameAgain(): void {
+    const { schema } = this.types;
+    const plan = planNames(this.declarations);
+    const byName = new Map(
+      plan.generators.map(({ id, scope, event }) => [`${plan.scopes[scope].name}/${event}`, id] as const),
+    );
+    this.named = new Map();
+    this.namedFor = this.declarations.length;
+    for (const event of schema.events) {
+      if (!this.types.ofStream[event.eventTypeId]) continue;
+      const isEnd = event.name.endsWith(END_SUFFIX);
+      const name = isEnd ? event.name.slice(0, -END_SUFFIX.length) : event.name;
+      const generator = byName.get(`${schema.scopes[event.scopeId].name}/${name}`);
+      if (generator !== undefined) this.named.set(event.eventTypeId, { generator, isEnd });
+    }
+  }
+
+  private begin(id: bigint, stream: bigint, generator: bigint, start: bigint): void {
+    this.open.set(id, { id, stream, generator, start, attributes: [], outer: this.open.get(id) });
+  }
+
+  private attribute(view: DataView): void {
+    const transaction = this.open.get(view.getBigUint64(0, true));
+    const phase = view.getUint8(10);
+    const type = view.getUint8(15);
+    if (!transaction) this.faults.stray++;
+    else if (phase >= PHASE_NAMES.length || type >= TYPE_NAMES.length) this.faults.invalid++;
+    else {
+      const attribute: OpenAttribute = {
+        idx: view.getUint16(8, true),
+        phase: phase as FtrPhase,
+        name: '',
+        type: type as FtrType,
+        bits: view.getBigUint64(16, true),
+        text: '',
+      };
+      transaction.attributes.push(attribute);
+      this.wait(view.getUint32(11, true), IS_TEXT[type] === 1 ? view.getUint32(24, true) : null, (texts) => {
+        attribute.name = texts.name;
+        attribute.text = texts.value;
+      });
+    }
+  }
+
+  private end(id: bigint, t: bigint): void {
+    const transaction = this.open.get(id);
+    if (!transaction) {
+      this.faults.stray++;
+      return;
+    }
+    if (transaction.outer) this.open.set(id, transaction.outer);
+    else this.open.delete(id);
+    this.sink.transaction(completed(transaction, t));
+  }
+
+  private wait(name: number, value: number | null, commit: (texts: Texts) => void): void {
+    const texts = { name: this.text(name), value: value === null ? '' : this.text(value) };
+    this.waiting = { texts, bytes: [null, null], commit };
+  }
+
+  private bytes(view: DataView): void {
+    const part = view.getUint8(0);
+    const size = view.getUint32(1, true);
+    const at = view.getUint32(5, true) * BYTES_PER_EVENT;
+    const { waiting } = this;
+    if (!waiting || part > Part.VALUE || size > MAX_TEXT_BYTES || (at > 0 && at >= size)) {
+      this.faults.invalid++;
+      return;
+    }
+    // The room grows with what is told: a size alone is not believed.
+    let known = waiting.bytes[part] ?? new Uint8Array(0);
+    const end = Math.min(size, at + BYTES_PER_EVENT);
+    if (at > known.length) {
+      this.faults.invalid++;
+      return;
+    }
+    if (end > known.length) known = appended(known, end);
+    for (let i = at; i < end; i++) known[i] = view.getUint8(9 + i - at);
+    waiting.bytes[part] = known;
+  }
+
+  private commit(): void {
+    const { waiting } = this;
+    if (!waiting) return;
+    this.waiting = null;
+    const { texts, bytes, commit } = waiting;
+    if (bytes[0]) texts.name = textOf(bytes[0]);
+    if (bytes[1]) texts.value = textOf(bytes[1]);
+    commit(texts);
+  }
+}
+
+/** Longer by a few bytes, in room that doubles. */
+function appended(bytes: Uint8Array, length: number): Uint8Array {
+  if (length <= bytes.buffer.byteLength) return new Uint8Array(bytes.buffer, 0, length);
+  const grown = new Uint8Array(Math.max(64, length * 2));
+  grown.set(bytes);
+  return grown.subarray(0, length);
+}
+
+function completed(
+  { id, stream, generator, start, attributes }: OpenTransaction,
+  end: bigint,
+): FtrTransaction {
+  const isOrdered = attributes.every((one, i) => i === 0 || attributes[i - 1].idx <= one.idx);
+  const ordered = isOrdered ? attributes : [...attributes].sort((a, b) => a.idx - b.idx);
+  return {
+    id,
+    stream,
+    generator,
+    start,
+    end,
+    attributes: ordered.map(
+      ({ phase, name, type, bits, text }): FtrAttribute => ({
+        phase,
+        name,
+        type,
+        value: IS_TEXT[type] === 1 ? text : valueOfBits(type, bits),
+      }),
+    ),
+  };
+}

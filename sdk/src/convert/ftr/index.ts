@@ -1,0 +1,27 @@
+/** FTR (Fast Transaction Recording): a reader and a writer of recorded transactions. */
+export { CborWriter } from './cbor.js';
+export type { ChunkHead } from './chunk-head.js';
+export { dictionaryEntries, directoryEntries, relationEntries } from './content.js';
+export { Dictionary } from './dictionary.js';
+export { encodeChunk } from './encode.js';
+export { MemoryOutput } from './memory-output.js';
+export { type Declaration, FtrModel } from './model.js';
+export { decodeChunk, FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
+export type { ByteSource } from './source.js';
+export { TransactionCursor } from './transaction-cursor.js';
+export {
+  type FtrAttribute,
+  type FtrChunk,
+  FtrForm,
+  FtrPhase,
+  type FtrRawAttribute,
+  type FtrRawRelation,
+  type FtrRawTransaction,
+  type FtrRelation,
+  type FtrText,
+  type FtrTransaction,
+  FtrType,
+  type FtrValue,
+  MAGIC,
+} from './types.js';
+export { type FtrOutput, FtrWriter, type FtrWriterOptions } from './writer.js';
