@@ -232,7 +232,7 @@ static void answer_open(struct fake_daemon *d, const struct fields *f)
     forget_undurable(t);
     if (t->log.opens++ == 0) keep_request(&t->log, f);
     t->attached = true;
-    t->dropping = t->failed = false;
+    t->dropping = t->failed = t->lost_one = false;
     t->number = ++d->next_number;
     t->epoch = ++d->next_epoch;
     t->seq = 0;
@@ -281,6 +281,11 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
         return;
     }
     if (t->failed || t->dropping) return;
+    if (t->lost_one) { /* it was the last one: only the counts tell */
+        t->dropping = true;
+        send_trace_error(d, t->number, t->epoch, "BRIDGE_SEQUENCE", true);
+        return;
+    }
     bool sink = atomic_load(&d->switches.sink);
     if (!sink && (t->in_frame || t->position != f->frames || t->next_string != f->strings))
         violate(d, "close names %llu frames and %llu strings, received are %llu and %llu",

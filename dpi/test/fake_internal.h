@@ -19,6 +19,7 @@ struct mark {
 
 struct trace {
     bool used, attached, failed, dropping, finalized;
+    bool lost_one; /* the last message was dropped: its loss has not been told */
     char name[256];
     uint8_t session[16];
     uint32_t number, epoch;

@@ -194,7 +194,10 @@ void take_data(struct fake_daemon *d, const unsigned char *h, const unsigned cha
         return;
     }
     if (u32_at(h + 12) != t->epoch || t->failed || t->dropping) return;
-    if (atomic_exchange(&d->switches.drop_data, false)) return;
+    if (atomic_exchange(&d->switches.drop_data, false)) {
+        t->lost_one = true;
+        return;
+    }
     bool force = atomic_exchange(&d->switches.retry_error, false);
     if (force || !check_header(d, t, h, size)) {
         t->dropping = true;
