@@ -288,7 +288,7 @@ describe('uscope serve', () => {
     serve.kill('SIGTERM');
     const { status, stderr } = await serve.ended;
     expect(stderr).toMatch(/client lost/);
-    expect(status).toBe(0);
+    expect(status).toBe(3);
     expect(fileOf(cwd).header.flags & 1).toBe(1);
     expect(existsSync(join(cwd, 'run', 'd.sock'))).toBe(false);
   });

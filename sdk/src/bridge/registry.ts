@@ -101,7 +101,7 @@ export class Registry {
   async adopt({ sessionId, name, path }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
-      const session = new Session({ id: sessionId, name, dut: [], intervalPs: 0n, credit: 0 }, this.events);
+      const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0 }, this.events);
       const { summarizer, onFull } = this.options;
       const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull };
       const isThere = await this.attachSink(session, path, async () => [
@@ -171,7 +171,7 @@ export class Registry {
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
-    const session = new Session({ id, name, core, dut, intervalPs, credit, pace }, this.events);
+    const session = new Session({ id, name, core, intervalPs, credit, pace }, this.events);
     const writerOptions: WriterOptions = {
       path,
       schema: withControlEvent(parsed.schema),

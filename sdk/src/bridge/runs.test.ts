@@ -88,6 +88,8 @@ describe('traces of one run', () => {
     const again = await bench.greetedPeer(daemon);
     const resumed = await again.open({ session: sessionId(1), core: 2 });
     expect(resumed.frames).toBe(5n);
+    // A client takes nothing but the same bytes when it comes back.
+    expect(resumed.schema).toEqual(opened.schema);
     await again.control(closeMessage(sessionId(1), resumed.trace, 5));
     await again.next('closed');
     expect(dutOf(resumed.path)).toEqual(before);

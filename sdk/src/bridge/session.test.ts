@@ -77,7 +77,7 @@ interface Bench {
 
 async function openSession(credit = 1 << 20): Promise<Bench> {
   const session = new Session(
-    { id: new Uint8Array(16), name: 'x', dut: [], intervalPs: 1n, credit },
+    { id: new Uint8Array(16), name: 'x', intervalPs: 1n, credit },
     { onEnd: () => {}, onStall: () => {} },
   );
   const sink = new SlowSink();

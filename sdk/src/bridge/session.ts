@@ -5,7 +5,6 @@
 import { UscopeError } from '../base/errors.js';
 import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { DutProperties } from '../format/types.js';
 import type { TraceStats } from '../writer/index.js';
 import { ClientMemory } from './client-memory.js';
 import { countItems } from './count-items.js';
@@ -30,7 +29,6 @@ export interface SessionInit {
   readonly name: string;
   /** Core index; absent: not one of several. */
   readonly core?: number | undefined;
-  readonly dut: DutProperties;
   readonly intervalPs: bigint;
   /** Agreed bytes the client may have unacknowledged. */
   readonly credit: number;
@@ -100,7 +98,9 @@ export class Session {
   /** The sink is created with the callbacks below, so it comes after the session. */
   attach(sink: TraceSink, resumed: boolean): void {
     this.sink = sink;
-    this.schemaBytes = encodeSchemaPayload(sink.schema, this.init.dut).schema;
+    // Without the properties, whose texts would stand in the same pool: another daemon knows another start of the run, and the client takes
+    // nothing but the same bytes when it comes back.
+    this.schemaBytes = encodeSchemaPayload(sink.schema, []).schema;
     if (!resumed) return;
     this.durableStrings = sink.nextString;
     sink.restartStream();
