@@ -93,7 +93,10 @@ describe.skipIf(!chromiumPath)('the report as a page', () => {
 
   it('fits a narrow window', async () => {
     await opened.setViewportSize({ width: 420, height: 800 });
-    expect(await opened.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(420);
+    // The plots are drawn anew a moment after the window has changed.
+    await expect
+      .poll(() => opened.evaluate('document.documentElement.scrollWidth'), { timeout: 10_000 })
+      .toBeLessThanOrEqual(420);
   });
 
   it('has loaded nothing and complained of nothing', () => {
