@@ -17,9 +17,15 @@ const SUFFIX = '.json';
 
 /**
  * Leaves word where this process listens, for its owner alone; what daemons left that were killed is removed. Returns what takes the word
- * back. A directory that cannot be written is another one's trouble: then there is no file.
+ * back.
+ * @param onTrouble told why there is no file: the daemon works all the same, `uscope ctl` has to be given its endpoint
  */
-export function announceDaemon(directory: string, endpoint: string, needsKeys: boolean): () => void {
+export function announceDaemon(
+  directory: string,
+  endpoint: string,
+  needsKeys: boolean,
+  onTrouble: (why: string) => void,
+): () => void {
   const { pid } = process;
   const path = join(directory, `${PREFIX}${pid}${SUFFIX}`);
   const text = JSON.stringify({ endpoint, pid, start: String(processStart(pid) ?? 0n), keys: needsKeys });
@@ -29,8 +35,9 @@ export function announceDaemon(directory: string, endpoint: string, needsKeys: b
     findDaemons(directory);
     writeFileSync(temporary, `${text}\n`, { mode: 0o600 });
     renameSync(temporary, path);
-  } catch {
+  } catch (error) {
     rmSync(temporary, { force: true });
+    onTrouble(`\`uscope ctl\` will not find this daemon by its directory: ${(error as Error).message}`);
   }
   return () => rmSync(path, { force: true });
 }

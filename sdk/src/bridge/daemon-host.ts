@@ -40,7 +40,12 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
     return false;
   }
-  const withdraw = announceDaemon(options.outputDirectory, daemon.endpoint, options.keys !== undefined);
+  const withdraw = announceDaemon(
+    options.outputDirectory,
+    daemon.endpoint,
+    options.keys !== undefined,
+    (why) => process.stderr.write(`uscope: note: ${why}\n`),
+  );
   const end = endSignal(daemon, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;

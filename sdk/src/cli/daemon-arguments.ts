@@ -98,7 +98,9 @@ export function compressionOf({
 }
 
 /** ps. @throws UscopeError CLI_USAGE */
-export function intervalOf({ checkpointInterval }: DaemonArguments): bigint | undefined {
+export function intervalOf({
+  checkpointInterval,
+}: Pick<DaemonArguments, 'checkpointInterval'>): bigint | undefined {
   if (checkpointInterval === undefined) return undefined;
   const interval = parseTime(checkpointInterval);
   if (interval > 0n) return interval;

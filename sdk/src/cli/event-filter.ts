@@ -4,6 +4,7 @@ import { UscopeError } from '../base/errors.js';
 import type { FrameCursor } from '../format/frame.js';
 import type { LoadedSegment, Trace } from '../reader/index.js';
 import { frameTime, ItemFormat } from './item-format.js';
+import { append } from './repeated.js';
 
 export interface EventArguments {
   readonly event: readonly string[];
@@ -19,8 +20,6 @@ export interface Condition {
 
 /** Event type -> the fields to compare, for the types wanted that have all of them. */
 type Selection = ReadonlyMap<number, readonly { index: number; condition: Condition }[]>;
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function addEventOptions(command: Command): Command {
   return command

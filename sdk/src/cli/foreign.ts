@@ -62,13 +62,17 @@ async function asForeign(path: string, source: Source): Promise<ForeignTrace | n
 }
 
 function contextOf(path: string, onProgress: (part: number) => void): ConversionContext {
+  return { options: new Map(), report: new ConversionReport(), onProgress, onWarning: warnOnce(path) };
+}
+
+/** Warnings about a file to stderr, each once. */
+export function warnOnce(path: string): (message: string) => void {
   const told = new Set<string>();
-  const onWarning = (message: string): void => {
+  return (message) => {
     if (told.has(message)) return;
     told.add(message);
     io.err(`uscope: warning: ${message} (${shownName(path)})`);
   };
-  return { options: new Map(), report: new ConversionReport(), onProgress, onWarning };
 }
 
 /** Everything before the end was printed; that more was there shows in the exit status. */

@@ -52,7 +52,7 @@ export async function writeOutput<T>(
 ): Promise<T | null> {
   const { small } = args;
   const compression = compressionOf(args);
-  const checkpointIntervalPs = intervalOf(asDaemonArguments(args));
+  const checkpointIntervalPs = intervalOf(args);
   return withInterrupt(args.output, (signal) =>
     withProgress(verb, (onProgress) =>
       writeAtomically(args.output, { inputs, force: args.force }, (path) =>
@@ -60,13 +60,6 @@ export async function writeOutput<T>(
       ),
     ),
   );
-}
-
-function asDaemonArguments({ checkpointInterval }: OutputArguments) {
-  return {
-    out: '.',
-    ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
-  };
 }
 
 /** One line about what was written. */

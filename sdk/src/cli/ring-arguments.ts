@@ -4,6 +4,7 @@ import { UscopeError } from '../base/errors.js';
 import type { RecorderOptions } from '../bridge/ring-sink.js';
 import { parseTrigger, type TriggerPattern } from '../bridge/trigger-pattern.js';
 import { MIN_RING_BYTES } from '../writer/ring/index.js';
+import { append } from './repeated.js';
 import { parseTime } from './times.js';
 
 export interface RingArguments {
@@ -21,8 +22,6 @@ const BYTES_PER_UNIT: Readonly<Record<string, number>> = {
   G: 2 ** 30,
   T: 2 ** 40,
 };
-
-const append = (value: string, all: readonly string[] = []): string[] => [...all, value];
 
 export function addRingOptions(command: Command): Command {
   return command

@@ -7,6 +7,7 @@ import { bar, shortNumber, sparkline, table } from '../chart.js';
 import { io, paint, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { append } from '../repeated.js';
 import { parsePoints } from '../series.js';
 import { withTrace } from '../trace-file.js';
 
@@ -18,7 +19,6 @@ interface BuffersOptions extends RangeArguments {
   readonly json?: boolean;
 }
 
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 /** Lines of a histogram; where a buffer has more slots, several share one. */
 const MAX_LINES = 16;
 const BAR_WIDTH = 40;

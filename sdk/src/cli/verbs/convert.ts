@@ -16,10 +16,11 @@ import {
 import type { Source } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
 import { compressionOf, intervalOf } from '../daemon-arguments.js';
-import { tellPartial } from '../foreign.js';
+import { tellPartial, warnOnce } from '../foreign.js';
 import { withInterrupt } from '../interrupt.js';
 import { ExitCode, io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
+import { append } from '../repeated.js';
 import { shownName } from '../trace-file.js';
 
 interface ConvertArguments {
@@ -35,8 +36,6 @@ interface ConvertArguments {
   readonly formats?: boolean;
   readonly json?: boolean;
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   program
@@ -77,12 +76,8 @@ function required(value: string | undefined, what: string): string {
 }
 
 async function convertFile(file: string, output: string, args: ConvertArguments): Promise<void> {
-  const { checkpointInterval, force, opt } = args;
-  const asDaemon = {
-    out: '.',
-    ...(checkpointInterval === undefined ? {} : { checkpointInterval }),
-  };
-  const target = { compression: compressionOf(args), checkpointIntervalPs: intervalOf(asDaemon) };
+  const { force, opt } = args;
+  const target = { compression: compressionOf(args), checkpointIntervalPs: intervalOf(args) };
   const options = parseOptions(opt);
   const result = await withSource(file, async (source) => {
     const from = await inputFormat(source, args.from);
@@ -139,15 +134,6 @@ function parseOptions(given: readonly string[]): Map<string, string> {
       throw new UscopeError('CLI_USAGE', `--opt "${text}" is not of the form NAME=VALUE`);
     }),
   );
-}
-
-function warnOnce(file: string): (message: string) => void {
-  const told = new Set<string>();
-  return (message) => {
-    if (told.has(message)) return;
-    told.add(message);
-    io.err(`uscope: warning: ${message} (${shownName(file)})`);
-  };
 }
 
 function tell(file: string, { steps, outputs, isPartial }: ConversionResult, args: ConvertArguments): void {

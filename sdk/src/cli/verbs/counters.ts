@@ -7,6 +7,7 @@ import { shortNumber, sparkline, table } from '../chart.js';
 import { io, paint, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { append } from '../repeated.js';
 import { parsePoints } from '../series.js';
 import { withTrace } from '../trace-file.js';
 
@@ -17,8 +18,6 @@ interface CountersOptions extends RangeArguments {
   readonly perCycle?: boolean;
   readonly json?: boolean;
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   const command = program

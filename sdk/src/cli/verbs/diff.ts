@@ -17,6 +17,7 @@ import { ExitCode, io, printJson } from '../io.js';
 import { withTraces } from '../output-trace.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { append } from '../repeated.js';
 import { shownName } from '../trace-file.js';
 
 interface DiffArguments extends RangeArguments {
@@ -37,8 +38,6 @@ interface Request {
   readonly compare: readonly string[];
   readonly context: number;
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   const command = program

@@ -15,13 +15,12 @@ import {
   withTraces,
   writeOutput,
 } from '../output-trace.js';
+import { append } from '../repeated.js';
 import { shownName } from '../trace-file.js';
 
 interface MergeArguments extends OutputArguments {
   readonly scope: readonly string[];
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   const command = program

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { isStringRef, type StorageView, type Trace, type TraceState } from '../../reader/index.js';
 import { io, paint } from '../io.js';
+import { append } from '../repeated.js';
 import { parseCycle, parseTime } from '../times.js';
 import { withTrace } from '../trace-file.js';
 import { halves, ValueFormat } from '../values.js';
@@ -13,8 +14,6 @@ interface StateOptions {
   readonly storage: readonly string[];
   readonly json?: boolean;
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   program

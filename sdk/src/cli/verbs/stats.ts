@@ -15,6 +15,7 @@ import { printForeignStats } from '../foreign.js';
 import { io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
+import { append } from '../repeated.js';
 import { reportPage } from '../stats/html.js';
 import { printReport } from '../stats/text.js';
 import { shownName, withTrace } from '../trace-file.js';
@@ -34,8 +35,6 @@ const DEFAULT_POINTS = 60;
 const PAGE_POINTS = 400;
 const MAX_POINTS = 10_000;
 const STDOUT = '-';
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 export function register(program: Command): void {
   const command = program

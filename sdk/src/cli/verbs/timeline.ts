@@ -6,6 +6,7 @@ import type { Trace } from '../../reader/index.js';
 import { io } from '../io.js';
 import { withTraces } from '../output-trace.js';
 import { addRangeOptions } from '../ranges.js';
+import { append } from '../repeated.js';
 import { instructionJson } from '../timeline/json.js';
 import {
   parseRequest,
@@ -28,8 +29,6 @@ interface TimelineOptions extends RangeOptions {
   readonly color?: boolean;
   readonly json?: boolean;
 }
-
-const append = (value: string, all: readonly string[]): string[] => [...all, value];
 
 /** For pipes, which have no width. */
 const DEFAULT_WIDTH = 120;

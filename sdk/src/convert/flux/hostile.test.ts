@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { everyEntry, put, written } from '../../../../test/support/flux-fixtures.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { ConversionReport } from '../formats/report.js';
-import { everyEntry, put, written } from './fixtures.js';
 import { FORMAT } from './format.js';
 import {
   decodeEntry,

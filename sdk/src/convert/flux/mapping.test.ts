@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { everyEntry, MemoryOutput, put, sample, written } from '../../../../test/support/flux-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
@@ -12,7 +13,6 @@ import { TraceWriter } from '../../writer/index.js';
 import type { ByteOutput, ConversionContext, OutputFiles } from '../formats/format.js';
 import { ConversionReport } from '../formats/report.js';
 import { verifyTrace } from '../verify/index.js';
-import { everyEntry, MemoryOutput, put, sample, written } from './fixtures.js';
 import { FORMAT } from './format.js';
 import {
   type FluxEntry,

@@ -121,5 +121,3 @@ export interface MappedMember {
 export const MAX_MEMBERS = 64;
 /** Bytes in one event of a value in hex. */
 export const HEX_BYTES = 32_000;
-
-export const signed64 = (value: bigint): boolean => value === BigInt.asIntN(64, value);

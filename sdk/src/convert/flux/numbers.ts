@@ -9,14 +9,6 @@ export function sintToBigInt(bytes: Uint8Array, from: number, size: number): big
   return BigInt.asIntN(size * 8, value);
 }
 
-/** Of up to six bytes: exact. */
-export function sintToNumber(bytes: Uint8Array, from: number, size: number): number {
-  if (size === 0) return 0;
-  let value = (bytes[from + size - 1] << 24) >> 24;
-  for (let at = from + size - 2; at >= from; at--) value = value * 256 + bytes[at];
-  return value;
-}
-
 export function bigIntToSint(value: bigint): Uint8Array {
   if (value === 0n) return new Uint8Array(0);
   const bytes: number[] = [];

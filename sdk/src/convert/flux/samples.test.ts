@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { written } from '../../../../test/support/flux-fixtures.js';
 import { memorySource } from '../../reader/index.js';
-import { written } from './fixtures.js';
 import {
   type FluxEntry,
   FluxFile,

@@ -92,7 +92,9 @@ async function readInto(
 
 async function exportTrace(request: ConvertRequest, format: ForeignFormat): Promise<ConversionResult> {
   const report = new ConversionReport();
-  const trace = await openTraceFile(request.input);
+  const trace = await openTraceFile(request.input, {
+    onWarning: ({ message }) => request.onWarning?.(message),
+  });
   const outputs = await writeFrom(request, trace, format, contextOf(request, report, request.onProgress));
   return { steps: [{ from: USCOPE, to: format.name, report }], outputs, isPartial: false };
 }

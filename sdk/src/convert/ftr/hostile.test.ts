@@ -1,11 +1,11 @@
 /** Bytes that are no FTR, or not all of it: everything before the fault, then a coded error at its place, in bounded time and memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encoded, everything, written } from '../../../../test/support/ftr-fixtures.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { CborWriter } from './cbor.js';
 import { encodeContent } from './encode.js';
-import { encoded, everything, written } from './fixtures.js';
 import { FtrFile, FtrModel, type FtrTransaction, MAGIC, TransactionCursor } from './index.js';
 import { FtrTag } from './types.js';
 

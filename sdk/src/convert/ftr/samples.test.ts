@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { encoded, everything, written } from '../../../../test/support/ftr-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { shownText } from './dictionary.js';
-import { encoded, everything, written } from './fixtures.js';
 import { decodeChunk, FtrFile, FtrModel, relationEntries, TransactionCursor } from './index.js';
 import { type FtrAttribute, type FtrChunk, PHASE_NAMES, TYPE_NAMES } from './types.js';
 

@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentOf } from '../../../../test/support/ftr-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
 import { TraceWriter } from '../../writer/index.js';
 import { ConversionReport } from '../formats/report.js';
-import { contentOf } from './fixtures.js';
 import { FORMAT } from './format.js';
 import { FtrType, MemoryOutput } from './index.js';
 

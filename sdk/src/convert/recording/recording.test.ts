@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contentOf } from '../../../../test/support/ftr-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { parseSchema } from '../../schema/index.js';
 import { ConversionReport } from '../formats/report.js';
-import { contentOf } from '../ftr/fixtures.js';
 import { FORMAT } from '../ftr/format.js';
 import { MemoryOutput } from '../ftr/index.js';
 import {

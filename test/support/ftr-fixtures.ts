@@ -1,12 +1,12 @@
 /** A recording with everything that the format has, for tests. */
-import { CborWriter } from './cbor.js';
-import { relationEntries } from './content.js';
-import { encodeChunk } from './encode.js';
-import { MemoryOutput } from './memory-output.js';
-import { FtrModel } from './model.js';
-import { FtrFile } from './reader.js';
-import type { ByteSource } from './source.js';
-import { TransactionCursor } from './transaction-cursor.js';
+import { CborWriter } from '../../sdk/src/convert/ftr/cbor.js';
+import { relationEntries } from '../../sdk/src/convert/ftr/content.js';
+import { encodeChunk } from '../../sdk/src/convert/ftr/encode.js';
+import { MemoryOutput } from '../../sdk/src/convert/ftr/memory-output.js';
+import { FtrModel } from '../../sdk/src/convert/ftr/model.js';
+import { FtrFile } from '../../sdk/src/convert/ftr/reader.js';
+import type { ByteSource } from '../../sdk/src/convert/ftr/source.js';
+import { TransactionCursor } from '../../sdk/src/convert/ftr/transaction-cursor.js';
 import {
   type FtrAttribute,
   type FtrChunk,
@@ -16,8 +16,8 @@ import {
   FtrType,
   type FtrValue,
   MAGIC,
-} from './types.js';
-import { FtrWriter, type FtrWriterOptions } from './writer.js';
+} from '../../sdk/src/convert/ftr/types.js';
+import { FtrWriter, type FtrWriterOptions } from '../../sdk/src/convert/ftr/writer.js';
 
 export interface Recording {
   readonly streams: readonly (readonly [id: bigint, name: string | Uint8Array, kind: string])[];

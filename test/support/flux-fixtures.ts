@@ -1,8 +1,18 @@
 /** Traces for tests: bytes in memory, entries of every kind. */
-import type { FluxOutput } from './outputs.js';
-import { Enumeration, type FluxEntry, FluxTag, FluxType, MemberType } from './types.js';
-import { encodeValue, type FluxValue, logic } from './values.js';
-import { type FluxTraceWriter, FluxWriter, type FluxWriterOptions } from './writer.js';
+import type { FluxOutput } from '../../sdk/src/convert/flux/outputs.js';
+import {
+  Enumeration,
+  type FluxEntry,
+  FluxTag,
+  FluxType,
+  MemberType,
+} from '../../sdk/src/convert/flux/types.js';
+import { encodeValue, type FluxValue, logic } from '../../sdk/src/convert/flux/values.js';
+import {
+  type FluxTraceWriter,
+  FluxWriter,
+  type FluxWriterOptions,
+} from '../../sdk/src/convert/flux/writer.js';
 
 export class MemoryOutput implements FluxOutput {
   private readonly pieces: Uint8Array[] = [];
