@@ -18,12 +18,16 @@ import "DPI-C" function void uscope_close(input chandle w);
 import "DPI-C" function int uscope_flush(input chandle w);
 
 // -- per cycle
-// It may call the design's uscope_checkpoint, for which the language wants `context`. Verilator needs only the scope, which
+// uscope_next_cycle is uscope_end_cycle, uscope_checkpoint_due and, unless that says yes, uscope_begin_cycle: 0 when the next
+// cycle is begun, 1 when snapshots may be given first and uscope_begin_cycle has to follow.
+// Beginning a cycle may call the design's uscope_checkpoint, for which the language wants `context`. Verilator needs only the scope, which
 // the library sets; there the call stays as cheap as the others.
 `ifdef VERILATOR
 import "DPI-C" function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
+import "DPI-C" function int uscope_next_cycle(input chandle w, input longint unsigned time_ps);
 `else
 import "DPI-C" context function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
+import "DPI-C" context function int uscope_next_cycle(input chandle w, input longint unsigned time_ps);
 `endif
 import "DPI-C" function void uscope_end_cycle(input chandle w);
 import "DPI-C" function void uscope_slot_set(input chandle w, input shortint unsigned storage_id,
@@ -83,6 +87,23 @@ import "DPI-C" function void uscope_event7(input chandle w, input shortint unsig
 import "DPI-C" function void uscope_event8(input chandle w, input shortint unsigned event_type_id,
   input longint unsigned f0, input longint unsigned f1, input longint unsigned f2, input longint unsigned f3,
   input longint unsigned f4, input longint unsigned f5, input longint unsigned f6, input longint unsigned f7);
+
+// -- lanes: the same item once for each bit set in `lanes`, lowest first, in one call. The value of lane i is in bits
+// i*width +: width of `values`, as in a packed array.
+// One field of slot i.
+import "DPI-C" function void uscope_slot_set_lanes(input chandle w, input shortint unsigned storage_id,
+  input shortint unsigned field, input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+import "DPI-C" function void uscope_slot_clear_lanes(input chandle w, input shortint unsigned storage_id,
+  input longint unsigned lanes);
+// Adds 1 to the first value of storage first_storage_id + i: counters that stand one after the other.
+import "DPI-C" function void uscope_count_lanes(input chandle w, input shortint unsigned first_storage_id,
+  input longint unsigned lanes);
+// Events of one field; of two, the second being `second` + i * `step`.
+import "DPI-C" function void uscope_event1_lanes(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+import "DPI-C" function void uscope_event2_lanes(input chandle w, input shortint unsigned event_type_id,
+  input longint unsigned lanes, input longint unsigned values, input int unsigned width, input int unsigned second,
+  input int unsigned step);
 
 // A payload packed by the caller, its first byte at the array's left bound. Verilator takes no open arrays of this kind:
 // use uscope_event1..8 there. Define USCOPE_NO_EVENT_RAW to leave it out elsewhere.

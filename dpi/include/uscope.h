@@ -175,6 +175,12 @@ USCOPE_API int uscope_flush(uscope_writer_t *w);
 /** Begins the cycle at `time_ps`, not before the previous one (equal is legal). Cycles do not nest. */
 USCOPE_API void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps);
 USCOPE_API void uscope_end_cycle(uscope_writer_t *w);
+/**
+ * Ends the cycle and begins the next one in one call: uscope_end_cycle, uscope_checkpoint_due and, unless
+ * that says yes, uscope_begin_cycle. 0 when the next cycle is begun. 1 when it crosses the grid of
+ * checkpoints and is not: snapshots are legal until the uscope_begin_cycle that has to follow.
+ */
+USCOPE_API int uscope_next_cycle(uscope_writer_t *w, unsigned long long time_ps);
 
 /**
  * Sets a field of a slot. The value must fit the field's type: unsigned types take no higher bits, signed
@@ -244,6 +250,28 @@ USCOPE_API void uscope_event8(uscope_writer_t *w, uint16_t event_type_id, unsign
                               unsigned long long f1, unsigned long long f2, unsigned long long f3,
                               unsigned long long f4, unsigned long long f5, unsigned long long f6,
                               unsigned long long f7);
+
+/*
+ * Lanes: the same item once for each bit set in `lanes`, lowest first, in one call: the items that single
+ * calls would make, with what is common checked once. Hardware keeps such things side by side, as valid bits
+ * and a packed array: the value of lane i is in bits [i * width, (i + 1) * width) of `values`, all within 64
+ * bits. A lane that is wrong is rejected by itself; OP_VALUE for one that lies beyond the 64 bits.
+ */
+/** Sets one field of slot i to the value of lane i. */
+USCOPE_API void uscope_slot_set_lanes(uscope_writer_t *w, uint16_t storage_id, uint16_t field,
+                                      unsigned long long lanes, unsigned long long values,
+                                      unsigned int width);
+/** Empties slot i of a sparse storage. */
+USCOPE_API void uscope_slot_clear_lanes(uscope_writer_t *w, uint16_t storage_id, unsigned long long lanes);
+/** Adds 1 to field 0 of slot 0 of storage `first_storage_id` + i: counters that stand one after the other. */
+USCOPE_API void uscope_count_lanes(uscope_writer_t *w, uint16_t first_storage_id, unsigned long long lanes);
+/** Events of one field: the value of lane i. */
+USCOPE_API void uscope_event1_lanes(uscope_writer_t *w, uint16_t event_type_id, unsigned long long lanes,
+                                    unsigned long long values, unsigned int width);
+/** Events of two fields: the value of lane i, and `second` + i * `step`. */
+USCOPE_API void uscope_event2_lanes(uscope_writer_t *w, uint16_t event_type_id, unsigned long long lanes,
+                                    unsigned long long values, unsigned int width, unsigned int second,
+                                    unsigned int step);
 
 /**
  * The index of a text for a string field (§7), new or known; legal inside and outside a cycle. At most 65,520

@@ -106,3 +106,24 @@ void uscope_end_cycle(uscope_writer_t *w)
     }
     uscopei_end_slow(w);
 }
+
+static COLD int next_slow(void *w, uint64_t time_ps)
+{
+    uscope_end_cycle(w);
+    if (uscope_checkpoint_due(w, time_ps)) return 1;
+    uscope_begin_cycle(w, time_ps);
+    return 0;
+}
+
+int uscope_next_cycle(uscope_writer_t *w, unsigned long long time_ps)
+{
+    struct uscopei_trace *t;
+    if (LIKELY(w && in_frame(w, &t) && time_ps >= t->last_time && time_ps < t->next_asked &&
+               time_ps < t->next_checkpoint && t->cursor + RECORD_BYTES < t->limit &&
+               !atomic_load_explicit(&t->attention, memory_order_relaxed))) {
+        uscopei_close_frame(t, (uintptr_t)w);
+        uscopei_open_frame(t, (uintptr_t)w, time_ps);
+        return 0;
+    }
+    return next_slow(w, time_ps);
+}

@@ -155,6 +155,7 @@ static void apply_filters(struct uscopei_trace *t, struct uscopei_control *c)
     filter_storages(schema, c);
     filter_events(schema, c);
     t->storages = any ? c->storages : schema->storages;
+    t->num_countable = uscopei_num_countable(t->storages, schema->num_storages);
     t->properties = any ? c->properties : schema->properties;
     t->events = any ? c->events : schema->events;
     c->paused = any && all_off(schema, c, 0);

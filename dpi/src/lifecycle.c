@@ -80,6 +80,7 @@ static void fill_slot(struct uscopei_trace *t)
     t->events = schema->events;
     t->event_fields = schema->event_fields;
     t->num_storages = (uint16_t)schema->num_storages;
+    t->num_countable = uscopei_num_countable(schema->storages, schema->num_storages);
     t->num_events = (uint16_t)schema->num_events;
     t->next_checkpoint = UINT64_MAX;
     s->frame_limit = s->credit / 16 < MAX_FRAME_BYTES ? s->credit / 16 : MAX_FRAME_BYTES;

@@ -53,6 +53,7 @@ struct uscopei_trace {
     /* items of the frame in earlier chunks, less the records since item_base that are no items of their own;
      * wraps */
     uint32_t more_items;
+    uint32_t num_countable; /* storages below have a field and a slot, which is not disabled */
     const struct property_shape *properties;
 
     /* second: every cycle */
@@ -148,7 +149,11 @@ static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
 }
 
 /* Added to the word of an operation, the same one on the next field. */
-#define OP_FIELD (UINT64_C(1) << 48)
+#define OP_FIELD   (UINT64_C(1) << 48)
+/** The same one on the next slot. */
+#define OP_SLOT    (UINT64_C(1) << 32)
+/** The same one on the next storage. */
+#define OP_STORAGE (UINT64_C(1) << 16)
 
 static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot, uint16_t field)
 {

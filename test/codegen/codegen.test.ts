@@ -26,6 +26,7 @@ import {
 import {
   C_PROGRAM,
   EXPECTED,
+  EXPECTED_LANES,
   EXPECTED_SNAPSHOTS,
   PACKED_EVENT,
   PYTHON_PROGRAM,
@@ -88,7 +89,13 @@ describe('C', () => {
 
   it('makes the calls it promises', () => {
     run('gcc', '-std=c11', ...WARNINGS, '-o', 'program', file('program.c', C_PROGRAM), 'recorder.c');
-    expect(lines(run('./program'))).toEqual([OPENED, ...EXPECTED, ...EXPECTED_SNAPSHOTS, PACKED_EVENT]);
+    expect(lines(run('./program'))).toEqual([
+      OPENED,
+      ...EXPECTED,
+      ...EXPECTED_SNAPSHOTS,
+      ...EXPECTED_LANES,
+      PACKED_EVENT,
+    ]);
   });
 });
 
@@ -134,7 +141,7 @@ for diagnostic in compilation.getAllDiagnostics():
     ];
     run('verilator', ...options, 'uscope_pkg.sv', 'hostile.sv', 'top.sv', 'recorder.c', 'unused.c');
     const printed = lines(run('obj/Vtop')).filter((line) => !line.startsWith('- '));
-    expect(printed).toEqual([OPENED, ...EXPECTED, ...EXPECTED_SNAPSHOTS]);
+    expect(printed).toEqual([OPENED, ...EXPECTED, ...EXPECTED_SNAPSHOTS, ...EXPECTED_LANES]);
   });
 });
 

@@ -48,6 +48,20 @@ export const EXPECTED_SNAPSHOTS = [
   'snapshot end',
 ];
 
+/** And where it takes several lanes in one call. */
+export const EXPECTED_LANES = [
+  'set 4 0 0 17',
+  'set 4 2 0 51',
+  'clear 13 1',
+  'clear 13 3',
+  'add 10 0 0 1',
+  'add 12 0 0 1',
+  'event 0 5',
+  'event 0 7',
+  'event 5 1 9',
+  'event 5 3 13',
+];
+
 export const C_PROGRAM = `
 #include "hostile.h"
 #include <stdint.h>
@@ -78,6 +92,11 @@ int main(void)
     hostile_all_types_snapshot_slot(w, 1, 1, 65535, UINT32_MAX, UINT64_MAX, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN, true, 7,
                                     HOSTILE_CLASS_TRUE, HOSTILE_LEVEL_HIGH);
     hostile_all_types_snapshot_end(w);
+    hostile_shared_set_v_lanes(w, 5, 0x003300220011ull, 16);
+    hostile_lane_shared_clear_lanes(w, 10);
+    hostile_count(w, HOSTILE_COUNT_R1_0 | HOSTILE_COUNT_HOSTILE_PKG);
+    hostile_ev_set_lanes(w, 3, 0x0705, 8);
+    hostile_ev_lane_shared_lanes(w, 5, 0x030201, 8, 9, 2);
     hostile_ev_nine(w, 1, -2, 3, 4, true, 5, HOSTILE_CLASS_TRUE, -6, -7);
     return 0;
 }
@@ -115,6 +134,11 @@ module top;
     all_types_snapshot_slot(w, 16'd1, 8'd1, 16'hFFFF, 32'hFFFF_FFFF, 64'hFFFF_FFFF_FFFF_FFFF, -8'sd128, -16'sd32768,
       -32'sd2147483648, 64'sh8000_0000_0000_0000, 1'b1, 32'd7, CLASS_TRUE, LEVEL_HIGH);
     all_types_snapshot_end(w);
+    shared_set_v_lanes(w, 64'b101, 64'h0033_0022_0011, 32'd16);
+    lane_shared_clear_lanes(w, 64'b1010);
+    count(w, COUNT_R1_0 | COUNT_HOSTILE_PKG);
+    ev_set_lanes(w, 64'b11, 64'h0705, 32'd8);
+    ev_lane_shared_lanes(w, 64'b101, 64'h030201, 32'd8, 8'd9, 32'd2);
     $finish;
   end
 endmodule

@@ -68,6 +68,41 @@ void uscope_event0(uscope_writer_t *w, uint16_t id)
 {
     uscope_event_bytes(w, id, 0, 0);
 }
+/* Lanes are printed as the calls they stand for. */
+static unsigned long long lane_value(unsigned long long values, unsigned int lane, unsigned int width)
+{
+    return values >> (lane * width) & ((1ull << width) - 1);
+}
+void uscope_slot_set_lanes(uscope_writer_t *w, uint16_t st, uint16_t field, unsigned long long lanes,
+                           unsigned long long values, unsigned int width)
+{
+    for (unsigned int i = 0; i < 64; i++)
+        if (lanes >> i & 1) uscope_slot_set(w, st, (uint16_t)i, field, lane_value(values, i, width));
+}
+void uscope_slot_clear_lanes(uscope_writer_t *w, uint16_t st, unsigned long long lanes)
+{
+    for (unsigned int i = 0; i < 64; i++)
+        if (lanes >> i & 1) uscope_slot_clear(w, st, (uint16_t)i);
+}
+void uscope_count_lanes(uscope_writer_t *w, uint16_t first, unsigned long long lanes)
+{
+    for (unsigned int i = 0; i < 64; i++)
+        if (lanes >> i & 1) uscope_slot_add(w, (uint16_t)(first + i), 0, 0, 1);
+}
+void uscope_event1_lanes(uscope_writer_t *w, uint16_t id, unsigned long long lanes, unsigned long long values,
+                         unsigned int width)
+{
+    (void)w;
+    for (unsigned int i = 0; i < 64; i++)
+        if (lanes >> i & 1) printf("event %u %llu\\n", id, lane_value(values, i, width));
+}
+void uscope_event2_lanes(uscope_writer_t *w, uint16_t id, unsigned long long lanes, unsigned long long values,
+                         unsigned int width, unsigned int second, unsigned int step)
+{
+    (void)w;
+    for (unsigned int i = 0; i < 64; i++)
+        if (lanes >> i & 1) printf("event %u %llu %u\\n", id, lane_value(values, i, width), second + i * step);
+}
 void uscope_checkpoint_begin(uscope_writer_t *w, uint16_t st)
 {
     (void)w;

@@ -6,6 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
+// Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits i*width +: width
+//              STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+//              STORAGE_clear_lanes(w, lanes)          empties slot i
+//              ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+//              count(w, COUNT_A | COUNT_B)            adds 1 to these counters
 // Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
 //              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
 //              STORAGE_snapshot_end(w)                ends it
@@ -338,6 +343,15 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void pipeline_regs_set_entity_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_PIPELINE_REGS, F_PIPELINE_REGS_ENTITY_ID, lanes, values, width);
+  endfunction
+
+  function automatic void pipeline_regs_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_PIPELINE_REGS, lanes);
+  endfunction
+
   // -- storage core${core}/store_buffer: buffer, 4 slots
   function automatic void store_buffer_set_entity_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -411,6 +425,25 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void store_buffer_set_entity_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_STORE_BUFFER, F_STORE_BUFFER_ENTITY_ID, lanes, values, width);
+  endfunction
+
+  function automatic void store_buffer_set_data_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_STORE_BUFFER, F_STORE_BUFFER_DATA, lanes, values, width);
+  endfunction
+
+  function automatic void store_buffer_set_strobe_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_STORE_BUFFER, F_STORE_BUFFER_STROBE, lanes, values, width);
+  endfunction
+
+  function automatic void store_buffer_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_STORE_BUFFER, lanes);
+  endfunction
+
   // -- storage core${core}/regs: dense, 32 slots
   function automatic void regs_set_value(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -437,6 +470,11 @@ package core_trace_pkg;
 
   function automatic void regs_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void regs_set_value_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_REGS, F_REGS_VALUE, lanes, values, width);
   endfunction
 
   // -- storage core${core}/cycles: dense, 1 slot
@@ -865,6 +903,12 @@ package core_trace_pkg;
     uscope_event2(w, EV_STAGE_TRANSITION, 64'(entity_id), 64'(stage));
   endfunction
 
+  function automatic void ev_stage_transition_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input pipeline_stage_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_STAGE_TRANSITION, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event core${core}/annotate
   function automatic void ev_annotate(input chandle w, input int unsigned entity_id,
       input int unsigned text);
@@ -887,15 +931,60 @@ package core_trace_pkg;
     uscope_event2(w, EV_FLUSH, 64'(entity_id), 64'(reason));
   endfunction
 
+  function automatic void ev_flush_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input flush_reason_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_FLUSH, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event core${core}/stall
   function automatic void ev_stall(input chandle w, input stall_reason_e reason);
     uscope_event1(w, EV_STALL, 64'(reason));
+  endfunction
+
+  function automatic void ev_stall_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_event1_lanes(w, EV_STALL, lanes, values, width);
   endfunction
 
   // -- event core${core}/trap
   function automatic void ev_trap(input chandle w, input int unsigned entity_id,
       input longint unsigned cause, input longint unsigned tval, input longint unsigned target);
     uscope_event4(w, EV_TRAP, 64'(entity_id), cause, tval, target);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_CYCLES = 64'd1 << 0;
+  localparam longint unsigned COUNT_FETCHED_INSNS = 64'd1 << 1;
+  localparam longint unsigned COUNT_COMMITTED_INSNS = 64'd1 << 2;
+  localparam longint unsigned COUNT_SQUASHED_INSNS = 64'd1 << 3;
+  localparam longint unsigned COUNT_FLUSHES = 64'd1 << 4;
+  localparam longint unsigned COUNT_BRANCHES = 64'd1 << 5;
+  localparam longint unsigned COUNT_BRANCHES_TAKEN = 64'd1 << 6;
+  localparam longint unsigned COUNT_JUMPS = 64'd1 << 7;
+  localparam longint unsigned COUNT_MISPREDICTS = 64'd1 << 8;
+  localparam longint unsigned COUNT_LOADS = 64'd1 << 9;
+  localparam longint unsigned COUNT_STORES = 64'd1 << 10;
+  localparam longint unsigned COUNT_LOADS_FORWARDED = 64'd1 << 11;
+  localparam longint unsigned COUNT_MULDIVS = 64'd1 << 12;
+  localparam longint unsigned COUNT_ICACHE_MISSES = 64'd1 << 13;
+  localparam longint unsigned COUNT_DCACHE_ACCESSES = 64'd1 << 14;
+  localparam longint unsigned COUNT_DCACHE_MISSES = 64'd1 << 15;
+  localparam longint unsigned COUNT_EXCEPTIONS = 64'd1 << 16;
+  localparam longint unsigned COUNT_INTERRUPTS = 64'd1 << 17;
+  localparam longint unsigned COUNT_ATOMICS = 64'd1 << 18;
+  localparam longint unsigned COUNT_STALLS_LOAD_USE = 64'd1 << 19;
+  localparam longint unsigned COUNT_STALLS_MUL_DIV = 64'd1 << 20;
+  localparam longint unsigned COUNT_STALLS_ICACHE_MISS = 64'd1 << 21;
+  localparam longint unsigned COUNT_STALLS_DCACHE_MISS = 64'd1 << 22;
+  localparam longint unsigned COUNT_STALLS_STORE_BUFFER_FULL = 64'd1 << 23;
+  localparam longint unsigned COUNT_STALLS_STORE_DRAIN = 64'd1 << 24;
+  localparam longint unsigned COUNT_STALLS_SERIALIZE = 64'd1 << 25;
+  localparam longint unsigned COUNT_STALLS_WAIT_FOR_INTERRUPT = 64'd1 << 26;
+  localparam longint unsigned COUNT_STALLS_ATOMIC = 64'd1 << 27;
+
+  function automatic void count(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_CYCLES, lanes);
   endfunction
 endpackage
 /* verilator lint_restore */

@@ -42,21 +42,27 @@ module hazard
     fwd_b_o = forward_from(occupied_i[StageE] && execute_src_i.uses_rs2, execute_src_i.rs2);
   end
 
-  // Decode takes a value from writeback through the register file, unless a younger instruction, not done yet, is
-  // to provide it.
-  function automatic logic bypassed(input logic used, input logic [4:0] rs);
-    return used && provides(writeback_dst_i, rs)
-        && !(execute_dst_i.write && execute_dst_i.rd == rs) && !(memory_dst_i.write && memory_dst_i.rd == rs);
+  function automatic logic decode_reads(input logic [4:0] rd);
+    return (decode_src_i.uses_rs1 && decode_src_i.rs1 == rd) || (decode_src_i.uses_rs2 && decode_src_i.rs2 == rd);
   endfunction
 
+  // Decode takes a value from writeback through the register file, unless a younger instruction, not done yet, is
+  // to provide it.
+  function automatic logic replaces_writeback(input logic writes, input logic [4:0] rd);
+    return writes && rd == writeback_dst_i.rd;
+  endfunction
+
+  // In steps, because most cycles end at the first: this is for the probe only.
   always_comb begin
-    bypass_o = occupied_i[StageD] && (bypassed(decode_src_i.uses_rs1, decode_src_i.rs1)
-                                      || bypassed(decode_src_i.uses_rs2, decode_src_i.rs2));
+    bypass_o = 1'b0;
+    if (writeback_dst_i.write && writeback_dst_i.ready && decode_reads(writeback_dst_i.rd)) begin
+      bypass_o = occupied_i[StageD] && !replaces_writeback(execute_dst_i.write, execute_dst_i.rd)
+                 && !replaces_writeback(memory_dst_i.write, memory_dst_i.rd);
+    end
   end
 
   function automatic logic needs(input destination_t d);
-    return d.write && !d.ready && ((decode_src_i.uses_rs1 && decode_src_i.rs1 == d.rd)
-                                   || (decode_src_i.uses_rs2 && decode_src_i.rs2 == d.rd));
+    return d.write && !d.ready && decode_reads(d.rd);
   endfunction
 
   // ---- who waits of his own accord, oldest first; whoever stands behind somebody who stays has to stay, too

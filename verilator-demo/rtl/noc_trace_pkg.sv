@@ -6,6 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
+// Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits i*width +: width
+//              STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+//              STORAGE_clear_lanes(w, lanes)          empties slot i
+//              ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+//              count(w, COUNT_A | COUNT_B)            adds 1 to these counters
 // Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
 //              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
 //              STORAGE_snapshot_end(w)                ends it
@@ -415,6 +420,40 @@ package noc_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void noc_transactions_set_txn_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_TXN_ID, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_set_opcode_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_OPCODE, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_set_len_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_LEN, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_set_size_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_SIZE, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_set_src_port_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_SRC_PORT, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_set_dst_port_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_TRANSACTIONS, F_NOC_TRANSACTIONS_DST_PORT, lanes, values, width);
+  endfunction
+
+  function automatic void noc_transactions_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_NOC_TRANSACTIONS, lanes);
+  endfunction
+
   // -- storage noc/queue0: buffer, 2 slots
   function automatic void queue0_set_txn_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -454,6 +493,15 @@ package noc_trace_pkg;
 
   function automatic void queue0_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void queue0_set_txn_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_QUEUE0, F_QUEUE0_TXN_ID, lanes, values, width);
+  endfunction
+
+  function automatic void queue0_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_QUEUE0, lanes);
   endfunction
 
   // -- storage noc/queue1: buffer, 2 slots
@@ -497,6 +545,15 @@ package noc_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void queue1_set_txn_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_QUEUE1, F_QUEUE1_TXN_ID, lanes, values, width);
+  endfunction
+
+  function automatic void queue1_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_QUEUE1, lanes);
+  endfunction
+
   // -- storage noc/queue2: buffer, 2 slots
   function automatic void queue2_set_txn_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -538,6 +595,15 @@ package noc_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void queue2_set_txn_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_QUEUE2, F_QUEUE2_TXN_ID, lanes, values, width);
+  endfunction
+
+  function automatic void queue2_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_QUEUE2, lanes);
+  endfunction
+
   // -- storage noc/queue3: buffer, 2 slots
   function automatic void queue3_set_txn_id(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -577,6 +643,15 @@ package noc_trace_pkg;
 
   function automatic void queue3_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void queue3_set_txn_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_QUEUE3, F_QUEUE3_TXN_ID, lanes, values, width);
+  endfunction
+
+  function automatic void queue3_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_QUEUE3, lanes);
   endfunction
 
   // -- storage noc/cycles: dense, 1 slot
@@ -701,6 +776,47 @@ package noc_trace_pkg;
 
   function automatic void noc_memory_transactions_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_txn_id_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_TXN_ID, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_opcode_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_OPCODE, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_len_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_LEN, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_size_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_SIZE, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_src_port_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_SRC_PORT, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_set_dst_port_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, F_NOC_MEMORY_TRANSACTIONS_DST_PORT, lanes, values,
+      width);
+  endfunction
+
+  function automatic void noc_memory_transactions_clear_lanes(input chandle w,
+      input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_NOC_MEMORY_TRANSACTIONS, lanes);
   endfunction
 
   // -- storage noc/port0/requests: dense, 1 slot
@@ -1249,6 +1365,12 @@ package noc_trace_pkg;
     uscope_event2(w, EV_NOC_STAGE_TRANSITION, 64'(txn_id), 64'(stage));
   endfunction
 
+  function automatic void ev_noc_stage_transition_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input noc_stage_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_NOC_STAGE_TRANSITION, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event noc/annotate
   function automatic void ev_annotate(input chandle w, input int unsigned txn_id, input int unsigned text);
     uscope_event2(w, EV_ANNOTATE, 64'(txn_id), 64'(text));
@@ -1263,10 +1385,22 @@ package noc_trace_pkg;
     uscope_event2(w, EV_RETRY, 64'(txn_id), 64'(reason));
   endfunction
 
+  function automatic void ev_retry_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input retry_reason_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_RETRY, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event noc/arb_decision
   function automatic void ev_arb_decision(input chandle w, input int unsigned txn_id,
       input shortint unsigned port);
     uscope_event2(w, EV_ARB_DECISION, 64'(txn_id), 64'(port));
+  endfunction
+
+  function automatic void ev_arb_decision_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input shortint unsigned second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_ARB_DECISION, lanes, values, width, 32'(second), step);
   endfunction
 
   // -- event noc/link_credit
@@ -1275,10 +1409,22 @@ package noc_trace_pkg;
     uscope_event2(w, EV_LINK_CREDIT, 64'(link), 64'(credits));
   endfunction
 
+  function automatic void ev_link_credit_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input shortint unsigned second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_LINK_CREDIT, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event noc/txn_handoff
   function automatic void ev_txn_handoff(input chandle w, input int unsigned from_id,
       input int unsigned to_id);
     uscope_event2(w, EV_TXN_HANDOFF, 64'(from_id), 64'(to_id));
+  endfunction
+
+  function automatic void ev_txn_handoff_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input int unsigned second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_TXN_HANDOFF, lanes, values, width, second, step);
   endfunction
 
   // -- event noc/memory/stage_transition
@@ -1287,9 +1433,89 @@ package noc_trace_pkg;
     uscope_event2(w, EV_NOC_MEMORY_STAGE_TRANSITION, 64'(txn_id), 64'(stage));
   endfunction
 
+  function automatic void ev_noc_memory_stage_transition_lanes(input chandle w,
+      input longint unsigned lanes, input longint unsigned values, input int unsigned width,
+      input memory_stage_e second, input int unsigned step);
+    uscope_event2_lanes(w, EV_NOC_MEMORY_STAGE_TRANSITION, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event noc/memory/beat
   function automatic void ev_beat(input chandle w, input int unsigned txn_id, input shortint unsigned beat);
     uscope_event2(w, EV_BEAT, 64'(txn_id), 64'(beat));
+  endfunction
+
+  function automatic void ev_beat_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input shortint unsigned second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_BEAT, lanes, values, width, 32'(second), step);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_CYCLES = 64'd1 << 0;
+  localparam longint unsigned COUNT_BUSY_CYCLES = 64'd1 << 1;
+
+  function automatic void count_noc(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_CYCLES, lanes);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_NOC_PORT0_REQUESTS = 64'd1 << 0;
+  localparam longint unsigned COUNT_NOC_PORT0_GRANTS = 64'd1 << 1;
+  localparam longint unsigned COUNT_NOC_PORT0_RETRIES = 64'd1 << 2;
+  localparam longint unsigned COUNT_NOC_PORT0_WAIT_CYCLES = 64'd1 << 3;
+  localparam longint unsigned COUNT_NOC_PORT0_LINES = 64'd1 << 4;
+  localparam longint unsigned COUNT_NOC_PORT0_WRITES = 64'd1 << 5;
+  localparam longint unsigned COUNT_NOC_PORT0_ATOMICS = 64'd1 << 6;
+  localparam longint unsigned COUNT_NOC_PORT0_SC_FAILURES = 64'd1 << 7;
+  localparam longint unsigned COUNT_NOC_PORT0_INVALIDATIONS = 64'd1 << 8;
+
+  function automatic void count_noc_port0(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_NOC_PORT0_REQUESTS, lanes);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_NOC_PORT1_REQUESTS = 64'd1 << 0;
+  localparam longint unsigned COUNT_NOC_PORT1_GRANTS = 64'd1 << 1;
+  localparam longint unsigned COUNT_NOC_PORT1_RETRIES = 64'd1 << 2;
+  localparam longint unsigned COUNT_NOC_PORT1_WAIT_CYCLES = 64'd1 << 3;
+  localparam longint unsigned COUNT_NOC_PORT1_LINES = 64'd1 << 4;
+  localparam longint unsigned COUNT_NOC_PORT1_WRITES = 64'd1 << 5;
+  localparam longint unsigned COUNT_NOC_PORT1_ATOMICS = 64'd1 << 6;
+  localparam longint unsigned COUNT_NOC_PORT1_SC_FAILURES = 64'd1 << 7;
+  localparam longint unsigned COUNT_NOC_PORT1_INVALIDATIONS = 64'd1 << 8;
+
+  function automatic void count_noc_port1(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_NOC_PORT1_REQUESTS, lanes);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_NOC_PORT2_REQUESTS = 64'd1 << 0;
+  localparam longint unsigned COUNT_NOC_PORT2_GRANTS = 64'd1 << 1;
+  localparam longint unsigned COUNT_NOC_PORT2_RETRIES = 64'd1 << 2;
+  localparam longint unsigned COUNT_NOC_PORT2_WAIT_CYCLES = 64'd1 << 3;
+  localparam longint unsigned COUNT_NOC_PORT2_LINES = 64'd1 << 4;
+  localparam longint unsigned COUNT_NOC_PORT2_WRITES = 64'd1 << 5;
+  localparam longint unsigned COUNT_NOC_PORT2_ATOMICS = 64'd1 << 6;
+  localparam longint unsigned COUNT_NOC_PORT2_SC_FAILURES = 64'd1 << 7;
+  localparam longint unsigned COUNT_NOC_PORT2_INVALIDATIONS = 64'd1 << 8;
+
+  function automatic void count_noc_port2(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_NOC_PORT2_REQUESTS, lanes);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_NOC_PORT3_REQUESTS = 64'd1 << 0;
+  localparam longint unsigned COUNT_NOC_PORT3_GRANTS = 64'd1 << 1;
+  localparam longint unsigned COUNT_NOC_PORT3_RETRIES = 64'd1 << 2;
+  localparam longint unsigned COUNT_NOC_PORT3_WAIT_CYCLES = 64'd1 << 3;
+  localparam longint unsigned COUNT_NOC_PORT3_LINES = 64'd1 << 4;
+  localparam longint unsigned COUNT_NOC_PORT3_WRITES = 64'd1 << 5;
+  localparam longint unsigned COUNT_NOC_PORT3_ATOMICS = 64'd1 << 6;
+  localparam longint unsigned COUNT_NOC_PORT3_SC_FAILURES = 64'd1 << 7;
+  localparam longint unsigned COUNT_NOC_PORT3_INVALIDATIONS = 64'd1 << 8;
+
+  function automatic void count_noc_port3(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_NOC_PORT3_REQUESTS, lanes);
   endfunction
 endpackage
 /* verilator lint_restore */

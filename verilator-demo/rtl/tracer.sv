@@ -57,7 +57,7 @@ module tracer
   typedef logic [NumStages-1:0] stages_t;
   entity_t [NumStages-1:0] last_id;  // the cycle before
   stages_t                 stayed;   // whoever was there has not moved
-  stages_t                 was_valid;
+  logic [NumStages-1:StageD] was_valid;  // the cycle before, of the stages behind a pipeline register
   entity_t                 next_id;  // for the next instruction fetched
   longint unsigned         now;      // ps, when the cycle began
   bit                      framed;   // the frame of the cycle is open
@@ -90,24 +90,27 @@ module tracer
       if (framed) uscope_end_cycle(trace);
       stayed    <= '0;
       was_valid <= '0;
+      retired   <= '0;
       next_id   <= '0;
       last_id   <= '0;
       now       <= 64'd0;
       framed    <= 1'b0;
     end else begin
       stayed    <= probe_i.stage.valid & probe_i.stage.hold & ~probe_i.stage.kill;
-      was_valid <= probe_i.stage.valid;
+      was_valid <= probe_i.stage.valid[NumStages-1:StageD];
       last_id   <= id;
+      retired   <= only_if(probe_i.running & probe_i.stage.valid[StageW] & ~probe_i.stage.kill[StageW],
+                           retirements[probe_i.retired_kind]);
       now       <= now + 64'(PERIOD_PS_CORE_CLK);
       if (arrives[StageF]) next_id <= next_id + 8'd1;
       if (tracing) begin
         if (probe_i.running && !framed) begin_cycle(now);
-        if (probe_i.running || framed) end_cycle();
+        if (probe_i.running || framed) record_cycle();
         // The cycle after the core has stopped still shows what its last edge did.
         if (probe_i.running) begin
-          begin_cycle(now + 64'(PERIOD_PS_CORE_CLK));
+          next_cycle(now + 64'(PERIOD_PS_CORE_CLK));
           record_edge();
-        end
+        end else if (framed) uscope_end_cycle(trace);
         framed <= probe_i.running;
       end
     end
@@ -130,17 +133,20 @@ module tracer
     regs_snapshot_end(trace);
   endfunction
 
+  function automatic void next_cycle(input longint unsigned time_ps);
+    if (uscope_next_cycle(trace, time_ps) != 0) begin
+      record_registers();
+      uscope_begin_cycle(trace, time_ps);
+    end
+  endfunction
+
   // What the cycle was.
-  function automatic void end_cycle();
+  function automatic void record_cycle();
     if (arrives[StageF]) record_birth();
     record_stages();
-    if (probe_i.stalled) record_stall();
+    if (probe_i.stalled) ev_stall(trace, stall_reason_e'(8'(probe_i.stall_reason)));
     record_dependencies();
-    if (probe_i.icache_miss) icache_misses_add(trace, 64'd1);
-    if (probe_i.dcache_access) dcache_accesses_add(trace, 64'd1);
-    if (probe_i.dcache_miss) dcache_misses_add(trace, 64'd1);
-    if (probe_i.running) cycles_add(trace, 64'd1);
-    uscope_end_cycle(trace);
+    record_counters();
   endfunction
 
   // What the edge does at its end, oldest instruction first.
@@ -150,7 +156,7 @@ module tracer
       record_trap(id[StageW], probe_i.trap_exc.irq, 64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}),
                   64'(probe_i.trap_exc.tval), 64'(probe_i.trap_target));
     end
-    if (probe_i.stage.valid[StageW] && !probe_i.stage.kill[StageW]) record_retirement();
+    if (probe_i.stage.valid[StageW] && !probe_i.stage.kill[StageW]) entities_clear(trace, 16'(id[StageW]));
     if (probe_i.flush) record_flush(probe_i.flush_reason, probe_i.stage.kill, id);
     if (probe_i.stores.pop) record_drain();
     if (probe_i.stores.push) record_store();
@@ -162,21 +168,6 @@ module tracer
     ev_trap(trace, 32'(entity), cause, tval, target);
     if (irq) interrupts_add(trace, 64'd1);
     else exceptions_add(trace, 64'd1);
-  endfunction
-
-  function automatic void record_retirement();
-    entities_clear(trace, 16'(id[StageW]));
-    committed_insns_add(trace, 64'd1);
-    if (probe_i.retired_kind.branch) begin
-      branches_add(trace, 64'd1);
-      if (probe_i.retired_kind.taken) branches_taken_add(trace, 64'd1);
-    end
-    if (probe_i.retired_kind.jump) jumps_add(trace, 64'd1);
-    if (probe_i.retired_kind.load) loads_add(trace, 64'd1);
-    if (probe_i.retired_kind.forwarded) loads_forwarded_add(trace, 64'd1);
-    if (probe_i.retired_kind.store) stores_add(trace, 64'd1);
-    if (probe_i.retired_kind.muldiv) muldivs_add(trace, 64'd1);
-    if (probe_i.retired_kind.atomic) atomics_add(trace, 64'd1);
   endfunction
 
   function automatic void record_flush(input flush_e why, input stages_t killed, input entities_t entities);
@@ -220,64 +211,58 @@ module tracer
   function automatic void record_birth();
     entities_put(trace, 16'(id[StageF]), 32'(id[StageF]), 64'(probe_i.fetch_pc), probe_i.fetch_inst);
     ev_annotate(trace, 32'(id[StageF]), text_of(probe_i.fetch_pc, probe_i.fetch_inst));
-    fetched_insns_add(trace, 64'd1);
   endfunction
 
-  localparam pipeline_stage_e StageNames [NumStages] = '{
-      PIPELINE_STAGE_FETCH, PIPELINE_STAGE_DECODE, PIPELINE_STAGE_EXECUTE, PIPELINE_STAGE_MEMORY, PIPELINE_STAGE_WRITEBACK
-  };
-
-  // Stages entered, and with them the pipeline registers in front of decode to writeback.
+  // Stages entered, and with them the pipeline registers in front of decode to writeback: all stages in one call each,
+  // stage i being lane i.
   function automatic void record_stages();
-    for (int s = NumStages - 1; s >= 0; s--) begin
-      if (arrives[s]) begin
-        ev_stage_transition(trace, 32'(id[s]), StageNames[s]);
-        if (s != StageF) pipeline_regs_set_entity_id(trace, 16'(s - 1), 32'(id[s]));
-      end else if (s != StageF && was_valid[s] && !probe_i.stage.valid[s]) begin
-        pipeline_regs_clear(trace, 16'(s - 1));
-      end
-    end
+    logic [NumStages-1:StageD] emptied;
+    emptied = was_valid & ~probe_i.stage.valid[NumStages-1:StageD];
+    ev_stage_transition_lanes(trace, 64'(arrives), 64'(id), $bits(entity_t), PIPELINE_STAGE_FETCH, 32'd1);
+    pipeline_regs_set_entity_id_lanes(trace, 64'(arrives[NumStages-1:StageD]), 64'(id[NumStages-1:StageD]),
+                                      $bits(entity_t));
+    if (emptied != '0) pipeline_regs_clear_lanes(trace, 64'(emptied));
   endfunction
 
-  function automatic void record_stall();
-    unique case (probe_i.stall_reason)
-      STALL_LOAD_USE: begin
-        ev_stall(trace, STALL_REASON_LOAD_USE);
-        stalls_load_use_add(trace, 64'd1);
-      end
-      STALL_MUL_DIV: begin
-        ev_stall(trace, STALL_REASON_MUL_DIV);
-        stalls_mul_div_add(trace, 64'd1);
-      end
-      STALL_ICACHE_MISS: begin
-        ev_stall(trace, STALL_REASON_ICACHE_MISS);
-        stalls_icache_miss_add(trace, 64'd1);
-      end
-      STALL_DCACHE_MISS: begin
-        ev_stall(trace, STALL_REASON_DCACHE_MISS);
-        stalls_dcache_miss_add(trace, 64'd1);
-      end
-      STALL_STORE_FULL: begin
-        ev_stall(trace, STALL_REASON_STORE_BUFFER_FULL);
-        stalls_store_buffer_full_add(trace, 64'd1);
-      end
-      STALL_STORE_DRAIN: begin
-        ev_stall(trace, STALL_REASON_STORE_DRAIN);
-        stalls_store_drain_add(trace, 64'd1);
-      end
-      STALL_SERIALIZE: begin
-        ev_stall(trace, STALL_REASON_SERIALIZE);
-        stalls_serialize_add(trace, 64'd1);
-      end
-      STALL_ATOMIC: begin
-        ev_stall(trace, STALL_REASON_ATOMIC);
-        stalls_atomic_add(trace, 64'd1);
-      end
-      default: begin
-        ev_stall(trace, STALL_REASON_WAIT_FOR_INTERRUPT);
-        stalls_wait_for_interrupt_add(trace, 64'd1);
-      end
-    endcase
+  // ---- counters, all of a cycle in one call
+
+  typedef longint unsigned counters_t;
+  counters_t retired;  // of the edge that began the cycle
+
+  // Without a branch, which the processor would guess wrong every few cycles.
+  function automatic counters_t only_if(input logic condition, input counters_t counters);
+    return counters & {64{condition}};
+  endfunction
+
+  function automatic counters_t counters_of(input kind_t kind);
+    return COUNT_COMMITTED_INSNS
+           | only_if(kind.branch, COUNT_BRANCHES)
+           | only_if(kind.branch & kind.taken, COUNT_BRANCHES_TAKEN)
+           | only_if(kind.jump, COUNT_JUMPS)
+           | only_if(kind.load, COUNT_LOADS)
+           | only_if(kind.forwarded, COUNT_LOADS_FORWARDED)
+           | only_if(kind.store, COUNT_STORES)
+           | only_if(kind.muldiv, COUNT_MULDIVS)
+           | only_if(kind.atomic, COUNT_ATOMICS);
+  endfunction
+
+  counters_t retirements [2 ** $bits(kind_t)];  // counters_of all kinds
+  initial for (int i = 0; i < 2 ** $bits(kind_t); i++) retirements[i] = counters_of(kind_t'(i[$bits(kind_t)-1:0]));
+
+  // Counters and labels of stalls stand in the order of stall_e (the schema says so, too).
+  initial begin
+    if (COUNT_STALLS_ATOMIC != COUNT_STALLS_LOAD_USE << STALL_ATOMIC) $fatal(1, "stall counters are out of order");
+    if (STALL_REASON_ATOMIC != stall_reason_e'(8'(STALL_ATOMIC))) $fatal(1, "stall reasons are out of order");
+  end
+
+  function automatic void record_counters();
+    count(trace, retired
+                 | only_if(probe_i.running, COUNT_CYCLES)
+                 | only_if(arrives[StageF], COUNT_FETCHED_INSNS)
+                 | only_if(probe_i.icache_miss, COUNT_ICACHE_MISSES)
+                 | only_if(probe_i.dcache_access, COUNT_DCACHE_ACCESSES)
+                 | only_if(probe_i.dcache_miss, COUNT_DCACHE_MISSES)
+                 | (only_if(probe_i.stalled, COUNT_STALLS_LOAD_USE) << probe_i.stall_reason));
   endfunction
 
   function automatic entity_t producer(input fwd_e from);

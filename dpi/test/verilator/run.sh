@@ -7,7 +7,7 @@ daemon=$1
 shift
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-expected="frames 10000 items 60300 strings 100 rejected 0 violation ''"
+expected="frames 11000 items 66300 strings 100 rejected 0 violation ''"
 for model in "$@"; do
   export USCOPE_ENDPOINT="ipc://$directory/daemon.sock" USCOPE_SHM_DIR="$directory"
   "$daemon" "$USCOPE_ENDPOINT" core0 > "$directory/received" &

@@ -42,6 +42,18 @@ module top (
       uscope_event8(w, 16'd3, 64'd1, 64'd2, 64'd3, 64'd4, -64'd5, -64'd6, -64'd7, -64'd8);
     end
     uscope_slot_clear(w, entities, 16'((cycle + 300) % 512));
+    if (cycle % 10 == 0) begin
+      // 2 + 1 + 1 + 2 items
+      uscope_slot_set_lanes(w, entities, 16'd0, 64'b101, 64'h07_00_05, 32'd8);
+      uscope_slot_clear_lanes(w, entities, 64'b10);
+      uscope_count_lanes(w, 16'd1, 64'b1);
+      uscope_event2_lanes(w, stage_event, 64'b11, 64'h06_05, 32'd8, 32'd0, 32'd1);
+      // no event of the schema has one field
+      uscope_event1_lanes(w, stage_event, 64'd0, 64'd0, 32'd8);
+    end
+    if (cycle % 10 == 0) begin
+      if (uscope_next_cycle(w, cycle * 1000 + 500) != 0) uscope_begin_cycle(w, cycle * 1000 + 500);
+    end
     uscope_end_cycle(w);
     cycle <= cycle + 1;
     if (cycle == 9_999) begin

@@ -9,6 +9,11 @@
  *              core_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              core_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              core_ev_EVENT(w, field, ...)                an event
+ * Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits [i*width, (i+1)*width)
+ *              core_STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+ *              core_STORAGE_clear_lanes(w, lanes)          empties slot i
+ *              core_ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+ *              core_count(w, CORE_COUNT_A | CORE_COUNT_B)  adds 1 to these counters
  * Checkpoint:  core_STORAGE_snapshot_begin(w)              begins the state of a storage
  *              core_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
  *              core_STORAGE_snapshot_end(w)                ends it
@@ -169,6 +174,23 @@ static inline void core_entities_snapshot_end(uscope_writer_t *w)
     uscope_checkpoint_end(w);
 }
 
+static inline void core_entities_set_entity_id_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, CORE_ST_ENTITIES, CORE_F_ENTITIES_ENTITY_ID, lanes, values, width);
+}
+
+static inline void core_entities_set_inst_bits_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, CORE_ST_ENTITIES, CORE_F_ENTITIES_INST_BITS, lanes, values, width);
+}
+
+static inline void core_entities_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, CORE_ST_ENTITIES, lanes);
+}
+
 /* -- storage core${core}/regs: dense, 32 slots */
 static inline void core_regs_set_value(uscope_writer_t *w, uint16_t slot, uint32_t value)
 {
@@ -198,6 +220,12 @@ static inline void core_regs_snapshot_slot(uscope_writer_t *w, uint16_t slot, ui
 static inline void core_regs_snapshot_end(uscope_writer_t *w)
 {
     uscope_checkpoint_end(w);
+}
+
+static inline void core_regs_set_value_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, CORE_ST_REGS, CORE_F_REGS_VALUE, lanes, values, width);
 }
 
 /* -- storage core${core}/rob: buffer, 16 slots */
@@ -252,6 +280,23 @@ static inline void core_rob_snapshot_end(uscope_writer_t *w)
     uscope_checkpoint_end(w);
 }
 
+static inline void core_rob_set_entity_id_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, CORE_ST_ROB, CORE_F_ROB_ENTITY_ID, lanes, values, width);
+}
+
+static inline void core_rob_set_done_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, CORE_ST_ROB, CORE_F_ROB_DONE, lanes, values, width);
+}
+
+static inline void core_rob_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, CORE_ST_ROB, lanes);
+}
+
 /* -- storage core${core}/committed_insns: dense, 1 slot */
 static inline void core_committed_insns_set(uscope_writer_t *w, uint64_t value)
 {
@@ -297,10 +342,22 @@ static inline void core_ev_stage_transition(uscope_writer_t *w, uint32_t entity_
     uscope_event2(w, CORE_EV_STAGE_TRANSITION, (unsigned long long)entity_id, (unsigned long long)stage);
 }
 
+static inline void core_ev_stage_transition_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width, core_pipeline_stage_t second, unsigned int step)
+{
+    uscope_event2_lanes(w, CORE_EV_STAGE_TRANSITION, lanes, values, width, (unsigned int)second, step);
+}
+
 /* -- event core${core}/flush */
 static inline void core_ev_flush(uscope_writer_t *w, uint32_t entity_id, core_flush_reason_t reason)
 {
     uscope_event2(w, CORE_EV_FLUSH, (unsigned long long)entity_id, (unsigned long long)reason);
+}
+
+static inline void core_ev_flush_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width, core_flush_reason_t second, unsigned int step)
+{
+    uscope_event2_lanes(w, CORE_EV_FLUSH, lanes, values, width, (unsigned int)second, step);
 }
 
 /* -- event core${core}/annotate */
@@ -312,6 +369,15 @@ static inline void core_ev_annotate(uscope_writer_t *w, uint32_t entity_id, uint
 static inline void core_ev_annotate_str(uscope_writer_t *w, uint32_t entity_id, const char *text)
 {
     uscope_event2(w, CORE_EV_ANNOTATE, (unsigned long long)entity_id, uscope_string(w, text));
+}
+
+/* -- counters in one call: the mask has a bit for each */
+#define CORE_COUNT_COMMITTED_INSNS (1ull << 0)
+#define CORE_COUNT_CYCLES (1ull << 1)
+
+static inline void core_count(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_count_lanes(w, CORE_ST_COMMITTED_INSNS, lanes);
 }
 
 #ifdef __cplusplus

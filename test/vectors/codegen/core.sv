@@ -6,6 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
+// Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits i*width +: width
+//              STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+//              STORAGE_clear_lanes(w, lanes)          empties slot i
+//              ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+//              count(w, COUNT_A | COUNT_B)            adds 1 to these counters
 // Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
 //              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
 //              STORAGE_snapshot_end(w)                ends it
@@ -138,6 +143,20 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void entities_set_entity_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ENTITIES, F_ENTITIES_ENTITY_ID, lanes, values, width);
+  endfunction
+
+  function automatic void entities_set_inst_bits_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ENTITIES, F_ENTITIES_INST_BITS, lanes, values, width);
+  endfunction
+
+  function automatic void entities_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_ENTITIES, lanes);
+  endfunction
+
   // -- storage core${core}/regs: dense, 32 slots
   function automatic void regs_set_value(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -164,6 +183,11 @@ package core_trace_pkg;
 
   function automatic void regs_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void regs_set_value_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_REGS, F_REGS_VALUE, lanes, values, width);
   endfunction
 
   // -- storage core${core}/rob: buffer, 16 slots
@@ -211,6 +235,20 @@ package core_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void rob_set_entity_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ROB, F_ROB_ENTITY_ID, lanes, values, width);
+  endfunction
+
+  function automatic void rob_set_done_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ROB, F_ROB_DONE, lanes, values, width);
+  endfunction
+
+  function automatic void rob_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_ROB, lanes);
+  endfunction
+
   // -- storage core${core}/committed_insns: dense, 1 slot
   function automatic void committed_insns_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_COMMITTED_INSNS, 16'd0, F_COMMITTED_INSNS_COUNT, value);
@@ -247,10 +285,22 @@ package core_trace_pkg;
     uscope_event2(w, EV_STAGE_TRANSITION, 64'(entity_id), 64'(stage));
   endfunction
 
+  function automatic void ev_stage_transition_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input pipeline_stage_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_STAGE_TRANSITION, lanes, values, width, 32'(second), step);
+  endfunction
+
   // -- event core${core}/flush
   function automatic void ev_flush(input chandle w, input int unsigned entity_id,
       input flush_reason_e reason);
     uscope_event2(w, EV_FLUSH, 64'(entity_id), 64'(reason));
+  endfunction
+
+  function automatic void ev_flush_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input flush_reason_e second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_FLUSH, lanes, values, width, 32'(second), step);
   endfunction
 
   // -- event core${core}/annotate
@@ -261,6 +311,14 @@ package core_trace_pkg;
 
   function automatic void ev_annotate_str(input chandle w, input int unsigned entity_id, input string text);
     uscope_event2(w, EV_ANNOTATE, 64'(entity_id), 64'(uscope_string(w, text)));
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_COMMITTED_INSNS = 64'd1 << 0;
+  localparam longint unsigned COUNT_CYCLES = 64'd1 << 1;
+
+  function automatic void count(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_COMMITTED_INSNS, lanes);
   endfunction
 endpackage
 /* verilator lint_restore */

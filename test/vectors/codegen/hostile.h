@@ -9,6 +9,11 @@
  *              hostile_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              hostile_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              hostile_ev_EVENT(w, field, ...)                an event
+ * Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits [i*width, (i+1)*width)
+ *              hostile_STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+ *              hostile_STORAGE_clear_lanes(w, lanes)          empties slot i
+ *              hostile_ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+ *              hostile_count(w, HOSTILE_COUNT_A | HOSTILE_COUNT_B)  adds 1 to these counters
  * Checkpoint:  hostile_STORAGE_snapshot_begin(w)              begins the state of a storage
  *              hostile_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
  *              hostile_STORAGE_snapshot_end(w)                ends it
@@ -347,6 +352,12 @@ static inline void hostile_shared_snapshot_end(uscope_writer_t *w)
     uscope_checkpoint_end(w);
 }
 
+static inline void hostile_shared_set_v_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_SHARED, HOSTILE_F_SHARED_V, lanes, values, width);
+}
+
 /* -- storage ev: dense, 1 slot */
 static inline void hostile_ev_set(uscope_writer_t *w, uint64_t value)
 {
@@ -399,6 +410,17 @@ static inline void hostile_uscope_slot_snapshot_slot(uscope_writer_t *w, uint16_
 static inline void hostile_uscope_slot_snapshot_end(uscope_writer_t *w)
 {
     uscope_checkpoint_end(w);
+}
+
+static inline void hostile_uscope_slot_set_id_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_USCOPE_SLOT, HOSTILE_F_USCOPE_SLOT_ID, lanes, values, width);
+}
+
+static inline void hostile_uscope_slot_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, HOSTILE_ST_USCOPE_SLOT, lanes);
 }
 
 /* -- storage endmodule: sparse, 65535 slots */
@@ -646,6 +668,60 @@ static inline void hostile_all_types_snapshot_end(uscope_writer_t *w)
     uscope_checkpoint_end(w);
 }
 
+static inline void hostile_all_types_set_a_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_A, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_b_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_B, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_c_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_C, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_e_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_E, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_f_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_F, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_g_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_G, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_i_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_I, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_k_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_K, lanes, values, width);
+}
+
+static inline void hostile_all_types_set_l_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_ALL_TYPES, HOSTILE_F_ALL_TYPES_L, lanes, values, width);
+}
+
 /* -- storage only_properties: buffer, 8 slots */
 static inline void hostile_only_properties_clear(uscope_writer_t *w, uint16_t slot)
 {
@@ -656,6 +732,11 @@ static inline void hostile_only_properties_prop_head(uscope_writer_t *w, uint8_t
 {
     uscope_prop_set(w, HOSTILE_ST_ONLY_PROPERTIES, HOSTILE_P_ONLY_PROPERTIES_HEAD,
         (unsigned long long)value);
+}
+
+static inline void hostile_only_properties_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, HOSTILE_ST_ONLY_PROPERTIES, lanes);
 }
 
 /* -- storage r1_0: dense, 1 slot */
@@ -826,6 +907,53 @@ static inline void hostile_lane_shared_snapshot_end(uscope_writer_t *w)
     uscope_checkpoint_end(w);
 }
 
+static inline void hostile_lane_shared_set_slot_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_SLOT, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_w_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_W, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_slot_2_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_SLOT_2, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_a_b_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_A_B, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_a_b_2_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_A_B_2, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_a_b_2_2_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_A_B_2_2, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_set_A_B_3_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_LANE_SHARED, HOSTILE_F_LANE_SHARED_A_B_3, lanes, values, width);
+}
+
+static inline void hostile_lane_shared_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, HOSTILE_ST_LANE_SHARED, lanes);
+}
+
 /* -- storage lane${lane}/put: sparse, 2 slots */
 static inline void hostile_put_set_str(uscope_writer_t *w, uint16_t slot, uint32_t value)
 {
@@ -891,6 +1019,17 @@ static inline void hostile_put_snapshot_slot(uscope_writer_t *w, uint16_t slot, 
 static inline void hostile_put_snapshot_end(uscope_writer_t *w)
 {
     uscope_checkpoint_end(w);
+}
+
+static inline void hostile_put_set_str_str_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_slot_set_lanes(w, HOSTILE_ST_PUT, HOSTILE_F_PUT_STR_STR, lanes, values, width);
+}
+
+static inline void hostile_put_clear_lanes(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_slot_clear_lanes(w, HOSTILE_ST_PUT, lanes);
 }
 
 /* -- storage lane${lane}/inner.${site}/shared: dense, 1 slot */
@@ -975,6 +1114,12 @@ static inline void hostile_ev_set_2(uscope_writer_t *w, uint64_t value)
     uscope_event1(w, HOSTILE_EV_SET, (unsigned long long)value);
 }
 
+static inline void hostile_ev_set_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_event1_lanes(w, HOSTILE_EV_SET, lanes, values, width);
+}
+
 /* -- event nothing */
 static inline void hostile_ev_nothing(uscope_writer_t *w)
 {
@@ -985,6 +1130,12 @@ static inline void hostile_ev_nothing(uscope_writer_t *w)
 static inline void hostile_ev_shared(uscope_writer_t *w, uint8_t a)
 {
     uscope_event1(w, HOSTILE_EV_SHARED, (unsigned long long)a);
+}
+
+static inline void hostile_ev_shared_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width)
+{
+    uscope_event1_lanes(w, HOSTILE_EV_SHARED, lanes, values, width);
 }
 
 /* -- event keywords */
@@ -1035,6 +1186,32 @@ static inline void hostile_ev_nine_str(uscope_writer_t *w, uint8_t a, int16_t b,
 static inline void hostile_ev_lane_shared(uscope_writer_t *w, uint8_t a, uint8_t a_2)
 {
     uscope_event2(w, HOSTILE_EV_LANE_SHARED, (unsigned long long)a, (unsigned long long)a_2);
+}
+
+static inline void hostile_ev_lane_shared_lanes(uscope_writer_t *w, unsigned long long lanes,
+    unsigned long long values, unsigned int width, uint8_t second, unsigned int step)
+{
+    uscope_event2_lanes(w, HOSTILE_EV_LANE_SHARED, lanes, values, width, (unsigned int)second, step);
+}
+
+/* -- counters in one call: the mask has a bit for each */
+#define HOSTILE_COUNT_R1_0 (1ull << 0)
+#define HOSTILE_COUNT_R10 (1ull << 1)
+#define HOSTILE_COUNT_HOSTILE_PKG (1ull << 2)
+
+static inline void hostile_count(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_count_lanes(w, HOSTILE_ST_R1_0, lanes);
+}
+
+/* -- counters in one call: the mask has a bit for each */
+#define HOSTILE_COUNT_LANE_SITE_SHARED (1ull << 0)
+#define HOSTILE_COUNT_SITE (1ull << 1)
+#define HOSTILE_COUNT_DEEP (1ull << 2)
+
+static inline void hostile_count_lane_site(uscope_writer_t *w, unsigned long long lanes)
+{
+    uscope_count_lanes(w, HOSTILE_ST_LANE_SITE_SHARED, lanes);
 }
 
 #ifdef __cplusplus

@@ -6,6 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
+// Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits i*width +: width
+//              STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+//              STORAGE_clear_lanes(w, lanes)          empties slot i
+//              ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+//              count(w, COUNT_A | COUNT_B)            adds 1 to these counters
 // Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
 //              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
 //              STORAGE_snapshot_end(w)                ends it
@@ -292,6 +297,11 @@ package hostile_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void shared_set_v_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_SHARED, F_SHARED_V, lanes, values, width);
+  endfunction
+
   // -- storage ev: dense, 1 slot
   function automatic void ev_set(input chandle w, input longint unsigned value);
     uscope_slot_set(w, ST_EV, 16'd0, F_EV_VALUE, value);
@@ -338,6 +348,15 @@ package hostile_trace_pkg;
 
   function automatic void x_uscope_slot_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void x_uscope_slot_set_id_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_USCOPE_SLOT, F_USCOPE_SLOT_ID, lanes, values, width);
+  endfunction
+
+  function automatic void x_uscope_slot_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_USCOPE_SLOT, lanes);
   endfunction
 
   // -- storage endmodule: sparse, 65535 slots
@@ -563,6 +582,51 @@ package hostile_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void all_types_set_a_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_A, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_b_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_B, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_c_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_C, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_e_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_E, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_f_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_F, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_g_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_G, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_i_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_I, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_k_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_K, lanes, values, width);
+  endfunction
+
+  function automatic void all_types_set_l_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_ALL_TYPES, F_ALL_TYPES_L, lanes, values, width);
+  endfunction
+
   // -- storage only_properties: buffer, 8 slots
   function automatic void only_properties_clear(input chandle w, input shortint unsigned slot);
     uscope_slot_clear(w, ST_ONLY_PROPERTIES, slot);
@@ -570,6 +634,10 @@ package hostile_trace_pkg;
 
   function automatic void only_properties_prop_head(input chandle w, input byte unsigned value);
     uscope_prop_set(w, ST_ONLY_PROPERTIES, P_ONLY_PROPERTIES_HEAD, 64'(value));
+  endfunction
+
+  function automatic void only_properties_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_ONLY_PROPERTIES, lanes);
   endfunction
 
   // -- storage r1_0: dense, 1 slot
@@ -714,6 +782,45 @@ package hostile_trace_pkg;
     uscope_checkpoint_end(w);
   endfunction
 
+  function automatic void lane_shared_set_slot_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_SLOT, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_w_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_W, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_slot_2_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_SLOT_2, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_a_b_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_A_B, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_a_b_2_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_A_B_2, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_a_b_2_2_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_A_B_2_2, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_set_A_B_3_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_LANE_SHARED, F_LANE_SHARED_A_B_3, lanes, values, width);
+  endfunction
+
+  function automatic void lane_shared_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_LANE_SHARED, lanes);
+  endfunction
+
   // -- storage lane${lane}/put: sparse, 2 slots
   function automatic void put_set_str(input chandle w, input shortint unsigned slot,
       input int unsigned value);
@@ -770,6 +877,15 @@ package hostile_trace_pkg;
 
   function automatic void put_snapshot_end(input chandle w);
     uscope_checkpoint_end(w);
+  endfunction
+
+  function automatic void put_set_str_str_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_slot_set_lanes(w, ST_PUT, F_PUT_STR_STR, lanes, values, width);
+  endfunction
+
+  function automatic void put_clear_lanes(input chandle w, input longint unsigned lanes);
+    uscope_slot_clear_lanes(w, ST_PUT, lanes);
   endfunction
 
   // -- storage lane${lane}/inner.${site}/shared: dense, 1 slot
@@ -837,6 +953,11 @@ package hostile_trace_pkg;
     uscope_event1(w, EV_SET, value);
   endfunction
 
+  function automatic void ev_set_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_event1_lanes(w, EV_SET, lanes, values, width);
+  endfunction
+
   // -- event nothing
   function automatic void ev_nothing(input chandle w);
     uscope_event0(w, EV_NOTHING);
@@ -845,6 +966,11 @@ package hostile_trace_pkg;
   // -- event shared
   function automatic void ev_shared(input chandle w, input byte unsigned a);
     uscope_event1(w, EV_SHARED, 64'(a));
+  endfunction
+
+  function automatic void ev_shared_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width);
+    uscope_event1_lanes(w, EV_SHARED, lanes, values, width);
   endfunction
 
   // -- event keywords
@@ -909,6 +1035,30 @@ package hostile_trace_pkg;
   // -- event lane${lane}/shared
   function automatic void ev_lane_shared(input chandle w, input byte unsigned a, input byte unsigned a_2);
     uscope_event2(w, EV_LANE_SHARED, 64'(a), 64'(a_2));
+  endfunction
+
+  function automatic void ev_lane_shared_lanes(input chandle w, input longint unsigned lanes,
+      input longint unsigned values, input int unsigned width, input byte unsigned second,
+      input int unsigned step);
+    uscope_event2_lanes(w, EV_LANE_SHARED, lanes, values, width, 32'(second), step);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_R1_0 = 64'd1 << 0;
+  localparam longint unsigned COUNT_R10 = 64'd1 << 1;
+  localparam longint unsigned COUNT_HOSTILE_PKG = 64'd1 << 2;
+
+  function automatic void count(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_R1_0, lanes);
+  endfunction
+
+  // -- counters in one call: the mask has a bit for each
+  localparam longint unsigned COUNT_LANE_SITE_SHARED = 64'd1 << 0;
+  localparam longint unsigned COUNT_SITE = 64'd1 << 1;
+  localparam longint unsigned COUNT_DEEP = 64'd1 << 2;
+
+  function automatic void count_lane_site(input chandle w, input longint unsigned lanes);
+    uscope_count_lanes(w, ST_LANE_SITE_SHARED, lanes);
   endfunction
 endpackage
 /* verilator lint_restore */

@@ -9,6 +9,11 @@
  *              plain_STORAGE_clear(w, slot)                 empties a slot of a sparse storage
  *              plain_STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
  *              plain_ev_EVENT(w, field, ...)                an event
+ * Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits [i*width, (i+1)*width)
+ *              plain_STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+ *              plain_STORAGE_clear_lanes(w, lanes)          empties slot i
+ *              plain_ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+ *              plain_count(w, PLAIN_COUNT_A | PLAIN_COUNT_B)  adds 1 to these counters
  * Checkpoint:  plain_STORAGE_snapshot_begin(w)              begins the state of a storage
  *              plain_STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
  *              plain_STORAGE_snapshot_end(w)                ends it

@@ -6,6 +6,11 @@
 //              STORAGE_clear(w, slot)                 empties a slot of a sparse storage
 //              STORAGE_prop_PROPERTY(w, value)        sets a property of the storage
 //              ev_EVENT(w, field, ...)                an event
+// Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits i*width +: width
+//              STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i
+//              STORAGE_clear_lanes(w, lanes)          empties slot i
+//              ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step
+//              count(w, COUNT_A | COUNT_B)            adds 1 to these counters
 // Checkpoint:  STORAGE_snapshot_begin(w)              begins the state of a storage
 //              STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage
 //              STORAGE_snapshot_end(w)                ends it

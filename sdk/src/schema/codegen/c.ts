@@ -2,6 +2,7 @@
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
+import { type CountFunction, type LaneFunction, Lanes } from './lanes.js';
 import { type CodeModel, describe, type EnumModel, type EventModel, type StorageModel } from './model.js';
 import {
   enumOf,
@@ -62,6 +63,7 @@ class CGenerator {
   private readonly openOptsName: string;
   private readonly packName: string;
   private readonly functions: readonly (readonly [StorageModel | EventModel, CFunction[]])[];
+  private readonly lanes: Lanes;
 
   /** All names of the header are claimed here: parameters must differ from them. */
   constructor(private readonly model: CodeModel) {
@@ -93,6 +95,7 @@ class CGenerator {
       ),
       ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
     ];
+    this.lanes = new Lanes(model, names, this.lower);
   }
 
   lines(): string[] {
@@ -111,6 +114,11 @@ class CGenerator {
         ` *              ${n}STORAGE_clear(w, slot)                 empties a slot of a sparse storage`,
         ` *              ${n}STORAGE_prop_PROPERTY(w, value)        sets a property of the storage`,
         ` *              ${n}ev_EVENT(w, field, ...)                an event`,
+        ' * Lanes:       one item for each bit of a mask, in one call; the value of lane i is in bits [i*width, (i+1)*width)',
+        ` *              ${n}STORAGE_set_FIELD_lanes(w, lanes, values, width)  sets the field of slot i`,
+        ` *              ${n}STORAGE_clear_lanes(w, lanes)          empties slot i`,
+        ` *              ${n}ev_EVENT_lanes(w, lanes, values, width)  events; of two fields, the second is second + i*step`,
+        ` *              ${n}count(w, ${this.upper}COUNT_A | ${this.upper}COUNT_B)  adds 1 to these counters`,
         ` * Checkpoint:  ${n}STORAGE_snapshot_begin(w)              begins the state of a storage`,
         ` *              ${n}STORAGE_snapshot_slot(w, slot, field, ...)  a valid slot of it; all slots of a dense storage`,
         ` *              ${n}STORAGE_snapshot_end(w)                ends it`,
@@ -137,8 +145,12 @@ class CGenerator {
       this.packLines(),
       ...this.functions.map(([def, functions]) => [
         `/* -- ${describe(def)} */`,
-        ...separated(functions.map((item) => this.functionLines(item))),
+        ...separated([
+          ...functions.map((item) => this.functionLines(item)),
+          ...this.lanes.of(def).map((item) => this.laneLines(def, item)),
+        ]),
       ]),
+      ...this.lanes.counts.map((item) => this.countLines(item)),
       ['#ifdef __cplusplus', '}', '#endif', '#endif'],
     ]);
   }
@@ -259,6 +271,38 @@ class CGenerator {
     ];
   }
 
+  private laneLines(def: StorageModel | EventModel, { name, call: lanes }: LaneFunction): string[] {
+    const { field, second } = lanes;
+    const inputs = [HANDLE, ...LANES];
+    const args = ['w', this.constants.of(def), ...(field ? [this.constants.of(field)] : []), 'lanes'];
+    if (lanes.values) {
+      inputs.push('unsigned long long values', 'unsigned int width');
+      args.push('values', 'width');
+    }
+    if (second) {
+      inputs.push(`${this.type(second)}second`, 'unsigned int step');
+      args.push('(unsigned int)second', 'step');
+    }
+    return [
+      ...call(`static inline void ${name}`, inputs, '', '', '    '),
+      '{',
+      ...call(lanes.callee, args, ';', '    ', '    '),
+      '}',
+    ];
+  }
+
+  private countLines({ name, first, bits }: CountFunction): string[] {
+    return [
+      '/* -- counters in one call: the mask has a bit for each */',
+      ...bits.map((bit, index) => `#define ${bit} (1ull << ${index})`),
+      '',
+      ...call(`static inline void ${name}`, [HANDLE, ...LANES], '', '', '    '),
+      '{',
+      ...call('uscope_count_lanes', ['w', this.constants.of(first), 'lanes'], ';', '    ', '    '),
+      '}',
+    ];
+  }
+
   private body({ action }: Procedure, slot: string, values: readonly NamedParam[]): string[] {
     const wide = values.map(widened);
     const statement = (fn: string, args: readonly string[]): string[] =>
@@ -339,6 +383,8 @@ class CGenerator {
     return names;
   }
 }
+
+const LANES = ['unsigned long long lanes'];
 
 interface NamedParam {
   readonly param: Param;

@@ -66,6 +66,8 @@ export interface FieldModel {
 
 export interface StorageModel {
   readonly word: string;
+  /** Of the scope it is in, with those above it; '' for the root. */
+  readonly scopeWord: string;
   /** Scope path and name as in the schema. */
   readonly title: string;
   readonly id: number;
@@ -112,6 +114,7 @@ export function buildModel(input: CodegenInput): CodeModel {
     enums,
     storages: schema.storages.map((def, index) => ({
       word: storageWords[index],
+      scopeWord: scopeWords(schema, def.scopeId).join('_'),
       title: qualifiedName(schema, def),
       id: def.storageId,
       slots: def.numSlots,
