@@ -13,40 +13,10 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { type CliResult, jsonLinesOf, linesOf, runUscope } from '../../../test/support/run-cli.js';
 import { parseSchema } from '../schema/index.js';
-import { useIo } from './io.js';
-import { runCli } from './main.js';
 
-interface Result {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...args: string[]): Promise<Result> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    const status = await runCli(args);
-    return { status, out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
-
-const lines = (result: Result): string[] => result.out.trimEnd().split('\n');
-const jsonLines = (result: Result): unknown[] => lines(result).map((line) => JSON.parse(line));
+const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 
 function build(): TraceBuilder {
   return new TraceBuilder({ schema: coreSchema, compression: 'lz4', dut: [['dut_name', 'tiny']] })
@@ -221,7 +191,7 @@ describe('uscope schema', () => {
 
 describe('uscope dump', () => {
   it('--jsonl prints one object per item, in file order', async () => {
-    expect(jsonLines(await run('dump', path, '--jsonl'))).toEqual([
+    expect(jsonLinesOf(await run('dump', path, '--jsonl'))).toEqual([
       { t: '0', op: 'set', storage: 'core0/entities', slot: 3, field: 'entity_id', value: '3' },
       { t: '0', op: 'set', storage: 'core0/entities', slot: 3, field: 'pc', value: '9223372036854775809' },
       { t: '0', op: 'set', storage: 'core0/entities', slot: 3, field: 'delta', value: '-5' },
@@ -242,14 +212,14 @@ describe('uscope dump', () => {
   });
 
   it('of a range: start inclusive, end exclusive', async () => {
-    const times = jsonLines(await run('dump', path, '--jsonl', '--from', '1ns', '--to', '3ns')).map(
+    const times = jsonLinesOf(await run('dump', path, '--jsonl', '--from', '1ns', '--to', '3ns')).map(
       (item) => (item as { t: string }).t,
     );
     expect([...new Set(times)]).toEqual(['1000', '2000']);
   });
 
   it('in text has one line per item', async () => {
-    const text = lines(await run('dump', path));
+    const text = linesOf(await run('dump', path));
     expect(text).toHaveLength(12);
     expect(text[1]).toBe('0 ps  set    core0/entities[3].pc = 0x8000000000000001');
     expect(text[2]).toBe('0 ps  set    core0/entities[3].delta = -5');
@@ -263,19 +233,19 @@ describe('uscope dump', () => {
     bytes[builder.offsets[1] + 70] ^= 1;
     await writeFile(damaged, bytes);
     const result = await run('dump', damaged, '--jsonl');
-    expect([result.status, lines(result).length]).toEqual([1, 8]);
+    expect([result.status, linesOf(result).length]).toEqual([1, 8]);
     expect(result.err).toMatch(/FORMAT_CHECKSUM/);
   });
 });
 
 describe('uscope events', () => {
   it('selects by type, field and number', async () => {
-    expect(jsonLines(await run('events', path, '--json', '--event', 'stage_transition'))).toHaveLength(2);
-    expect(jsonLines(await run('events', path, '--json', '--where', 'stage=fetch'))).toHaveLength(1);
+    expect(jsonLinesOf(await run('events', path, '--json', '--event', 'stage_transition'))).toHaveLength(2);
+    expect(jsonLinesOf(await run('events', path, '--json', '--where', 'stage=fetch'))).toHaveLength(1);
     expect(
-      jsonLines(await run('events', path, '--json', '--where', 'stage=9', '--where', 'entity_id=0x3')),
+      jsonLinesOf(await run('events', path, '--json', '--where', 'stage=9', '--where', 'entity_id=0x3')),
     ).toHaveLength(1);
-    expect(lines(await run('events', path, '--limit', '3'))).toHaveLength(3);
+    expect(linesOf(await run('events', path, '--limit', '3'))).toHaveLength(3);
     expect((await run('events', path, '--from', '2000')).out).toBe('');
   });
 
@@ -325,7 +295,7 @@ describe('uscope state', () => {
 
   it('beyond the end says so', async () => {
     const result = await run('state', path, '--at', '1s', '--storage', 'retired');
-    expect([result.status, lines(result)[2]]).toEqual([0, '  [0] count=7']);
+    expect([result.status, linesOf(result)[2]]).toEqual([0, '  [0] count=7']);
     expect(result.err).toMatch(/the trace ends at 3000 ps/);
   });
 });

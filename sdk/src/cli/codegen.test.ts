@@ -3,32 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { useIo } from './io.js';
-import { runCli } from './main.js';
+import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 
 const vectors = fileURLToPath(new URL('../../../test/vectors/codegen/', import.meta.url));
 const schema = join(vectors, 'core.yaml');
 
-async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    return { status: await runCli(['codegen', ...args]), out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
+const run = (...args: string[]): Promise<CliResult> => runUscope(['codegen', ...args]);
 
 let directory: string;
 beforeAll(async () => {

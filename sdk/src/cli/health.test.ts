@@ -13,31 +13,11 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 import { Action } from '../format/index.js';
 import { RecordBatch } from '../writer/record-batch.js';
-import { useIo } from './io.js';
-import { runCli } from './main.js';
 
-async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    return { status: await runCli(args), out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
+const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 
 const build = () =>
   new TraceBuilder({ schema: coreSchema, compression: 'lz4' })

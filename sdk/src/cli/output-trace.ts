@@ -2,13 +2,11 @@
 import type { Command } from 'commander';
 import { writeAtomically } from '../convert/stream/index.js';
 import type { CompressionName } from '../format/types.js';
-import type { Trace } from '../reader/index.js';
 import type { TraceStats } from '../writer/index.js';
 import { compressionOf, intervalOf, SMALL_HELP } from './daemon-arguments.js';
 import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';
-import { withTrace } from './trace-file.js';
 
 export interface OutputArguments {
   readonly output: string;
@@ -80,14 +78,4 @@ export function tellLosses(losses: readonly { readonly count: number; readonly w
 
 export function statsJson({ segments, frames, items, strings, bytes, totalTimePs }: TraceStats) {
   return { segments, frames, items, strings, bytes, totalTimePs };
-}
-
-/** Runs `use` on several traces and closes them. Whoever reads them names the file in errors, else the last one is named. */
-export async function withTraces<T>(
-  paths: readonly string[],
-  use: (traces: readonly Trace[]) => Promise<T>,
-  open: readonly Trace[] = [],
-): Promise<T> {
-  if (open.length === paths.length) return use(open);
-  return withTrace(paths[open.length], (trace) => withTraces(paths, use, [...open, trace]));
 }

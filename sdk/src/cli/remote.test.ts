@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
 import { type RangeServer, startRangeServer } from '../../../test/support/range-server.js';
-import { useIo } from './io.js';
-import { runCli } from './main.js';
+import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 
 const SEGMENTS = 300;
 const FRAMES = 500;
@@ -30,26 +29,7 @@ beforeAll(async () => {
 beforeEach(() => server.reset());
 afterAll(() => server.close());
 
-async function run(...args: string[]): Promise<{ status: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    return { status: await runCli(args), out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
+const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 
 describe('uscope with a URL in place of a file', () => {
   it('info reads a small part of the file', async () => {

@@ -32,11 +32,6 @@ export function parseTime(text: string): bigint {
   return scaled / divisor;
 }
 
-/** For optional arguments. */
-export function parseOptionalTime(text: string | undefined): bigint | undefined {
-  return text === undefined ? undefined : parseTime(text);
-}
-
 /** `"N"` or `"CLOCK:N"`. @throws UscopeError CLI_USAGE */
 export function parseClockCycle(text: string): { readonly number: bigint; readonly clock: string | null } {
   const match = /^(?:(.+):)?(\d[\d_]*)$/.exec(text.trim());

@@ -2,9 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { isHttpUrl } from '../reader/index.js';
+import { isHttpUrl, type Trace } from '../reader/index.js';
 import { io } from './io.js';
-import { listRuns } from './runs/listing.js';
+import { withTrace } from './trace-file.js';
 
 /**
  * The files and URLs that the arguments stand for, in their order, each once. Of a directory: those recorded in its newest run that can be read, in
@@ -26,6 +26,8 @@ async function isDirectory(path: string): Promise<boolean> {
 }
 
 async function newestRun(directory: string): Promise<string[]> {
+  // Loaded only for directories: it brings half of the package with it.
+  const { listRuns } = await import('./runs/listing.js');
   const runs = await listRuns(directory, (text) => io.err(`uscope: warning: ${text}`));
   const known = runs.filter(({ id }) => id !== null);
   const newest = known.at(-1) ?? runs.at(-1);
@@ -56,4 +58,14 @@ export function distinctNames(cores: readonly { readonly file: string; readonly 
     if (count(plain, name) === 1) return name;
     return count(long, long[index]) === 1 ? long[index] : longest[index];
   });
+}
+
+/** Runs `use` on several traces and closes them. Whoever reads them names the file in errors, else the last one is named. */
+export async function withTraces<T>(
+  paths: readonly string[],
+  use: (traces: readonly Trace[]) => Promise<T>,
+  open: readonly Trace[] = [],
+): Promise<T> {
+  if (open.length === paths.length) return use(open);
+  return withTrace(paths[open.length], (trace) => withTraces(paths, use, [...open, trace]));
 }

@@ -1,5 +1,7 @@
 /** Walks the cycle frames of a delta blob (§8.6): the reader's hot loop. Nothing is allocated per item. */
 import { UscopeError } from '../base/errors.js';
+import type { ItemLimits, ItemVisitor } from './item-limits.js';
+import { shortDelta, shortDeltaSize } from './short-delta.js';
 import { Action } from './types.js';
 
 /** What `FrameCursor.next()` stopped at. */
@@ -13,22 +15,6 @@ export const WIDE_OP_SIZE = 16;
 export const COMPACT_OP_SIZE = 8;
 export const TAGGED_COMPACT_OP_SIZE = 9;
 export const EVENT_HEADER_SIZE = 8;
-
-/** What `FrameCursor.run` lets pass, one entry for each of the 65,536 ids: for those that do not exist 0, of payloads `NO_EVENT`. */
-export interface ItemLimits {
-  readonly slots: Uint32Array;
-  readonly fields: Uint32Array;
-  readonly payloadSizes: Uint32Array;
-}
-
-export const ID_COUNT = 0x1_0000;
-export const NO_EVENT = 0xffff_ffff;
-
-/** Who is given items by `FrameCursor.run`; what is absent is walked over. Returning false stops it. */
-export interface ItemVisitor {
-  op?(cursor: FrameCursor): unknown;
-  event?(cursor: FrameCursor): unknown;
-}
 
 const TWO_32 = 0x1_0000_0000;
 
@@ -54,23 +40,24 @@ export class FrameCursor {
   /** Frames begun so far: index of the present frame + 1. */
   frames = 0;
 
-  /** Op: an `Action`, ids, and the full u64 value as u32 halves. For PROP_SET `field` is the property index. */
-  action = 0;
-  storageId = 0;
-  slot = 0;
-  field = 0;
-  lo = 0;
-  hi = 0;
-
-  /** Event: type and where its payload lies in the blob. */
-  eventType = 0;
-  payloadOffset = 0;
-  payloadSize = 0;
-
   /** Offset in the blob of what comes next. */
   offset = 0;
   /** Offset in the blob of the present frame or item. */
   itemOffset = 0;
+
+  /**
+   * The first two words of the present item as a wide op and an event of v0.2 have them, whatever its form: the getters below take them apart. A
+   * walk that asks for little then has little to store for each item.
+   */
+  private word = 0;
+  private second = 0;
+  /** The value is `compactValue`. */
+  private hasCompactValue = false;
+  private compactValue = 0;
+  /** `timePs` as it was asked for last, and its halves. */
+  private known = 0n;
+  private knownLo = 0;
+  private knownHi = 0;
 
   private readonly end: number;
   /** Reads a number of several bytes in one go, which is half as fast again as putting bytes together. */
@@ -98,9 +85,56 @@ export class FrameCursor {
     this.timeHi = Number(timeStartPs >> 32n);
   }
 
+  get action(): number {
+    return (this.word >>> 8) & 0xff;
+  }
+
+  get storageId(): number {
+    return this.word >>> 16;
+  }
+
+  get slot(): number {
+    return this.second & 0xffff;
+  }
+
+  /** Op: the field; of PROP_SET the property's index. */
+  get field(): number {
+    return this.second >>> 16;
+  }
+
+  /** Op: the full u64 value as u32 halves. */
+  get lo(): number {
+    if (this.hasCompactValue) return this.compactValue;
+    return this.kind === CursorItem.OP ? this.view.getUint32(this.itemOffset + 8, true) : 0;
+  }
+
+  get hi(): number {
+    if (this.hasCompactValue || this.kind !== CursorItem.OP) return 0;
+    return this.view.getUint32(this.itemOffset + 12, true);
+  }
+
+  get eventType(): number {
+    return this.word >>> 16;
+  }
+
+  /** Event: where its payload lies in the blob. */
+  get payloadOffset(): number {
+    return this.itemOffset + EVENT_HEADER_SIZE;
+  }
+
+  get payloadSize(): number {
+    return this.second >>> 0;
+  }
+
   /** Frame time in ps, exact. */
   get timePs(): bigint {
-    return (BigInt(this.timeHi) << 32n) | BigInt(this.timeLo);
+    const { timeLo, timeHi } = this; // asked for again and again within a frame
+    if (timeLo !== this.knownLo || timeHi !== this.knownHi) {
+      this.known = (BigInt(timeHi) << 32n) | BigInt(timeLo);
+      this.knownLo = timeLo;
+      this.knownHi = timeHi;
+    }
+    return this.known;
   }
 
   /** Frame time in ps as a number: exact below 2^53 (2.5 hours). */
@@ -142,62 +176,81 @@ export class FrameCursor {
   }
 
   /**
-   * The ordinary items that come next in this frame, in one loop: wide ops that set, clear or add, and events, within `limits`. It stops in front of
-   * anything else - the next frame, other forms, properties, damage -, which `next` then moves to. False: the visitor ended it.
-   * Only for interleaved frames; `itemsLeft` is brought up to date at the end, so the visitor must not move the cursor.
+   * The ordinary frames and items that come next, in one loop: frames that begin soon after the one before and before `endLo` (low half; the high
+   * one does not change), wide ops that set, clear or add, and events, within `limits`. It stops in front of anything else - later frames, other
+   * forms, properties, damage, the blob's last bytes -, which `next` then moves to. False: the visitor ended it.
+   * Only for interleaved frames; the visitor must not move the cursor.
    */
-  run({ slots, fields, payloadSizes }: ItemLimits, visitor: ItemVisitor): boolean {
+  run({ storages, payloadSizes }: ItemLimits, visitor: ItemVisitor, endLo: number): boolean {
+    if (!this.interleaved) return true;
     const { view } = this;
+    const wantsFrames = visitor.frame !== undefined;
     const wantsOps = visitor.op !== undefined;
     const wantsEvents = visitor.event !== undefined;
     const lastOp = this.end - WIDE_OP_SIZE;
     let at = this.offset;
-    let left = this.interleaved ? this.itemsLeft : 0;
+    let left = this.itemsLeft;
     let goesOn = true;
+    this.hasCompactValue = false;
     // No valid item but the last of a blob is too near its end for this.
-    while (left > 0 && at <= lastOp && goesOn) {
-      const word = view.getUint32(at, true);
-      const second = view.getUint32(at + 4, true);
-      const id = word >>> 16;
+    while (at <= lastOp && goesOn) {
+      const word = view.getInt32(at, true);
+      if (left === 0) {
+        const size = shortDeltaSize(word);
+        const timeLo = this.timeLo + shortDelta(word, size);
+        if (size === 0 || timeLo >= endLo) break;
+        left = view.getUint16(at + size, true);
+        this.enter(at, timeLo, left);
+        if (wantsFrames) goesOn = visitor.frame!(this) !== false;
+        at += size + 2;
+        continue;
+      }
+      const second = view.getInt32(at + 4, true);
       const tag = word & 0xff;
       if (tag === ItemTag.WIDE) {
+        const limit = storages[word >>> 16];
         const action = (word >>> 8) & 0xff;
-        const slot = second & 0xffff;
-        const field = second >>> 16;
-        if ((action - 1) >>> 0 >= 3 || slot >= slots[id] || field >= fields[id]) break;
+        if ((action - 1) >>> 0 >= 3 || second >>> 16 >= limit >>> 16 || (second & 0xffff) > (limit & 0xffff))
+          break;
         left--;
         if (wantsOps) {
           this.kind = CursorItem.OP;
           this.itemOffset = at;
-          this.action = action;
-          this.storageId = id;
-          this.slot = slot;
-          this.field = field;
-          this.lo = view.getUint32(at + 8, true);
-          this.hi = view.getUint32(at + 12, true);
-          this.offset = at + WIDE_OP_SIZE;
+          this.word = word;
+          this.second = second;
           goesOn = visitor.op!(this) !== false;
         }
         at += WIDE_OP_SIZE;
       } else {
-        const start = at + EVENT_HEADER_SIZE;
-        if (tag !== ItemTag.EVENT || second !== payloadSizes[id] || second > this.end - start) break;
+        const size = second >>> 0;
+        if (
+          tag !== ItemTag.EVENT ||
+          size !== payloadSizes[word >>> 16] ||
+          size > this.end - at - EVENT_HEADER_SIZE
+        )
+          break;
         left--;
         if (wantsEvents) {
           this.kind = CursorItem.EVENT;
           this.itemOffset = at;
-          this.eventType = id;
-          this.payloadOffset = start;
-          this.payloadSize = second;
-          this.offset = start + second;
+          this.word = word;
+          this.second = second;
           goesOn = visitor.event!(this) !== false;
         }
-        at = start + second;
+        at += EVENT_HEADER_SIZE + size;
       }
     }
     this.offset = at;
-    if (this.interleaved) this.itemsLeft = left;
+    this.itemsLeft = left;
     return goesOn;
+  }
+
+  private enter(at: number, timeLo: number, numItems: number): void {
+    this.kind = CursorItem.FRAME;
+    this.itemOffset = at;
+    this.timeLo = timeLo;
+    this.numItems = numItems;
+    this.frames++;
   }
 
   private beginFrame(): void {
@@ -297,12 +350,10 @@ export class FrameCursor {
     const { view } = this;
     this.checkAction(action);
     this.kind = CursorItem.OP;
-    this.action = action;
-    this.storageId = view.getUint8(at + 1);
-    this.slot = view.getUint16(at + 2, true);
-    this.field = view.getUint16(at + 4, true);
-    this.lo = view.getUint16(at + 6, true);
-    this.hi = 0;
+    this.word = (action << 8) | (view.getUint8(at + 1) << 16);
+    this.second = view.getInt32(at + 2, true);
+    this.hasCompactValue = true;
+    this.compactValue = view.getUint16(at + 6, true);
   }
 
   /** Wide ops of both versions have the same 16 bytes but for tag or action in front. */
@@ -311,12 +362,9 @@ export class FrameCursor {
     const { view } = this;
     this.checkAction(action);
     this.kind = CursorItem.OP;
-    this.action = action;
-    this.storageId = view.getUint16(at + 2, true);
-    this.slot = view.getUint16(at + 4, true);
-    this.field = view.getUint16(at + 6, true);
-    this.lo = view.getUint32(at + 8, true);
-    this.hi = view.getUint32(at + 12, true);
+    this.word = (action << 8) | (view.getUint16(at + 2, true) << 16);
+    this.second = view.getInt32(at + 4, true);
+    this.hasCompactValue = false;
     this.offset = at + WIDE_OP_SIZE;
   }
 
@@ -328,9 +376,8 @@ export class FrameCursor {
     const start = at + EVENT_HEADER_SIZE;
     if (size > this.end - start) this.truncated(`event payload of ${size} bytes`);
     this.kind = CursorItem.EVENT;
-    this.eventType = view.getUint16(typeAt, true);
-    this.payloadOffset = start;
-    this.payloadSize = size;
+    this.word = view.getUint16(typeAt, true) << 16;
+    this.second = size | 0;
     this.offset = start + size;
   }
 

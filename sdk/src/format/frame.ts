@@ -7,6 +7,7 @@ import { MAX_ITEMS_PER_FRAME } from './record.js';
 import { Action, type Frame, type Item, packedSize, type Schema } from './types.js';
 
 export * from './frame-cursor.js';
+export * from './item-limits.js';
 
 type OpItem = Extract<Item, { kind: 'op' }>;
 

@@ -46,15 +46,17 @@ export function coarserSummary(summary: TraceSummary): TraceSummary {
 
 /** The finest form of the summary that takes at most so many bytes, but for one bucket of each counter. */
 export function fitSummary(summary: TraceSummary, maxBytes: number): TraceSummary {
-  const sizeOf = ({ density, counters }: TraceSummary): number =>
-    density.reduce((sum, { length }) => sum + length * 4, 0) +
-    counters.reduce((sum, { levels }) => sum + levels.reduce((all, l) => all + l.sum.length, 0), 0) *
-      MIPMAP_ENTRY_SIZE;
   const isCoarsest = ({ density, counters }: TraceSummary): boolean =>
     density.length <= 1 && counters.every(({ levels }) => levels.length <= 1);
   let fitted = summary;
-  while (sizeOf(fitted) > maxBytes && !isCoarsest(fitted)) fitted = coarserSummary(fitted);
+  while (sizeOfBuckets(fitted) > maxBytes && !isCoarsest(fitted)) fitted = coarserSummary(fitted);
   return fitted;
+}
+
+/** Bytes of all buckets of all levels. */
+function sizeOfBuckets({ density, counters }: TraceSummary): number {
+  const entries = counters.flatMap(({ levels }) => levels).reduce((sum, level) => sum + level.sum.length, 0);
+  return density.reduce((sum, { length }) => sum + length * 4, 0) + entries * MIPMAP_ENTRY_SIZE;
 }
 
 /** A level of `length` buckets, all zero. */
@@ -119,7 +121,8 @@ function buildLevels<T>(
 
 /** TSUM bytes. The levels are written as given: see `buildDensityLevels` and `buildMipmap`. */
 export function encodeTraceSummary(summary: TraceSummary): Uint8Array {
-  const writer = new ByteWriter(4096)
+  // Megabytes: growing by doubling would take them several times.
+  const writer = new ByteWriter(sizeOfBuckets(summary) + 4096)
     .u32(TSUM_MAGIC)
     .u32(summary.baseIntervalCycles)
     .u32(summary.fanOut)

@@ -6,10 +6,9 @@ import { UscopeError } from '../base/errors.js';
 import {
   CursorItem,
   type FrameCursor,
-  ID_COUNT,
   type ItemLimits,
   type ItemVisitor,
-  NO_EVENT,
+  itemLimits,
 } from '../format/frame.js';
 import { Action, packedSize, type Schema } from '../format/types.js';
 import { type LoadedSegment, placeInSegment } from './segment-loader.js';
@@ -40,6 +39,7 @@ export interface ScanRange {
 /** Frames outside the range are walked over. */
 const NOBODY: ItemVisitor = {};
 
+const TWO_32 = 2 ** 32;
 const MAX_U64 = (1n << 64n) - 1n;
 
 /** `to` null: to the end. A range that reaches past 2^64 - 1 ends there. */
@@ -50,7 +50,7 @@ export function scanRange(from: bigint, to: bigint | null): ScanRange {
     fromLo: Number(start & 0xffff_ffffn),
     fromHi: Number(start >> 32n),
     toLo: end === null ? 0 : Number(end & 0xffff_ffffn),
-    toHi: end === null ? 2 ** 32 : Number(end >> 32n),
+    toHi: end === null ? TWO_32 : Number(end >> 32n),
   };
 }
 
@@ -73,14 +73,7 @@ export class SchemaChecks {
     this.numFields = Uint32Array.from(schema.storages, (storage) => storage.fields.length);
     this.numProperties = Uint32Array.from(schema.storages, (storage) => storage.properties.length);
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
-    this.limits = {
-      slots: new Uint32Array(ID_COUNT),
-      fields: new Uint32Array(ID_COUNT),
-      payloadSizes: new Uint32Array(ID_COUNT).fill(NO_EVENT),
-    };
-    this.limits.slots.set(this.numSlots);
-    this.limits.fields.set(this.numFields);
-    this.limits.payloadSizes.set(this.payloadSizes);
+    this.limits = itemLimits(schema);
   }
 
   /** False: the op names a slot that does not exist and changes no state. @throws UscopeError FORMAT_ID */
@@ -206,34 +199,46 @@ export class SegmentScan {
     let isVisiting = false;
     let { inRange } = this;
     try {
-      for (;;) {
-        isVisiting = true;
-        if (!cursor.run(checks.limits, inRange ? visitor : NOBODY)) return false;
-        isVisiting = false;
-        if (!cursor.next()) break;
+      // The first frame is not left to `run`: it might lie before the segment's predecessor.
+      while (cursor.next()) {
         if (cursor.kind === CursorItem.OP) {
           checks.op(cursor);
-          if (!wantsOps || !inRange) continue;
-          isVisiting = true;
-          if (visitor.op!(cursor) === false) return false;
+          if (wantsOps && inRange) {
+            isVisiting = true;
+            if (visitor.op!(cursor) === false) return false;
+          }
         } else if (cursor.kind === CursorItem.EVENT) {
-          if (!checks.event(cursor) || !wantsEvents || !inRange) continue;
-          isVisiting = true;
-          if (visitor.event!(cursor) === false) return false;
+          if (checks.event(cursor) && wantsEvents && inRange) {
+            isVisiting = true;
+            if (visitor.event!(cursor) === false) return false;
+          }
         } else {
           inRange = this.enterFrame(cursor);
           if (this.isDone) return false;
-          if (!visitor.frame || !inRange) continue;
-          isVisiting = true;
-          if (visitor.frame(cursor) === false) return false;
+          if (visitor.frame && inRange) {
+            isVisiting = true;
+            if (visitor.frame(cursor) === false) return false;
+          }
         }
+        isVisiting = true;
+        if (!cursor.run(checks.limits, inRange ? visitor : NOBODY, this.runEnd(cursor, inRange)))
+          return false;
         isVisiting = false;
       }
     } catch (error) {
       throw isVisiting ? error : placeInSegment(error, this.segment);
     }
+    this.lastLo = cursor.timeLo;
+    this.lastHi = cursor.timeHi;
     this.checkFrameCount();
     return true;
+  }
+
+  /** Frames up to here (low half) are like the present one: in range, or before it. */
+  private runEnd({ timeHi }: FrameCursor, inRange: boolean): number {
+    const { fromHi, fromLo, toHi, toLo } = this.range;
+    const end = toHi === timeHi ? toLo : TWO_32;
+    return !inRange && fromHi === timeHi ? Math.min(fromLo, end) : end;
   }
 
   private step(cursor: FrameCursor): boolean {

@@ -2,7 +2,7 @@
  * State at a time (§8.4): the checkpoint of the segment that holds it, then that segment's frames up to it.
  */
 import { UscopeError } from '../base/errors.js';
-import { CursorItem } from '../format/frame.js';
+import { CursorItem, type FrameCursor } from '../format/frame.js';
 import type { Schema } from '../format/types.js';
 import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
@@ -12,6 +12,8 @@ import type { SchemaChecks } from './scan.js';
 import type { SegmentList } from './segment-list.js';
 import { type LoadedSegment, placeInSegment, type SegmentLoader } from './segment-loader.js';
 import type { Warnings } from './warnings.js';
+
+const TWO_32 = 2 ** 32;
 
 export class StateReader {
   private readonly layout: StateLayout;
@@ -79,14 +81,17 @@ export class StateReader {
     const untilLo = untilPs === null ? 0 : Number(untilPs & 0xffff_ffffn);
     const untilHi = untilPs === null ? Number.POSITIVE_INFINITY : Number(untilPs >> 32n);
     const cursor = segment.cursor();
+    const apply = ({ action, storageId, slot, field, lo, hi }: FrameCursor): void =>
+      state.apply(action, storageId, slot, field, lo, hi);
+    const visitor = { op: apply };
     try {
       while (cursor.next()) {
         if (cursor.kind === CursorItem.OP) {
-          if (!this.checks.op(cursor)) continue;
-          state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
+          if (this.checks.op(cursor)) apply(cursor);
         } else if (cursor.kind === CursorItem.FRAME) {
           if (cursor.timeHi > untilHi || (cursor.timeHi === untilHi && cursor.timeLo > untilLo)) return;
         }
+        cursor.run(this.checks.limits, visitor, cursor.timeHi === untilHi ? untilLo + 1 : TWO_32);
       }
     } catch (error) {
       throw placeInSegment(error, segment);

@@ -6,39 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { event, modelSchema, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
+import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { Schema } from '../../format/types.js';
-import { useIo } from '../io.js';
-import { runCli } from '../main.js';
 import { decimal, percent, plain, resample } from './format.js';
 import { html, scriptData, tableOf } from './markup.js';
 
-interface Result {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...args: string[]): Promise<Result> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    const status = await runCli(['stats', ...args]);
-    return { status, out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
+const run = (...args: string[]): Promise<CliResult> => runUscope(['stats', ...args]);
 
 const CYCLES = 2000;
 const HOSTILE = '</script><img src=x onerror=alert(1)>\u001b[31m';

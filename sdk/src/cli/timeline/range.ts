@@ -49,7 +49,7 @@ export type Request =
   | { readonly kind: 'around'; readonly pc: bigint; readonly search: Request };
 
 /** Cycles shown when the command line does not say: they fit the width of a pipe. */
-export const DEFAULT_CYCLES = 60n;
+const DEFAULT_CYCLES = 60n;
 /** Of these, how many stand before the instruction asked for with --around. */
 const CYCLES_BEFORE = 16n;
 

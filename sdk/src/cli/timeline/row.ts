@@ -1,5 +1,10 @@
 /** One instruction as a row of the timeline: what stands in which cycle. */
-import { type CpuCore, type Instruction, InstructionEnd } from '../../protocols/cpu/index.js';
+import {
+  type CpuCore,
+  type Instruction,
+  InstructionEnd,
+  type StageEntry,
+} from '../../protocols/cpu/index.js';
 import { disassemble } from '../../protocols/cpu/riscv/index.js';
 import { NO_LETTER } from './letters.js';
 
@@ -29,6 +34,15 @@ interface StageStart {
   readonly stage: number;
 }
 
+/** The cycles of a timeline. */
+export interface TimelineSpan {
+  /** Cycle that counts as 0. */
+  readonly origin: bigint;
+  readonly cycles: number;
+  /** Cycle (relative) at which the trace ends: nothing is known from there on. */
+  readonly knownUntil: number;
+}
+
 /** Cycles are numbers relative to the start of the timeline: what lies before is negative. */
 export class TimelineRow {
   readonly text: string;
@@ -40,25 +54,26 @@ export class TimelineRow {
   private readonly flushCycle: number;
   private readonly endCycle: number;
 
-  /**
-   * @param origin cycle that counts as 0
-   * @param knownUntil cycle (relative) at which the trace ends: nothing is known from there on
-   */
   constructor(
     core: CpuCore,
     readonly instruction: Instruction,
-    origin: bigint,
-    knownUntil: number,
+    { origin, cycles, knownUntil }: TimelineSpan,
     private readonly letters: readonly string[],
   ) {
     const { birthPs, stages, flush, end, endPs } = instruction;
     const cycle = (timePs: bigint): number => Number(timePs / core.periodPs - origin);
     this.text = instructionText(core, instruction);
     this.isSquashed = flush !== null;
-    this.starts = stages.map(({ stage, timePs }) => ({ stage, cycle: cycle(timePs) }));
+    // What is long in flight may have entered thousands of stages; only those it is in during the timeline are looked at.
+    const firstShown = Math.max(0, countBefore(stages, origin * core.periodPs) - 1);
+    const behindShown = countBefore(stages, (origin + BigInt(cycles)) * core.periodPs);
+    this.starts = stages
+      .slice(firstShown, behindShown)
+      .map(({ stage, timePs }) => ({ stage, cycle: cycle(timePs) }));
     this.first = birthPs === null ? Number.NEGATIVE_INFINITY : cycle(birthPs);
     this.flushCycle = flush ? cycle(flush.timePs) : Number.POSITIVE_INFINITY;
-    const entered = this.starts.at(-1)?.cycle ?? Number.NEGATIVE_INFINITY;
+    const last = stages.at(-1);
+    const entered = last ? cycle(last.timePs) : Number.NEGATIVE_INFINITY;
     const ended = endPs === null ? Number.POSITIVE_INFINITY : cycle(endPs);
     // Some models clear in the very cycle in which the last stage is entered: the mark then stands behind it.
     this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
@@ -105,6 +120,18 @@ export class TimelineRow {
     if (this.instruction.end === InstructionEnd.LOST) return mark('lost');
     return this.isSquashed ? EMPTY : mark('retired');
   }
+}
+
+/** Of entries in the order of time, how many lie before one. */
+function countBefore(entries: readonly StageEntry[], timePs: bigint): number {
+  let low = 0;
+  let high = entries.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (entries[middle].timePs < timePs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Disassembly; of other instruction sets, or without machine code, what the model annotated. */

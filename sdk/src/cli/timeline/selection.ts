@@ -3,6 +3,7 @@ import {
   type CoreStall,
   type CpuCore,
   type Instruction,
+  type InstructionOptions,
   instructions,
   stalls,
 } from '../../protocols/cpu/index.js';
@@ -13,9 +14,11 @@ export async function* selected(
   trace: Trace,
   core: CpuCore,
   { from, to, numbers }: TimelineRange,
+  stages: InstructionOptions['stages'] = 'all',
 ): AsyncGenerator<Instruction> {
   const numbering = numbers ? 'always' : 'cheap';
-  for await (const instruction of instructions(trace, core, { from, to, unit: 'cycles' }, { numbering })) {
+  const range = { from, to, unit: 'cycles' } as const;
+  for await (const instruction of instructions(trace, core, range, { numbering, stages })) {
     if (numbers) {
       const { seq } = instruction;
       if (seq === null || seq < numbers[0]) continue;

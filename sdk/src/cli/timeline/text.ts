@@ -2,7 +2,7 @@
 import type { CoreStall, CpuCore, Instruction } from '../../protocols/cpu/index.js';
 import { stageLetters } from './letters.js';
 import type { TimelineRange } from './range.js';
-import { type Cell, MARKS, TimelineRow } from './row.js';
+import { type Cell, MARKS, TimelineRow, type TimelineSpan } from './row.js';
 import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from './style.js';
 
 export interface TextOptions {
@@ -47,8 +47,7 @@ export class TextTimeline {
   /** Rows printed, each instruction once. */
   printed = 0;
   private readonly letters: readonly string[];
-  private readonly total: number;
-  private readonly knownUntil: number;
+  private readonly span: TimelineSpan;
   private layout: Layout | null = null;
   /** Start of the block that is being filled. */
   private blockStart = 0;
@@ -63,13 +62,16 @@ export class TextTimeline {
     private readonly options: TextOptions,
   ) {
     this.letters = stageLetters(core.stages);
-    this.total = Number(range.to - range.from);
-    this.knownUntil = Number(options.lastCycle + 1n - range.from);
+    this.span = {
+      origin: range.from,
+      cycles: Number(range.to - range.from),
+      knownUntil: Number(options.lastCycle + 1n - range.from),
+    };
     this.layout = options.layout ?? null;
   }
 
   async add(instruction: Instruction): Promise<void> {
-    const row = new TimelineRow(this.core, instruction, this.range.from, this.knownUntil, this.letters);
+    const row = new TimelineRow(this.core, instruction, this.span, this.letters);
     if (row.isSilent) {
       this.silent++;
       return;
@@ -81,7 +83,7 @@ export class TextTimeline {
 
   async finish(): Promise<void> {
     if (!this.layout) return;
-    while (this.blockStart < this.total && this.rows.length > 0) await this.printBlock();
+    while (this.blockStart < this.span.cycles && this.rows.length > 0) await this.printBlock();
   }
 
   private begin(instruction: Instruction): void {
@@ -100,7 +102,7 @@ export class TextTimeline {
   private async printBlock(): Promise<void> {
     const { cycles } = this.layout!;
     const from = this.blockStart;
-    const to = Math.min(from + cycles, this.total);
+    const to = Math.min(from + cycles, this.span.cycles);
     const shown = this.rows.filter((row) => row.first < to && row.last >= from);
     const stalls = await this.stallsUntil(to);
     if (shown.length > 0) {

@@ -14,41 +14,14 @@ import {
   STAGES,
   u32,
 } from '../../../../test/support/pipeline-model.js';
+import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { DutProperties, Item, Schema } from '../../format/types.js';
-import { useIo } from '../io.js';
-import { runCli } from '../main.js';
 import { stageLetters } from './letters.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const golden = (name: string): string => readFileSync(join(root, 'test/vectors/timeline', name), 'utf8');
 
-interface Result {
-  readonly status: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-async function run(...args: string[]): Promise<Result> {
-  let out = '';
-  let err = '';
-  useIo({
-    out: (text) => {
-      out += text;
-    },
-    err: (line) => {
-      err += `${line}\n`;
-    },
-    flush: () => undefined,
-    colour: false,
-  });
-  try {
-    const status = await runCli(['timeline', ...args]);
-    return { status, out, err };
-  } finally {
-    useIo(null);
-    process.exitCode = undefined;
-  }
-}
+const run = (...args: string[]): Promise<CliResult> => runUscope(['timeline', ...args]);
 
 const born = (id: number, pc: number, bits: number): Item[] => [
   set(0, id, 0, id),

@@ -29,7 +29,7 @@ export interface TogetherOptions {
 }
 
 /** Of the fastest clock, in ps. */
-export function finestPeriod(lanes: readonly Lane[]): bigint {
+function finestPeriod(lanes: readonly Lane[]): bigint {
   const periods = lanes.map(({ core }) => requirePeriod(core));
   return periods.reduce((least, period) => {
     if (period < least) return period;
@@ -82,7 +82,7 @@ class Column {
   async start(): Promise<void> {
     const { trace, core } = this.lane;
     if (this.range.from * core.periodPs > trace.totalTimePs) return; // it ended before
-    this.instructions = selected(trace, core, this.range);
+    this.instructions = selected(trace, core, this.range, 'range');
     this.first = await this.instructions.next();
   }
 

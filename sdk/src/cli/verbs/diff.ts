@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import {
   DEFAULT_CONTEXT,
+  type DiffMode,
   type DiffReport,
   diffRetiredCores,
   diffTraces,
@@ -14,14 +15,14 @@ import type { Trace } from '../../reader/index.js';
 import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';
 import { type Disassemble, printDiff } from '../diff/text.js';
 import { ExitCode, io, printJson } from '../io.js';
-import { withTraces } from '../output-trace.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
 import { append } from '../repeated.js';
 import { shownName } from '../trace-file.js';
+import { withTraces } from '../trace-set.js';
 
 interface DiffArguments extends RangeArguments {
-  readonly by: 'time' | 'state' | 'retired';
+  readonly by: DiffMode;
   readonly core: readonly string[];
   readonly common?: boolean;
   readonly ignoreOrder?: boolean;

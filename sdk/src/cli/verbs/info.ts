@@ -9,8 +9,6 @@ import { printSections, refuseOptions, withAnyTrace } from '../foreign.js';
 import { io, paint, printJson } from '../io.js';
 import { parseSeconds } from '../numbers.js';
 import { withProgress } from '../progress-bar.js';
-import { listRuns } from '../runs/listing.js';
-import { printRuns, runsJson } from '../runs/print.js';
 import { scanFraction } from '../scan-progress.js';
 import {
   clocksJson,
@@ -87,6 +85,11 @@ async function listDirectory(directory: string, { json, count, watch }: InfoOpti
     const option = count ? '--count' : '--watch';
     throw new UscopeError('CLI_USAGE', `${option} is for one trace; "${directory}" is a directory`);
   }
+  // Loaded only for directories: they bring half of the package with them.
+  const [{ listRuns }, { printRuns, runsJson }] = await Promise.all([
+    import('../runs/listing.js'),
+    import('../runs/print.js'),
+  ]);
   const runs = await listRuns(directory, (text) => io.err(`uscope: warning: ${text}`));
   if (json) printJson(runsJson(directory, runs));
   else if (runs.length === 0) io.err(`uscope: no traces (*.uscope) below ${directory}`);

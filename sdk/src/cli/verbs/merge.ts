@@ -12,11 +12,11 @@ import {
   statsJson,
   tellLosses,
   tellWritten,
-  withTraces,
   writeOutput,
 } from '../output-trace.js';
 import { append } from '../repeated.js';
 import { shownName } from '../trace-file.js';
+import { withTraces } from '../trace-set.js';
 
 interface MergeArguments extends OutputArguments {
   readonly scope: readonly string[];

@@ -54,9 +54,13 @@ export function register(program: Command): void {
 
 /**
  * The daemon makes little garbage, and V8 lets little garbage grow for hours: memory would rise with the length of a trace though nothing is kept.
- * What this costs in time is less than can be measured.
+ * What this costs in time is less than can be measured. The heap of each new thread sets the growth factor back, for the whole process.
  */
 function keepHeapSmall(): void {
-  setFlagsFromString('--optimize-for-size');
-  setFlagsFromString('--semi-space-growth-factor=1');
+  const setFlags = (): void => {
+    setFlagsFromString('--optimize-for-size');
+    setFlagsFromString('--semi-space-growth-factor=1');
+  };
+  setFlags();
+  process.on('worker', (thread) => thread.once('online', setFlags));
 }

@@ -4,7 +4,6 @@ import { UscopeError } from '../../base/errors.js';
 import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { io } from '../io.js';
-import { withTraces } from '../output-trace.js';
 import { addRangeOptions } from '../ranges.js';
 import { append } from '../repeated.js';
 import { instructionJson } from '../timeline/json.js';
@@ -19,7 +18,7 @@ import { selected, stallsOf } from '../timeline/selection.js';
 import { TextTimeline } from '../timeline/text.js';
 import { type Lane, printTogether, rangeOf, type Span } from '../timeline/together.js';
 import { shownName, withTrace } from '../trace-file.js';
-import { distinctNames, expandTraces } from '../trace-set.js';
+import { distinctNames, expandTraces, withTraces } from '../trace-set.js';
 
 interface TimelineOptions extends RangeOptions {
   readonly core: readonly string[];
@@ -172,7 +171,7 @@ async function printText(
     lastCycle: trace.totalTimePs / core.periodPs,
     out: (text) => io.out(text),
   });
-  for await (const instruction of selected(trace, core, range)) await timeline.add(instruction);
+  for await (const instruction of selected(trace, core, range, 'range')) await timeline.add(instruction);
   await timeline.finish();
   if (timeline.silent > 0) {
     io.err(

@@ -190,6 +190,26 @@ describe('instructions', () => {
     );
   });
 
+  it('tells on request only the stages of the range, and the last one before and behind it', async () => {
+    await fc.assert(
+      fc.asyncProperty(models, async ({ model, every, from, to }) => {
+        const trace = await open(build(model.frames, model.strings, { every }));
+        const range = { from, to, unit: 'cycles' } as const;
+        const whole = await collect(trace, range, far);
+        const part = await collect(trace, range, { ...far, stages: 'range' });
+        expect(part).toEqual(
+          whole.map(({ stages, ...rest }) => {
+            const before = stages.filter(({ timePs }) => timePs < ps(from));
+            const behind = stages.filter(({ timePs }) => timePs >= ps(to));
+            const inside = stages.slice(before.length, stages.length - behind.length);
+            return { ...rest, stages: [...before.slice(-1), ...inside, ...behind.slice(-1)] };
+          }),
+        );
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('does so for files that store checkpoints behind their segments', async () => {
     await fc.assert(
       fc.asyncProperty(models, async ({ model, every, from, to }) => {

@@ -28,6 +28,8 @@ export interface InstructionOptions {
   readonly lookahead?: number | undefined;
   /** Whether `seq` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
+  /** Which stages are told: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
+  readonly stages?: 'all' | 'range' | undefined;
 }
 
 const DEFAULT_SEGMENTS = 16;
@@ -54,6 +56,7 @@ export async function* instructions(
   const first = await segmentToBeginWith(access, entities, from, lookback);
   const base = await birthsBefore(trace, core, entities, access, first, numbering);
   const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
+  if (options.stages === 'range') tracker.keepStagesOf(from, to);
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
   const { storageId } = entities.def;
   const checkpoints = CatalogueCheckpoints.of(trace, entities.def);

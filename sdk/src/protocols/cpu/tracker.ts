@@ -61,6 +61,7 @@ export class Tracker {
   private early: { readonly id: number; apply(tracked: Tracked): void }[] = [];
   private readonly storageId: number;
   private acceptsBirths = true;
+  private stageRange: readonly [from: bigint, to: bigint | undefined] | null = null;
 
   constructor(
     private readonly core: CpuCore,
@@ -82,6 +83,11 @@ export class Tracker {
     handle('flush', (cursor, event) => this.onFlush(cursor, event));
     handle('stall', (cursor, event) => this.onStall(cursor, event));
     handle('trap', (cursor, event) => this.onTrap(cursor, event));
+  }
+
+  /** Of the stages entered before and behind a range only the last ones are kept. */
+  keepStagesOf(from: bigint, to: bigint | undefined): void {
+    this.stageRange = [from, to];
   }
 
   /** The instructions in flight at the start, whose history is not known. */
@@ -271,9 +277,23 @@ export class Tracker {
     const stage = this.core.stageOf(value);
     const name = this.core.stages[stage] ?? labelOf(field.labels, value);
     const entry = { stage, name, timePs: cursor.timePs };
-    this.attach(cursor, event, (tracked) => {
-      if (this.hasRoom(tracked, tracked.stages)) tracked.stages.push(entry);
-    });
+    // The most frequent event of all: no closure for it, unless it comes before its instruction.
+    const tracked = this.subject(cursor, event);
+    if (tracked) this.enterStage(tracked, entry);
+    else this.postpone(cursor, event, (late) => this.enterStage(late, entry));
+  }
+
+  private enterStage(tracked: Tracked, entry: StageEntry): void {
+    const { stages } = tracked;
+    if (this.stageRange && stages.length > 0) {
+      const [from, to] = this.stageRange;
+      const last = stages[stages.length - 1];
+      if (entry.timePs < from || (to !== undefined && last.timePs >= to)) {
+        stages[stages.length - 1] = entry;
+        return;
+      }
+    }
+    if (this.hasRoom(tracked, stages)) stages.push(entry);
   }
 
   private onAnnotate(cursor: FrameCursor, event: CoreEvent): void {
@@ -288,9 +308,14 @@ export class Tracker {
   /** Gives an event to its instruction, now or when it is born in this frame. */
   private attach(cursor: FrameCursor, event: CoreEvent, apply: (tracked: Tracked) => void): void {
     const tracked = this.subject(cursor, event);
-    const field = event.fields.get('entity_id');
     if (tracked) apply(tracked);
-    else if (field && this.early.length < MAX_ENTRIES) this.early.push({ id: readLow(cursor, field), apply });
+    else this.postpone(cursor, event, apply);
+  }
+
+  /** Until the instruction that an event is about is born in this frame. */
+  private postpone(cursor: FrameCursor, event: CoreEvent, apply: (tracked: Tracked) => void): void {
+    const field = event.fields.get('entity_id');
+    if (field && this.early.length < MAX_ENTRIES) this.early.push({ id: readLow(cursor, field), apply });
   }
 
   private onDependency(cursor: FrameCursor, event: CoreEvent): void {
