@@ -52,27 +52,37 @@ static inline uint32_t payload_words(uint32_t size)
     return size / 16 * RECORD_WORDS + (size % 16 ? RECORD_WORDS : 0);
 }
 
-static inline uint8_t *put_event(uint8_t *at, const uint32_t *record)
+/* A record: kind, action, storage and slot and field (of an event: type and size); value. */
+struct item {
+    uint64_t ids, value;
+};
+
+static inline struct item load_item(const uint32_t *record)
 {
-    uint32_t size = record[1];
-    store64(at, (load64(record) & ~(uint64_t)0xffff) | TAG_EVENT);
-    store64(at + 8, load64(record + 2));
+    return (struct item){load64(record), load64(record + 2)};
+}
+
+static inline uint8_t *put_event(uint8_t *at, const uint32_t *record, struct item item)
+{
+    uint32_t size = (uint32_t)(item.ids >> 32);
+    store64(at, (item.ids & ~(uint64_t)0xffff) | TAG_EVENT);
+    store64(at + 8, item.value);
     if (size > EVENT_INLINE_BYTES) copy_payload(at + 16, record + RECORD_WORDS, size - EVENT_INLINE_BYTES);
     return at + 8 + size;
 }
 
-static inline uint8_t *put_op(uint8_t *at, const uint32_t *record, bool compact)
+static inline uint8_t *put_wide(uint8_t *at, struct item item)
 {
-    if (!compact) {
-        COPY(at, record, 16);
-        return at + 16;
-    }
-    /* tag, action, storage u8, slot u16, field u16, value u16 */
-    uint64_t ids = load64(record);
-    uint32_t value = record[2];
-    store64(at, TAG_COMPACT | (ids & 0xff00) | ((ids & 0xff0000)) | ((ids >> 32) << 24) |
-                    ((uint64_t)value << 56));
-    at[8] = (uint8_t)(value >> 8);
+    store64(at, item.ids);
+    store64(at + 8, item.value);
+    return at + 16;
+}
+
+/* tag, action, storage u8, slot u16, field u16, value u16 */
+static inline uint8_t *put_compact(uint8_t *at, struct item item)
+{
+    store64(at, TAG_COMPACT | (item.ids & 0xffff00) | ((item.ids >> 32) << 24) | item.value << 56);
+    at[8] = (uint8_t)(item.value >> 8);
     return at + 9;
 }
 
@@ -80,26 +90,35 @@ static inline uint8_t *put_op(uint8_t *at, const uint32_t *record, bool compact)
 static uint8_t *encode_again(uint8_t *at, const uint32_t *record, const uint32_t *end, bool compact)
 {
     while (record < end) {
+        struct item item = load_item(record);
         switch (*record & 0xff) {
         case EVENT:
-            at = put_event(at, record);
+            at = put_event(at, record, item);
             record += RECORD_WORDS + extra_words(record[1]);
             break;
         case STRING: record += RECORD_WORDS + payload_words(record[1]); break;
-        default: at = put_op(at, record, compact); record += RECORD_WORDS;
+        default: at = compact ? put_compact(at, item) : put_wide(at, item); record += RECORD_WORDS;
         }
     }
     return at;
 }
 
-static inline void clear_slot(struct run *r, const struct storage *s, uint32_t id, uint32_t slot)
+static inline void clear_slot(const struct storage *s, uint32_t slot)
 {
-    uint64_t *cell = r->cells + s->cells + slot * s->fields;
+    uint64_t *cell = s->cells + slot * s->fields;
     for (uint32_t f = 0; f < s->fields; f++)
         cell[f] = 0;
-    uint8_t *byte = r->mask + s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
-    r->occupied[id] -= (*byte & bit) != 0;
+    uint8_t *byte = s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
+    *s->occupied -= (*byte & bit) != 0;
     *byte &= (uint8_t)~bit;
+}
+
+static inline void occupy(const struct storage *s, uint32_t slot)
+{
+    uint8_t *byte = s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
+    if (*byte & bit) return;
+    *byte |= bit;
+    ++*s->occupied;
 }
 
 /* One frame that is being tried. */
@@ -107,36 +126,57 @@ struct frame {
     const uint32_t *end;
     uint8_t *out;
     uint32_t items;
-    uint32_t wide; /* nonzero: an op needs the wide form */
+    uint64_t wide;   /* nonzero: an op needs the wide form */
+    uint64_t filled; /* storage and slot that SET or ADD wrote last: it is occupied, for the next one too */
 };
 
-/* Applies an op to the state; false when it does not fit the schema. */
-static inline bool apply(struct run *r, const uint32_t *record, uint32_t head)
+static const uint64_t NO_SLOT = UINT64_MAX;
+
+static inline uint32_t slot_of(struct item item)
 {
-    uint32_t id = *record >> 16, slot = record[1] & 0xffff, field = record[1] >> 16;
-    uint64_t value = load64(record + 2);
+    return (uint32_t)(item.ids >> 32) & 0xffff;
+}
+
+static inline uint32_t field_of(struct item item)
+{
+    return (uint32_t)(item.ids >> 48);
+}
+
+/* Applies SET or ADD to the state; false when it does not fit the schema. */
+static inline bool write_cell(struct run *r, struct frame *f, const struct storage *s, struct item item,
+                              uint32_t action)
+{
+    uint32_t slot = slot_of(item), number = field_of(item);
+    if (slot >= s->slots || number >= s->fields) return false;
+    const struct field *field = s->field + number;
+    uint64_t *cell = s->cells + slot * s->fields + number;
+    *cell = (action == ADD ? *cell + item.value : item.value) & field->mask;
+    uint64_t place = (uint32_t)(item.ids >> 16);
+    if (place != f->filled) {
+        occupy(s, slot);
+        f->filled = place;
+    }
+    if (field->watched == action) sums_add_to(&r->sums, field->source, item.value);
+    return true;
+}
+
+/* Applies an op to the state; false when it does not fit the schema. */
+static inline bool apply(struct run *r, struct frame *f, struct item item)
+{
+    uint32_t head = item.ids & 0xffff, id = (uint32_t)item.ids >> 16;
     if (id >= r->num_storages) return false;
     const struct storage *s = r->storages + id;
-    if (head == HEAD(PROP_SET)) {
-        if (field >= s->properties) return false;
-        r->cells[s->property_cells + field] = value & r->fields[s->field_row + s->fields + field].mask;
-        return true;
-    }
-    if (slot >= s->slots) return false;
+    if (head == HEAD(SET)) return write_cell(r, f, s, item, SET);
+    if (head == HEAD(ADD)) return write_cell(r, f, s, item, ADD);
     if (head == HEAD(CLEAR)) {
-        clear_slot(r, s, id, slot);
+        if (slot_of(item) >= s->slots) return false;
+        clear_slot(s, slot_of(item));
+        f->filled = NO_SLOT;
         return true;
     }
-    if (field >= s->fields) return false;
-    const struct field *row = r->fields + s->field_row + field;
-    uint64_t *cell = r->cells + s->cells + slot * s->fields + field;
-    *cell = (head == HEAD(ADD) ? *cell + value : value) & row->mask;
-    uint8_t *byte = r->mask + s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
-    if (!(*byte & bit)) {
-        *byte |= bit;
-        r->occupied[id]++;
-    }
-    if (row->watched == head >> 8) sums_add_to(&r->sums, row->source, value);
+    uint32_t number = field_of(item);
+    if (head != HEAD(PROP_SET) || number >= s->properties) return false;
+    s->property_cells[number] = item.value & s->field[s->fields + number].mask;
     return true;
 }
 
@@ -150,40 +190,40 @@ static inline const uint32_t *take_items(struct run *r, struct frame *f, const u
 {
     const uint32_t *first = record;
     uint8_t *start = f->out;
-    for (;;) {
+    struct item item;
+    for (;; f->items++) {
         if (record >= f->end) return 0;
-        uint32_t head = *record & 0xffff;
+        item = load_item(record);
+        uint32_t head = item.ids & 0xffff;
         if (head == EVENT) {
-            uint32_t type = *record >> 16, extra;
-            if (type >= r->num_events || record[1] != r->event_sizes[type]) return 0;
-            extra = extra_words(record[1]);
-            if ((uint32_t)(f->end - record) < RECORD_WORDS + extra) return 0;
-            f->out = put_event(f->out, record);
-            record += RECORD_WORDS + extra;
-            f->items++;
+            uint32_t type = (uint32_t)item.ids >> 16, size = (uint32_t)(item.ids >> 32);
+            if (type >= r->num_events || size != r->event_sizes[type]) return 0;
+            uint32_t length = RECORD_WORDS + extra_words(size);
+            if ((uint32_t)(f->end - record) < length) return 0;
+            f->out = put_event(f->out, record, item);
+            record += length;
             continue;
         }
-        if ((head & 0xff) != OP || head < HEAD(SET) || head > HEAD(PROP_SET)) {
-            if (head == END) break;
-            if (head != STRING) return 0;
+        if (head == END) break;
+        if (head == STRING) {
             uint32_t length = RECORD_WORDS + payload_words(record[1]);
             if ((uint32_t)(f->end - record) < length) return 0;
             take_string((uint32_t)(record - r->words));
             record += length;
+            f->items--; /* it is none */
             continue;
         }
-        if (!apply(r, record, head)) return 0;
-        f->wide |= record[3] | record[2] >> 16 | *record >> 24;
+        if (!apply(r, f, item)) return 0;
+        f->wide |= item.value >> 16 | (uint32_t)item.ids >> 24;
         if (*compact && f->wide) {
             /* The first op that needs the wide form: so do all before it (§8.6.6). */
             *compact = false;
             f->out = encode_again(start, first, record, false);
         }
-        f->out = put_op(f->out, record, *compact);
+        f->out = *compact ? put_compact(f->out, item) : put_wide(f->out, item);
         record += RECORD_WORDS;
-        f->items++;
     }
-    if (f->items != record[1] || f->items > MAX_ITEMS || load64(record + 2) != r->ordinal) return 0;
+    if (f->items != record[1] || f->items > MAX_ITEMS || item.value != r->ordinal) return 0;
     if (!*compact && !f->wide) {
         *compact = true;
         f->out = encode_again(start, first, record, true);
@@ -203,7 +243,7 @@ static inline bool may_begin(const struct run *r, const uint32_t *begin, uint32_
 void frame_run(struct run *run)
 {
     struct run copy = *run, *r = &copy; /* of its own, so that its members stay in registers */
-    struct frame f = {.end = r->words + r->end, .out = r->out};
+    struct frame f = {.end = r->words + r->end, .out = r->out, .filled = NO_SLOT};
     const uint32_t *begin = r->words + r->begin, *last_begin = r->words + r->last_begin;
     uint8_t *out = r->out;
     uint32_t frames = 0, active = 0, items = 0;
@@ -212,7 +252,8 @@ void frame_run(struct run *run)
         uint64_t time = load64(begin + 2);
         uint8_t *count = put_delta(out, time - r->last);
         f.out = count + 2;
-        f.items = f.wide = 0;
+        f.items = 0;
+        f.wide = 0;
         const uint32_t *end = take_items(r, &f, begin + RECORD_WORDS, &compact);
         dropped = !end;
         if (dropped) break;

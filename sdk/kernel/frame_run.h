@@ -19,30 +19,26 @@
 
 #include "sums.h"
 
-struct storage {
-    uint32_t slots, fields, properties;
-    uint32_t cells;          /* first cell of slot 0 */
-    uint32_t property_cells; /* first cell of the properties */
-    uint32_t mask;           /* first byte of the occupancy mask */
-    uint32_t field_row;      /* first row of its fields, which its properties follow */
-    uint32_t unused;
-};
-
 struct field {
     uint64_t mask;    /* truncates to the field's width */
     uint32_t watched; /* action that is summed, 0 none */
     uint32_t source;  /* the sum it goes to */
 };
 
+struct storage {
+    uint32_t slots, fields, properties;
+    uint32_t *occupied; /* number of its slots that are */
+    uint64_t *cells;    /* of slot 0, and of the others behind it */
+    uint64_t *property_cells;
+    uint8_t *mask;             /* occupied slots */
+    const struct field *field; /* its fields, which its properties follow */
+};
+
 struct run {
     /* where things are */
     const uint32_t *words; /* records */
     uint8_t *out;          /* encoded frames; room for the records' bytes and OUT_SLACK more */
-    uint64_t *cells;
-    uint8_t *mask;
-    uint32_t *occupied;
     const struct storage *storages;
-    const struct field *fields;
     const uint32_t *event_sizes; /* packed payload bytes by event type */
     uint32_t num_storages, num_events;
     struct sums sums;

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An LZ4 block compressor for delta blobs (§8.6.7). Any LZ4 decoder reads what it writes. It differs from the
- * common one in how it looks for matches: the table has 2^15 entries of 16 bits, a position modulo the 64 KiB
- * an LZ4 offset can reach back. So many entries fit into the cache that the frames of a trace, which differ
- * little from one to the next, find their predecessors: smaller blobs in less time.
+ * common one in how it looks for matches:
+ *
+ * - The frames of a trace differ from earlier ones in a few bytes here and there: a slot, a value. So where a
+ *   match ends, it is first tried whether it goes on behind one to four bytes with the same offset. That
+ *   needs no look into the table, whose result the next step would have to wait for, and stays with the one
+ *   earlier frame that is most like this one: both faster and smaller.
+ * - The table has 2^14 entries of 16 bits, a position modulo the 64 KiB an LZ4 offset can reach back.
  */
 #ifndef USCOPE_LZ4_H
 #define USCOPE_LZ4_H
@@ -11,7 +15,7 @@
 #include <stdint.h>
 
 enum {
-    LZ4_TABLE_BITS = 15,
+    LZ4_TABLE_BITS = 14,
     LZ4_TABLE_BYTES = 2 << LZ4_TABLE_BITS,
     LZ4_SLACK = 32, /* bytes behind `source` that may be read, and behind the result that may be written */
 };

@@ -71,6 +71,41 @@ static uint32_t fill(uint32_t *words, uint64_t ordinal, uint64_t time, uint32_t 
     return length;
 }
 
+/* A frame with one record of each kind and action there could be: those of an item are taken, no others. */
+static uint32_t count_mistaken(struct run r, uint32_t *words)
+{
+    uint32_t mistaken = 0;
+    r.end = (uint32_t)(record(record(record(words, 0x10, 0, 0, 0), 0, 5, 7, 0), 0x11, 1, 0, 0) - words);
+    r.last_begin = r.end;
+    for (uint32_t head = 0; head <= 0xffff; head++) {
+        words[4] = head;
+        r.begin = 0;
+        r.last = r.ordinal = 0;
+        frame_run(&r);
+        bool is_op = head == 0x101 || head == 0x201 || head == 0x301 || head == 0x401,
+             fits = is_op || head == 3;
+        mistaken += r.frames != fits || r.dropped == fits || (fits && r.items != 1);
+    }
+    return mistaken;
+}
+
+/* A slot that is written, cleared and written again, in one frame or in two, is occupied: once. */
+static bool is_occupied_again(struct run r, uint32_t *words, bool in_two)
+{
+    const struct storage *s = r.storages;
+    uint32_t set = 0x101, clear = 0x201, slot = 7, *at = record(words, 0x10, 0, 0, 0);
+    memset(s->mask, 0, 8);
+    *s->occupied = 0;
+    at = record(record(at, set, slot, 1, 0), clear, slot, 0, 0);
+    if (in_two) at = record(record(at, 0x11, 2, 0, 0), 0x10, 0, 0, 0);
+    at = record(record(at, set, slot, 2, 0), 0x11, in_two ? 1 : 3, in_two, 0);
+    r.begin = 0;
+    r.end = r.last_begin = (uint32_t)(at - words);
+    r.last = r.ordinal = 0;
+    frame_run(&r);
+    return r.items == 3 && *s->occupied == 1 && s->mask[slot / 8] == 1 << slot % 8;
+}
+
 int main(void)
 {
     /* everything in memory of exactly its size, so that the sanitizer sees the first byte too many */
@@ -78,18 +113,15 @@ int main(void)
     uint8_t *out = malloc(WORDS * 4 + OUT_SLACK), *mask = calloc(16, 1);
     uint64_t *cells = calloc(60 * 2 + 60 * 2 + 2, 8);
     uint32_t occupied[2] = {0};
-    struct storage storages[2] = {{60, 2, 2, 0, 240, 0, 0, 0}, {60, 2, 0, 120, 242, 8, 4, 0}};
     struct field fields[6] = {{UINT32_MAX, 1, 0}, {255, 0, 0},        {65535, 0, 0},
                               {UINT64_MAX, 0, 0}, {UINT64_MAX, 3, 1}, {65535, 0, 0}};
+    struct storage storages[2] = {{60, 2, 2, occupied, cells, cells + 240, mask, fields},
+                                  {60, 2, 0, occupied + 1, cells + 120, cells + 242, mask + 8, fields + 4}};
     struct sum sums[SOURCES] = {{.period = 1000, .cycle_end = 1000, .min = UINT64_MAX, .counts = 1},
                                 {.period = 700, .cycle_end = 700, .min = UINT64_MAX}};
     struct run r = {.words = words,
                     .out = out,
-                    .cells = cells,
-                    .mask = mask,
-                    .occupied = occupied,
                     .storages = storages,
-                    .fields = fields,
                     .event_sizes = sizes,
                     .num_storages = 2,
                     .num_events = 2,
@@ -110,13 +142,17 @@ int main(void)
         dropped += r.dropped;
     }
     sums_close(&r);
+    uint32_t mistaken = count_mistaken(r, words);
+    bool again = is_occupied_again(r, words, false) && is_occupied_again(r, words, true);
     printf("%llu frames, %llu given up, %llu strings, %llu buckets\n", (unsigned long long)frames,
            (unsigned long long)dropped, (unsigned long long)strings, (unsigned long long)buckets);
     int good = frames > RUNS && dropped > 100 && buckets > 100 && strings > 100;
-    printf("%d tests, %d failed\n", 1, !good);
+    printf("%u kinds mistaken for others\n", mistaken);
+    printf("a slot that was cleared is %soccupied again\n", again ? "" : "not ");
+    printf("%d tests, %d failed\n", 3, !good + (mistaken != 0) + !again);
     free(words);
     free(out);
     free(mask);
     free(cells);
-    return !good;
+    return !good || mistaken || !again;
 }

@@ -7,19 +7,24 @@ import { decompress } from './compressor.js';
 import { WriterMemory } from './kernel/writer-memory.js';
 import { Lz4Compressor } from './lz4-compressor.js';
 
-/** Bytes as they are in deltas: pieces that come back, near and far, and noise. */
+/** Bytes as they are in deltas: pieces that come back, near and far, some of them changed here and there, and noise. */
 const blobs = fc
   .tuple(
     fc.array(fc.uint8Array({ minLength: 1, maxLength: 80 }), { minLength: 1, maxLength: 12 }),
     fc.array(fc.tuple(fc.nat(11), fc.nat(4000)), { maxLength: 60 }),
     fc.uint8Array({ maxLength: 300 }),
+    fc.array(fc.tuple(fc.nat(), fc.uint8Array({ minLength: 1, maxLength: 6 })), { maxLength: 100 }),
   )
-  .map(([pieces, plan, end]) =>
-    Buffer.concat([
-      ...plan.flatMap(([piece, repeat]) => Array(repeat % 97).fill(pieces[piece % pieces.length])),
-      end,
-    ]),
-  );
+  .map(([pieces, plan, end, changes]) => {
+    const repeated = plan.flatMap(([piece, repeat]) =>
+      Array(repeat % 97).fill(pieces[piece % pieces.length]),
+    );
+    const raw = Buffer.concat([...repeated, end]);
+    for (const [at, bytes] of changes) {
+      if (raw.length > bytes.length) raw.set(bytes, at % (raw.length - bytes.length));
+    }
+    return raw;
+  });
 
 const memory = WriterMemory.create()!;
 const compressor = new Lz4Compressor(memory);

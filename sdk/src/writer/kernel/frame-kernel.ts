@@ -21,11 +21,7 @@ const WORD = 2 ** 32;
 enum Run {
   WORDS,
   OUT,
-  CELLS,
-  MASK,
-  OCCUPIED,
   STORAGES,
-  FIELDS,
   EVENT_SIZES,
   NUM_STORAGES,
   NUM_EVENTS,
@@ -55,6 +51,7 @@ enum Run {
 }
 const STORAGE_WORDS = 8;
 const FIELD_WORDS = 4;
+const CELL_BYTES = 8;
 
 let compiled: WebAssembly.Module | null = null;
 
@@ -106,7 +103,7 @@ export class FrameKernel extends FrameTaker {
     const { buffer } = memory;
 
     state.moveTo(buffer, { cells, mask, occupied });
-    new Uint32Array(buffer, storages).set(storageRows(state));
+    new Uint32Array(buffer, storages).set(storageRows(state, { cells, mask, occupied, fields }));
     const kernelSums = summarizer?.cycleSums
       ? new KernelSums(
           summarizer,
@@ -122,8 +119,8 @@ export class FrameKernel extends FrameTaker {
     this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
     this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
-    const places = [words, 0, cells, mask, occupied, storages, fields, events];
-    this.run.set([...places, layout.numStorages, payloadSizes.length, sums, touched, numSums]);
+    this.run.set([words, 0, storages, events]);
+    this.run.set([layout.numStorages, payloadSizes.length, sums, touched, numSums], Run.NUM_STORAGES);
     this.run[Run.COMPACT] = 1;
 
     compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
@@ -190,15 +187,27 @@ export class FrameKernel extends FrameTaker {
   }
 }
 
-function storageRows({ layout }: StorageState): Uint32Array {
+/** Addresses of what the storages have in common, each its part. */
+interface Places {
+  readonly cells: number;
+  readonly mask: number;
+  readonly occupied: number;
+  readonly fields: number;
+}
+
+/** `struct storage`, in its order. */
+function storageRows({ layout }: StorageState, { cells, mask, occupied, fields }: Places): Uint32Array {
   const rows = new Uint32Array(layout.numStorages * STORAGE_WORDS);
   for (let id = 0; id < layout.numStorages; id++) {
-    const { numSlots, numFields, numProperties, cellBase, propertyCellBase, maskBase, fieldBase } = layout;
-    const columns = [numSlots, numFields, numProperties, cellBase, propertyCellBase, maskBase, fieldBase];
-    rows.set(
-      columns.map((column) => column[id]),
-      id * STORAGE_WORDS,
-    );
+    const counts = [layout.numSlots[id], layout.numFields[id], layout.numProperties[id]];
+    const addresses = [
+      occupied + id * 4,
+      cells + layout.cellBase[id] * CELL_BYTES,
+      cells + layout.propertyCellBase[id] * CELL_BYTES,
+      mask + layout.maskBase[id],
+      fields + layout.fieldBase[id] * FIELD_WORDS * 4,
+    ];
+    rows.set([...counts, ...addresses], id * STORAGE_WORDS);
   }
   return rows;
 }

@@ -1,7 +1,7 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
 import { WASM_BASE64 } from './lz4-wasm.js';
 
-export const LZ4_TABLE_BYTES = 65_536;
+export const LZ4_TABLE_BYTES = 32_768;
 /** What LZ4 adds at most to `size` bytes, with the size in front and the slack that the code may write behind. */
 export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 64;
 /** Bytes in front of a block: its raw size as u32, the framing of µScope files (§8.6.7). */

@@ -60,6 +60,25 @@ describe('the memory of a writer', () => {
     for (const memory of next) memory.retire();
   });
 
+  it('holds checkpoints only until their segments are durable: many commits take no more of it than a few', async () => {
+    const path = join(directory, 'checkpoints.uscope');
+    const options = { path, schema: schemaOf(1024), checkpointIntervalPs: 1_000_000n };
+    const writer = await RecordWriter.create(options);
+    const taken = vi.spyOn(WriterMemory.prototype, 'take');
+    const addresses = new Set<number>();
+    for (let round = 0; round < 50; round++) {
+      writer.push(new Uint32Array(framesFrom(round * 10, round * 10 + 10, 8).buffer));
+      await writer.flush();
+    }
+    for (const { value } of taken.mock.results) addresses.add((value as Uint8Array).byteOffset);
+    expect(taken.mock.calls.filter(([size]) => size >= 8192 && size < 16_384).length).toBeGreaterThanOrEqual(
+      50,
+    );
+    expect(addresses.size).toBeLessThan(10);
+    taken.mockRestore();
+    await writer.close({ status: SessionStatus.CLOSED });
+  });
+
   it('of many traces, several at a time, is that of as many as there were at once', async () => {
     await Promise.all([write('warm0', 16, 10), write('warm1', 16, 10), write('warm2', 16, 10)]);
     const made = vi.spyOn(WebAssembly, 'Memory');
