@@ -11,7 +11,7 @@ from typing import Any, Dict, List
 
 from conftest import COMMAND, ROOT, Daemon
 
-from cocotbext.uscope import Trace, UscopeError
+from cocotbext.uscope import Trace
 from cocotbext.uscope.client import ClientTrace
 
 SCHEMA = str(ROOT / "test" / "vectors" / "codegen" / "core.yaml")

@@ -8,7 +8,7 @@ import {
   CtraceWriter,
   type CtraceWriterOptions,
 } from '../../sdk/src/convert/ctrace/index.js';
-import { MemoryOutput } from '../../sdk/src/convert/stf/memory-output.js';
+import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 
 export const ALL_TYPES = [...Array(13).keys()].map((type) => type + 1);

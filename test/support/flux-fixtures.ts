@@ -1,5 +1,4 @@
 /** Traces for tests: bytes in memory, entries of every kind. */
-import type { FluxOutput } from '../../sdk/src/convert/flux/outputs.js';
 import {
   Enumeration,
   type FluxEntry,
@@ -13,18 +12,9 @@ import {
   FluxWriter,
   type FluxWriterOptions,
 } from '../../sdk/src/convert/flux/writer.js';
+import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
 
-export class MemoryOutput implements FluxOutput {
-  private readonly pieces: Uint8Array[] = [];
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.pieces.push(bytes.slice());
-  }
-
-  get bytes(): Uint8Array {
-    return new Uint8Array(Buffer.concat(this.pieces));
-  }
-}
+export { MemoryOutput };
 
 export async function written(
   fill: (file: FluxWriter) => void | Promise<void>,

@@ -1,6 +1,9 @@
 /** What tests of foreign formats need: outputs in memory, a context, and damage done to files. */
 import type { ByteOutput, ConversionContext, OutputFiles } from '../../sdk/src/convert/formats/format.js';
+import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
 import { ConversionReport } from '../../sdk/src/convert/formats/report.js';
+
+export { MemoryOutput };
 
 export class MemoryFiles implements OutputFiles {
   readonly files = new Map<string | null, MemoryOutput>();
@@ -13,26 +16,6 @@ export class MemoryFiles implements OutputFiles {
 
   bytes(part: string | null = null): Uint8Array {
     return this.files.get(part)?.bytes ?? new Uint8Array(0);
-  }
-}
-
-export class MemoryOutput implements ByteOutput {
-  private readonly pieces: Uint8Array[] = [];
-  length = 0;
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.pieces.push(bytes.slice());
-    this.length += bytes.length;
-  }
-
-  async patch(offset: number, bytes: Uint8Array): Promise<void> {
-    const whole = this.bytes.slice();
-    whole.set(bytes, offset);
-    this.pieces.splice(0, this.pieces.length, whole);
-  }
-
-  get bytes(): Uint8Array {
-    return Buffer.concat(this.pieces);
   }
 }
 

@@ -1,11 +1,11 @@
 /** A recording with everything that the format has, for tests. */
+
+import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
 import { CborWriter } from '../../sdk/src/convert/ftr/cbor.js';
 import { relationEntries } from '../../sdk/src/convert/ftr/content.js';
 import { encodeChunk } from '../../sdk/src/convert/ftr/encode.js';
-import { MemoryOutput } from '../../sdk/src/convert/ftr/memory-output.js';
 import { FtrModel } from '../../sdk/src/convert/ftr/model.js';
 import { FtrFile } from '../../sdk/src/convert/ftr/reader.js';
-import type { ByteSource } from '../../sdk/src/convert/ftr/source.js';
 import { TransactionCursor } from '../../sdk/src/convert/ftr/transaction-cursor.js';
 import {
   type FtrAttribute,
@@ -18,6 +18,7 @@ import {
   MAGIC,
 } from '../../sdk/src/convert/ftr/types.js';
 import { FtrWriter, type FtrWriterOptions } from '../../sdk/src/convert/ftr/writer.js';
+import type { ByteSource } from '../../sdk/src/convert/stream/byte-source.js';
 
 export interface Recording {
   readonly streams: readonly (readonly [id: bigint, name: string | Uint8Array, kind: string])[];

@@ -7,9 +7,9 @@ import { clear, frame, set } from './build-trace.js';
 
 export const PERIOD_PS = 500;
 export const STAGES = ['fetch', 'decode', 'execute', 'writeback'];
-export const REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
-export const DEP_TYPES = ['raw', 'war', 'waw', 'structural'];
-export const STALLS = ['rob_full', 'fetch_miss'];
+const REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
+const DEP_TYPES = ['raw', 'war', 'waw', 'structural'];
+const STALLS = ['rob_full', 'fetch_miss'];
 
 export interface ModelInstruction {
   readonly seq: number;

@@ -1,6 +1,6 @@
 /** The RAM of one machine or of several, with the operations of the A extension and what harts have reserved (rtl/atomic_unit.sv). */
 
-export const RAM_WORDS = 16_384;
+const RAM_WORDS = 16_384;
 
 /** Bytes of a word. Those not in the strobe are 0 or not the store's. */
 export interface Store {

@@ -8,26 +8,17 @@
 // 2 wrong arguments.
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include <unistd.h>
-
 #include "Vtop.h"
 #include "harness.h"
-#include "verilated.h"
 #include "workload.h"
 
 namespace {
 
-struct Options {
-  std::string firmware;
-  std::string report;
-  uint64_t max_cycles = 20'000'000;
-  bool quiet = false;
-};
+const CommandLine kCommandLine(
+    "Vtop [+firmware=FILE] [+report=FILE] [+max-cycles=N] [+quiet] [+notrace] [+schema=FILE] [+trace=NAME]");
 
 struct Outcome {
   bool halted = false;
@@ -37,33 +28,16 @@ struct Outcome {
   std::vector<uint32_t> registers;
 };
 
-[[noreturn]] void usage(const std::string &wrong) {
-  std::fprintf(stderr,
-               "%s\nusage: Vtop [+firmware=FILE] [+report=FILE] [+max-cycles=N] [+quiet] [+notrace] [+schema=FILE] "
-               "[+trace=NAME]\n",
-               wrong.c_str());
-  std::exit(2);
-}
-
 Options parse(int argc, char **argv) {
   Options options;
   std::string value;
   for (int i = 1; i < argc; i++) {
     const std::string arg = argv[i];
-    if (take(arg, "+firmware=", &options.firmware) || take(arg, "+report=", &options.report)) continue;
-    if (take(arg, "+max-cycles=", &value)) {
-      char *end = nullptr;
-      options.max_cycles = std::strtoull(value.c_str(), &end, 10);
-      if (value.empty() || *end != '\0' || options.max_cycles == 0) usage("+max-cycles needs a positive number: " + arg);
-    } else if (arg == "+quiet") {
-      options.quiet = true;
-    } else if (!(arg == "+notrace" || take(arg, "+schema=", &value) || take(arg, "+trace=", &value) ||
-                 take(arg, "+verilator+", &value))) {
-      usage("unknown argument: " + arg);
+    if (!kCommandLine.take_common(arg, &options) && !take(arg, "+trace=", &value)) {
+      kCommandLine.refuse("unknown argument: " + arg);
     }
   }
-  if (options.firmware.empty()) options.firmware = firmware_file("firmware.hex");
-  if (access(options.firmware.c_str(), R_OK) != 0) usage("cannot read the program image " + options.firmware);
+  kCommandLine.find_firmware(&options, "firmware.hex");
   return options;
 }
 
@@ -92,16 +66,7 @@ class Bench {
   Vtop *operator->() { return &top_; }
 
  private:
-  void clock(Outcome *outcome) {
-    top_.clk_i = 1;
-    top_.eval();
-    top_.clk_i = 0;
-    top_.eval();
-    if (top_.console_valid_o) {
-      outcome->console.push_back(static_cast<char>(top_.console_byte_o));
-      if (!quiet_) std::putchar(top_.console_byte_o);
-    }
-  }
+  void clock(Outcome *outcome) { clock_cycle(top_, quiet_, &outcome->console); }
 
   uint32_t read_register(unsigned index) {
     top_.debug_reg_i = static_cast<CData>(index);
@@ -144,14 +109,8 @@ bool judge(Bench &top, const Outcome &outcome, uint32_t expected) {
   } else if (top->halt_cause_o != kCauseEcall) {
     std::fprintf(stderr, "the core stopped with mcause %u at pc %08x, value %08x\n", top->halt_cause_o, top->halt_pc_o,
                  top->halt_tval_o);
-  } else if (!top->result_valid_o) {
-    std::fprintf(stderr, "the program ended without a result\n");
-  } else if (top->result_o != expected) {
-    std::fprintf(stderr, "wrong checksum: core %08x, host %08x\n", top->result_o, expected);
-  } else if (outcome.console != expected_console) {
-    std::fprintf(stderr, "the console differs from what the program prints on the host:\n%s", expected_console.c_str());
   } else {
-    return true;
+    return judge_result(*top.operator->(), "core", expected, outcome.console, expected_console);
   }
   return false;
 }
@@ -160,13 +119,7 @@ bool judge(Bench &top, const Outcome &outcome, uint32_t expected) {
 
 int main(int argc, char **argv) {
   const Options options = parse(argc, argv);
-  const std::string firmware = "+firmware=" + options.firmware;
-  std::vector<const char *> arguments(argv, argv + argc);
-  arguments.push_back(firmware.c_str());
-
-  const auto context = std::make_unique<VerilatedContext>();
-  context->commandArgs(static_cast<int>(arguments.size()), arguments.data());
-
+  const auto context = make_context(argc, argv, options);
   const uint32_t expected = host_run(expect_char);
   bool passed;
   std::string json;
@@ -180,11 +133,5 @@ int main(int argc, char **argv) {
                 static_cast<unsigned long long>(outcome.counters[0]), static_cast<unsigned long long>(outcome.counters[2]),
                 cycles > 0 ? static_cast<double>(outcome.counters[2]) / cycles : 0.0);
   }
-  if (options.report.empty()) {
-    std::printf("%s\n", json.c_str());
-  } else if (!write_report(options.report, json)) {
-    std::fprintf(stderr, "cannot write %s\n", options.report.c_str());
-    return 1;
-  }
-  return passed ? 0 : 1;
+  return end_with_report(options, json, passed);
 }

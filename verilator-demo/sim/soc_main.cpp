@@ -7,15 +7,12 @@
 // people, and one of JSON, which goes to the report file instead if there is one. Exit status as in main.cpp.
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
-#include <memory>
 #include <string>
 #include <vector>
 
 #include "Vsoc.h"
 #include "harness.h"
 #include "parallel.h"
-#include "verilated.h"
 
 namespace {
 
@@ -24,12 +21,11 @@ const char *const kPortCounters[] = {"requests", "grants",  "retries",     "wait
                                      "writes",   "atomics", "sc_failures", "invalidations"};
 constexpr unsigned kNumPortCounters = sizeof kPortCounters / sizeof *kPortCounters;
 
-struct Options {
-  std::string firmware;
-  std::string report;
-  uint64_t max_cycles = 20'000'000;
+const CommandLine kCommandLine(
+    "Vsoc [+cores=N] [+firmware=FILE] [+report=FILE] [+max-cycles=N] [+quiet] [+notrace] [+schema=FILE] [+noc-schema=FILE]");
+
+struct SocOptions : Options {
   uint64_t cores = 0;  // 0: all
-  bool quiet = false;
 };
 
 // What is known of one core at the end.
@@ -48,47 +44,27 @@ struct Outcome {
   std::vector<Core> cores;
 };
 
-[[noreturn]] void usage(const std::string &wrong) {
-  std::fprintf(stderr,
-               "%s\nusage: Vsoc [+cores=N] [+firmware=FILE] [+report=FILE] [+max-cycles=N] [+quiet] [+notrace] "
-               "[+schema=FILE] [+noc-schema=FILE]\n",
-               wrong.c_str());
-  std::exit(2);
-}
-
-uint64_t positive(const std::string &arg, const std::string &value) {
-  char *end = nullptr;
-  const uint64_t number = std::strtoull(value.c_str(), &end, 10);
-  if (value.empty() || value[0] == '-' || *end != '\0' || number == 0) usage("a positive number is needed: " + arg);
-  return number;
-}
-
-Options parse(int argc, char **argv) {
-  Options options;
+SocOptions parse(int argc, char **argv) {
+  SocOptions options;
   std::string value;
   for (int i = 1; i < argc; i++) {
     const std::string arg = argv[i];
-    if (take(arg, "+firmware=", &options.firmware) || take(arg, "+report=", &options.report)) continue;
-    if (take(arg, "+max-cycles=", &value)) options.max_cycles = positive(arg, value);
-    else if (take(arg, "+cores=", &value)) options.cores = positive(arg, value);
-    else if (arg == "+quiet") options.quiet = true;
-    else if (!(arg == "+notrace" || take(arg, "+schema=", &value) || take(arg, "+noc-schema=", &value) ||
-               take(arg, "+verilator+", &value))) {
-      usage("unknown argument: " + arg);
+    if (take(arg, "+cores=", &value)) options.cores = kCommandLine.positive(arg, value);
+    else if (!kCommandLine.take_common(arg, &options) && !take(arg, "+noc-schema=", &value)) {
+      kCommandLine.refuse("unknown argument: " + arg);
     }
   }
-  if (options.firmware.empty()) options.firmware = firmware_file("parallel/parallel.hex");
-  if (access(options.firmware.c_str(), R_OK) != 0) usage("cannot read the program image " + options.firmware);
+  kCommandLine.find_firmware(&options, "parallel/parallel.hex");
   return options;
 }
 
 class Bench {
  public:
-  Bench(VerilatedContext *context, const Options &options) : top_(context), quiet_(options.quiet) {
+  Bench(VerilatedContext *context, const SocOptions &options) : top_(context), quiet_(options.quiet) {
     top_.harts_i = 0;
     top_.eval();
     cores_ = options.cores ? options.cores : top_.max_harts_o;
-    if (cores_ > top_.max_harts_o) usage("there are " + std::to_string(top_.max_harts_o) + " cores");
+    if (cores_ > top_.max_harts_o) kCommandLine.refuse("there are " + std::to_string(top_.max_harts_o) + " cores");
     top_.harts_i = static_cast<IData>(cores_);
   }
   ~Bench() { top_.final(); }
@@ -114,16 +90,7 @@ class Bench {
   Vsoc *operator->() { return &top_; }
 
  private:
-  void clock(Outcome *outcome) {
-    top_.clk_i = 1;
-    top_.eval();
-    top_.clk_i = 0;
-    top_.eval();
-    if (top_.console_valid_o) {
-      outcome->console.push_back(static_cast<char>(top_.console_byte_o));
-      if (!quiet_) std::putchar(top_.console_byte_o);
-    }
-  }
+  void clock(Outcome *outcome) { clock_cycle(top_, quiet_, &outcome->console); }
 
   Core inspect(unsigned index) {
     Core core;
@@ -198,29 +165,16 @@ bool judge(Bench &top, const Outcome &outcome, uint32_t expected) {
   if (!sound) return false;
   if (!outcome.halted) {
     std::fprintf(stderr, "something is on its way to memory and never gets there\n");
-  } else if (!top->result_valid_o) {
-    std::fprintf(stderr, "the program ended without a result\n");
-  } else if (top->result_o != expected) {
-    std::fprintf(stderr, "wrong checksum: cores %08x, host %08x\n", top->result_o, expected);
-  } else if (outcome.console != expected_console) {
-    std::fprintf(stderr, "the console differs from what the program prints on the host:\n%s", expected_console.c_str());
-  } else {
-    return true;
+    return false;
   }
-  return false;
+  return judge_result(*top.operator->(), "cores", expected, outcome.console, expected_console);
 }
 
 }  // namespace
 
 int main(int argc, char **argv) {
-  const Options options = parse(argc, argv);
-  const std::string firmware = "+firmware=" + options.firmware;
-  std::vector<const char *> arguments(argv, argv + argc);
-  arguments.push_back(firmware.c_str());
-
-  const auto context = std::make_unique<VerilatedContext>();
-  context->commandArgs(static_cast<int>(arguments.size()), arguments.data());
-
+  const SocOptions options = parse(argc, argv);
+  const auto context = make_context(argc, argv, options);
   const uint32_t expected = host_run(expect_char);
   bool passed;
   std::string json;
@@ -236,11 +190,5 @@ int main(int argc, char **argv) {
                 static_cast<unsigned long long>(instructions),
                 outcome.cycles ? static_cast<double>(instructions) / static_cast<double>(outcome.cycles) : 0.0);
   }
-  if (options.report.empty()) {
-    std::printf("%s\n", json.c_str());
-  } else if (!write_report(options.report, json)) {
-    std::fprintf(stderr, "cannot write %s\n", options.report.c_str());
-    return 1;
-  }
-  return passed ? 0 : 1;
+  return end_with_report(options, json, passed);
 }

@@ -138,11 +138,7 @@ export class ByteWriter {
     return this.zeros(-this.size & (alignment - 1));
   }
 
-  /** Overwrites four bytes written before, for sizes and offsets known only at the end. */
-  patchU32(at: number, value: number): void {
-    this.view.setUint32(at, checkUnsigned(value, 0xffff_ffff), true);
-  }
-
+  /** Overwrites two bytes written before, for sizes known only at the end. */
   patchU16(at: number, value: number): void {
     this.view.setUint16(at, checkUnsigned(value, 0xffff), true);
   }

@@ -1,7 +1,7 @@
 /** Unsigned LEB128 of 64-bit values (format text §8.6.1): 1..10 bytes, 7 bits each, least significant first. */
 import { type ByteReader, type ByteWriter, toU64 } from './bytes.js';
 
-export const MAX_LEB128_BYTES = 10;
+const MAX_LEB128_BYTES = 10;
 
 /** Reads one value. FORMAT_VALUE when it exceeds 64 bits or 10 bytes; redundant zero groups are accepted. */
 export function readLeb128(reader: ByteReader): bigint {

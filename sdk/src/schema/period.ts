@@ -16,8 +16,7 @@ const FREQUENCY_UNITS: Readonly<Record<string, bigint>> = {
 };
 const FORM = /^([0-9]{1,15})(?:\.([0-9]{1,15}))?(?:\s*([A-Za-z]{1,4}))?$/;
 
-export const PERIOD_FORMS =
-  'write ps as a whole number (1000), a time (1 ns, 1.25 ns) or a frequency (400 MHz)';
+const PERIOD_FORMS = 'write ps as a whole number (1000), a time (1 ns, 1.25 ns) or a frequency (400 MHz)';
 
 /** The period in ps, or why there is none. A bare number is ps; `0` means unknown. */
 export function parsePeriod(text: string): { readonly ps: number } | { readonly problem: string } {

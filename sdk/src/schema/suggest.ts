@@ -1,7 +1,7 @@
 import { BUILTIN_TYPES } from './types.js';
 
 /** The candidate a mistyped word most likely meant, or undefined when none is close. */
-export function closest(word: string, candidates: Iterable<string>): string | undefined {
+function closest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   const wanted = word.toLowerCase();
   const limit = Math.max(1, Math.floor(wanted.length / 3));

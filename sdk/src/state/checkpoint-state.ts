@@ -14,15 +14,20 @@ function blockPayloadSize(state: StorageState, storageId: number): number {
   return mask + slots * layout.slotBytes[storageId] + layout.propertyBytes[storageId];
 }
 
-export function encodeCheckpoint(state: StorageState): Uint8Array {
+/** @param allocate at least so many bytes, of any content; by default an array of its own */
+export function encodeCheckpoint(
+  state: StorageState,
+  allocate: (size: number) => Uint8Array = (size) => new Uint8Array(size),
+): Uint8Array {
   const { layout } = state;
   let size = 0;
   for (let id = 0; id < layout.numStorages; id++) size += BLOCK_HEADER_BYTES + blockPayloadSize(state, id);
-  const bytes = new Uint8Array(size);
-  const view = new DataView(bytes.buffer);
+  const bytes = allocate(size).subarray(0, size);
+  const view = new DataView(bytes.buffer, bytes.byteOffset, size);
   let at = 0;
   for (let id = 0; id < layout.numStorages; id++) {
     view.setUint16(at, layout.schema.storages[id].storageId, true);
+    view.setUint16(at + 2, 0, true);
     view.setUint32(at + 4, blockPayloadSize(state, id), true);
     at = packSlots(state, id, bytes, view, at + BLOCK_HEADER_BYTES);
     const fields = layout.fieldBase[id] + layout.numFields[id];

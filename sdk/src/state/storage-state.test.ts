@@ -105,6 +105,8 @@ describe('checkpoints', () => {
         loaded.loadCheckpoint(state.encodeCheckpoint());
         expect(loaded.cells).toEqual(state.cells);
         expect(loaded.encodeCheckpoint()).toEqual(state.encodeCheckpoint());
+        const used = new Uint8Array(64 * 1024).fill(0xff).subarray(8);
+        expect(state.encodeCheckpoint(() => used)).toEqual(loaded.encodeCheckpoint());
         for (const storage of [ENTITIES, COUNTER, ROB]) {
           expect(loaded.occupancy(storage)).toBe(state.occupancy(storage));
         }

@@ -124,9 +124,9 @@ export class StorageState {
     return counted ? this.occupied[storageId] : layout.numSlots[storageId];
   }
 
-  /** The checkpoint of this state: one block per storage, in schema order (§8.5). */
-  encodeCheckpoint(): Uint8Array {
-    return encodeCheckpoint(this);
+  /** The checkpoint of this state: one block per storage, in schema order (§8.5). `allocate` as in `encodeCheckpoint`. */
+  encodeCheckpoint(allocate?: (size: number) => Uint8Array): Uint8Array {
+    return encodeCheckpoint(this, allocate);
   }
 
   /**

@@ -25,7 +25,7 @@ const BYTES = new Set('sessionId runId payload mask slotData propertyData lz4Blo
 const COLUMNS = new Set(['min', 'max', 'sum']);
 
 /** JSON to values: what the encoders take. */
-export function revive(value: Json, key = ''): unknown {
+function revive(value: Json, key = ''): unknown {
   if (typeof value === 'string')
     return INTEGERS.has(key) ? BigInt(value) : BYTES.has(key) ? fromHex(value) : value;
   if (Array.isArray(value)) {

@@ -1,7 +1,8 @@
 """µScope traces from cocotb tests and any Python model. See the README."""
 
-from .client import ClientTrace, TraceStats
+from .client import ClientTrace
 from .errors import UscopeError
+from .stats import TraceStats
 from .trace import Trace
 from .transactions import Transactions
 

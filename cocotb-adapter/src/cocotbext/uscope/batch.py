@@ -6,19 +6,16 @@ one of its arrays has imported it.
 from __future__ import annotations
 
 import sys
+from array import array
 from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Union
 
 from .codec import EventCodec, layout_of
 from .errors import UscopeError
-from .recorder import MASK64, op_pairs
+from .records import MASK64
 from .schema import Field, FieldType, Storage
 
 if TYPE_CHECKING:
     from .trace import Trace
-
-_SET = 2  # kind and action of a record
-#: So many events are built at a time.
-_PART = 4096
 
 
 def _numpy_if_used(*values: Any) -> Any:
@@ -66,7 +63,15 @@ def _plain_pairs(
         wrong = next(v for v in values if not low <= v <= high)
         trace.reject("OP_VALUE", f"{wrong} does not fit {storage.path}.{field.name}", len(slots) - len(kept))
         slots, values = [s for s, _ in kept], [v for _, v in kept]
-    return op_pairs(head, slots, values)
+    return _op_pairs(head, slots, values)
+
+
+def _op_pairs(head: int, slots: Sequence[int], values: Sequence[int]) -> memoryview:
+    """Records of SET ops, from sequences whose values have been checked."""
+    words = array("Q", bytes(16 * len(slots)))
+    words[0::2] = array("Q", [head | slot << 32 for slot in slots])
+    words[1::2] = array("Q", [value & MASK64 for value in values])
+    return memoryview(words).cast("B")
 
 
 def _numpy_pairs(
@@ -176,5 +181,3 @@ def _emit_arrays(numpy: Any, trace: "Trace", codec: EventCodec, columns: Mapping
 
 
 _NUMPY = {"B": "u1", "H": "u2", "I": "u4", "Q": "u8", "b": "i1", "h": "i2", "i": "i4", "q": "i8"}
-
-__all__ = ["MASK64", "emit_many", "set_many"]

@@ -5,63 +5,29 @@ from __future__ import annotations
 import atexit
 import logging
 import os
-import threading
 import weakref
 from collections import deque
-from dataclasses import dataclass
-from typing import Any, Callable, Deque, Dict, Mapping, Optional, Tuple, Union
+from typing import Callable, Deque, Mapping, Optional
 
-from .config import Config, read_config
+from .config import read_config
 from .connection import Connection
 from .errors import UscopeError
-from .keys import Keys, read_keys
 from .memory import Memory
 from .messages import Message
+from .pool import connection_for, forget_connections
 from .recorder import Recorder
 from .schema import Schema, decode_schema
+from .schema_file import SchemaPath, read_schema
+from .stats import TraceStats
 from .stream import Slice, Stream
 
 log = logging.getLogger("cocotbext.uscope")
-
-SchemaPath = Union[str, "os.PathLike[str]"]
 
 MIN_CREDIT = 1 << 20
 #: After these the daemon may come back and take what it has not got from the memory.
 _DAEMON_RETURNS = ("BRIDGE_LOST", "BRIDGE_FINALIZED")
 
-_connections: Dict[Tuple[str, float, Optional[Keys]], Connection] = {}
-_connections_lock = threading.Lock()
 _traces: "weakref.WeakSet[ClientTrace]" = weakref.WeakSet()
-
-
-@dataclass(frozen=True)
-class TraceStats:
-    """What the daemon says of a finished trace."""
-
-    path: str
-    status: int
-    frames: int
-    items: int
-    strings: int
-    segments: int
-    bytes: int
-    total_time_ps: int
-    rejected: int
-    lost: int
-
-
-def _connection(config: Config) -> Connection:
-    if not os.environ.get("USCOPE_ENDPOINT") and not os.path.exists(config.endpoint[len("ipc://") :]):
-        raise UscopeError(
-            "BRIDGE_NO_DAEMON",
-            "USCOPE_ENDPOINT is not set: run this under `uscope run -- COMMAND`, or start `uscope serve` "
-            "(for a run without a trace: USCOPE_ON_FAILURE=continue)",
-        )
-    which = (config.endpoint, config.timeout_s, read_keys())
-    with _connections_lock:
-        if which not in _connections:
-            _connections[which] = Connection(*which)
-        return _connections[which]
 
 
 class ClientTrace(Recorder):
@@ -129,17 +95,10 @@ class ClientTrace(Recorder):
         sha256: Optional[str],
     ) -> Message:
         path = os.fspath(schema) if schema else self._config.schema
-        text = None
-        if path:
-            try:
-                with open(path, encoding="utf-8") as file:
-                    text = file.read()
-            except (OSError, UnicodeDecodeError) as cause:
-                raise UscopeError("SCHEMA_FILE", f"{path}: {cause}") from cause
         return {
             "name": self.name,
             "session": self._session,
-            "schema": text,
+            "schema": read_schema(path),
             "schema_name": path,
             "dut": dict(dut) if dut else None,
             "interval_ps": interval_ps or None,
@@ -151,7 +110,7 @@ class ClientTrace(Recorder):
         }
 
     def _open(self) -> None:
-        connection = self._connection = _connection(self._config)
+        connection = self._connection = connection_for(self._config)
         with connection.lock:
             connection.add(self, self._config.open_timeout_s)
             while self._opened_schema is None and self._failure is None:
@@ -410,9 +369,7 @@ class ClientTrace(Recorder):
 
 
 def _after_fork() -> None:
-    global _connections_lock
-    _connections_lock = threading.Lock()
-    _connections.clear()  # their threads are the parent's
+    forget_connections()
     for trace in list(_traces):
         trace._forked()
 

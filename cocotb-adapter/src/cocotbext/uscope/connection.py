@@ -41,7 +41,6 @@ class Connection:
         self._traces: List["ClientTrace"] = []
         self._opening: Dict[int, "ClientTrace"] = {}
         self._by_number: Dict[int, "ClientTrace"] = {}
-        self._stop = False
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._keys = keys
@@ -119,20 +118,10 @@ class Connection:
         self._opening = {n: t for n, t in self._opening.items() if t is not trace}
         self._by_number = {n: t for n, t in self._by_number.items() if t is not trace}
 
-    def shut_down(self) -> None:
-        """Ends the thread; called without the lock."""
-        with self.lock:
-            self._stop = True
-            self.wake()
-        self._thread.join()
-        self._detach()
-        os.close(self._wake_read)
-        os.close(self._wake_write)
-
     # -- the thread
 
     def _run(self) -> None:
-        while not self._stop:
+        while True:
             ready = dict(self._poller.poll(int(1000 * IDLE_SEND_S)))
             with self.lock:
                 if self._wake_read in ready:

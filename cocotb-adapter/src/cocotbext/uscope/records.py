@@ -5,10 +5,9 @@ from __future__ import annotations
 import struct
 
 SET, CLEAR, ADD, PROP_SET = 1, 2, 3, 4
-MAX_ITEMS = 65_535
 MAX_STRING_BYTES = 65_520
 INLINE_BYTES = 8
-_MASK64 = (1 << 64) - 1
+MASK64 = (1 << 64) - 1
 
 _OP = struct.Struct("<BBHHHQ")
 _EVENT = struct.Struct("<BBHI8s")
@@ -23,7 +22,7 @@ def _padded(data: bytes) -> bytes:
 
 def op(action: int, storage: int, slot: int, field: int, value: int) -> bytes:
     """SET, CLEAR, ADD or PROP_SET; negative values in two's complement."""
-    return _OP.pack(0x01, action, storage, slot, field, value & _MASK64)
+    return _OP.pack(0x01, action, storage, slot, field, value & MASK64)
 
 
 def event(event_type: int, payload: bytes) -> bytes:

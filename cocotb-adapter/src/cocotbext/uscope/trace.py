@@ -7,12 +7,14 @@ from types import TracebackType
 from typing import Any, Callable, List, Mapping, Optional, Sequence, Type
 
 from . import batch, records
-from .client import ClientTrace, SchemaPath, TraceStats
+from .client import ClientTrace
 from .clock import ClockWatch, SimulatorTime
 from .codec import EventCodec
 from .errors import UscopeError
 from .model import Nothing, Scope, Value, did_you_mean, event_values, resolve, signal_values
 from .schema import Field, Storage
+from .schema_file import SchemaPath
+from .stats import TraceStats
 from .watch import Unresolved, Watch, elements_of
 
 log = logging.getLogger("cocotbext.uscope")

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import Any, Mapping, Optional, Tuple, Union
 
 from .errors import UscopeError
+from .records import MASK64
 from .trace import Trace
 
 #: What an attribute may be: a bool, int, float, str or member of an Enum as it is, a cocotb value as digits, or a pair of the name of a type
@@ -19,7 +20,6 @@ Recordable = Union[bool, int, float, str, Enum, Tuple[str, Any], Any]
 
 _BEGIN, _RECORD, _END = 0, 1, 2
 _STREAM, _GENERATOR = 16, 17
-_MASK64 = (1 << 64) - 1
 #: Number of each type, and what its values are.
 _TYPES = {
     "BOOLEAN": (0, bool),
@@ -170,10 +170,10 @@ def encoded(name: str, value: Recordable) -> Tuple[int, int, str]:
         bits = int(plain)
     except (TypeError, ValueError, OverflowError):
         raise UscopeError("OP_VALUE", f'attribute "{name}": {plain!r} is no {kind}') from None
-    lowest, highest = (-(1 << 63), (1 << 63) - 1) if kind == "INTEGER" else (0, 1 if of is bool else _MASK64)
+    lowest, highest = (-(1 << 63), (1 << 63) - 1) if kind == "INTEGER" else (0, 1 if of is bool else MASK64)
     if not lowest <= bits <= highest:
         raise UscopeError("OP_VALUE", f'attribute "{name}": {bits} does not fit {kind}')
-    return number, bits & _MASK64, ""
+    return number, bits & MASK64, ""
 
 
 def _type_of(value: Any) -> str:

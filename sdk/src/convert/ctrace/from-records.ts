@@ -4,8 +4,8 @@ import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { FieldType, qualifiedName } from '../../format/types.js';
 import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
 import type { ConversionContext } from '../formats/format.js';
-import { ItemStream } from '../stream/item-stream.js';
-import { readU32, StringRefs } from '../stream/string-refs.js';
+import { itemsWithTexts } from '../stream/items-with-texts.js';
+import { readU32 } from '../stream/string-refs.js';
 import {
   bytesOfKept,
   MAPPING_PROPERTY,
@@ -53,27 +53,16 @@ export async function recordsToCtrace(
   context: ConversionContext,
 ): Promise<boolean> {
   const catalogue = new Catalogue(trace);
-  const items = new ItemStream(trace);
-  const refs = new StringRefs(trace.schema);
   const kept = context.report.kept('events');
   let assembler: Assembler | null = null;
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      while (items.next()) {
-        if (items.cursor.kind !== CursorItem.EVENT || catalogue.take(items.cursor)) continue;
-        if (!assembler && !catalogue.isWhole) return false;
-        assembler ??= new Assembler(trace, catalogue, output, options);
-        if (assembler.take(items.cursor)) kept.count++;
-        if (assembler.writer.isFull) await assembler.writer.flush();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context)) {
+    while (items.next()) {
+      if (items.cursor.kind !== CursorItem.EVENT || catalogue.take(items.cursor)) continue;
+      if (!assembler && !catalogue.isWhole) return false;
+      assembler ??= new Assembler(trace, catalogue, output, options);
+      if (assembler.take(items.cursor)) kept.count++;
+      if (assembler.writer.isFull) await assembler.writer.flush();
     }
-  } finally {
-    await items.close();
   }
   if (!assembler && !catalogue.isWhole) return false;
   assembler ??= new Assembler(trace, catalogue, output, options);

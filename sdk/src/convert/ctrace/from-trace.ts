@@ -4,8 +4,7 @@ import { Action, type FieldDef, FieldType, type Schema } from '../../format/type
 import { payloadLayout, type Trace } from '../../reader/index.js';
 import type { ConversionContext } from '../formats/format.js';
 import type { ConversionReport, Tally } from '../formats/report.js';
-import { ItemStream } from '../stream/item-stream.js';
-import { StringRefs } from '../stream/string-refs.js';
+import { itemsWithTexts } from '../stream/items-with-texts.js';
 import { argTypeOf, eventFormat, formatsOf, MAX_FIELDS, type TraceFormats, unitOf } from './trace-formats.js';
 import { ArgType, argBytes, MAX_ARGS_BYTES } from './types.js';
 import { type CtraceOutput, CtraceWriter, type CtraceWriterOptions } from './writer.js';
@@ -23,23 +22,14 @@ export async function traceToCtrace(
   const writer = new CtraceWriter(output, { ...options, schema: formats.schema });
   reportSchema(trace, context.report);
   const emission = new Export(trace, formats, writer, context);
-  const items = new ItemStream(trace);
-  const refs = new StringRefs(trace.schema);
-  try {
-    for (let isFirst = true; await items.nextSegment(); isFirst = false) {
-      context.signal?.throwIfAborted();
-      if (isFirst && items.segment.header.timeStartPs > 0n) await reportStart(trace, context.report);
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      while (items.next()) {
-        emission.take(items.cursor);
-        if (writer.isFull) await writer.flush();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  let isFirst = true;
+  for await (const items of itemsWithTexts(trace, context)) {
+    if (isFirst && items.segment.header.timeStartPs > 0n) await reportStart(trace, context.report);
+    isFirst = false;
+    while (items.next()) {
+      emission.take(items.cursor);
+      if (writer.isFull) await writer.flush();
     }
-  } finally {
-    await items.close();
   }
   emission.end();
   await writer.close();

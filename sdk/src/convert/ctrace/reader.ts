@@ -5,6 +5,7 @@
  */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { decompressFrame, MAX_EXPANSION } from '../stf/zstd.js';
+import type { ByteSource } from '../stream/byte-source.js';
 import { decodeArgs } from './args.js';
 import { EventCursor } from './cursor.js';
 import { decodeFooter, decodeFooterHead, footerBlocks } from './footer.js';
@@ -22,14 +23,6 @@ import {
   EMPTY_SCHEMA,
   HEADER_BYTES,
 } from './types.js';
-
-/** Where bytes come from; the sources of `uscope/reader` are such. */
-export interface ByteSource {
-  readonly name?: string | undefined;
-  size(): Promise<number>;
-  /** Fewer bytes at the end of the source. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-}
 
 export interface CtraceReadOptions {
   /** Least and greatest cycle, both included: blocks without such cycles are not read. Other events of the blocks read are delivered. */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { isUscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
-import { MemoryOutput } from '../stf/memory-output.js';
+import { MemoryOutput } from '../formats/memory-output.js';
 import { canCompressZstd } from '../stf/zstd.js';
 import { encodeFooter } from './footer.js';
 import { ByteText, type CtraceBlock, CtraceFile, CtraceWriter, infoText, LineFormatter } from './index.js';

@@ -28,8 +28,9 @@ import {
 } from './listing.js';
 import { FtrModel } from './model.js';
 import { exportOptions, OPTIONS, timeUnit } from './options.js';
+import { isCut } from './passes.js';
 import { FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
-import { ftrToUscope, isCut } from './to-uscope.js';
+import { ftrToUscope } from './to-uscope.js';
 import { TransactionCursor } from './transaction-cursor.js';
 import { MAGIC } from './types.js';
 

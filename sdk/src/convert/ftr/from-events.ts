@@ -4,8 +4,7 @@ import { qualifiedName } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { ConversionContext, OutputFiles } from '../formats/format.js';
 import type { ConversionReport } from '../formats/report.js';
-import { ItemStream } from '../stream/item-stream.js';
-import { StringRefs } from '../stream/string-refs.js';
+import { itemsWithTexts } from '../stream/items-with-texts.js';
 import { EventReader, type EventTypes, type TransactionSink } from './event-reader.js';
 import { epochOf, Property } from './event-schema.js';
 import type { Declaration } from './model.js';
@@ -53,29 +52,18 @@ export async function readEvents(
 ): Promise<void> {
   const { report } = context;
   const reader = new EventReader(types, (index) => trace.strings.peek(index) ?? '', sink);
-  const items = new ItemStream(trace);
-  const refs = new StringRefs(trace.schema);
   const others = trace.schema.events.map((event) =>
     report.dropped(`event ${qualifiedName(trace.schema, event)}`, 'only transactions are converted'),
   );
   const changes = report.dropped('changes of storages', 'only transactions are converted');
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      let count = 0;
-      while (items.next()) {
-        const { cursor } = items;
-        if (cursor.kind === CursorItem.OP) changes.count++;
-        else if (cursor.kind === CursorItem.EVENT && !reader.take(cursor)) others[cursor.eventType].count++;
-        if (++count % 1024 === 0) await after();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context)) {
+    let count = 0;
+    while (items.next()) {
+      const { cursor } = items;
+      if (cursor.kind === CursorItem.OP) changes.count++;
+      else if (cursor.kind === CursorItem.EVENT && !reader.take(cursor)) others[cursor.eventType].count++;
+      if (++count % 1024 === 0) await after();
     }
-  } finally {
-    await items.close();
   }
   reader.finish();
   const { stray, unfinished, invalid } = reader.faults;

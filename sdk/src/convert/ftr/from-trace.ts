@@ -5,7 +5,7 @@ import { findCores } from '../../protocols/cpu/index.js';
 import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionContext, OutputFiles } from '../formats/format.js';
-import { ItemStream } from '../stream/item-stream.js';
+import { itemsWithTexts } from '../stream/items-with-texts.js';
 import { stateJustBefore, traceStart } from '../stream/start-state.js';
 import { StringRefs } from '../stream/string-refs.js';
 import {
@@ -44,24 +44,14 @@ export async function traceToFtr(
   await loadStrings(trace, refs, state);
   const mapping = new TraceMapping(trace, state, writerOf, text, context);
   mapping.start(await traceStart(trace));
-  const items = new ItemStream(trace);
   const distinct = [...new Set(writers.values())];
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      let count = 0;
-      while (items.next()) {
-        mapping.take(items.cursor);
-        if (++count % 1024 === 0) for (const writer of distinct) if (writer.isFull) await writer.flush();
-      }
-      mapping.endFrame();
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context, refs)) {
+    let count = 0;
+    while (items.next()) {
+      mapping.take(items.cursor);
+      if (++count % 1024 === 0) for (const writer of distinct) if (writer.isFull) await writer.flush();
     }
-  } finally {
-    await items.close();
+    mapping.endFrame();
   }
   mapping.finish();
   for (const writer of distinct) await writer.close();

@@ -1,13 +1,14 @@
 /** FTR (Fast Transaction Recording): a reader and a writer of recorded transactions. */
+
+export { MemoryOutput } from '../formats/memory-output.js';
+export type { ByteSource } from '../stream/byte-source.js';
 export { CborWriter } from './cbor.js';
 export type { ChunkHead } from './chunk-head.js';
 export { dictionaryEntries, directoryEntries, relationEntries } from './content.js';
 export { Dictionary } from './dictionary.js';
 export { encodeChunk } from './encode.js';
-export { MemoryOutput } from './memory-output.js';
 export { type Declaration, FtrModel } from './model.js';
 export { decodeChunk, FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
-export type { ByteSource } from './source.js';
 export { TransactionCursor } from './transaction-cursor.js';
 export {
   type FtrAttribute,

@@ -37,7 +37,7 @@ export function listTransaction(transaction: FtrTransaction, generator: FtrText 
   return [head, ...attributes.map(listAttribute)].join(' ');
 }
 
-export function listAttribute({ phase, name, type, value }: FtrAttribute): string {
+function listAttribute({ phase, name, type, value }: FtrAttribute): string {
   return `${PHASE_NAMES[phase]}:${shownText(name)}:${TYPE_NAMES[type]}=${valueText(value)}`;
 }
 

@@ -5,14 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { contentOf, everything, type Recording, written } from '../../../../test/support/ftr-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
-import type { ConversionContext, OutputFiles } from '../formats/format.js';
-import { ConversionReport } from '../formats/report.js';
 import { verifyTrace } from '../verify/index.js';
 import { FORMAT } from './format.js';
-import { FtrFile, type FtrTransaction, FtrType, MemoryOutput } from './index.js';
+import { FtrFile, type FtrTransaction, FtrType } from './index.js';
 import { ftrToUscope } from './to-uscope.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/ftr/', import.meta.url));
@@ -25,42 +24,25 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-function contextOf(options: Record<string, string> = {}) {
-  const warnings: string[] = [];
-  const context: ConversionContext = {
-    options: new Map(Object.entries(options)),
-    report: new ConversionReport(),
-    onWarning: (message) => warnings.push(message),
-  };
-  return { context, warnings };
-}
-
 let count = 0;
 async function toTrace(bytes: Uint8Array, options: Record<string, string> = {}) {
   const path = join(directory, `${count++}.uscope`);
-  const { context, warnings } = contextOf(options);
+  const context = contextOf(options);
   const foreign = await FORMAT.open!(memorySource(bytes), new Map(Object.entries(options)));
   await foreign.toUscope({ path }, context);
-  return { path, foreign, warnings, report: context.report };
+  return { path, foreign, warnings: context.warnings, report: context.report };
 }
 
 async function toFtr(path: string, options: Record<string, string> = {}) {
   const trace = await openTraceFile(path);
-  const parts = new Map<string, MemoryOutput>();
-  const files: OutputFiles = {
-    open: async (part) => {
-      const output = new MemoryOutput();
-      parts.set(part ?? '', output);
-      return output;
-    },
-  };
-  const { context } = contextOf(options);
+  const files = new MemoryFiles();
+  const context = contextOf(options);
   try {
     await FORMAT.write!(trace, files, '.ftr', context);
   } finally {
     await trace.close();
   }
-  return { parts, bytes: parts.get('')?.bytes ?? new Uint8Array(0), report: context.report };
+  return { bytes: files.bytes(), report: context.report };
 }
 
 async function expectRoundTrip(bytes: Uint8Array): Promise<void> {
@@ -88,7 +70,7 @@ describe('a recording', () => {
     const recording = many(3000);
     const bytes = await written(recording);
     const path = join(directory, 'spilled.uscope');
-    const { context } = contextOf();
+    const context = contextOf();
     await ftrToUscope(await FtrFile.open(memorySource(bytes)), { path }, context, {
       unit: 'ps',
       sortWords: 2000,

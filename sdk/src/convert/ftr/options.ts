@@ -1,7 +1,7 @@
 /** Options of conversions from and to FTR. */
 import { UscopeError } from '../../base/errors.js';
 import type { FormatOption } from '../formats/format.js';
-import type { TimeUnit } from './to-uscope.js';
+import type { TimeUnit } from './time-scale.js';
 import type { FtrWriterOptions } from './writer.js';
 
 export const OPTIONS: readonly FormatOption[] = [

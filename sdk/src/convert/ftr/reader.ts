@@ -1,10 +1,11 @@
 /** FTR files: their chunks from front to end, with their content unpacked. Memory is that of a chunk. */
 import { UscopeError } from '../../base/errors.js';
+import type { ByteSource } from '../stream/byte-source.js';
 import { CborReader, END, NotCbor, OutOfBytes } from './cbor.js';
 import { type ChunkHead, MAX_HEAD_BYTES, readChunkHead } from './chunk-head.js';
 import { dictionaryEntries, directoryEntries, infoOf, relationEntries } from './content.js';
 import { unpackBlock, unpackCutBlock } from './lz4.js';
-import { type ByteSource, SourceWindow } from './source.js';
+import { SourceWindow } from './source-window.js';
 import { TransactionCursor } from './transaction-cursor.js';
 import { type FtrChunk, MAGIC } from './types.js';
 

@@ -17,7 +17,7 @@ const META_STREAM = 'uscope.meta';
 const META_KIND = 'uscope';
 const DEFAULT_KIND = 'scope';
 const ROOT_NAME = 'root';
-export const EVENTS_SUFFIX = '.events';
+const EVENTS_SUFFIX = '.events';
 export const PARENT_OF = 'parent_of';
 
 /** Where the transactions of a storage go; ids are those of generators, 0n where there is none. */
@@ -118,7 +118,7 @@ export function unsigned(name: string, value: bigint, phase: FtrPhase = FtrPhase
   return { phase, name, type: FtrType.UNSIGNED, value };
 }
 
-export function textAttribute(name: string, value: string): FtrAttribute {
+function textAttribute(name: string, value: string): FtrAttribute {
   return { phase: FtrPhase.BEGIN, name, type: FtrType.STRING, value };
 }
 

@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { contentOf } from '../../../../test/support/ftr-fixtures.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
 import { TraceWriter } from '../../writer/index.js';
-import { ConversionReport } from '../formats/report.js';
 import { FORMAT } from './format.js';
-import { FtrType, MemoryOutput } from './index.js';
+import { FtrType } from './index.js';
 
 let directory = '';
 beforeAll(() => {
@@ -65,17 +65,12 @@ async function model(path: string): Promise<void> {
 }
 
 async function exported(path: string, options: Record<string, string> = {}) {
-  const parts = new Map<string | null, MemoryOutput>();
-  const report = new ConversionReport();
+  const files = new MemoryFiles();
+  const context = contextOf(options);
   const trace = await openTraceFile(path);
-  const open = async (part: string | null): Promise<MemoryOutput> => {
-    const output = new MemoryOutput();
-    parts.set(part, output);
-    return output;
-  };
-  await FORMAT.write!(trace, { open }, '.ftr', { options: new Map(Object.entries(options)), report });
+  await FORMAT.write!(trace, files, '.ftr', context);
   await trace.close();
-  return { parts, report };
+  return { parts: files.files, report: context.report };
 }
 
 /** `stream/generator start..end name=value …`, and relations between these. */

@@ -12,7 +12,7 @@ export function typeOf(type: number): FtrType {
 }
 
 /** A number with a fraction, of whatever form it has. */
-export function floatOf(form: number, lo: number, hi: number): number {
+function floatOf(form: number, lo: number, hi: number): number {
   if (form === FtrForm.UNSIGNED) return hi * 2 ** 32 + lo;
   if (form === FtrForm.NEGATIVE) return -1 - (hi * 2 ** 32 + lo);
   if (form === FtrForm.FLOAT16) return halfOf(lo);

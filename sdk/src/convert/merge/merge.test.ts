@@ -12,7 +12,14 @@ import {
   stateInWords,
   wordsOf,
 } from '../../../../test/support/random-trace.js';
-import { type DutProperties, FieldType, INHERIT_CLOCK, NO_ID, type Schema } from '../../format/types.js';
+import {
+  type DutProperties,
+  FieldType,
+  INHERIT_CLOCK,
+  NO_ID,
+  type Schema,
+  type StorageDef,
+} from '../../format/types.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -58,6 +65,17 @@ const byTime = (words: readonly string[]): string[] =>
     .map(([, , word]) => word);
 
 /** The schema without its event at the root: everything stands in one scope. */
+/** A storage of one slot with one field. */
+const oneByte = (name: string, storageId: number): StorageDef => ({
+  name,
+  storageId,
+  numSlots: 1,
+  flags: 0,
+  scopeId: 1,
+  properties: [],
+  fields: [{ name: 'f', type: FieldType.U8, enumId: 0, role: 0, pairId: 0 }],
+});
+
 const oneScope: Schema = { ...coreSchema, events: coreSchema.events.slice(0, 2) };
 
 describe('a merged trace', () => {
@@ -282,15 +300,7 @@ describe('what does not fit one file', () => {
       'definitions',
       3,
       () => ({
-        storages: Array.from({ length: 1000 }, (_, n) => ({
-          name: `s${n}`,
-          storageId: n,
-          numSlots: 1,
-          flags: 0,
-          scopeId: 1,
-          properties: [],
-          fields: [{ name: 'f', type: FieldType.U8, enumId: 0, role: 0, pairId: 0 }],
-        })),
+        storages: Array.from({ length: 1000 }, (_, n) => oneByte(`s${n}`, n)),
       }),
       /definitions take \d+ bytes/,
     ],
@@ -298,15 +308,7 @@ describe('what does not fit one file', () => {
       'names',
       2,
       (i: number) => ({
-        storages: Array.from({ length: 300 }, (_, n) => ({
-          name: `s${i}_${n}`.padEnd(150, 'x'),
-          storageId: n,
-          numSlots: 1,
-          flags: 0,
-          scopeId: 1,
-          properties: [],
-          fields: [{ name: 'f', type: FieldType.U8, enumId: 0, role: 0, pairId: 0 }],
-        })),
+        storages: Array.from({ length: 300 }, (_, n) => oneByte(`s${i}_${n}`.padEnd(150, 'x'), n)),
       }),
       /string pool/,
     ],
@@ -317,15 +319,7 @@ describe('what does not fit one file', () => {
   });
 
   it('more than 256 storages fit, with a note on what they cost', async () => {
-    const storages = Array.from({ length: 300 }, (_, n) => ({
-      name: `s${n}`,
-      storageId: n,
-      numSlots: 1,
-      flags: 0,
-      scopeId: 1,
-      properties: [],
-      fields: [{ name: 'f', type: FieldType.U8, enumId: 0, role: 0, pairId: 0 }],
-    }));
+    const storages = Array.from({ length: 300 }, (_, n) => oneByte(`s${n}`, n));
     const schema = {
       ...oneScope,
       storages,

@@ -2,34 +2,21 @@
  * Several traces in one, in the order of time. At equal times the frames of an earlier input come first; each stays a frame of its own, its
  * items as they are.
  */
-import type { CompressionName } from '../../format/types.js';
 import type { LoadedSegment } from '../../reader/index.js';
 import { StorageState } from '../../state/storage-state.js';
-import type { SummarizerFactory, TraceStats } from '../../writer/index.js';
+import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
 import { FrameCopier } from '../stream/frame-copier.js';
 import { errorIn, FrameStream, ItemStream } from '../stream/item-stream.js';
 import { placeState } from '../stream/place-state.js';
+import type { RewriteOptions } from '../stream/rewrite-options.js';
 import { snapshotFinder, stateJustBefore, traceStart } from '../stream/start-state.js';
 import { StringOutput, StringRemap } from '../stream/string-remap.js';
 import { endOf, type TraceOutput, withOutput } from '../stream/trace-output.js';
 import type { MergePlan } from './plan.js';
 
-export interface MergeOptions {
-  /** Where the new trace goes; see `writeAtomically` for files that appear whole. */
-  readonly path: string;
-  /** Default: the longest of the inputs. */
-  readonly checkpointIntervalPs?: bigint | undefined;
-  readonly compression?: CompressionName | undefined;
-  /** The smallest file: ZSTD, and half the checkpoints unless `checkpointIntervalPs` is given. */
-  readonly small?: boolean | undefined;
-  /** Gathers the summary of the whole. */
-  readonly summarizer?: SummarizerFactory | null | undefined;
-  /** Called now and then with the part that is done, 0 to 1. */
-  readonly onProgress?: ((part: number) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+export type MergeOptions = RewriteOptions;
 
 export interface MergedInput {
   readonly name: string;

@@ -7,11 +7,9 @@ import type { SessionInfo } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import type { Codec } from '../../reader/codec.js';
 import type { CheckedSource } from '../../reader/source.js';
-import { StorageState } from '../../state/storage-state.js';
 import { createCompressor } from '../../writer/compressor.js';
 import type { OutputFile } from '../../writer/output-file.js';
 import type { Summarizer, SummarizerFactory } from '../../writer/summarizer.js';
-import { checkpointOf, copyState, sameState } from '../verify/checkpoints.js';
 import { FindingLog } from '../verify/finding.js';
 import type { Outline } from '../verify/outline.js';
 import { Replayer } from '../verify/replay.js';
@@ -29,6 +27,7 @@ import { OutputTrace } from './output-trace.js';
 import type { RecordMemory } from './recover.js';
 import type { LossCount } from './report.js';
 import { type Salvaged, Salvager } from './salvage.js';
+import { StartStates } from './start-state.js';
 import { LOST_STRING, SavedStrings } from './strings.js';
 
 export interface RescueOptions {
@@ -58,6 +57,7 @@ export class Rescue {
   private out!: OutputTrace;
   private salvager!: Salvager;
   private replayer!: Replayer;
+  private starts!: StartStates;
   private summarizer: Summarizer | null = null;
   private strings: SavedStrings | null = null;
   private hasSections = false;
@@ -67,8 +67,6 @@ export class Rescue {
   private lastTimePs: bigint | null = null;
   /** The replayer's state is that behind the last segment taken, and nothing is missing behind it. */
   private inStep = true;
-  /** Each checkpoint holds the state behind its segment; null: not known yet. */
-  private storedAfter: boolean | null = null;
   private tailSeen = false;
   /** Behind the commit point something is not whole: what follows was never promised and has a gap before it. */
   private stopped = false;
@@ -116,7 +114,6 @@ export class Rescue {
     const { source, size, outline, options, schema } = this;
     const header = outline.header!;
     this.ours = await hasCommitRecords(source, size, outline, options.codec);
-    this.storedAfter = this.ours ? false : null;
     this.encoding = await detectEncoding(source, size, outline, this.ours, options);
     const { compression, interleaved, flags } = this.encoding;
     this.tailSeen =
@@ -132,6 +129,7 @@ export class Rescue {
     this.salvager = new Salvager(common, createCompressor(compression));
     this.summarizer = options.summarizer?.(schema) ?? null;
     this.replayer = new Replayer({ ...common, summarizer: this.summarizer, problem: () => {} });
+    this.starts = new StartStates(this.salvager, this.replayer, this.ours);
   }
 
   /** Where the header names a section table, whether or not it says that the file is complete: a crash may lie between the two. */
@@ -188,7 +186,7 @@ export class Rescue {
   private async keep(segment: FoundSegment): Promise<boolean> {
     const strings = await this.stringsFor(segment);
     if (strings === null || !this.salvager.loadCheckpoint(segment)) return false;
-    const checkpoint = await this.startState(segment);
+    const checkpoint = await this.starts.checkpoint(segment, this.found === 1, this.inStep);
     if (checkpoint === null) return false;
     const salvaged = await this.salvager.take(segment);
     if (!salvaged || !this.isInOrder(salvaged)) return false;
@@ -197,7 +195,7 @@ export class Rescue {
     this.losses.resumeAt(replay.firstTimePs);
     this.replayer.state.loadCheckpoint(checkpoint);
     this.replayer.frames(segment, raw);
-    this.adoptStoredAfter(segment);
+    this.starts.adopt(segment);
     this.lastTimePs = replay.lastTimePs ?? this.lastTimePs;
     this.nextFrame = ordinal;
     this.nextString += strings.length;
@@ -244,39 +242,6 @@ export class Rescue {
     const text = await this.strings?.text(index);
     if (!text) this.losses.strings++;
     return text ?? LOST_STRING;
-  }
-
-  /**
-   * The checkpoint the segment shall have; the salvager's state then is that state. One existing writer stores the state behind the segment: there it
-   * is that behind the segment before. null: it is not known.
-   */
-  private async startState(segment: FoundSegment): Promise<Uint8Array | null> {
-    if (this.storedAfter === null) this.storedAfter = await this.detectStoredAfter(segment);
-    if (!this.storedAfter) return checkpointOf(segment);
-    if (!this.inStep) return null;
-    copyState(this.replayer.state, this.salvager.state);
-    return this.replayer.state.encodeCheckpoint();
-  }
-
-  private async detectStoredAfter(segment: FoundSegment): Promise<boolean> {
-    if (this.found > 1 || !this.inStep) return false;
-    const stored = this.salvager.state.clone();
-    const { state } = this.salvager;
-    state.reset();
-    if (sameState(stored, state)) return false;
-    const salvaged = await this.salvager.take(segment);
-    // Of a first segment that was cut off it cannot be told; but a trace begins with nothing in it.
-    const isCut = salvaged !== null && salvaged.lostFrames > 0;
-    const isAfter = isCut ? segment.header.timeStartPs === 0n : salvaged !== null && sameState(stored, state);
-    copyState(stored, state);
-    return isAfter;
-  }
-
-  private adoptStoredAfter(segment: FoundSegment): void {
-    if (!this.storedAfter) return;
-    const stored = new StorageState(this.replayer.state.layout);
-    stored.loadCheckpoint(checkpointOf(segment));
-    copyState(stored, this.replayer.state);
   }
 
   /** Counts as they are, and an end behind the last frame, as files of ours have it. */

@@ -2,37 +2,25 @@
  * A part of a trace as a trace of its own: the state at its begin becomes the first checkpoint, the frames follow bit by bit, times stay
  * what they were.
  */
-import type { CompressionName } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import type { SummarizerFactory, TraceStats } from '../../writer/index.js';
+import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
 import { FrameCopier, identityMap } from '../stream/frame-copier.js';
 import { FrameStream, ItemStream } from '../stream/item-stream.js';
+import type { RewriteOptions } from '../stream/rewrite-options.js';
 import { findOverflow } from '../stream/slot-overflow.js';
 import { snapshotFinder, stateJustBefore } from '../stream/start-state.js';
 import { StringOutput, StringRemap } from '../stream/string-remap.js';
 import { endOf, type TraceOutput, withOutput } from '../stream/trace-output.js';
 import { planSlice, type SlicePlan } from './plan.js';
 
-export interface SliceOptions {
-  /** Where the new trace goes; see `writeAtomically` for files that appear whole. */
-  readonly path: string;
+export interface SliceOptions extends RewriteOptions {
   /** Name of the trace that is cut, for the slice's properties. */
   readonly name: string;
   /** In ps, start inclusive, end exclusive; by default begin and end of the trace. */
   readonly from?: bigint | undefined;
   readonly to?: bigint | undefined;
-  /** Default: that of the trace. */
-  readonly checkpointIntervalPs?: bigint | undefined;
-  readonly compression?: CompressionName | undefined;
-  /** The smallest file: ZSTD, and half the checkpoints unless `checkpointIntervalPs` is given. */
-  readonly small?: boolean | undefined;
-  /** Gathers the summary of the slice. */
-  readonly summarizer?: SummarizerFactory | null | undefined;
-  /** Called now and then with the part that is done, 0 to 1. */
-  readonly onProgress?: ((part: number) => void) | undefined;
-  readonly signal?: AbortSignal | undefined;
 }
 
 export interface SliceReport {

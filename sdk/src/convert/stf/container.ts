@@ -1,23 +1,12 @@
 /** What an STF file is packed in, told by its first bytes, and the uncompressed bytes of those that are read from front to end. */
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
 import xz from 'xz-decompress';
 import { UscopeError } from '../../base/errors.js';
+import { gunzip } from '../stream/gunzip.js';
 import { MAGIC } from './types.js';
 import { decompressZstd, ZSTD_MAGIC } from './zstd.js';
 
-/** Where bytes come from; the sources of `uscope/reader` are such. */
-export interface ByteSource {
-  readonly name?: string | undefined;
-  size(): Promise<number>;
-  /** Fewer bytes at the end of the source. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-  close?(): Promise<void>;
-}
-
 export type StfContainer = 'plain' | 'gzip' | 'xz' | 'zstd' | 'zstf';
 
-const READ_BYTES = 256 * 1024;
 const XZ_MAGIC = Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0);
 const ZSTF_MAGIC = Uint8Array.of(0x5a, 0x53, 0x54, 0x46);
 
@@ -36,22 +25,6 @@ function startsWith(head: Uint8Array, magic: Uint8Array): boolean {
   return head.length >= magic.length && magic.every((byte, index) => head[index] === byte);
 }
 
-/** The bytes `[from, to)` of a source in pieces. @param onRead told of each offset reached */
-export async function* readPieces(
-  source: ByteSource,
-  from: number,
-  to: number,
-  onRead?: (offset: number) => void,
-): AsyncGenerator<Uint8Array> {
-  for (let at = from; at < to; ) {
-    const bytes = await source.read(at, Math.min(READ_BYTES, to - at));
-    if (bytes.length === 0) return;
-    at += bytes.length;
-    onRead?.(at);
-    yield bytes;
-  }
-}
-
 /**
  * The uncompressed bytes of a file that is not `.zstf`. What could be decompressed before the end of a cut file comes first.
  * @throws UscopeError CONVERT_FORMAT, CONVERT_TRUNCATED, CONVERT_LIMIT; the offset is that in the file
@@ -63,21 +36,6 @@ export function decompressed(
   if (container === 'plain') return pieces;
   if (container === 'gzip') return gunzip(pieces);
   return container === 'xz' ? unxz(pieces) : decompressZstd(pieces, 0);
-}
-
-async function* gunzip(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: READ_BYTES });
-  const input = Readable.from(pieces, { objectMode: true });
-  input.on('error', (error) => gunzip.destroy(error));
-  input.pipe(gunzip);
-  try {
-    for await (const bytes of gunzip) yield bytes as Uint8Array;
-  } catch (cause) {
-    throw failure('gzip', cause, (cause as { code?: string }).code === 'Z_BUF_ERROR');
-  } finally {
-    input.destroy();
-    gunzip.destroy();
-  }
 }
 
 async function* unxz(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

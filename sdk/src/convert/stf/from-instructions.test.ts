@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contextOf, MemoryFiles, type MemoryOutput } from '../../../../test/support/foreign.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
 import { TraceWriter } from '../../writer/index.js';
-import { ConversionReport } from '../formats/report.js';
 import { FORMAT } from './format.js';
-import { listRecord, MemoryOutput, StfFile } from './index.js';
+import { listRecord, StfFile } from './index.js';
 
 interface Step {
   readonly pc: bigint;
@@ -79,25 +79,14 @@ function writeCycle(writer: TraceWriter, core: string, steps: readonly Step[], c
 
 async function convert(path: string, options: Record<string, string> = {}) {
   const opened = await openTraceFile(path);
-  const files = new Map<string, MemoryOutput>();
-  const warnings: string[] = [];
-  const report = new ConversionReport();
-  const open = async (part: string | null): Promise<MemoryOutput> => {
-    const output = new MemoryOutput();
-    files.set(part ?? '', output);
-    return output;
-  };
-  const context = {
-    options: new Map(Object.entries(options)),
-    report,
-    onWarning: (text: string) => void warnings.push(text),
-  };
+  const files = new MemoryFiles();
+  const context = contextOf(options);
   try {
-    await FORMAT.write!(opened, { open }, '.stf', context);
+    await FORMAT.write!(opened, files, '.stf', context);
   } finally {
     await opened.close();
   }
-  return { files, warnings, report };
+  return { files: files.files, warnings: context.warnings, report: context.report };
 }
 
 /** Lines of the listing behind the header, without offsets. */
@@ -121,7 +110,7 @@ describe('the retired stream', () => {
       { pc: 0x1000n, bits: JAL_8 },
     ];
     const { files, report } = await convert(await trace({ core0: steps }));
-    expect(await body(files.get(''))).toEqual([
+    expect(await body(files.get(null))).toEqual([
       'INST_OPCODE32 00000463 pc=0x100',
       'INST_PC_TARGET 0x10c',
       'INST_OPCODE32 00000463 pc=0x104',
@@ -148,7 +137,7 @@ describe('the retired stream', () => {
       { pc: 0x800n, bits: ADDI },
     ];
     const { files, report } = await convert(await trace({ core0: steps }));
-    expect(await body(files.get(''))).toEqual([
+    expect(await body(files.get(null))).toEqual([
       'INST_PC_TARGET 0x108',
       'EVENT 0x8000000000000007 [0x0]',
       'EVENT_PC_TARGET 0x900',
@@ -172,7 +161,7 @@ describe('the retired stream', () => {
     ];
     const { files, warnings } = await convert(await trace({ core0: steps }));
     const text = '1 loads and 0 stores have no INST_MEM_ACCESS: no buffer held their address';
-    expect(await body(files.get(''))).toEqual([
+    expect(await body(files.get(null))).toEqual([
       'INST_MEM_ACCESS READ addr=0x2004 size=4 attr=0x0',
       'INST_MEM_CONTENT 0x0000000023456789',
       'INST_OPCODE32 0000a083 pc=0x100',
@@ -188,8 +177,8 @@ describe('the retired stream', () => {
     const both = await convert(path);
     expect([...both.files.keys()]).toEqual(['core0', 'core1']);
     const one = await convert(path, { core: 'core1', generator: 'Spike', version: '1.4' });
-    expect(await body(one.files.get(''))).toEqual(['INST_OPCODE32 00000013 pc=0x8']);
-    const file = await StfFile.open(memorySource(one.files.get('')!.bytes));
+    expect(await body(one.files.get(null))).toEqual(['INST_OPCODE32 00000013 pc=0x8']);
+    const file = await StfFile.open(memorySource(one.files.get(null)!.bytes));
     const records = [];
     for await (const record of file.records()) records.push(record);
     expect(records).toMatchObject([

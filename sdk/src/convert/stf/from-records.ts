@@ -3,8 +3,7 @@ import { CursorItem } from '../../format/frame.js';
 import type { Trace } from '../../reader/index.js';
 import type { ConversionContext, OutputFiles } from '../formats/format.js';
 import type { Tally } from '../formats/report.js';
-import { ItemStream } from '../stream/item-stream.js';
-import { StringRefs } from '../stream/string-refs.js';
+import { itemsWithTexts } from '../stream/items-with-texts.js';
 import { RecordAssembler } from './record-assembler.js';
 import { RECORDS_PROPERTY, RECORDS_VERSION } from './record-events.js';
 import { TYPE_NAMES } from './types.js';
@@ -27,24 +26,13 @@ export async function recordsToStf(
   const assembler = new RecordAssembler(trace.schema, writer, text, () => writer.vlen);
   const tallies: Tally[] = [];
   for (const [type, name] of TYPE_NAMES) tallies[type] = context.report.kept(`${name} records`);
-  const items = new ItemStream(trace);
-  const refs = new StringRefs(trace.schema);
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      while (items.next()) {
-        if (items.cursor.kind !== CursorItem.EVENT) continue;
-        const kind = assembler.take(items.cursor);
-        if (kind) tallies[kind].count++;
-        if (writer.isFull) await writer.flush();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context)) {
+    while (items.next()) {
+      if (items.cursor.kind !== CursorItem.EVENT) continue;
+      const kind = assembler.take(items.cursor);
+      if (kind) tallies[kind].count++;
+      if (writer.isFull) await writer.flush();
     }
-  } finally {
-    await items.close();
   }
   assembler.end();
   await writer.close();

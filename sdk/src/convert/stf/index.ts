@@ -1,14 +1,12 @@
 /** STF (Simulation Trace Format): a reader and a writer of instruction and transaction traces. */
-export {
-  type ByteSource,
-  containerOf,
-  type StfContainer,
-} from './container.js';
+
+export { MemoryOutput } from '../formats/memory-output.js';
+export type { ByteSource } from '../stream/byte-source.js';
+export { containerOf, type StfContainer } from './container.js';
 export { StfCursor } from './cursor.js';
 export { decodeRecord } from './decode.js';
 export { HeaderRules } from './header-rules.js';
 export { listRecord, pcOf } from './listing.js';
-export { MemoryOutput } from './memory-output.js';
 export { isMarker, StfFile, type StfReadOptions, StfStream } from './reader.js';
 export {
   Channel,

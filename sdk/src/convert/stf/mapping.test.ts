@@ -4,15 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { findCore, type Instruction, instructions } from '../../protocols/cpu/index.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
-import type { ByteOutput, ConversionContext, OutputFiles } from '../formats/format.js';
-import { ConversionReport } from '../formats/report.js';
 import { verifyTrace } from '../verify/index.js';
 import { FORMAT } from './format.js';
-import { MemoryOutput, StfFile, type StfRecord, StfType } from './index.js';
+import { StfFile, type StfRecord, StfType } from './index.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/stf/', import.meta.url));
 let directory = '';
@@ -21,49 +20,31 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-class Outputs implements OutputFiles {
-  readonly files = new Map<string, MemoryOutput>();
-
-  async open(part: string | null): Promise<ByteOutput> {
-    const output = new MemoryOutput();
-    this.files.set(part ?? '', output);
-    return output;
-  }
-
-  bytes(part = ''): Uint8Array {
-    return this.files.get(part)!.bytes;
-  }
-}
-
-function contextOf(options: Record<string, string> = {}) {
-  const warnings: string[] = [];
-  const context: ConversionContext = {
-    options: new Map(Object.entries(options)),
-    report: new ConversionReport(),
-    onWarning: (message) => warnings.push(message),
-  };
-  return { context, warnings };
-}
-
 let count = 0;
 async function toTrace(bytes: Uint8Array) {
   const path = join(directory, `${count++}.uscope`);
-  const { context, warnings } = contextOf();
+  const context = contextOf();
   const foreign = await FORMAT.open!(memorySource(bytes), new Map());
   await foreign.toUscope({ path }, context);
-  return { path, trace: await openTraceFile(path), report: context.report, warnings, foreign };
+  return {
+    path,
+    trace: await openTraceFile(path),
+    report: context.report,
+    warnings: context.warnings,
+    foreign,
+  };
 }
 
 async function toStf(path: string, options: Record<string, string> = {}) {
   const trace = await openTraceFile(path);
-  const outputs = new Outputs();
-  const { context, warnings } = contextOf(options);
+  const outputs = new MemoryFiles();
+  const context = contextOf(options);
   try {
     await FORMAT.write!(trace, outputs, '.stf', context);
   } finally {
     await trace.close();
   }
-  return { outputs, report: context.report, warnings };
+  return { outputs, report: context.report, warnings: context.warnings };
 }
 
 async function recordsOf(bytes: Uint8Array): Promise<StfRecord[]> {

@@ -1,6 +1,7 @@
 /** STF files, packed or not, read from front to end or from an instruction on. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { type ByteSource, containerOf, decompressed, readPieces, type StfContainer } from './container.js';
+import { type ByteSource, readPieces } from '../stream/byte-source.js';
+import { containerOf, decompressed, type StfContainer } from './container.js';
 import { StfCursor } from './cursor.js';
 import { decodeRecord } from './decode.js';
 import { type StfRecord, StfType } from './types.js';

@@ -14,7 +14,7 @@ export const TRANSACTION_COUNTER = 'transactions';
 /** DUT properties: what the record events are, and that nothing may be concluded from the times. */
 export const RECORDS_PROPERTY = 'stf.records';
 export const RECORDS_VERSION = '1';
-export const TIME_PROPERTY = SYNTHETIC_TIME;
+const TIME_PROPERTY = SYNTHETIC_TIME;
 export const PERIOD_PS = 1000;
 /** Slots of the catalogue of instructions. */
 export const ENTITY_SLOTS = 64;

@@ -3,7 +3,7 @@
  * u64 n, then per chunk i64 file offset, u64 address of its first instruction, u64 uncompressed size.
  */
 import { UscopeError } from '../../base/errors.js';
-import type { ByteSource } from './container.js';
+import type { ByteSource } from '../stream/byte-source.js';
 import { MAX_EXPANSION } from './zstd.js';
 
 export const ZSTF_HEADER_BYTES = 20;

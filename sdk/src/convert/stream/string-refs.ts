@@ -1,8 +1,9 @@
 /** Which fields of a schema are string references (FT_STRING_REF, §7), and which strings a segment or a state refers to. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action, type FieldDef, type Schema } from '../../format/types.js';
-import { isStringRef, type LoadedSegment, payloadLayout } from '../../reader/index.js';
+import { Action, type Schema } from '../../format/types.js';
+import type { LoadedSegment } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { forEachStringCell, stringFlags, stringOffsets } from '../../state/string-cells.js';
 
 export class StringRefs {
   /** Whether any storage, and whether anything at all can refer to strings. */
@@ -14,11 +15,8 @@ export class StringRefs {
   readonly ofEvent: readonly (readonly number[])[];
 
   constructor(private readonly schema: Schema) {
-    this.ofStorage = schema.storages.map(({ fields, properties }) => flagsOf([...fields, ...properties]));
-    this.ofEvent = schema.events.map(({ fields }) => {
-      const { offsets } = payloadLayout(fields);
-      return offsets.filter((_, index) => isStringRef(fields[index]));
-    });
+    this.ofStorage = schema.storages.map(({ fields, properties }) => stringFlags([...fields, ...properties]));
+    this.ofEvent = schema.events.map(({ fields }) => stringOffsets(fields));
     this.inStorages = this.ofStorage.some((flags) => flags !== null);
     this.any = this.inStorages || this.ofEvent.some((offsets) => offsets.length > 0);
   }
@@ -57,25 +55,8 @@ export class StringRefs {
 
   /** Calls back with the place (word in `cells`) of every reference a state holds: those of slots that have data, and properties. */
   forEachInState(state: StorageState, visit: (word: number) => void): void {
-    const { layout } = state;
-    this.ofStorage.forEach((flags, id) => {
-      if (!flags) return;
-      const fields = layout.numFields[id];
-      for (let slot = 0; slot < layout.numSlots[id]; slot++) {
-        if (!state.slotOccupied(id, slot)) continue;
-        const base = layout.cellBase[id] + slot * fields;
-        for (let field = 0; field < fields; field++) if (flags[field]) visit((base + field) * 2);
-      }
-      for (let property = 0; property < layout.numProperties[id]; property++) {
-        if (flags[fields + property]) visit((layout.propertyCellBase[id] + property) * 2);
-      }
-    });
+    forEachStringCell(state, this.ofStorage, visit);
   }
-}
-
-function flagsOf(fields: readonly FieldDef[]): Uint8Array | null {
-  const flags = Uint8Array.from(fields, (field) => (isStringRef(field) ? 1 : 0));
-  return flags.includes(1) ? flags : null;
 }
 
 export function readU32(bytes: Uint8Array, at: number): number {

@@ -1,20 +1,11 @@
 /** Bytes of a text file, which may be packed with gzip or zstd: told by the first bytes, never by the name. */
-import { Readable } from 'node:stream';
-import { createGunzip } from 'node:zlib';
-import { UscopeError } from '../../base/errors.js';
 import { decompressZstd } from '../stf/zstd.js';
+import { type ByteSource, readPieces } from '../stream/byte-source.js';
+import { gunzip } from '../stream/gunzip.js';
 
-/** Where bytes come from; the sources of `uscope/reader` are such. */
-export interface ByteSource {
-  readonly name?: string | undefined;
-  size(): Promise<number>;
-  /** Fewer bytes at the end of the source. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-}
+export type { ByteSource };
 
 export type Packing = 'plain' | 'gzip' | 'zstd';
-
-const READ_BYTES = 256 * 1024;
 
 export function packingOf(head: Uint8Array): Packing {
   if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
@@ -32,37 +23,8 @@ export async function* unpack(
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const packing = packingOf(await source.read(0, 4));
-  const pieces = readPieces(source, onRead);
+  const pieces = readPieces(source, 0, Number.POSITIVE_INFINITY, onRead);
   if (packing === 'plain') yield* pieces;
   else if (packing === 'gzip') yield* gunzip(pieces);
   else yield* decompressZstd(pieces, 0);
-}
-
-async function* readPieces(source: ByteSource, onRead?: (bytes: number) => void): AsyncGenerator<Uint8Array> {
-  for (let at = 0; ; ) {
-    const bytes = await source.read(at, READ_BYTES);
-    if (bytes.length === 0) return;
-    at += bytes.length;
-    onRead?.(at);
-    yield bytes;
-  }
-}
-
-async function* gunzip(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: READ_BYTES });
-  const input = Readable.from(pieces, { objectMode: true });
-  input.on('error', (error) => gunzip.destroy(error));
-  input.pipe(gunzip);
-  try {
-    for await (const bytes of gunzip) yield bytes as Uint8Array;
-  } catch (cause) {
-    if (cause instanceof UscopeError) throw cause;
-    const { code, message } = cause as { code?: string; message: string };
-    if (code === 'Z_BUF_ERROR')
-      throw new UscopeError('CONVERT_TRUNCATED', 'the gzip data end early', {}, { cause });
-    throw new UscopeError('CONVERT_FORMAT', `gzip: ${message}`, {}, { cause });
-  } finally {
-    input.destroy();
-    gunzip.destroy();
-  }
 }

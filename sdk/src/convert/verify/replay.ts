@@ -6,18 +6,11 @@ import type { ErrorCode } from '../../base/codes.js';
 import { isUscopeError } from '../../base/errors.js';
 import { CursorItem, FrameCursor } from '../../format/frame.js';
 import { SEGMENT_HEADER_SIZE } from '../../format/segment.js';
-import {
-  Action,
-  type CompressionName,
-  type FieldDef,
-  FieldType,
-  fieldSize,
-  packedSize,
-  type Schema,
-} from '../../format/types.js';
+import { Action, type CompressionName, type FieldDef, packedSize, type Schema } from '../../format/types.js';
 import { type Codec, decompressDeltas } from '../../reader/codec.js';
 import { stateLayout } from '../../state/layout.js';
 import { StorageState } from '../../state/storage-state.js';
+import { stringFlags, stringOffsets } from '../../state/string-cells.js';
 import type { Summarizer } from '../../writer/summarizer.js';
 import type { Severity } from './finding.js';
 import type { FoundSegment } from './segment-walk.js';
@@ -64,8 +57,8 @@ export class Replayer {
     this.state = new StorageState(stateLayout(schema, options.maxStateBytes));
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
     this.eventStrings = schema.events.map((event) => stringOffsets(event.fields));
-    this.fieldStrings = schema.storages.map((storage) => stringFlags(storage.fields));
-    this.propertyStrings = schema.storages.map((storage) => stringFlags(storage.properties));
+    this.fieldStrings = schema.storages.map(({ fields }) => flagsOf(fields));
+    this.propertyStrings = schema.storages.map(({ properties }) => flagsOf(properties));
   }
 
   /** The raw frames of a segment. @throws UscopeError FORMAT_*, READER_COMPRESSION */
@@ -238,19 +231,8 @@ class SegmentRun {
   }
 }
 
-function stringOffsets(fields: readonly FieldDef[]): number[] {
-  const offsets: number[] = [];
-  let at = 0;
-  for (const { type } of fields) {
-    if (type === FieldType.STRING_REF) offsets.push(at);
-    at += fieldSize(type);
-  }
-  return offsets;
-}
-
-function stringFlags(fields: readonly FieldDef[]): Uint8Array {
-  return Uint8Array.from(fields, ({ type }) => (type === FieldType.STRING_REF ? 1 : 0));
-}
+const flagsOf = (fields: readonly FieldDef[]): Uint8Array =>
+  stringFlags(fields) ?? new Uint8Array(fields.length);
 
 function u32At(bytes: Uint8Array, at: number): number {
   return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;

@@ -10,8 +10,8 @@ import type { Summarizer, SummarizerFactory } from '../../writer/summarizer.js';
 import { compareStates, copyState, loadCheckpoint, sameState } from './checkpoints.js';
 import { type FindingLog, isFormatError, type Severity } from './finding.js';
 import { Replayer, type SegmentReplay } from './replay.js';
-import { isUtf8 } from './sections.js';
 import type { FoundSegment } from './segment-walk.js';
+import { isUtf8 } from './string-table-check.js';
 
 export interface SegmentCheckOptions {
   /** null: it cannot be read; checksums and links are checked all the same. */

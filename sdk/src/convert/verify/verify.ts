@@ -14,15 +14,12 @@ import { MERGE_KEY } from '../merge/dut.js';
 import { SLICE_KEYS } from '../slice/plan.js';
 import { type Finding, FindingLog } from './finding.js';
 import { type Outline, readOutline } from './outline.js';
-import {
-  checkSummary,
-  readSections,
-  type Sections,
-  SegmentTableCheck,
-  StringTableCheck,
-} from './sections.js';
+import { readSections, type Sections } from './sections.js';
 import { SegmentCheck } from './segment-check.js';
+import { SegmentTableCheck } from './segment-table-check.js';
 import { type FoundSegment, type Hole, hasCommitRecords, isHole, SegmentWalk } from './segment-walk.js';
+import { StringTableCheck } from './string-table-check.js';
+import { checkSummary } from './summary-check.js';
 
 export interface VerifyOptions {
   /** Default: Node's native one. */

@@ -14,6 +14,7 @@ import type { WriterOptions } from '../options.js';
 import { ioError, type OpenOutput, openNodeOutput } from '../output-file.js';
 import { RecordWriter } from '../record-writer.js';
 import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '../trace-file.js';
+import type { SpoolTrace } from './file-maker.js';
 import {
   headerPath,
   isSpoolName,
@@ -24,7 +25,8 @@ import {
 } from './layout.js';
 import type { RingOptions } from './options.js';
 import { RingWriter } from './ring-writer.js';
-import { Spool, type SpoolTrace, spanOf } from './spool.js';
+import { spanOf } from './span.js';
+import { Spool } from './spool.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { makeDirectory, removeSpool, SpoolFiles, syncDirectory } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';

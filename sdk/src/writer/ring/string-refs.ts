@@ -1,9 +1,10 @@
 /** Which strings the kept segments refer to (FT_STRING_REF, §7), and their new numbers. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { ItemTag } from '../../format/frame-cursor.js';
-import { Action, type FieldDef, FieldType, fieldSize, type Schema } from '../../format/types.js';
+import { Action, type Schema } from '../../format/types.js';
 import { stateLayout } from '../../state/layout.js';
 import { StorageState } from '../../state/storage-state.js';
+import { forEachStringCell, stringFlags, stringOffsets } from '../../state/string-cells.js';
 
 export class StringRefs {
   /** Strings referred to. */
@@ -18,8 +19,8 @@ export class StringRefs {
     private readonly schema: Schema,
     maxStateBytes?: number,
   ) {
-    this.ofStorage = schema.storages.map(({ fields, properties }) => flagsOf([...fields, ...properties]));
-    this.ofEvent = schema.events.map(({ fields }) => refOffsets(fields));
+    this.ofStorage = schema.storages.map(({ fields, properties }) => stringFlags([...fields, ...properties]));
+    this.ofEvent = schema.events.map(({ fields }) => stringOffsets(fields));
     const inStorages = this.ofStorage.some((flags) => flags !== null);
     this.state = inStorages ? new StorageState(stateLayout(schema, maxStateBytes)) : null;
   }
@@ -35,7 +36,7 @@ export class StringRefs {
     if (!state) return;
     this.used.add(0);
     state.loadCheckpoint(checkpoint);
-    this.forEachCell(state, (word) => this.used.add(state.cells[word]));
+    forEachStringCell(state, this.ofStorage, (word) => this.used.add(state.cells[word]));
   }
 
   /** The reference of the cursor's present item. */
@@ -58,7 +59,7 @@ export class StringRefs {
     const { state } = this;
     if (!state) return checkpoint;
     state.loadCheckpoint(checkpoint);
-    this.forEachCell(state, (word) => {
+    forEachStringCell(state, this.ofStorage, (word) => {
       state.cells[word] = map.get(state.cells[word]) ?? state.cells[word];
     });
     return state.encodeCheckpoint();
@@ -92,39 +93,8 @@ export class StringRefs {
     if (action === Action.SET) return flags[field] === 1;
     return action === Action.PROP_SET && flags[this.schema.storages[storageId].fields.length + field] === 1;
   }
-
-  private forEachCell(state: StorageState, visit: (word: number) => void): void {
-    const { layout } = state;
-    this.ofStorage.forEach((flags, id) => {
-      if (!flags) return;
-      const fields = layout.numFields[id];
-      for (let slot = 0; slot < layout.numSlots[id]; slot++) {
-        if (!state.slotOccupied(id, slot)) continue;
-        const base = layout.cellBase[id] + slot * fields;
-        for (let field = 0; field < fields; field++) if (flags[field]) visit((base + field) * 2);
-      }
-      for (let property = 0; property < layout.numProperties[id]; property++) {
-        if (flags[fields + property]) visit((layout.propertyCellBase[id] + property) * 2);
-      }
-    });
-  }
 }
 
 function viewOf(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
-function flagsOf(fields: readonly FieldDef[]): Uint8Array | null {
-  const flags = Uint8Array.from(fields, ({ type }) => (type === FieldType.STRING_REF ? 1 : 0));
-  return flags.includes(1) ? flags : null;
-}
-
-function refOffsets(fields: readonly FieldDef[]): number[] {
-  const offsets: number[] = [];
-  let at = 0;
-  for (const { type } of fields) {
-    if (type === FieldType.STRING_REF) offsets.push(at);
-    at += fieldSize(type);
-  }
-  return offsets;
 }

@@ -1,7 +1,7 @@
 /** An output in memory: for small files and tests. */
-import type { StfOutput } from './writer.js';
+import type { ByteOutput } from './format.js';
 
-export class MemoryOutput implements StfOutput {
+export class MemoryOutput implements ByteOutput {
   private readonly pieces: Uint8Array[] = [];
   private readonly patches: (readonly [number, Uint8Array])[] = [];
 

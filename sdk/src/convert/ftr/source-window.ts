@@ -1,13 +1,5 @@
-/** Where the bytes of a file come from, and a window over them. */
-
-/** The sources of `uscope/reader` are such. */
-export interface ByteSource {
-  readonly name?: string | undefined;
-  size(): Promise<number>;
-  /** Fewer bytes at the end of the source. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-  close?(): Promise<void>;
-}
+/** A window over the bytes of a file. */
+import type { ByteSource } from '../stream/byte-source.js';
 
 const WINDOW_BYTES = 256 * 1024;
 

@@ -1,0 +1,129 @@
+/** What is left when a daemon is killed, and how the next one goes on with it. */
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ANNOTATE,
+  annotated,
+  CLOSED,
+  expectTail,
+  plainOf,
+  push,
+  ringOptions,
+} from '../../../../test/support/ring-traces.js';
+import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import { openTraceFile } from '../../reader/node.js';
+import { type OpenOutput, type OutputFile, openNodeOutput } from '../output-file.js';
+import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
+
+let directory: string;
+let path: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
+  path = join(directory, 'core0.uscope');
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+describe('a recorder whose daemon was killed', () => {
+  it('goes on from every state its disk can be in, with all that was promised', async () => {
+    const images: { image: string; promised: bigint }[] = [];
+    const spool = join(directory, 'core0.ring');
+    let promised = 0n;
+    let calls = 0;
+    const snapshot = (file?: string): void => {
+      if (!existsSync(spool) || images.length >= 30 || calls++ % 3 !== 0) return;
+      const image = join(directory, `image-${images.length}`);
+      cpSync(spool, join(image, 'core0.ring'), { recursive: true });
+      // What is written and not synced may be torn.
+      const torn = file && join(image, 'core0.ring', basename(file));
+      if (torn && existsSync(torn) && torn.endsWith('.segment'))
+        truncateSync(torn, Math.floor(statSync(torn).size * 0.7));
+      images.push({ image, promised });
+    };
+    const watched: OpenOutput = async (...target) => {
+      const file = await openNodeOutput(...target);
+      return new Proxy(file, {
+        get: (object, key: keyof OutputFile) => {
+          const member = object[key];
+          if (typeof member !== 'function') return member;
+          return (...args: never[]) => {
+            if (key === 'sync') snapshot(file.path);
+            if (key === 'close') snapshot();
+            return (member as (...args: never[]) => unknown).apply(object, args);
+          };
+        },
+      });
+    };
+    const onDurable = (frames: bigint): void => {
+      promised = frames;
+    };
+    const options = ringOptions(path, { openOutput: watched, onDurable });
+    const writer = await createRing(options, { span: { ps: 50_000n }, triggers: () => [] });
+    for (let i = 0; i < 20; i++) {
+      push(writer, annotated(i, i));
+      if (i % 3 === 0) await writer.flush();
+    }
+    await writer.close(CLOSED);
+    const frames = Array.from({ length: 20 }, (_, i) => annotated(i, i));
+    const plain = await plainOf(directory, frames);
+    expect(images.length).toBeGreaterThan(15);
+    for (const [index, { image, promised: durable }] of images.entries()) {
+      const at = join(image, 'core0.uscope');
+      const again = await resumeRing(ringOptions(at), {
+        span: { ps: 50_000n },
+      });
+      if (again === null) {
+        expect(durable).toBe(0n);
+        continue;
+      }
+      expect(again.nextFrame).toBeGreaterThanOrEqual(durable);
+      for (const batch of frames) push(again, batch); // the client sends all it has
+      const stats = await again.close(CLOSED);
+      expect(stats).toMatchObject({ frames: 20n, items: 20n, strings: 20n });
+      if (index % 5 === 0) await expectTail(at, plain);
+    }
+    await plain.close();
+  });
+
+  it('makes the files of triggers that were under way, once', async () => {
+    const wanted = {
+      eventType: ANNOTATE,
+      tests: [{ offset: 0, size: 4, lo: 7, hi: 0 }],
+      label: { stringAt: 4 },
+    };
+    const ring: RingOptions = { span: { ps: 100_000n }, triggers: () => [wanted], afterPs: 70_000n };
+    const left = await createRing(ringOptions(path), ring);
+    for (let i = 0; i < 12; i++) push(left, annotated(i, i, i === 10 ? 7 : 5));
+    await left.flush(); // the trigger at 200 ns waits for 270 ns
+    const again = await resumeRing(ringOptions(path), ring);
+    again!.restartStream();
+    for (let i = 8; i < 20; i++) push(again!, annotated(i, i, i === 10 ? 7 : 5));
+    const { ring: report } = await again!.close(CLOSED);
+    expect(report).toMatchObject({ triggers: 1, triggersWithoutFile: 0, failures: [] });
+    expect(report.files).toMatchObject([{ label: 'string 10', timePs: 200_000n }]);
+    const trace = await openTraceFile(report.files[0].path);
+    expect(trace.totalTimePs).toBe(260_000n);
+    await trace.close();
+  });
+
+  it('drops what is older than a damaged segment, and only that', async () => {
+    const left = await createRing(ringOptions(path), { span: { ps: 1_000_000n } });
+    for (let i = 0; i < 12; i++) {
+      push(left, annotated(i, i));
+      await left.flush();
+    }
+    const spool = join(directory, 'core0.ring');
+    const segments = readdirSync(spool).filter((name) => name.endsWith('.segment'));
+    expect(segments.length).toBe(12);
+    truncateSync(join(spool, segments[4]), 100);
+    truncateSync(join(spool, segments[11]), 100);
+    const output = join(directory, 'saved.uscope');
+    const saved = await recoverSpool(spool, output, createCpuSummarizer);
+    expect(saved).toMatchObject({ segments: 6, frames: 6n, damaged: 1, torn: 1 });
+    const again = await resumeRing(ringOptions(path), { span: { ps: 1_000_000n } });
+    expect(again!.nextFrame).toBe(11n);
+    push(again!, annotated(11, 11));
+    expect(await again!.close(CLOSED)).toMatchObject({ segments: 7, frames: 12n });
+  });
+});
