@@ -8,6 +8,7 @@ import { buildSdk } from '../test/support/processes.js';
 import { compareResults } from './compare.mjs';
 import { rows as coreRows } from './cores.mjs';
 import { rows } from './demo.mjs';
+import { native } from './native.mjs';
 import { BENCHMARKS, parseOptions, parseRequest } from './options.mjs';
 import { renderPlot } from './plot.mjs';
 import { readAnnotation, summarizeSamples } from './profile.mjs';
@@ -55,7 +56,7 @@ describe('arguments', () => {
     [['--compression', 'gzip'], /"gzip" is none of lz4/],
     [['--unknown'], /Unknown option/],
     [['compare'], /compare takes OLD\.json/],
-    [['report'], /report takes the JSON/],
+    [['report'], /report takes the JSON files/],
     [['profile', 'client'], /profile takes nothing/],
   ])('%j are refused with the reason', (args, reason) => expect(() => parseRequest(args)).toThrow(reason));
 });
@@ -180,13 +181,22 @@ describe('the report', () => {
   }));
 
   it('names machine, versions, load and command, and marks what is missed', () => {
-    const text = renderReport(documentOf(rows));
+    const text = renderReport([documentOf(rows)]);
     expect(text).toMatch(/2026-01-02 on a core, 2 cores, 8 GiB, Linux; node 20\.15\.0\.\n.*1 and 2/);
     expect(text).toContain('    npm run bench -- path\n');
     expect(text).toContain(
       '| 100 cycles: whole path | 30.0 ns | 19.0 ns … 35.0 ns | ≤ 25.0 ns MISSED | a \\| b |',
     );
     expect(text).toContain('(performance/length.svg)');
+  });
+
+  it('has a section for each run, called after its machine, and the plots of the first', () => {
+    const slow = { ...documentOf(rows), machine: { ...machine, cpu: 'a slow core' } };
+    const text = renderReport([documentOf(rows), slow]);
+    expect(text.match(/^### .*$/gm)).toEqual(['### Results on a core', '### Results on a slow core']);
+    expect(text.match(/^#### path$/gm)).toHaveLength(2);
+    expect(text.match(/performance\/length\.svg/g)).toHaveLength(1);
+    expect(text.indexOf('length.svg')).toBeLessThan(text.indexOf('a slow core'));
   });
 
   it('stands between the markers and leaves the rest of the page alone', () => {
@@ -215,6 +225,14 @@ describe('the report', () => {
     });
     expect(svg).toContain('<title>a &lt; b &amp; c</title>');
     expect(svg).not.toMatch(/NaN|undefined|Infinity/);
+  });
+});
+
+describe('the native half', () => {
+  it('tells in the error what it said on stderr', async () => {
+    await expect(native(['path', 'std', '0'])).rejects.toThrow(
+      /bench path std 0 ended with exit status 2:\nCYCLES must be at least 1$/,
+    );
   });
 });
 

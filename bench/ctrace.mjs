@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ArgType, CtraceFile, CtraceWriter, dumpText } from 'uscope/convert/ctrace';
-import { mainThreadSeconds, median, repeat } from './statistics.mjs';
+import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -29,7 +29,7 @@ export async function benchCtrace({ cycles, runs }, directory) {
   const path = join(directory, 'bench.ctrace');
   const started = mainThreadSeconds();
   const events = await write(path, cycles ?? CYCLES);
-  const writing = mainThreadSeconds() - started;
+  const writing = secondsSince(started);
   const source = openFile(path);
   try {
     const dumps = await repeat(runs + 1, () => dump(source, events));
@@ -119,7 +119,7 @@ async function dump(source, expected) {
   const { events } = await dumpText(file, {}, (piece) => {
     bytes += piece.length;
   });
-  const seconds = mainThreadSeconds() - start;
+  const seconds = secondsSince(start);
   if (events !== expected) throw new Error(`${events} of ${expected} events were printed`);
   return { seconds, bytes, memory: process.memoryUsage().rss / 2 ** 20 };
 }
@@ -129,7 +129,7 @@ async function load(source) {
   const file = await CtraceFile.open(source);
   const start = mainThreadSeconds();
   for await (const block of file.blocks()) await file.load(block);
-  return mainThreadSeconds() - start;
+  return secondsSince(start);
 }
 
 /** @param {string} path */

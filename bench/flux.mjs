@@ -3,7 +3,7 @@
 
 import { FluxFile, FluxTag, FluxType, FluxWriter } from 'uscope/convert/flux';
 import { memorySource } from 'uscope/reader';
-import { mainThreadSeconds, median, repeat } from './statistics.mjs';
+import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -82,7 +82,7 @@ async function fill(file, samples) {
 async function write(samples, compress) {
   const start = mainThreadSeconds();
   await fill(new FluxWriter(nowhere, { compress }), samples);
-  return mainThreadSeconds() - start;
+  return secondsSince(start);
 }
 
 /** @param {number} samples */
@@ -125,7 +125,7 @@ async function scan(bytes, expected) {
       sum = (sum + cursor.valueSize + (cursor.group?.lo ?? 0)) | 0;
     }
   }
-  const seconds = mainThreadSeconds() - start;
+  const seconds = secondsSince(start);
   if (samples !== expected || sum === 0) throw new Error(`${samples} of ${expected} values were read`);
   return seconds;
 }

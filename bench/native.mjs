@@ -20,7 +20,7 @@ export async function buildNative() {
 }
 
 /**
- * Runs one mode and returns the JSON object it prints.
+ * Runs one mode and returns the JSON object it prints. What it says besides goes on to stderr, or into the error.
  * @param {string[]} args mode, workload, cycles, …
  * @param {Record<string, string>} [env]
  * @returns {Promise<Record<string, number>>}
@@ -29,14 +29,21 @@ export function native(args, env = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(join(BENCH, 'build', 'bench'), args, {
       env: { ...process.env, ...env },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
+    let said = '';
     child.stdout.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr.setEncoding('utf8').on('data', (text) => (said += text));
     child.on('error', reject);
     child.on('close', (code, signal) => {
-      if (code === 0) resolve(JSON.parse(output));
-      else reject(new Error(`bench ${args.join(' ')} ended with ${signal ?? `exit status ${code}`}`));
+      if (code !== 0) {
+        const how = `bench ${args.join(' ')} ended with ${signal ?? `exit status ${code}`}`;
+        reject(new Error(said === '' ? how : `${how}:\n${said.trimEnd()}`));
+        return;
+      }
+      process.stderr.write(said);
+      resolve(JSON.parse(output));
     });
   });
 }

@@ -40,13 +40,13 @@ export const BENCHMARKS = /** @type {const} */ ([
 /**
  * @typedef {{verb: 'measure', options: Options}
  *   | {verb: 'compare', old: string, new: string | null}
- *   | {verb: 'report', file: string}
+ *   | {verb: 'report', files: string[]}
  *   | {verb: 'profile'}} Request
  */
 
 export const USAGE = `npm run bench -- [NAME...] [options]         measure
 npm run bench -- compare OLD.json [NEW.json]  ratios to the limits; 1 when one is worse beyond noise
-npm run bench -- report FILE.json             tables and plots of docs/performance.md
+npm run bench -- report FILE.json...          tables and plots of docs/performance.md, a section for each file
 npm run bench -- profile                      where the time goes: client, daemon, reader
 
   NAME           ${BENCHMARKS.join(', ')}; default: all
@@ -73,8 +73,8 @@ export function parseRequest(argv) {
     return { verb, old: files[0], new: files[1] ?? null };
   }
   if (verb === 'report') {
-    if (files.length !== 1) throw new Error('report takes the JSON file of a run');
-    return { verb, file: files[0] };
+    if (files.length < 1) throw new Error('report takes the JSON files of one run or several');
+    return { verb, files };
   }
   if (verb === 'profile') {
     if (files.length > 0) throw new Error('profile takes nothing');

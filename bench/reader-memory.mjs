@@ -1,6 +1,7 @@
 // @ts-check
 /** A process of its own: scans a trace, asks for states of it, and tells how much memory that took at most. */
 import { openTraceFile } from 'uscope/reader/node';
+import { statusBytes } from './memory.mjs';
 
 const STATES = 100;
 
@@ -11,5 +12,6 @@ for (let i = 0; i < STATES; i++) {
   await trace.stateAt((trace.totalTimePs * BigInt(i)) / BigInt(STATES));
 }
 await trace.close();
-process.send?.({ items, bytes: process.resourceUsage().maxRSS * 1024 });
+// Not `maxRSS`, in which that of the parent at the fork counts too.
+process.send?.({ items, bytes: statusBytes(process.pid, 'VmHWM') });
 process.disconnect?.();

@@ -1,5 +1,5 @@
 // @ts-check
-/** Tables and plots of docs/performance.md, from the JSON of a run. What stands outside the markers is written by people. */
+/** Tables and plots of docs/performance.md, from the JSON of runs. What stands outside the markers is written by people. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -21,14 +21,18 @@ const PLOTS = {
   cores: { title: 'Cost and the number of traces at once', x: 'traces at once, one thread each' },
 };
 
-/** @param {Results} results @param {string} [docs] the folder of performance.md @returns {string[]} files written */
-export function writeReport(results, docs = DOCS) {
+/**
+ * @param {readonly Results[]} runs at least one; the plots are of the first
+ * @param {string} [docs] the folder of performance.md
+ * @returns {string[]} files written
+ */
+export function writeReport(runs, docs = DOCS) {
   const page = join(docs, 'performance.md');
-  const plots = plotsOf(results);
+  const plots = plotsOf(runs[0]);
   const folder = join(docs, 'performance');
   mkdirSync(folder, { recursive: true });
   for (const [name, svg] of plots) writeFileSync(join(folder, `${name}.svg`), svg);
-  writeFileSync(page, insert(readFileSync(page, 'utf8'), renderReport(results)));
+  writeFileSync(page, insert(readFileSync(page, 'utf8'), renderReport(runs)));
   return [page, ...[...plots.keys()].map((name) => join(folder, `${name}.svg`))];
 }
 
@@ -59,11 +63,26 @@ export function plotsOf(results) {
   return plots;
 }
 
-/** @param {Results} results @returns {string} Markdown */
-export function renderReport(results) {
+/**
+ * One section per run, called after its machine; the plots stand in the first.
+ * @param {readonly Results[]} runs
+ * @returns {string} Markdown
+ */
+export function renderReport(runs) {
+  const plots = [...plotsOf(runs[0]).keys()].map(
+    (name) => `![${PLOTS[name].title}](performance/${name}.svg)`,
+  );
+  const sections = runs.map((run, i) => sectionOf(run, i === 0 ? plots : []));
+  return sections.join('\n');
+}
+
+/** @param {Results} results @param {readonly string[]} images */
+function sectionOf(results, images) {
   const { machine, versions, options, command, date } = results;
   const told = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   const head = [
+    `### Results on ${machine.cpu}`,
+    '',
     `Measured ${date.slice(0, 10)} on ${machine.cpu}, ${machine.cores} cores, ${machine.memoryGiB} GiB, ${machine.system}; ${told.join('; ')}.`,
     `Processes that wanted a core in the minute before it began and before it ended: ${machine.load.join(' and ')}.`,
     `Workload \`${options.workload}\`, compression \`${options.compression}\`, medians of ${options.runs} runs. Command:`,
@@ -72,13 +91,11 @@ export function renderReport(results) {
   ];
   const tables = Object.entries(results.results).flatMap(([name, rows]) => [
     '',
-    `### ${name}`,
+    `#### ${name}`,
     '',
     ...tableOf(rows),
   ]);
-  const series = [...plotsOf(results).keys()];
-  const images = series.map((name) => `![${PLOTS[name].title}](performance/${name}.svg)`);
-  return [...head, ...tables, ...(images.length ? ['', '### Plots', '', images.join('\n\n')] : []), ''].join(
+  return [...head, ...tables, ...(images.length ? ['', '#### Plots', '', images.join('\n\n')] : []), ''].join(
     '\n',
   );
 }

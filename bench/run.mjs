@@ -124,10 +124,10 @@ async function compare(oldFile, newFile) {
   return printComparison(compareResults(before, after));
 }
 
-/** @param {string} file */
-async function report(file) {
+/** @param {readonly string[]} files */
+async function report(files) {
   const { writeReport } = await import('./report.mjs');
-  for (const written of writeReport(readResults(file))) console.log(written);
+  for (const written of writeReport(files.map(readResults))) console.log(written);
   return 0;
 }
 
@@ -157,7 +157,7 @@ await runScript(async () => {
     return 0;
   }
   if (asked.verb === 'compare') return compare(asked.old, asked.new);
-  if (asked.verb === 'report') return report(asked.file);
+  if (asked.verb === 'report') return report(asked.files);
   if (asked.verb === 'profile') return profile();
   return measureAndTell(asked.options, process.argv.slice(2));
 });

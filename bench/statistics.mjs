@@ -1,6 +1,8 @@
 // @ts-check
 import { readFileSync } from 'node:fs';
 
+const LEAST_SECONDS = 1e-4;
+
 /**
  * Seconds that the main thread was running so far: leaves out waiting, other threads, and other programs on its core.
  * Linux tells it to the nanosecond.
@@ -8,6 +10,14 @@ import { readFileSync } from 'node:fs';
 export function mainThreadSeconds() {
   const [running] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');
   return Number(running) / 1e9;
+}
+
+/**
+ * Of that time since `start`. Processor time is counted in steps: a tiny run may take none, which nothing can be divided by.
+ * @param {number} start
+ */
+export function secondsSince(start) {
+  return Math.max(mainThreadSeconds() - start, LEAST_SECONDS);
 }
 
 /** @param {readonly number[]} values at least one */

@@ -3,7 +3,7 @@
 
 import { canCompressZstd, MemoryOutput, StfFile, StfType, StfWriter } from 'uscope/convert/stf';
 import { memorySource } from 'uscope/reader';
-import { mainThreadSeconds, median, repeat } from './statistics.mjs';
+import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -18,7 +18,7 @@ const text = new TextEncoder().encode('bench');
 export async function benchStf({ cycles, runs }) {
   const started = mainThreadSeconds();
   const { bytes, records } = await workload(cycles ?? INSTRUCTIONS);
-  const writing = mainThreadSeconds() - started;
+  const writing = secondsSince(started);
   const scans = (await repeat(runs + 1, () => scan(bytes, records))).slice(1); // the first one compiles
   const loads = (await repeat(runs + 1, () => unpack(bytes))).slice(1);
   const rate = (/** @type {number} */ seconds) => records / 1e6 / seconds;
@@ -92,7 +92,7 @@ async function scan(bytes, expected) {
       if (cursor.isMarker) sum = (sum + cursor.pcLo + cursor.bits) | 0;
     }
   }
-  const seconds = mainThreadSeconds() - start;
+  const seconds = secondsSince(start);
   if (records !== expected || sum === 0) throw new Error(`${records} of ${expected} records were read`);
   return seconds;
 }
@@ -102,5 +102,5 @@ async function unpack(bytes) {
   const file = await StfFile.open(memorySource(bytes));
   const start = mainThreadSeconds();
   for await (const _ of file.payload());
-  return mainThreadSeconds() - start;
+  return secondsSince(start);
 }

@@ -1,13 +1,13 @@
 /* The C half of the benchmarks. Each mode prints one JSON object on stdout; run.mjs starts it, and the daemon
- * it needs.
+ * it needs. By mode, with its arguments:
  *
- *   bench floor   WORKLOAD CYCLES RUNS     the loop alone; with empty calls; with records stored without a
- * check; memcpy bench client  WORKLOAD CYCLES RUNS     the simulator's thread; CYCLES must fit into the
- * credit bench latency WORKLOAD CYCLES NS       time of single cycles, begin to end, of a model that works
- * for NS in each bench path    WORKLOAD CYCLES          first begin_cycle to the file's completion bench
- * cores   WORKLOAD CYCLES CORES    the same with CORES traces at once, one thread each, CYCLES in all bench
- * records WORKLOAD CYCLES FILE     writes the records to a file, for the writer's benchmark bench grow
- * STORAGES CYCLES ITEMS    ITEMS in each cycle over STORAGES storages
+ * - floor WORKLOAD CYCLES RUNS: the loop alone; with empty calls; with unchecked stores of records; memcpy.
+ * - client WORKLOAD CYCLES RUNS: the simulator's thread; CYCLES must fit into the credit.
+ * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model that works for NS in each.
+ * - path WORKLOAD CYCLES: first begin_cycle to the file's completion.
+ * - cores WORKLOAD CYCLES CORES: the same with CORES traces at once, one thread each, CYCLES in all.
+ * - records WORKLOAD CYCLES FILE: writes the records to a file, for the writer's benchmark.
+ * - grow STORAGES CYCLES ITEMS: ITEMS in each cycle over STORAGES storages.
  *
  * client, latency, path, cores and grow take the daemon from USCOPE_ENDPOINT and the schema from
  * USCOPE_SCHEMA.

@@ -83,7 +83,7 @@ function checkKey(key: string | undefined, path: string, kind: string): string {
 }
 
 /** 32 bytes as 40 characters (ZeroMQ RFC 32). */
-export function encodeKey(bytes: Uint8Array): string {
+function encodeKey(bytes: Uint8Array): string {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let text = '';
   for (let at = 0; at < bytes.length; at += 4) {

@@ -154,7 +154,7 @@ function nameOf(session: Session): TraceName {
   return { name, path: session.stats.path, session: Buffer.from(id).toString('hex') };
 }
 
-export function failureOf(error: UscopeError): Failure {
+function failureOf(error: UscopeError): Failure {
   return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
 }
 

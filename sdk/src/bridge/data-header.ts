@@ -3,8 +3,8 @@ import { RECORD_BYTES } from '../format/record.js';
 import { messageError } from './fields.js';
 import { MAX_PAYLOAD_BYTES } from './protocol.js';
 
-export const DATA_HEADER_BYTES = 48;
-export const DATA_MAGIC = 0x5441_4475;
+const DATA_HEADER_BYTES = 48;
+const DATA_MAGIC = 0x5441_4475;
 /** The first record belongs to a frame begun in an earlier message. */
 export const CONTINUES = 1;
 /** The records are in the client's memory; the message has no second part. */

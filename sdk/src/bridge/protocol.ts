@@ -162,7 +162,6 @@ export type OpenMessage = ClientTable['open'];
 export type CloseMessage = ClientTable['close'];
 export type OpenedMessage = DaemonTable['opened'];
 export type ErrorMessage = DaemonTable['error'];
-export type ClosedMessage = DaemonTable['closed'];
 export type ControlledMessage = ClientTable['controlled'];
 export type CtlMessage = ClientTable['ctl'];
 export type CtlDoneMessage = DaemonTable['ctl_done'];

@@ -11,10 +11,14 @@ import { countItems } from './count-items.js';
 import { type DataHeader, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
 import { messageError } from './fields.js';
-import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES, type WireStats } from './protocol.js';
+import { JobQueue } from './job-queue.js';
+import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from './protocol.js';
 import { SessionControl } from './session-control.js';
+import { asUscopeError, sequenceError } from './session-error.js';
 import type { TraceSink } from './sink.js';
+import { StreamOrder } from './stream-order.js';
 import { wireError } from './wire-error.js';
+import { wireStats } from './wire-stats.js';
 
 /** A client's connection as one trace sees it; a new one with every `opened`. */
 export interface SessionLink {
@@ -42,8 +46,6 @@ export interface SessionEvents {
   onStall(session: Session, error: UscopeError | null): void;
 }
 
-type Job = () => void | Promise<void>;
-
 export class Session {
   link: SessionLink | null = null;
   /** Why the session ended before its client closed it. */
@@ -59,8 +61,7 @@ export class Session {
   /** null once the session has ended: what is remembered of it shall not hold the writer's memory. */
   private sink: TraceSink | null = null;
   private schemaBytes: Uint8Array = new Uint8Array(0);
-  private readonly jobs: Job[] = [];
-  private running = false;
+  private readonly queue = new JobQueue((error) => this.fail(asUscopeError(error)));
   private queuedBytes = 0;
   /** Taken in since the last acknowledgement. */
   private unackedBytes = 0;
@@ -75,11 +76,7 @@ export class Session {
   /** Agreed with the client: its records may be read from its memory. */
   private readsMemory = false;
   private memory: ClientMemory | null = null;
-  private nextSeq = 0n;
-  /** The stream has a gap: nothing is taken until the client opens the trace again. */
-  private outOfStep = true;
-  /** Right after a resume messages may begin with frames that are durable already. */
-  private catchingUp = false;
+  private readonly order = new StreamOrder();
   private durableStrings = 0n;
   /** The client lives, and may open the trace again. */
   private mayReturn = false;
@@ -153,7 +150,7 @@ export class Session {
   receive(header: DataHeader, payload: Uint8Array | null): void {
     if (this.overran) return;
     this.queuedBytes += header.payloadSize;
-    this.run(() => {
+    this.queue.run(() => {
       this.queuedBytes -= header.payloadSize;
       return this.take(header, payload);
     });
@@ -163,12 +160,12 @@ export class Session {
 
   /** A data message that cannot be read: the client shall open the trace again. */
   receiveMalformed(error: UscopeError): void {
-    this.run(() => this.reject(error));
+    this.queue.run(() => this.reject(error));
   }
 
   /** (Re)starts the stream on `link`: answers `opened`, or `error` when the session has failed. */
   open(req: number, link: SessionLink, offersMemory = false): void {
-    this.run(async () => {
+    this.queue.run(async () => {
       if (!this.isEnding) await this.restart().catch((error) => this.fail(asUscopeError(error)));
       if (this.failure) {
         link.send({ t: 'error', req, ...wireError(this.failure) });
@@ -196,15 +193,15 @@ export class Session {
 
   /** The client waits for what it has sent to be durable: commits it without waiting for more. */
   flush(epoch: number): void {
-    this.run(async () => {
-      if (this.isEnding || this.outOfStep || epoch !== this.link?.epoch) return;
+    this.queue.run(async () => {
+      if (this.isEnding || this.order.outOfStep || epoch !== this.link?.epoch) return;
       await this.flushWriter();
     });
   }
 
   /** Finalizes the file and answers `closed`; again with the same answer when it is asked again. */
   close(message: CloseMessage, answer: (message: DaemonMessage) => void): void {
-    this.run(async () => {
+    this.queue.run(async () => {
       if (!this.isEnding && this.isIncomplete(message)) return;
       this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
       if (!this.isEnded) this.control.skipped = message.skipped ?? this.control.skipped;
@@ -217,7 +214,7 @@ export class Session {
 
   /** Finalizes what is there, without the client. Resolves when that is done or has failed. */
   finalize(status: SessionStatus, reason: UscopeError, mayReturn = false): Promise<void> {
-    this.run(async () => {
+    this.queue.run(async () => {
       if (this.isEnded) return;
       this.mayReturn = mayReturn;
       await this.drainMemory();
@@ -228,7 +225,7 @@ export class Session {
 
   /** Of a flight recorder: makes a file of what it has kept, when everything received before is taken. */
   trigger(label: string): void {
-    this.run(() => {
+    this.queue.run(() => {
       if (!this.isEnding) this.sink?.trigger?.(label);
     });
   }
@@ -238,31 +235,13 @@ export class Session {
     this.sink?.abortWaiting();
   }
 
-  // -- the queue
-
-  private run(job: Job): void {
-    this.jobs.push(job);
-    if (!this.running) void this.drain();
-  }
-
-  private async drain(): Promise<void> {
-    this.running = true;
-    for (let job = this.jobs.shift(); job; job = this.jobs.shift()) {
-      try {
-        const wait = job();
-        if (wait) await wait;
-      } catch (error) {
-        this.fail(asUscopeError(error));
-      }
-    }
-    this.running = false;
-  }
+  // -- what is taken in
 
   private take(header: DataHeader, payload: Uint8Array | null): void | Promise<void> {
     if (this.failure && !this.isEnded) this.lostItems += countItems(this.records(header, payload));
-    if (this.isEnding || this.outOfStep || header.epoch !== this.link?.epoch) return;
-    if (header.seq < this.nextSeq) return;
-    const gap = this.gapBefore(header);
+    if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
+    if (this.order.isRepeated(header)) return;
+    const gap = this.order.gapBefore(header, this.writer.nextFrame);
     if (gap) {
       this.reject(gap);
       return;
@@ -274,7 +253,7 @@ export class Session {
       this.reject(asUscopeError(error));
       return;
     }
-    this.nextSeq++;
+    this.order.advance();
     this.push(words);
     this.unackedBytes += header.payloadSize;
     const { congested } = this.writer;
@@ -306,28 +285,15 @@ export class Session {
       sink.push(words);
     } catch (error) {
       // While frames are skipped, what is not recorded is not lost.
-      if (!this.catchingUp) this.lostItems += countItems(words) - (sink.stats.items - items);
+      if (!this.order.catchingUp) this.lostItems += countItems(words) - (sink.stats.items - items);
       throw error;
     }
-    if (sink.nextFrame !== nextFrame) this.catchingUp = false;
-  }
-
-  private gapBefore(header: DataHeader): UscopeError | null {
-    if (header.seq !== this.nextSeq)
-      return sequenceError(`message ${header.seq} came where ${this.nextSeq} was due`);
-    const { nextFrame } = this.writer;
-    if (header.firstFrame === nextFrame) this.catchingUp = false;
-    else if (header.firstFrame > nextFrame || !this.catchingUp) {
-      return sequenceError(
-        `message ${header.seq} starts at frame ${header.firstFrame} where ${nextFrame} was due`,
-      );
-    }
-    return null;
+    if (sink.nextFrame !== nextFrame) this.order.catchingUp = false;
   }
 
   private reject(error: UscopeError): void {
-    if (this.isEnding || this.outOfStep) return;
-    this.outOfStep = true;
+    if (this.isEnding || this.order.outOfStep) return;
+    this.order.outOfStep = true;
     this.sendError(error, true);
   }
 
@@ -336,16 +302,14 @@ export class Session {
     const sink = this.writer;
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
     await this.flushWriter();
-    this.nextSeq = 0n;
-    this.outOfStep = false;
-    this.catchingUp = true;
+    this.order.restart();
   }
 
   /** A `close` that counts more than has arrived: the client shall open the trace again and send the rest. */
   private isIncomplete(message: CloseMessage): boolean {
     const { nextFrame, nextString } = this.writer;
-    if (!this.outOfStep && message.frames <= nextFrame && message.strings <= nextString) return false;
-    this.outOfStep = false;
+    if (!this.order.outOfStep && message.frames <= nextFrame && message.strings <= nextString) return false;
+    this.order.outOfStep = false;
     this.reject(
       sequenceError(
         `close counts ${message.frames} frames and ${message.strings} strings; ${nextFrame} and ${nextString} have arrived`,
@@ -384,7 +348,7 @@ export class Session {
   private overrun(): void {
     this.overran = true;
     const detail = `the client has sent more than its credit of ${this.init.credit} bytes without waiting`;
-    this.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
+    this.queue.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
   }
 
   /** The trace cannot go on. The file keeps every frame before the trouble. */
@@ -392,7 +356,7 @@ export class Session {
     if (this.isEnding) return;
     this.failure = error;
     this.sendError(error);
-    this.run(() => this.finish(SessionStatus.CLOSED, 0n));
+    this.queue.run(() => this.finish(SessionStatus.CLOSED, 0n));
   }
 
   private sendError(error: UscopeError, retry?: true): void {
@@ -426,33 +390,4 @@ export class Session {
     this.events.onEnd(this);
     this.resolveEnded();
   }
-}
-
-function sequenceError(detail: string): UscopeError {
-  return new UscopeError('BRIDGE_SEQUENCE', `${detail}; open the trace again and resend`);
-}
-
-/** Whatever a record violates, for the client it is one code: its records are broken. */
-function asUscopeError(error: unknown): UscopeError {
-  if (!(error instanceof UscopeError)) {
-    return new UscopeError('BRIDGE_INTERNAL', String(error), {}, { cause: error });
-  }
-  if (!error.code.startsWith('OP_')) return error;
-  return new UscopeError('BRIDGE_RECORD', `${error.code}: ${error.detail}`, error.place, { cause: error });
-}
-
-export function wireStats(stats: TraceStats): WireStats {
-  const { path, status, frames, items, strings, segments, bytes, totalTimePs, rejected, lost } = stats;
-  return {
-    path,
-    status,
-    frames,
-    items,
-    strings,
-    segments,
-    bytes,
-    total_time_ps: totalTimePs,
-    rejected,
-    lost,
-  };
 }

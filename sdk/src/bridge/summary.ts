@@ -26,7 +26,7 @@ export interface TraceReport {
 }
 
 /** How `uscope run` ends when a trace is not whole. */
-export const EXIT_LOSS = 3;
+const EXIT_LOSS = 3;
 
 export const STATUS_WORDS: Readonly<Record<SessionStatus, string>> = {
   [SessionStatus.OPEN]: 'unfinished',

@@ -9,7 +9,7 @@ import { makeDirectories } from './directories.js';
 const MAX_NAME_BYTES = 200;
 const COMPONENT = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 
-export function checkTraceName(name: string): void {
+function checkTraceName(name: string): void {
   const reason = nameProblem(name);
   if (reason === null) return;
   throw new UscopeError(

@@ -9,6 +9,12 @@ import type { Compressor } from './compressor.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { FinishedSegment, SegmentStore } from './segment-store.js';
 
+/**
+ * What may wait before the producer is held back, the newest segment not counted: bytes of cut segments, raw until they are compressed, and
+ * of raw ones alone. Sooner or later the writer's memory has been used for both.
+ */
+const MAX_PENDING_BYTES = 8 * 1024 * 1024;
+const MAX_RAW_BYTES = 3 * 1024 * 1024;
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 const DISK_FULL_RETRY_MS = 500;
 /** Raw bytes up to which a segment is copied before it is compressed. */
@@ -34,6 +40,8 @@ export interface CommitterEvents {
   onStall(error: UscopeError | null): void;
   /** A segment's buffer may be used again: usually as soon as it is compressed. */
   onRecycle(buffer: SegmentBuffer): void;
+  /** A segment is durable: nobody needs its checkpoint any more. */
+  onCommitted(checkpoint: Uint8Array): void;
 }
 
 /** What is left of a segment once its buffer is compressed. */
@@ -55,6 +63,9 @@ export class Committer {
   /** Why nothing can be committed any more. */
   failure: UscopeError | null = null;
 
+  private rawBytes = 0;
+  /** Of the segment that came last: large ones are compressed while the next one is made. */
+  private newestBytes = 0;
   private readonly queue: Queued[] = [];
   private running: Promise<void> | null = null;
   private readonly waiters: (() => void)[] = [];
@@ -93,6 +104,8 @@ export class Committer {
       buffer: isSmall ? null : buffer,
     };
     this.pendingBytes += entry.pending;
+    this.rawBytes += entry.pending;
+    this.newestBytes = entry.pending;
     this.queue.push(entry);
     compressed.then(
       (blob) => this.settle(entry, raw, blob),
@@ -106,6 +119,7 @@ export class Committer {
 
   private settle(entry: Queued, raw: Uint8Array, blob: Uint8Array | null): void {
     entry.settled = true;
+    this.rawBytes -= entry.header.deltasRawSize;
     if (blob === null || blob === raw) return; // not compressed: its bytes go to the disk from where they are
     if (entry.buffer) this.events.onRecycle(entry.buffer);
     entry.buffer = null;
@@ -114,9 +128,15 @@ export class Committer {
     this.wake();
   }
 
-  /** Resolves when at most `bytes` bytes are pending, or when the writer has failed. */
-  async below(bytes: number): Promise<void> {
-    while (this.pendingBytes > bytes && this.failure === null) {
+  /** So much waits that the producer should. */
+  get isBehind(): boolean {
+    const { pendingBytes, rawBytes, newestBytes } = this;
+    return pendingBytes - newestBytes > MAX_PENDING_BYTES || rawBytes - newestBytes > MAX_RAW_BYTES;
+  }
+
+  /** Resolves when it is not behind any more, or when the writer has failed. */
+  async caughtUp(): Promise<void> {
+    while (this.isBehind && this.failure === null) {
       await new Promise<void>((resolve) => this.waiters.push(resolve));
     }
   }
@@ -160,8 +180,9 @@ export class Committer {
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.store.commit());
     for (const blob of blobs) this.compressor.release(blob);
-    for (const { buffer, pending } of group) {
+    for (const { buffer, checkpoint, pending } of group) {
       this.pendingBytes -= pending;
+      this.events.onCommitted(checkpoint);
       if (buffer) this.events.onRecycle(buffer);
     }
     this.events.onDurable(last.nextFrame, last.nextString);

@@ -33,10 +33,8 @@ import { StringLog } from './string-log.js';
 import type { Summarizer } from './summarizer.js';
 import { checkpointInterval, createTraceFile } from './trace-file.js';
 
-/** Bytes of cut segments (raw until they are compressed) that may wait before `ready` holds the producer back. */
-const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 /** A producer that never waits is stopped here, long before memory is gone. */
-const OVERRUN_BYTES = 24 * MAX_PENDING_BYTES;
+const OVERRUN_BYTES = 384 * 1024 * 1024;
 const DEFAULT_MAX_DELAY_MS = 1000;
 const WORD = 2 ** 32;
 
@@ -151,6 +149,7 @@ export class RecordWriter {
         onDurable: (frame, string) => this.madeDurable(frame, string),
         onStall: (error) => options.onStall?.(error),
         onRecycle: (buffer) => this.freeBuffers.push(buffer),
+        onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
       },
       options.onFull ?? 'wait',
     );
@@ -257,12 +256,12 @@ export class RecordWriter {
 
   /** True when `ready` would wait. */
   get congested(): boolean {
-    return this.committer.pendingBytes > MAX_PENDING_BYTES || this.committer.failure !== null;
+    return this.committer.isBehind || this.committer.failure !== null;
   }
 
   /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
   async ready(): Promise<void> {
-    if (this.committer.pendingBytes > MAX_PENDING_BYTES) await this.committer.below(MAX_PENDING_BYTES);
+    if (this.committer.isBehind) await this.committer.caughtUp();
     if (this.committer.failure) throw this.committer.failure;
   }
 
@@ -426,7 +425,7 @@ export class RecordWriter {
       this.fixStart(lo, hi);
     }
     for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
-    this.open.checkpoint = this.state.encodeCheckpoint();
+    this.open.replaceCheckpoint(this.state);
   }
 
   private isLater(lo: number, hi: number): boolean {
@@ -447,7 +446,7 @@ export class RecordWriter {
       strings: this.strings.drain(),
       note: this.store.atCut?.(this.itemCount),
     });
-    this.open = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory);
+    this.open = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory, this.open.bytes.length);
     this.open.start(nextStartPs, this.state);
     this.policy.restart(nextStartPs);
     this.cutAt = performance.now();

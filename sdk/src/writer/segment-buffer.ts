@@ -18,14 +18,20 @@ export class SegmentBuffer {
   timeStartPs = 0n;
   startLo = 0;
   startHi = 0;
-  /** The state before the segment's first frame. */
+  /** The state before the segment's first frame. In the writer's memory, as the bytes are: it outlives this buffer's reuse. */
   checkpoint: Uint8Array = new Uint8Array(0);
   /** Storages whose slots in the checkpoint are the client's snapshots. */
   readonly snapshots = new Set<number>();
 
-  /** @param memory where the bytes are to lie, if compiled code is to work on them */
-  constructor(private readonly memory: WriterMemory | null = null) {
-    this.bytes = this.allocate(INITIAL_BYTES);
+  /**
+   * @param memory where the bytes are to lie, if compiled code is to work on them
+   * @param size as large as segments have been so far: a block that is outgrown has been touched for nothing
+   */
+  constructor(
+    private readonly memory: WriterMemory | null = null,
+    size = INITIAL_BYTES,
+  ) {
+    this.bytes = this.allocate(size);
     this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
   }
 
@@ -35,8 +41,19 @@ export class SegmentBuffer {
     this.numFrames = 0;
     this.numActiveFrames = 0;
     this.moveStart(timeStartPs);
-    this.checkpoint = state.encodeCheckpoint();
+    this.checkpoint = this.checkpointOf(state);
     this.snapshots.clear();
+  }
+
+  /** The state before the first frame is another one than was thought at the start. */
+  replaceCheckpoint(state: StorageState): void {
+    this.memory?.giveBack(this.checkpoint);
+    this.checkpoint = this.checkpointOf(state);
+  }
+
+  private checkpointOf(state: StorageState): Uint8Array {
+    const { memory } = this;
+    return memory ? state.encodeCheckpoint((size) => memory.take(size)) : state.encodeCheckpoint();
   }
 
   moveStart(timeStartPs: bigint): void {
