@@ -11,6 +11,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'growth',
   'cores',
   'writer',
+  'library',
   'reader',
   'answers',
   'demo',

@@ -21,6 +21,7 @@ const LOADERS = {
   growth: async () => (await import('./growth.mjs')).benchGrowth,
   cores: async () => (await import('./cores.mjs')).benchCores,
   writer: async () => (await import('./writer.mjs')).benchWriter,
+  library: async () => (await import('./library.mjs')).benchLibrary,
   reader: async () => (await import('./reader.mjs')).benchReader,
   answers: async () => (await import('./answers.mjs')).benchAnswers,
   demo: async () => (await import('./demo.mjs')).benchDemo,

@@ -10,6 +10,7 @@ import {
   type Schema,
   type StorageDef,
 } from '../format/types.js';
+import { type FieldPlan, planOf } from './field-plan.js';
 
 export interface NamedStorage {
   readonly id: number;
@@ -17,6 +18,8 @@ export interface NamedStorage {
   readonly def: StorageDef;
   readonly fields: ReadonlyMap<string, number>;
   readonly properties: ReadonlyMap<string, number>;
+  readonly fieldPlans: readonly FieldPlan[];
+  readonly propertyPlans: readonly FieldPlan[];
 }
 
 export interface NamedEvent {
@@ -25,6 +28,7 @@ export interface NamedEvent {
   readonly def: EventDef;
   readonly fields: ReadonlyMap<string, number>;
   readonly payloadSize: number;
+  readonly plans: readonly FieldPlan[];
 }
 
 export class NameIndex {
@@ -40,6 +44,8 @@ export class NameIndex {
       def,
       fields: positions(def.fields),
       properties: positions(def.properties),
+      fieldPlans: def.fields.map(planOf),
+      propertyPlans: def.properties.map(planOf),
     }));
     this.events = schema.events.map((def, id) => ({
       id,
@@ -47,6 +53,7 @@ export class NameIndex {
       def,
       fields: positions(def.fields),
       payloadSize: packedSize(def.fields),
+      plans: def.fields.map(planOf),
     }));
     this.storageByName = new Map(this.storages.map((storage) => [storage.name, storage]));
     this.eventByName = new Map(this.events.map((event) => [event.name, event]));

@@ -7,21 +7,30 @@ import {
   RecordKind,
 } from '../format/record.js';
 import type { Action } from '../format/types.js';
+import { upperBits } from './field-plan.js';
 
 const INITIAL_WORDS = 64 * 1024;
 
 export class RecordBatch {
   words = new Uint32Array(INITIAL_WORDS);
   private bytes = new Uint8Array(this.words.buffer);
+  private view = new DataView(this.words.buffer);
   /** Words used. */
   length = 0;
 
-  begin(timePs: bigint): void {
+  /** @param timePs as a number a safe integer */
+  begin(timePs: number | bigint): void {
     const at = this.take(RECORD_WORDS);
-    this.words[at] = RecordKind.BEGIN;
-    this.words[at + 1] = 0;
-    this.words[at + 2] = Number(timePs & 0xffff_ffffn);
-    this.words[at + 3] = Number(timePs >> 32n);
+    const { words } = this;
+    words[at] = RecordKind.BEGIN;
+    words[at + 1] = 0;
+    if (typeof timePs === 'number') {
+      words[at + 2] = timePs >>> 0;
+      words[at + 3] = upperBits(timePs);
+    } else {
+      words[at + 2] = Number(timePs & 0xffff_ffffn);
+      words[at + 3] = Number(timePs >> 32n);
+    }
   }
 
   end(items: number, ordinal: number): void {
@@ -46,7 +55,7 @@ export class RecordBatch {
     const at = this.take(RECORD_WORDS * (1 + eventExtraRecords(size)));
     this.words[at] = RecordKind.EVENT | (type << 16);
     this.words[at + 1] = size;
-    return { view: new DataView(this.words.buffer), offset: at * 4 + RECORD_WORDS * 4 - EVENT_INLINE_BYTES };
+    return { view: this.view, offset: at * 4 + RECORD_WORDS * 4 - EVENT_INLINE_BYTES };
   }
 
   string(index: number, text: Uint8Array): void {
@@ -78,6 +87,7 @@ export class RecordBatch {
       grown.set(this.words);
       this.words = grown;
       this.bytes = new Uint8Array(grown.buffer);
+      this.view = new DataView(grown.buffer);
     }
     if (count > RECORD_WORDS) this.words.fill(0, at, at + count);
     else this.words[at + 2] = this.words[at + 3] = 0;

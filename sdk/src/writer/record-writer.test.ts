@@ -37,7 +37,8 @@ type Cycle = { delta: number; ops: Op[] };
 const word = fc.oneof(fc.nat(0xffff), fc.nat(0xffff_ffff), fc.constant(0xffff_ffff));
 const opArbitrary = fc.record({
   kind: fc.nat(5),
-  slot: fc.nat(7),
+  // Few, so that one is set, cleared and set again.
+  slot: fc.oneof(fc.nat(7), fc.nat(1)),
   lo: word,
   hi: fc.oneof(fc.constant(0), word),
 });
@@ -59,7 +60,7 @@ function records(list: readonly Cycle[], firstOrdinal = 0): RecordBatch {
     for (const { kind, slot, lo, hi } of ops) {
       if (kind === 0) batch.op(Action.SET, 0, slot, lo % 2, lo, hi);
       else if (kind === 1) batch.op(Action.ADD, lo % 2, lo % 2 === 1 ? 0 : slot, 0, lo, hi);
-      else if (kind === 2) batch.op(Action.CLEAR, 2, slot, 0, 0, 0);
+      else if (kind === 2) batch.op(Action.CLEAR, lo % 2 === 0 ? 2 : 0, slot, 0, 0, 0);
       else if (kind === 3) batch.op(Action.PROP_SET, 2, 0, 1, lo, hi);
       else if (kind === 4) putEvent(batch, slot, lo);
       else {

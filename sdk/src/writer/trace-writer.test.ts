@@ -8,6 +8,7 @@ import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import type { Item } from '../format/index.js';
 import { Action, Flag, SessionStatus } from '../format/index.js';
+import { parseSchema } from '../schema/index.js';
 import { StorageState } from '../state/index.js';
 import { TraceWriter } from './trace-writer.js';
 
@@ -400,5 +401,112 @@ describe('random traces', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('numbers', () => {
+  const names = ['u8', 'u16', 'u32', 'u64', 'i8', 'i16', 'i32', 'i64', 'bool', 'label', 'text'] as const;
+  const fields = `{${names.map((name) => `${name}: ${{ label: 'level', text: 'string' }[name as string] ?? name}`).join(', ')}}`;
+  const { schema: typed } = parseSchema(
+    `uscope: 1\nclocks: {clk: 1 ns}\nenums: {level: [low, high]}\nstorages:\n  s: {slots: 4, kind: buffer, fields: ${fields}, properties: ${fields}}\nevents: {e: ${fields}}\n`,
+  );
+  const bounds = [
+    0,
+    1,
+    -1,
+    ...[8, 16, 32, 53].flatMap((bits) => [
+      2 ** bits - 1,
+      2 ** bits,
+      -(2 ** (bits - 1)),
+      -(2 ** (bits - 1)) - 1,
+    ]),
+  ];
+  const number = fc
+    .oneof(fc.constantFrom(...bounds), fc.maxSafeInteger(), fc.nat(300))
+    .map((n) => (Number.isSafeInteger(n) ? n : 7));
+  const call = fc.record({
+    kind: fc.constantFrom('set', 'add', 'prop', 'event', 'named'),
+    field: fc.nat(names.length - 1),
+    number,
+  });
+  /** The code of the refusal; '' when there was none. */
+  const refusal = (act: () => void): string => {
+    try {
+      act();
+      return '';
+    } catch (error) {
+      return (error as { code: string }).code;
+    }
+  };
+
+  async function write(
+    name: string,
+    calls: readonly { kind: string; field: number; number: number }[],
+    as: (n: number) => number | bigint,
+  ) {
+    const writer = await TraceWriter.create(
+      options({ path: join(directory, name), schema: typed, compression: 'none' }),
+    );
+    writer.string('one');
+    const refusals = calls.map(({ kind, field, number: n }, i) => {
+      writer.beginCycle(as(i * 1000));
+      const values = names.map((_, at) => (at === field ? as(n) : as(0)));
+      const refused = refusal(() => {
+        if (kind === 'set') writer.slotSet(0, i % 4, field, as(n));
+        else if (kind === 'add') writer.slotAdd(0, i % 4, field, as(n));
+        else if (kind === 'prop') writer.propSet(0, field, as(n));
+        else if (kind === 'event') writer.event(0, values);
+        else writer.event(0, Object.fromEntries(names.map((key, at) => [key, values[at]])));
+      });
+      writer.endCycle();
+      return refused;
+    });
+    await writer.close();
+    const file = decodeFile(join(directory, name));
+    return { refusals, items: items(file), times: times(file) };
+  }
+
+  it('are taken and refused as BigInts of the same value are', async () => {
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 60 }), async (calls) => {
+        const numbers = await write('numbers', calls, (n) => n);
+        expect(numbers).toEqual(await write('bigints', calls, BigInt));
+        refused += numbers.refusals.filter((code) => code !== '').length;
+      }),
+      { numRuns: 60 },
+    );
+    expect(refused).toBeGreaterThan(100);
+  });
+
+  it('that are not whole are refused', async () => {
+    const writer = await TraceWriter.create(options({ schema: typed }));
+    writer.beginCycle(0);
+    for (const n of [0.5, Number.NaN, Number.POSITIVE_INFINITY, 2 ** 53])
+      for (const act of [
+        () => writer.slotSet(0, 0, 'u64', n),
+        () => writer.slotAdd(0, 0, 'u64', n),
+        () => writer.propSet(0, 'u64', n),
+        () => writer.event(0, [n, 0, 0, 0, 0, 0, 0, 0, 0, 0, writer.string('')]),
+      ])
+        expect(refusal(act)).toBe('OP_VALUE');
+    writer.endCycle();
+    for (const n of [0.5, Number.NaN, -1])
+      expect(refusal(() => writer.beginCycle(n))).toMatch(/^OP_(VALUE|TIME)$/);
+    expect((await writer.close()).items).toBe(0n);
+  });
+
+  it('booleans and texts in events stand for 0, 1 and their index', async () => {
+    const writer = await TraceWriter.create(options({ schema: typed }));
+    writer.beginCycle(0);
+    writer.event(0, [0, 0, 0, 0, 0, 0, 0, 0, true, 'high', 'a text']);
+    writer.event(0, [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, writer.string('a text')]);
+    writer.slotSet(0, 0, 'bool', true);
+    writer.slotSet(0, 0, 'bool', 1);
+    writer.endCycle();
+    await writer.close();
+    const [first, second, third, fourth] = items(decodeFile(path));
+    expect(first).toEqual(second);
+    expect(third).toEqual(fourth);
   });
 });

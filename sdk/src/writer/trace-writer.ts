@@ -5,7 +5,8 @@
 import { UscopeError } from '../base/errors.js';
 import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../format/record.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { Action, FieldType, fieldSize, type Schema } from '../format/types.js';
+import { Action, FieldType, type Schema } from '../format/types.js';
+import { type FieldPlan, fitsPlan, putNumber, upperBits } from './field-plan.js';
 import { type NamedEvent, type NamedStorage, NameIndex } from './name-index.js';
 import type { TraceStats, WriterOptions } from './options.js';
 import { RecordBatch } from './record-batch.js';
@@ -46,13 +47,16 @@ export class TraceWriter {
   private frameStart = 0;
   private ordinal: number;
   private nextString: number;
-  private timePs = -1n;
+  private timePs: number | bigint = -1;
+  /** An event's values as numbers, before it is known that all of them fit. */
+  private readonly values: Float64Array;
 
   private constructor(
     private readonly writer: RecordWriter,
     readonly schema: Schema,
   ) {
     this.names = new NameIndex(schema);
+    this.values = new Float64Array(Math.max(0, ...schema.events.map(({ fields }) => fields.length)));
     this.ordinal = Number(writer.nextFrame);
     this.nextString = Number(writer.nextString);
   }
@@ -68,51 +72,55 @@ export class TraceWriter {
   beginCycle(timePs: number | bigint): void {
     if (this.inCycle)
       throw new UscopeError('OP_NESTED_CYCLE', `beginCycle(${timePs}) inside the cycle at ${this.timePs} ps`);
-    const now = toU64('time', timePs);
+    const now = Number.isSafeInteger(timePs) ? timePs : toU64('time', timePs);
     if (now < this.timePs || timePs < 0) {
       throw new UscopeError(
         'OP_TIME',
         `beginCycle(${timePs}) is earlier than the cycle before, ${this.timePs} ps`,
       );
     }
-    if (this.callback) this.offerCheckpoint(now, this.callback);
+    if (this.callback) this.offerCheckpoint(BigInt(now), this.callback);
     this.timePs = now;
     this.openFrame();
     this.inCycle = true;
   }
 
   /** Sets a field; the slot becomes valid. @throws UscopeError OP_* */
-  slotSet(storage: number | string, slot: number, field: number | string, value: FieldValue): void {
+  slotSet(storage: number | string, slot: number, field: number | string, given: FieldValue): void {
+    const value = plain(given);
     const target = this.target(storage, slot);
     const index = this.names.field(target, field);
-    const bits = this.bits(target.name, target.def.fields[index], value);
-    this.op(Action.SET, target.id, slot, index, bits);
+    if (typeof value === 'number' && this.fits(target.fieldPlans[index], value))
+      this.opNumber(Action.SET, target.id, slot, index, value);
+    else this.op(Action.SET, target.id, slot, index, this.bits(target.name, target.def.fields[index], value));
   }
 
   /** Adds to a field, wrapping at its width; the slot becomes valid. @throws UscopeError OP_* */
   slotAdd(storage: number | string, slot: number, field: number | string, value: number | bigint): void {
     const target = this.target(storage, slot);
     const index = this.names.field(target, field);
-    this.op(Action.ADD, target.id, slot, index, toU64(`${target.name}.${field}`, value));
+    if (typeof value === 'number' && Number.isSafeInteger(value))
+      this.opNumber(Action.ADD, target.id, slot, index, value);
+    else this.op(Action.ADD, target.id, slot, index, toU64(`${target.name}.${field}`, value));
   }
 
   /** Makes a slot invalid and zeroes its fields. @throws UscopeError OP_* */
   slotClear(storage: number | string, slot: number): void {
     const target = this.target(storage, slot);
-    this.op(Action.CLEAR, target.id, slot, 0, 0n);
+    this.opNumber(Action.CLEAR, target.id, slot, 0, 0);
   }
 
   /** Sets a storage property (§4.6.2). @throws UscopeError OP_* */
-  propSet(storage: number | string, property: number | string, value: FieldValue): void {
+  propSet(storage: number | string, property: number | string, given: FieldValue): void {
+    const value = plain(given);
     const target = this.target(storage, 0);
     const index = this.names.property(target, property);
-    this.op(
-      Action.PROP_SET,
-      target.id,
-      0,
-      index,
-      this.bits(target.name, target.def.properties[index], value),
-    );
+    if (typeof value === 'number' && this.fits(target.propertyPlans[index], value))
+      this.opNumber(Action.PROP_SET, target.id, 0, index, value);
+    else {
+      const bits = this.bits(target.name, target.def.properties[index], value);
+      this.op(Action.PROP_SET, target.id, 0, index, bits);
+    }
   }
 
   /**
@@ -122,15 +130,8 @@ export class TraceWriter {
   event(type: number | string, fields: EventFields = []): void {
     const event = this.names.event(type);
     this.requireCycle(event.name);
-    const bits = this.eventBits(event, fields);
-    this.splitIfFull();
-    const { view, offset } = this.batch.event(event.id, event.payloadSize);
-    let at = offset;
-    event.def.fields.forEach((field, i) => {
-      const size = fieldSize(field.type);
-      for (let k = 0; k < size; k++) view.setUint8(at + k, Number((bits[i] >> BigInt(8 * k)) & 0xffn));
-      at += size;
-    });
+    if (this.takeNumbers(event, fields)) this.eventOfNumbers(event);
+    else this.eventOfBits(event, this.eventBits(event, fields));
     this.items++;
   }
 
@@ -209,6 +210,49 @@ export class TraceWriter {
     this.items++;
   }
 
+  private opNumber(action: Action, storage: number, slot: number, field: number, value: number): void {
+    this.splitIfFull();
+    this.batch.op(action, storage, slot, field, value >>> 0, upperBits(value));
+    this.items++;
+  }
+
+  private fits(plan: FieldPlan, value: number): boolean {
+    if (!plan.isText) return fitsPlan(plan, value);
+    return value >= 0 && value < this.nextString && Number.isInteger(value);
+  }
+
+  /** Whether an event is all there and its values are numbers that fit; then they are in `values`. */
+  private takeNumbers({ plans }: NamedEvent, fields: EventFields): boolean {
+    const byName = Array.isArray(fields) ? undefined : (fields as Record<string, FieldValue>);
+    if ((byName ? countKeys(byName) : (fields as readonly FieldValue[]).length) !== plans.length)
+      return false;
+    for (let i = 0; i < plans.length; i++) {
+      const plan = plans[i];
+      const given = byName ? byName[plan.name] : (fields as readonly FieldValue[])[i];
+      const value = plan.isText && typeof given === 'string' ? this.string(given) : plain(given);
+      if (typeof value !== 'number' || !this.fits(plan, value)) return false;
+      this.values[i] = value;
+    }
+    return true;
+  }
+
+  private eventOfNumbers({ id, payloadSize, plans }: NamedEvent): void {
+    this.splitIfFull();
+    const { view, offset } = this.batch.event(id, payloadSize);
+    let at = offset;
+    for (let i = 0; i < plans.length; i++) at = putNumber(view, at, plans[i].size, this.values[i]);
+  }
+
+  private eventOfBits({ id, payloadSize, plans }: NamedEvent, bits: readonly bigint[]): void {
+    this.splitIfFull();
+    const { view, offset } = this.batch.event(id, payloadSize);
+    let at = offset;
+    plans.forEach(({ size }, i) => {
+      for (let k = 0; k < size; k++) view.setUint8(at + k, Number((bits[i] >> BigInt(8 * k)) & 0xffn));
+      at += size;
+    });
+  }
+
   /** A cycle with more items than a frame may hold goes on in a frame of the same time. */
   private splitIfFull(): void {
     if (this.items < MAX_ITEMS_PER_FRAME && this.batch.length - this.frameStart < SPLIT_WORDS) return;
@@ -277,4 +321,14 @@ export class TraceWriter {
         `${what} inside the cycle at ${this.timePs} ps: call endCycle first`,
       );
   }
+}
+
+function plain<T>(value: T): T | number {
+  return typeof value === 'boolean' ? Number(value) : value;
+}
+
+function countKeys(fields: Readonly<Record<string, FieldValue>>): number {
+  let count = 0;
+  for (const key in fields) if (Object.hasOwn(fields, key)) count++;
+  return count;
 }
