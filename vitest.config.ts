@@ -10,6 +10,15 @@ const alias = [
   { find: /^uscope\/([a-z]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
+/** These wait for compilers and simulators most of the time, each in a folder of its own. */
+const builds = [
+  'test/docs/guide.test.ts',
+  'test/dpi/**/*.test.ts',
+  'test/codegen/**/*.test.ts',
+  'examples/**/*.test.ts',
+];
+const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -28,20 +37,26 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Whole processes: daemons, simulators, files on disk. One file at a time, after the unit tests, so that
+          name: 'builds',
+          include: builds,
+          exclude: elsewhere,
+          testTimeout: 240_000,
+          hookTimeout: 240_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Whole processes: daemons, simulators, files on disk. One file at a time, after all others, so that
           // two cores are enough for what each of them starts.
           name: 'system',
-          include: [
-            'test/**/*.test.ts',
-            'verilator-demo/**/*.test.ts',
-            'examples/**/*.test.ts',
-            'bench/**/*.test.ts',
-          ],
-          exclude: ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'],
+          include: ['test/**/*.test.ts', 'verilator-demo/**/*.test.ts', 'bench/**/*.test.ts'],
+          exclude: [...elsewhere, ...builds],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
     ],
