@@ -21,9 +21,37 @@ static bool fits(const struct uscopei_trace *t, size_t bytes)
     return (size_t)(chunk_end(t) - t->cursor) >= bytes + RECORD_BYTES;
 }
 
+/*
+ * The first lines of another chunk are in no cache, nor is the way to them in the processor's tables of
+ * pages: a cycle that meets them unprepared takes microseconds. So the next chunk is taken when this one is
+ * nearly full, and its beginning is on its way while the rest is filled.
+ */
+enum { AHEAD_BYTES = 4096, WARM_BYTES = 1024 };
+
+static void take_ahead(struct uscopei_session *s)
+{
+    struct uscopei_pool *pool = s->pool;
+    uint32_t index;
+    /* what this chunk will hold counts, too */
+    uint64_t held = atomic_load_explicit(&pool->held, memory_order_acquire) + pool->chunk_size;
+    if (s->has_spare || held + pool->chunk_size > pool->credit || !uscopei_pool_take(pool, &index)) return;
+    s->has_spare = true;
+    s->spare = index;
+    for (unsigned at = 0; at < WARM_BYTES; at += 64)
+        __builtin_prefetch(chunk_base(pool, index) + at, 1);
+    __builtin_prefetch(&pool->entries[index], 1);
+}
+
+/* Where the careful path looks ahead; the chunk's end, where that is behind or the chunk too small for it. */
+static unsigned char *lookout(const struct uscopei_trace *t)
+{
+    unsigned char *end = chunk_end(t) - RECORD_BYTES, *at = chunk_end(t) - AHEAD_BYTES;
+    return t->session->pool->chunk_size > 4 * AHEAD_BYTES && t->cursor < at ? at : end;
+}
+
 void uscopei_set_limit(struct uscopei_trace *t)
 {
-    t->limit = chunk_end(t) - RECORD_BYTES;
+    t->limit = lookout(t);
     if (!t->frame_handle) return;
     size_t left = (size_t)(MAX_ITEMS_PER_FRAME - uscopei_frame_items(t)) * RECORD_BYTES;
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
@@ -42,7 +70,10 @@ static void seal(struct uscopei_trace *t, bool in_frame_now)
     /* in this order: whoever sees the new index and no seal knows that an end_cycle has published it */
     atomic_store_explicit(&chunk->sealed, 1, memory_order_release);
     atomic_store_explicit(t->published, used, memory_order_release);
-    if (held > s->pool->credit / 2) uscopei_io_wake();
+    /* It looks by itself often enough while there is something to send. Waking it takes a cycle's time many
+     * times over, so it is called once when it falls behind, not for every chunk after that. */
+    uint64_t half = s->pool->credit / 2;
+    if (held > half && held - used <= half) uscopei_io_wake();
 }
 
 static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
@@ -71,7 +102,12 @@ static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
 static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
 {
     struct uscopei_session *s = t->session;
-    if (LIKELY(uscopei_pool_take(s->pool, index))) return true;
+    if (LIKELY(s->has_spare)) {
+        s->has_spare = false;
+        *index = s->spare;
+        return true;
+    }
+    if (uscopei_pool_take(s->pool, index)) return true;
     atomic_store(&s->waiting, true);
     uscopei_io_wake();
     pthread_mutex_lock(&uscopei_io.lock);
@@ -119,6 +155,8 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
     } else if (!fits(t, bytes)) {
         bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
         if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed)) return false;
+    } else if (chunk_end(t) - t->cursor <= AHEAD_BYTES) {
+        take_ahead(s);
     }
     uscopei_set_limit(t);
     return true;

@@ -79,6 +79,8 @@ struct uscopei_session {
     uint64_t frame_bytes; /* of the open frame, in earlier chunks */
     uint64_t frame_limit; /* a frame this large is split at the end of its chunk */
     uint32_t current;     /* chunk */
+    uint32_t spare;       /* the next one, if it */
+    bool has_spare;       /* is taken already */
     uint64_t order;       /* of the current chunk */
     uint32_t num_strings;
     struct uscopei_string_cache *strings;
