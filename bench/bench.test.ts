@@ -228,7 +228,14 @@ describe('the report', () => {
   });
 });
 
+const buildNative = () => {
+  const root = fileURLToPath(new URL('..', import.meta.url));
+  for (const folder of ['dpi', 'bench']) execFileSync('make', ['-s', '-C', join(root, folder)]);
+};
+
 describe('the native half', () => {
+  beforeAll(buildNative);
+
   it('tells in the error what it said on stderr', async () => {
     await expect(native(['path', 'std', '0'])).rejects.toThrow(
       /bench path std 0 ended with exit status 2:\nCYCLES must be at least 1$/,
@@ -282,7 +289,7 @@ describe('a tiny run', () => {
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'uscope-bench-test-'));
     buildSdk();
-    for (const folder of ['dpi', 'bench']) execFileSync('make', ['-s', '-C', join(root, folder)]);
+    buildNative();
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
