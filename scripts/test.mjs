@@ -15,7 +15,7 @@ import { printResult, run, runStep } from './step.mjs';
 /** @typedef {import('./counts.mjs').Counts} Counts */
 /** @typedef {import('./step.mjs').Command} Command */
 
-/** A hang, not a slow machine: on two cores of a common one it takes eight minutes. */
+/** For what hangs; a slow machine must not come near it. */
 const VITEST_TIMEOUT_MS = 30 * 60_000;
 
 /** @param {string} path */

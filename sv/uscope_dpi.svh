@@ -20,8 +20,8 @@ import "DPI-C" function int uscope_flush(input chandle w);
 // -- per cycle
 // uscope_next_cycle is uscope_end_cycle, uscope_checkpoint_due and, unless that says yes, uscope_begin_cycle: 0 when the next
 // cycle is begun, 1 when snapshots may be given first and uscope_begin_cycle has to follow.
-// Beginning a cycle may call the design's uscope_checkpoint, for which the language wants `context`. Verilator needs only the scope, which
-// the library sets; there the call stays as cheap as the others.
+// Beginning a cycle may call the design's uscope_checkpoint, for which the language wants `context`. Verilator needs only the
+// scope, which the library sets; there the call stays as cheap as the others.
 `ifdef VERILATOR
 import "DPI-C" function void uscope_begin_cycle(input chandle w, input longint unsigned time_ps);
 import "DPI-C" function int uscope_next_cycle(input chandle w, input longint unsigned time_ps);

@@ -45,8 +45,9 @@ static void take_ahead(struct uscopei_session *s)
 /* Where the careful path looks ahead; the chunk's end, where that is behind or the chunk too small for it. */
 static unsigned char *lookout(const struct uscopei_trace *t)
 {
-    unsigned char *end = chunk_end(t) - RECORD_BYTES, *at = chunk_end(t) - AHEAD_BYTES;
-    return t->session->pool->chunk_size > 4 * AHEAD_BYTES && t->cursor < at ? at : end;
+    bool is_large = t->session->pool->chunk_size > 4 * AHEAD_BYTES;
+    unsigned char *end = chunk_end(t);
+    return is_large && end - t->cursor > AHEAD_BYTES ? end - AHEAD_BYTES : end - RECORD_BYTES;
 }
 
 void uscopei_set_limit(struct uscopei_trace *t)

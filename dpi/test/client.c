@@ -5,15 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct fake_daemon *start_daemon(void)
+struct fake_daemon *start_daemon_with(const struct test_schema *schema)
 {
     size_t size;
-    unsigned char *schema = schema_bytes(&core_schema, &size);
-    struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
-    free(schema);
+    unsigned char *bytes = schema_bytes(schema, &size);
+    struct fake_daemon *d = fake_new(test_endpoint(), bytes, size);
+    free(bytes);
     fake_start(d);
     capture_messages();
     return d;
+}
+
+struct fake_daemon *start_daemon(void)
+{
+    return start_daemon_with(&core_schema);
 }
 
 uscope_writer_t *open_trace(const char *name)

@@ -10,6 +10,8 @@
 
 /** A running daemon with core_schema; messages are captured from here on. */
 struct fake_daemon *start_daemon(void);
+/** The same with another schema. */
+struct fake_daemon *start_daemon_with(const struct test_schema *schema);
 uscope_writer_t *open_trace(const char *name);
 /** No violation, and exactly `messages` messages; frees the daemon. */
 void finish(struct fake_daemon *d, unsigned messages);

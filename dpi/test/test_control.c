@@ -28,13 +28,7 @@ static struct fake_daemon *start_control_daemon(void)
         "control",
         3,
         {{"action", ENUM, 2}, {"source", ENUM, 3}, {"subject", STRING, 0}, {"text", STRING, 0}}};
-    size_t size;
-    unsigned char *schema = schema_bytes(&s, &size);
-    struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
-    free(schema);
-    fake_start(d);
-    capture_messages();
-    return d;
+    return start_daemon_with(&s);
 }
 
 /* -- a trace as text: one word per record, frames in brackets */

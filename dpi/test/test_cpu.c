@@ -56,13 +56,7 @@ static const struct test_schema schema = {
 
 static struct fake_daemon *start(void)
 {
-    size_t size;
-    unsigned char *bytes = schema_bytes(&schema, &size);
-    struct fake_daemon *d = fake_new(test_endpoint(), bytes, size);
-    free(bytes);
-    fake_start(d);
-    capture_messages();
-    return d;
+    return start_daemon_with(&schema);
 }
 
 /* -- reading back */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call for several lanes, and one for the end of a cycle and the beginning of the next, make, record for
  * record, what single calls make. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
@@ -15,13 +14,7 @@ static struct fake_daemon *start_lane_daemon(void)
     s = core_schema;
     s.events[HIT] = (struct test_event){"hit", 1, {{"line", U16, 0}}};
     s.events[SPAN] = (struct test_event){"span", 1, {{"from", U64, 0}, {"size", U32, 0}}};
-    size_t size;
-    unsigned char *schema = schema_bytes(&s, &size);
-    struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
-    free(schema);
-    fake_start(d);
-    capture_messages();
-    return d;
+    return start_daemon_with(&s);
 }
 
 /* -- a model that makes random calls, in either form */

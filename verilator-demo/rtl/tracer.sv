@@ -214,7 +214,7 @@ module tracer
   endfunction
 
   // Stages entered, and with them the pipeline registers in front of decode to writeback: all stages in one call each,
-  // stage i being lane i.
+  // stage i being lane i and, in the schema, label i.
   function automatic void record_stages();
     logic [NumStages-1:StageD] emptied;
     emptied = was_valid & ~probe_i.stage.valid[NumStages-1:StageD];
@@ -249,8 +249,11 @@ module tracer
   counters_t retirements [2 ** $bits(kind_t)];  // counters_of all kinds
   initial for (int i = 0; i < 2 ** $bits(kind_t); i++) retirements[i] = counters_of(kind_t'(i[$bits(kind_t)-1:0]));
 
-  // Counters and labels of stalls stand in the order of stall_e (the schema says so, too).
+  // Counters and labels of stalls stand in the order of stall_e, labels of stages in that of the stages.
   initial begin
+    if (PIPELINE_STAGE_FETCH != 0 || PIPELINE_STAGE_WRITEBACK != pipeline_stage_e'(8'(StageW))) begin
+      $fatal(1, "stages are out of order");
+    end
     if (COUNT_STALLS_ATOMIC != COUNT_STALLS_LOAD_USE << STALL_ATOMIC) $fatal(1, "stall counters are out of order");
     if (STALL_REASON_ATOMIC != stall_reason_e'(8'(STALL_ATOMIC))) $fatal(1, "stall reasons are out of order");
   end

@@ -1,6 +1,6 @@
 /** Numbers for people. */
 
-/** 1,234,567. Not by `toLocaleString`: its tables would take the daemon 8 MB and, the first time, tens of milliseconds. */
+/** 1,234,567. Not by `toLocaleString`, whose tables would cost the daemon memory, and time when a trace ends. */
 export function formatCount(value: bigint | number): string {
   return String(BigInt(value)).replace(/\B(?=(\d{3})+$)/g, ',');
 }

@@ -86,12 +86,12 @@ export class TraceWriter {
   }
 
   /** Sets a field; the slot becomes valid. @throws UscopeError OP_* */
-  slotSet(storage: number | string, slot: number, field: number | string, given: FieldValue): void {
-    const value = plain(given);
+  slotSet(storage: number | string, slot: number, field: number | string, value: FieldValue): void {
     const target = this.target(storage, slot);
     const index = this.names.field(target, field);
-    if (typeof value === 'number' && this.fits(target.fieldPlans[index], value))
-      this.opNumber(Action.SET, target.id, slot, index, value);
+    const number = plain(value);
+    if (typeof number === 'number' && this.fits(target.fieldPlans[index], number))
+      this.opNumber(Action.SET, target.id, slot, index, number);
     else this.op(Action.SET, target.id, slot, index, this.bits(target.name, target.def.fields[index], value));
   }
 
@@ -111,12 +111,12 @@ export class TraceWriter {
   }
 
   /** Sets a storage property (§4.6.2). @throws UscopeError OP_* */
-  propSet(storage: number | string, property: number | string, given: FieldValue): void {
-    const value = plain(given);
+  propSet(storage: number | string, property: number | string, value: FieldValue): void {
     const target = this.target(storage, 0);
     const index = this.names.property(target, property);
-    if (typeof value === 'number' && this.fits(target.propertyPlans[index], value))
-      this.opNumber(Action.PROP_SET, target.id, 0, index, value);
+    const number = plain(value);
+    if (typeof number === 'number' && this.fits(target.propertyPlans[index], number))
+      this.opNumber(Action.PROP_SET, target.id, 0, index, number);
     else {
       const bits = this.bits(target.name, target.def.properties[index], value);
       this.op(Action.PROP_SET, target.id, 0, index, bits);
@@ -323,6 +323,7 @@ export class TraceWriter {
   }
 }
 
+/** Booleans are 0 and 1. */
 function plain<T>(value: T): T | number {
   return typeof value === 'boolean' ? Number(value) : value;
 }
