@@ -160,13 +160,17 @@ static void bench_latency(const job_t *job)
     pace_ns = job->runs;
     uint32_t *ns = allocate(job->cycles * sizeof *ns);
     printf("{");
-    run_empty_timed(job->workload, job->cycles, ns);
+    run_empty_timed(job->workload, job->cycles, 0, ns);
     print_percentiles("empty_ns", ns, job->cycles);
     uscope_writer_t *trace = open_trace("latency");
     run_client_timed(job->workload, job->cycles, trace, ns);
     print_percentiles("client_ns", ns, job->cycles);
+    /* sorted now */
+    uint32_t median_ns = percentile(ns, job->cycles, 0.5);
     uscope_close_stats_t stats;
     close_trace(trace, &stats);
+    run_empty_timed(job->workload, job->cycles, median_ns, ns);
+    print_percentiles("held_ns", ns, job->cycles);
     printf("\"cycles\": %lu}\n", job->cycles);
     free(ns);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one thread per process that talks to the daemon. It looks for published data every millisecond or so by
+ * The one thread per process that talks to the daemon. It looks for published data every few milliseconds by
  * itself, so that the simulator's thread need not tell it.
  */
 #include "io.h"
@@ -14,7 +14,9 @@
 #include <unistd.h>
 #include <zmq.h>
 
-enum { BUSY_POLL_MS = 1, POLL_MS = 5, CONNECTING_POLL_MS = 10 };
+/* Each look is a timer's interrupt, maybe in the middle of a cycle: no more of them than a live reader needs.
+ */
+enum { POLL_MS = 4, CONNECTING_POLL_MS = 10 };
 
 struct uscopei_io_shared uscopei_io = {PTHREAD_MUTEX_INITIALIZER};
 
@@ -175,7 +177,7 @@ static int poll_timeout(const struct io *io)
         live |= io->sessions[i]->link != LINK_DONE;
     if (!live) return io->graves ? POLL_MS : -1;
     if (io->state != CONN_READY) return CONNECTING_POLL_MS;
-    return io->now < io->busy_until ? BUSY_POLL_MS : POLL_MS;
+    return POLL_MS;
 }
 
 static void sleep_until_something(const struct io *io)

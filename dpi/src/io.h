@@ -16,7 +16,6 @@ struct io {
     uint64_t now; /* ms, read once per turn */
     uint64_t next_hello, next_ping;
     uint64_t heard; /* when the daemon last said something, or when waiting for it began */
-    uint64_t busy_until;
     uint64_t next_request;
     uint32_t count;
     struct uscopei_session *sessions[MAX_TRACES];

@@ -10,7 +10,6 @@
 enum {
     SLICE_BYTES = 64 << 10, /* sent at once when that much is there */
     SLICE_AGE_MS = 4,       /* and otherwise when the oldest byte is about that old */
-    BUSY_MS = 50,
     REPORT_MS = 500,
 };
 
@@ -189,7 +188,6 @@ static bool send_slice(struct io *io, struct uscopei_session *s, uint32_t index,
      * where it begins */
     s->next_frame = sealed ? s->pool->chunks[index].end_ordinal : load_u64(base + end - 8) + 1;
     if (s->sent_frames < s->next_frame) s->sent_frames = s->next_frame;
-    io->busy_until = io->now + BUSY_MS;
     return true;
 }
 
