@@ -1,4 +1,5 @@
 /** Traces for tests: bytes in memory, entries of every kind. */
+import type { FluxTraceWriter } from '../../sdk/src/convert/flux/trace-writer.js';
 import {
   Enumeration,
   type FluxEntry,
@@ -7,11 +8,7 @@ import {
   MemberType,
 } from '../../sdk/src/convert/flux/types.js';
 import { encodeValue, type FluxValue, logic } from '../../sdk/src/convert/flux/values.js';
-import {
-  type FluxTraceWriter,
-  FluxWriter,
-  type FluxWriterOptions,
-} from '../../sdk/src/convert/flux/writer.js';
+import { FluxWriter, type FluxWriterOptions } from '../../sdk/src/convert/flux/writer.js';
 import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
 
 export { MemoryOutput };

@@ -24,9 +24,10 @@ import {
   UNIFORM,
 } from './mapping.js';
 import { bigIntToSint } from './numbers.js';
+import type { FluxTraceWriter } from './trace-writer.js';
 import { CONFLICT, type FluxEntry, FluxTag, FluxType, HeadMode, MAX_ITEM_ID, TAG_NAMES } from './types.js';
 import { encodeValue, type FluxList, memberBytes, membersOf } from './values.js';
-import { type FluxTraceWriter, FluxWriter } from './writer.js';
+import { FluxWriter } from './writer.js';
 
 /** Whether a trace holds the entries of a flux file. */
 export function hasEntries(trace: Trace): boolean {

@@ -21,8 +21,9 @@ import { stateJustBefore, traceStart } from '../stream/start-state.js';
 import { StringRefs } from '../stream/string-refs.js';
 import { type FluxExportOptions, fluxOptions } from './export-options.js';
 import { StructBytes } from './struct-bytes.js';
+import type { FluxTraceWriter } from './trace-writer.js';
 import { Enumeration, FluxTag, FluxType, MemberType } from './types.js';
-import { type FluxTraceWriter, FluxWriter } from './writer.js';
+import { FluxWriter } from './writer.js';
 
 const ACTION_NAMES: readonly (readonly [Action, string])[] = [
   [Action.SET, 'set'],

@@ -7,6 +7,7 @@ export { FluxGroup, FluxTrace } from './groups.js';
 export { listEntry } from './listing.js';
 export type { FluxOutput, RingShape } from './outputs.js';
 export { type ByteSource, FluxFile, type FluxReadOptions, FluxStream } from './reader.js';
+export { type FluxHead, FluxTraceWriter } from './trace-writer.js';
 export {
   BlockMode,
   Enumeration,
@@ -30,4 +31,4 @@ export {
   membersOf,
   memberValue,
 } from './values.js';
-export { type FluxHead, FluxTraceWriter, FluxWriter, type FluxWriterOptions } from './writer.js';
+export { FluxWriter, type FluxWriterOptions } from './writer.js';
