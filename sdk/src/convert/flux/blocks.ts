@@ -23,7 +23,8 @@ export function unpackBlock(mode: number, source: Uint8Array, size: number, offs
         return exactly(gunzipSync(source, { maxOutputLength: size + 1 }), size);
     }
   } catch (error) {
-    if (isUscopeError(error) && error.code === 'CONVERT_FORMAT') throw error;
+    if (isUscopeError(error) && error.code === 'CONVERT_FORMAT' && error.place.offset !== undefined)
+      throw error;
     const detail = isUscopeError(error) ? error.detail : String((error as Error).message);
     throw new UscopeError('CONVERT_FORMAT', `a block of ${BLOCK_NAMES[mode]}: ${detail}`, { offset });
   }

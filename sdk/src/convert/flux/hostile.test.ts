@@ -9,6 +9,7 @@ import { everyEntry, put, written } from '../../../../test/support/flux-fixtures
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { ConversionReport } from '../formats/report.js';
+import { unpackBlock } from './blocks.js';
 import { FORMAT } from './format.js';
 import {
   decodeEntry,
@@ -18,6 +19,7 @@ import {
   FluxTag,
   listEntry,
 } from './index.js';
+import { BlockMode } from './types.js';
 
 async function read(bytes: Uint8Array, options: FluxReadOptions = {}, withLines = true) {
   const lines: string[] = [];
@@ -132,6 +134,14 @@ describe('bytes that change', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('of a block that holds less or more than it says are told with the place of the block', () => {
+    for (const size of [2, 4]) {
+      expect(() => unpackBlock(BlockMode.ZLIB, deflateSync(Uint8Array.of(1, 2, 3)), size, 77)).toThrow(
+        expect.objectContaining({ code: 'CONVERT_FORMAT', place: { offset: 77 } }),
+      );
+    }
   });
 
   it('are passed over up to the next head, after which all is as it was', async () => {
