@@ -54,7 +54,7 @@ const SECTIONS = /** @type {const} */ ([
     'Sources',
     [
       nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-      ...['dpi', 'sdk/kernel', 'bench', 'examples/c-model'].map((folder) =>
+      ...['dpi', 'sdk/kernel', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map((folder) =>
         make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
       ),
       nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
@@ -75,7 +75,8 @@ const SECTIONS = /** @type {const} */ ([
 /** Mostly one process at a time each: on two cores they run beside each other. */
 const CLIENTS = [
   make('C client tests', 'dpi', ['test']),
-  make('inner loop of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
+  make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
+  make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
 ];
 
 await runScript(async () => {

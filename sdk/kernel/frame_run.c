@@ -6,7 +6,7 @@
 enum { OP = 0x01, EVENT = 0x03, BEGIN = 0x10, END = 0x11, STRING = 0x12 };
 enum { SET = 1, CLEAR = 2, ADD = 3, PROP_SET = 4 };
 enum { TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
-enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff };
+enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff, BYTE_IDS = 256 };
 
 #define HEAD(action)         (OP | (action) << 8)
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
@@ -78,6 +78,12 @@ static inline uint8_t *put_wide(uint8_t *at, struct item item)
     return at + 16;
 }
 
+/* Of an event without further records; what is behind it is written over by the next item. */
+static inline uint8_t *put_short_event(uint8_t *at, struct item item)
+{
+    return put_wide(at, item) - 16 + 8 + (item.ids >> 32);
+}
+
 /* tag, action, storage u8, slot u16, field u16, value u16 */
 static inline uint8_t *put_compact(uint8_t *at, struct item item)
 {
@@ -121,16 +127,17 @@ static inline void occupy(const struct storage *s, uint32_t slot)
     ++*s->occupied;
 }
 
-/* One frame that is being tried. */
-struct frame {
-    const uint32_t *end;
-    uint8_t *out;
-    uint32_t items;
-    uint64_t wide;   /* nonzero: an op needs the wide form */
-    uint64_t filled; /* storage and slot that SET or ADD wrote last: it is occupied, for the next one too */
+/* Where a run is. */
+struct cursor {
+    const uint32_t *record;
+    uint8_t *out;     /* where the next item goes */
+    struct op *op;    /* the last SET or ADD, whose slot is occupied therefore; or r->none */
+    uint64_t ids;     /* first half of its record, */
+    uint8_t *cell;    /* and what it wrote to */
+    uint64_t event;   /* first half of the record of the last event without further ones; 0: none yet */
+    uint32_t skipped; /* words of the frame that are no item's record */
+    uint32_t wide;    /* words from a frame's first item to one that needed the wide form */
 };
-
-static const uint64_t NO_SLOT = UINT64_MAX;
 
 static inline uint32_t slot_of(struct item item)
 {
@@ -142,93 +149,180 @@ static inline uint32_t field_of(struct item item)
     return (uint32_t)(item.ids >> 48);
 }
 
-/* Applies SET or ADD to the state; false when it does not fit the schema. */
-static inline bool write_cell(struct run *r, struct frame *f, const struct storage *s, struct item item,
-                              uint32_t action)
+static inline uint32_t id_of(struct item item)
 {
-    uint32_t slot = slot_of(item), number = field_of(item);
-    if (slot >= s->slots || number >= s->fields) return false;
-    const struct field *field = s->field + number;
-    uint64_t *cell = s->cells + slot * s->fields + number;
-    *cell = (action == ADD ? *cell + item.value : item.value) & field->mask;
-    uint64_t place = (uint32_t)(item.ids >> 16);
-    if (place != f->filled) {
-        occupy(s, slot);
-        f->filled = place;
-    }
-    if (field->watched == action) sums_add_to(&r->sums, field->source, item.value);
-    return true;
+    return (uint32_t)item.ids >> 16;
+}
+
+static inline bool needs_wide(struct item item)
+{
+    return (item.value >> 16 | (uint32_t)item.ids >> 24) != 0;
+}
+
+/* An event without further records. */
+static inline bool is_short_event(const struct run *r, struct item item)
+{
+    uint32_t id = id_of(item);
+    return (item.ids & 0xffff) == EVENT && id < r->num_events && item.ids == r->events[id] &&
+           item.ids >> 32 <= EVENT_INLINE_BYTES;
 }
 
 /* Applies an op to the state; false when it does not fit the schema. */
-static inline bool apply(struct run *r, struct frame *f, struct item item)
+static inline bool apply(struct run *r, struct cursor *c, struct item item)
 {
-    uint32_t head = item.ids & 0xffff, id = (uint32_t)item.ids >> 16;
-    if (id >= r->num_storages) return false;
-    const struct storage *s = r->storages + id;
-    if (head == HEAD(SET)) return write_cell(r, f, s, item, SET);
-    if (head == HEAD(ADD)) return write_cell(r, f, s, item, ADD);
-    if (head == HEAD(CLEAR)) {
-        if (slot_of(item) >= s->slots) return false;
-        clear_slot(s, slot_of(item));
-        f->filled = NO_SLOT;
+    uint32_t head = item.ids & 0xffff, slot = slot_of(item), number = field_of(item);
+    if (id_of(item) >= r->num_storages) return false;
+    const struct storage *s = r->storages + id_of(item);
+    if (head == HEAD(PROP_SET)) {
+        if (number >= s->properties) return false;
+        s->property_cells[number] = item.value & s->ops[2 * (s->fields + number)].mask;
         return true;
     }
-    uint32_t number = field_of(item);
-    if (head != HEAD(PROP_SET) || number >= s->properties) return false;
-    s->property_cells[number] = item.value & s->field[s->fields + number].mask;
+    if (slot >= s->slots) return false;
+    if (head == HEAD(CLEAR)) {
+        clear_slot(s, slot);
+        c->op = r->none;
+        return true;
+    }
+    if ((head != HEAD(SET) && head != HEAD(ADD)) || number >= s->fields) return false;
+    struct op *op = s->ops + 2 * number + (head == HEAD(ADD)), *last = c->op;
+    uint64_t *cell = s->cells + slot * s->fields + number;
+    if (last != r->none && (uint32_t)(item.ids >> 16) == (uint32_t)(c->ids >> 16)) {
+        last->next = op;
+        last->step = item.ids - c->ids;
+        last->cell_step = (int32_t)((uint8_t *)cell - c->cell);
+    } else {
+        occupy(s, slot);
+    }
+    *cell = (op->apart & ADDS ? *cell + item.value : item.value) & op->mask;
+    if (op->apart & SUMMED) sums_add_to(&r->sums, op->source, item.value);
+    c->op = op;
+    c->ids = item.ids;
+    c->cell = (uint8_t *)cell;
     return true;
 }
 
 /*
- * Takes the items of a frame from `record` on, up to its END, which it returns; NULL when the frame is not
- * ordinary. `f->out` is where the first item goes; what is there at the end is in the form that `*compact`
- * then says.
+ * Takes what nearly everything is, as long as the frame keeps its form: events without further records, and
+ * ops. Stops at the first record that is something else, or at the end.
  */
-static inline const uint32_t *take_items(struct run *r, struct frame *f, const uint32_t *record,
-                                         bool *compact)
+static inline __attribute__((always_inline)) void take_ordinary(struct run *r, struct cursor *c,
+                                                                const uint32_t *end, const bool compact)
 {
-    const uint32_t *first = record;
-    uint8_t *start = f->out;
-    struct item item;
-    for (;; f->items++) {
-        if (record >= f->end) return 0;
-        item = load_item(record);
-        uint32_t head = item.ids & 0xffff;
-        if (head == EVENT) {
-            uint32_t type = (uint32_t)item.ids >> 16, size = (uint32_t)(item.ids >> 32);
-            if (type >= r->num_events || size != r->event_sizes[type]) return 0;
-            uint32_t length = RECORD_WORDS + extra_words(size);
-            if ((uint32_t)(f->end - record) < length) return 0;
-            f->out = put_event(f->out, record, item);
-            record += length;
+    struct cursor at = *c; /* of its own, so that its members stay in registers */
+    for (; at.record < end; at.record += RECORD_WORDS) {
+        struct item item = load_item(at.record);
+        if (item.ids == at.event && at.event) {
+            at.out = put_short_event(at.out, item);
             continue;
         }
-        if (head == END) break;
-        if (head == STRING) {
-            uint32_t length = RECORD_WORDS + payload_words(record[1]);
-            if ((uint32_t)(f->end - record) < length) return 0;
-            take_string((uint32_t)(record - r->words));
-            record += length;
-            f->items--; /* it is none */
+        if (compact && needs_wide(item)) break;
+        const struct op *next = at.op->next;
+        if (item.ids - at.ids == at.op->step && !next->apart) {
+            at.cell += at.op->cell_step;
+            store64(at.cell, item.value & next->mask);
+            at.op = (struct op *)next;
+            at.ids = item.ids;
+        } else if (is_short_event(r, item)) {
+            at.event = item.ids;
+            at.out = put_short_event(at.out, item);
             continue;
+        } else if (!apply(r, &at, item)) {
+            break;
         }
-        if (!apply(r, f, item)) return 0;
-        f->wide |= item.value >> 16 | (uint32_t)item.ids >> 24;
-        if (*compact && f->wide) {
+        at.out = compact ? put_compact(at.out, item) : put_wide(at.out, item);
+    }
+    *c = at;
+}
+
+/* Not inlined: the fewer values the two are among, the more of theirs stay in registers. */
+static __attribute__((noinline)) void take_compact(struct run *r, struct cursor *c, const uint32_t *end)
+{
+    take_ordinary(r, c, end, true);
+}
+
+static __attribute__((noinline)) void take_wide(struct run *r, struct cursor *c, const uint32_t *end)
+{
+    take_ordinary(r, c, end, false);
+}
+
+/* Takes a record that is no ordinary item; false when the frame is not. */
+static __attribute__((noinline)) bool take_other(struct run *r, struct cursor *c, const uint32_t *end)
+{
+    struct item item = load_item(c->record);
+    uint32_t head = item.ids & 0xffff, id = id_of(item), size = (uint32_t)(item.ids >> 32);
+    if (head == EVENT) {
+        if (id >= r->num_events || item.ids != r->events[id]) return false;
+        uint32_t length = RECORD_WORDS + extra_words(size);
+        if ((uint32_t)(end - c->record) < length) return false;
+        c->out = put_event(c->out, c->record, item);
+        c->record += length;
+        c->skipped += length - RECORD_WORDS;
+        return true;
+    }
+    if (head == STRING) {
+        uint32_t length = RECORD_WORDS + payload_words(size);
+        if ((uint32_t)(end - c->record) < length) return false;
+        take_string((uint32_t)(c->record - r->words));
+        c->record += length;
+        c->skipped += length;
+        return true;
+    }
+    return false;
+}
+
+/* Where the frame's first op that needs the wide form is, in words from `first`; its length when there is
+ * none. */
+static inline uint32_t find_wide(const uint32_t *first, const uint32_t *end)
+{
+    const uint32_t *record = first;
+    while (record < end) {
+        struct item item = load_item(record);
+        uint32_t kind = item.ids & 0xff, size = (uint32_t)(item.ids >> 32);
+        if (kind == OP && needs_wide(item)) break;
+        record += RECORD_WORDS;
+        if (kind == EVENT) record += extra_words(size);
+        if (kind == STRING) record += payload_words(size);
+    }
+    return (uint32_t)(record - first);
+}
+
+/*
+ * Takes the items of a frame from the cursor on, up to its END, where it then is; false when the frame is not
+ * ordinary. What was put at the cursor is in the form that `*compact` then says.
+ */
+static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *end, bool *compact)
+{
+    const uint32_t *first = c->record;
+    uint8_t *start = c->out;
+    c->skipped = 0;
+    for (;;) {
+        if (*compact)
+            take_compact(r, c, end);
+        else
+            take_wide(r, c, end);
+        if (c->record >= end) return false;
+        struct item item = load_item(c->record);
+        if ((item.ids & 0xffff) == END) break;
+        if (*compact && (item.ids & 0xff) == OP && needs_wide(item)) {
             /* The first op that needs the wide form: so do all before it (§8.6.6). */
             *compact = false;
-            f->out = encode_again(start, first, record, false);
+            c->out = encode_again(start, first, c->record, false);
+        } else if (!take_other(r, c, end)) {
+            return false;
         }
-        f->out = *compact ? put_compact(f->out, item) : put_wide(f->out, item);
-        record += RECORD_WORDS;
     }
-    if (f->items != record[1] || f->items > MAX_ITEMS || item.value != r->ordinal) return 0;
-    if (!*compact && !f->wide) {
-        *compact = true;
-        f->out = encode_again(start, first, record, true);
-    }
-    return record;
+    uint32_t length = (uint32_t)(c->record - first), items = (length - c->skipped) / RECORD_WORDS;
+    if (items != c->record[1] || items > MAX_ITEMS || load64(c->record + 2) != r->ordinal) return false;
+    if (*compact) return true;
+    /* In the place where one was the last time, if it is surely a record's. */
+    bool same = c->skipped == 0 && c->wide < length && (first[c->wide] & 0xff) == OP &&
+                needs_wide(load_item(first + c->wide));
+    if (!same) c->wide = find_wide(first, c->record);
+    if (c->wide < length) return true;
+    *compact = true;
+    c->out = encode_again(start, first, c->record, true);
+    return true;
 }
 
 /* The next frame may be tried: it is in order, and no cut is due before it. */
@@ -243,30 +337,30 @@ static inline bool may_begin(const struct run *r, const uint32_t *begin, uint32_
 void frame_run(struct run *run)
 {
     struct run copy = *run, *r = &copy; /* of its own, so that its members stay in registers */
-    struct frame f = {.end = r->words + r->end, .out = r->out, .filled = NO_SLOT};
-    const uint32_t *begin = r->words + r->begin, *last_begin = r->words + r->last_begin;
+    struct cursor c = {.op = r->none};
+    const uint32_t *begin = r->words + r->begin, *last_begin = r->words + r->last_begin,
+                   *end = r->words + r->end;
     uint8_t *out = r->out;
     uint32_t frames = 0, active = 0, items = 0;
     bool compact = r->compact != 0, dropped = false;
     while (begin < last_begin && may_begin(r, begin, (uint32_t)(out - r->out))) {
         uint64_t time = load64(begin + 2);
         uint8_t *count = put_delta(out, time - r->last);
-        f.out = count + 2;
-        f.items = 0;
-        f.wide = 0;
-        const uint32_t *end = take_items(r, &f, begin + RECORD_WORDS, &compact);
-        dropped = !end;
+        c.record = begin + RECORD_WORDS;
+        c.out = count + 2;
+        dropped = !take_items(r, &c, end, &compact);
         if (dropped) break;
-        count[0] = (uint8_t)f.items;
-        count[1] = (uint8_t)(f.items >> 8);
+        uint32_t in_frame = c.record[1];
+        count[0] = (uint8_t)in_frame;
+        count[1] = (uint8_t)(in_frame >> 8);
         sums_end(&r->sums, time);
-        out = f.out;
-        begin = end + RECORD_WORDS;
+        out = c.out;
+        begin = c.record + RECORD_WORDS;
         r->last = time;
         r->ordinal++;
         frames++;
-        active += f.items != 0;
-        items += f.items;
+        active += in_frame != 0;
+        items += in_frame;
     }
     run->begin = (uint32_t)(begin - r->words);
     run->compact = compact;

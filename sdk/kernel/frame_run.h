@@ -19,19 +19,29 @@
 
 #include "sums.h"
 
-struct field {
-    uint64_t mask;    /* truncates to the field's width */
-    uint32_t watched; /* action that is summed, 0 none */
-    uint32_t source;  /* the sum it goes to */
+/*
+ * What SET, or ADD, does to a field of a storage's slots; of a property, nothing but the mask. A storage has
+ * two for each field, SET and ADD, then two for each property.
+ */
+struct op {
+    uint64_t mask;   /* truncates to the field's width */
+    uint32_t apart;  /* ADDS, SUMMED: does more than to write */
+    uint32_t source; /* the sum it goes to */
+    /* what followed it in the same slot the last time, to be tried first */
+    uint64_t step;     /* from the first half of this one's record to that of the next */
+    int32_t cell_step; /* bytes */
+    const struct op *next;
 };
+
+enum { ADDS = 1, SUMMED = 2 };
 
 struct storage {
     uint32_t slots, fields, properties;
     uint32_t *occupied; /* number of its slots that are */
     uint64_t *cells;    /* of slot 0, and of the others behind it */
     uint64_t *property_cells;
-    uint8_t *mask;             /* occupied slots */
-    const struct field *field; /* its fields, which its properties follow */
+    uint8_t *mask;  /* occupied slots */
+    struct op *ops; /* see there */
 };
 
 struct run {
@@ -39,7 +49,7 @@ struct run {
     const uint32_t *words; /* records */
     uint8_t *out;          /* encoded frames; room for the records' bytes and OUT_SLACK more */
     const struct storage *storages;
-    const uint32_t *event_sizes; /* packed payload bytes by event type */
+    const uint64_t *events; /* first half of an event's record, by type */
     uint32_t num_storages, num_events;
     struct sums sums;
     /* what to do */
@@ -53,6 +63,7 @@ struct run {
     uint32_t out_length; /* bytes */
     uint32_t frames, active_frames, items;
     uint32_t dropped; /* a frame was begun and given up: the state holds a part of it */
+    struct op *none;  /* in: an op of no storage, apart, followed by itself */
     uint64_t grid;    /* ps: the segment ends before this time */
     uint64_t last;    /* in and out: time of the last frame, ps */
     uint64_t ordinal; /* in and out: of the next frame */

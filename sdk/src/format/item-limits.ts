@@ -6,6 +6,8 @@ import { packedSize, type Schema } from './types.js';
 export interface ItemLimits {
   /** Number of fields << 16 | last slot, in one word as an op has them; 0, which nothing passes, for storages that do not exist. */
   readonly storages: Uint32Array;
+  /** Number of properties. */
+  readonly properties: Uint32Array;
   /** `NO_EVENT` for types that do not exist. */
   readonly payloadSizes: Uint32Array;
 }
@@ -24,6 +26,7 @@ const MAX_SLOT = 0xffff;
 export function itemLimits({ storages, events }: Schema): ItemLimits {
   const limits = {
     storages: new Uint32Array(ID_COUNT),
+    properties: new Uint32Array(ID_COUNT),
     payloadSizes: new Uint32Array(ID_COUNT).fill(NO_EVENT),
   };
   limits.storages.set(
@@ -31,6 +34,7 @@ export function itemLimits({ storages, events }: Schema): ItemLimits {
       numSlots === 0 ? 0 : (fields.length << 16) | Math.min(numSlots - 1, MAX_SLOT),
     ),
   );
+  limits.properties.set(storages.map(({ properties }) => properties.length));
   limits.payloadSizes.set(events.map(({ fields }) => packedSize(fields)));
   return limits;
 }

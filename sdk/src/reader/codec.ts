@@ -1,15 +1,16 @@
 /**
- * Decompression of delta blobs (§8.6.7), with the native libraries injected: the reader itself is pure and runs in a browser with the LZ4
- * decoder of `format/compression.ts`; `reader/node.ts` supplies faster ones and ZSTD.
+ * Decompression of delta blobs (§8.6.7). LZ4 is compiled code, or the decoder of `format/compression.ts` where that may not run; native
+ * libraries, and those for ZSTD, are injected, since the reader itself is pure and runs in a browser: `reader/node.ts` has some.
  */
 import { UscopeError } from '../base/errors.js';
 import { checkRawSize, decompressLz4Blob, LZ4_PREFIX_SIZE } from '../format/compression.js';
 import type { CompressionName } from '../format/types.js';
+import { giveBack, type SegmentKernel, takeKernel } from './kernel/segment-kernel.js';
 
 export interface Codec {
   /**
    * Decompresses an LZ4 blob as it stands in a file: u32 raw size (checked before: it equals `rawSize`), then one block. When it throws, the
-   * pure decoder has the last word. Default: the pure decoder.
+   * pure decoder has the last word. Default: compiled code.
    */
   lz4?(framed: Uint8Array, rawSize: number): Uint8Array | Promise<Uint8Array>;
   /** Decompresses one zstd frame to at most `rawSize` bytes. Default: none (READER_COMPRESSION). */
@@ -31,10 +32,16 @@ export interface DeltaBlob {
 
 /**
  * The raw frames of a segment: exactly `blob.rawSize` bytes.
+ * @param kernel may give bytes of its memory, which are valid until it is used again; without one they belong to the caller
  * @throws UscopeError FORMAT_LENGTH for a raw size above the limit, FORMAT_COMPRESSION for a block that does not decompress to its size,
  *   READER_COMPRESSION when this installation has no ZSTD.
  */
-export async function decompressDeltas(blob: DeltaBlob, codec: Codec, maxBytes: number): Promise<Uint8Array> {
+export async function decompressDeltas(
+  blob: DeltaBlob,
+  codec: Codec,
+  maxBytes: number,
+  kernel: SegmentKernel | null = null,
+): Promise<Uint8Array> {
   const { bytes, rawSize, method, offset } = blob;
   if (rawSize > maxBytes) {
     throw new UscopeError(
@@ -47,7 +54,7 @@ export async function decompressDeltas(blob: DeltaBlob, codec: Codec, maxBytes: 
     if (rawSize === 0 && bytes.byteLength === 0) return bytes;
     checkRawSize(method, bytes.byteLength, rawSize);
     if (method === 'none') return bytes;
-    return method === 'lz4' ? lz4(blob, codec) : zstd(blob, codec);
+    return method === 'lz4' ? lz4(blob, codec, kernel) : zstd(blob, codec);
   });
   if (raw.byteLength === rawSize) return raw;
   throw new UscopeError(
@@ -57,16 +64,31 @@ export async function decompressDeltas(blob: DeltaBlob, codec: Codec, maxBytes: 
   );
 }
 
-async function lz4({ bytes, rawSize }: DeltaBlob, codec: Codec): Promise<Uint8Array> {
-  if (!codec.lz4 || !hasSizePrefix(bytes, rawSize)) return decompressLz4Blob(bytes, rawSize);
+/** What the fast decoders refuse is for the pure one, which knows what is wrong, or takes it for a block without its size in front. */
+async function lz4(
+  { bytes, rawSize }: DeltaBlob,
+  codec: Codec,
+  kernel: SegmentKernel | null,
+): Promise<Uint8Array> {
+  if (!hasSizePrefix(bytes, rawSize)) return decompressLz4Blob(bytes, rawSize);
   try {
-    return await codec.lz4(bytes, rawSize);
+    const raw = codec.lz4 ? await codec.lz4(bytes, rawSize) : compiledLz4(bytes, rawSize, kernel);
+    return raw ?? decompressLz4Blob(bytes, rawSize);
   } catch {
     return decompressLz4Blob(bytes, rawSize);
   }
 }
 
-/** The native decoder believes the prefix and allocates what it says: it must never see another one than the header's. */
+function compiledLz4(framed: Uint8Array, rawSize: number, kernel: SegmentKernel | null): Uint8Array | null {
+  const block = framed.subarray(LZ4_PREFIX_SIZE);
+  if (kernel) return kernel.decompressLz4(block, rawSize);
+  const ours = takeKernel();
+  const raw = ours?.decompressLz4(block, rawSize)?.slice() ?? null;
+  giveBack(ours);
+  return raw;
+}
+
+/** A native decoder believes the prefix and allocates what it says: it must never see another one than the header's. */
 function hasSizePrefix(bytes: Uint8Array, rawSize: number): boolean {
   if (bytes.byteLength < LZ4_PREFIX_SIZE) return false;
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) === rawSize;

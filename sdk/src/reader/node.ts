@@ -1,9 +1,7 @@
-/** Reading traces in Node: the file source and native decompression. The only part of the reader that imports Node. */
+/** Reading traces in Node: the file source and native libraries. The only part of the reader that imports Node. */
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import zlib from 'node:zlib';
-import { uncompressSync } from 'lz4-napi';
 import { UscopeError } from '../base/errors.js';
 import type { Codec } from './codec.js';
 import { httpSource, isHttpUrl } from './http.js';
@@ -38,7 +36,7 @@ export async function openSource(pathOrUrl: string): Promise<Source> {
 }
 
 /**
- * Opens the trace at a path, at an http or https URL, or in a source, with native LZ4, ZSTD and CRC-32.
+ * Opens the trace at a path, at an http or https URL, or in a source, with native ZSTD and CRC-32.
  * @throws as `openTrace`, and READER_OPEN; of URLs also what `httpSource` reports
  */
 export async function openTraceFile(from: string | Source, options: OpenOptions = {}): Promise<Trace> {
@@ -51,17 +49,8 @@ export async function openTraceFile(from: string | Source, options: OpenOptions 
   }
 }
 
-/**
- * Native decompression. LZ4 runs on the calling thread: the library's asynchronous form keeps hundreds of MB of old results alive on a long
- * scan and is no faster, since what follows takes longer than decompression.
- */
+/** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no memory of its own for each segment. */
 export const nodeCodec: Codec = {
-  lz4: async (framed) => {
-    const raw = plainArray(uncompressSync(framed));
-    // The library frees its buffers in turns of the event loop, which a scan over memory would never reach.
-    await nextTurn();
-    return raw;
-  },
   zstd: (frame, rawSize) => zstdDecoder()(frame, rawSize),
   ...nativeCrc32(),
 };

@@ -10,7 +10,7 @@ export interface OpenOptions {
   readonly maxSegmentBytes?: number | undefined;
   /** Limit of the memory of one state. Default 512 MiB. */
   readonly maxStateBytes?: number | undefined;
-  /** Decompressed segments kept between questions. Default 64 MiB. */
+  /** Bytes of segments kept between questions. Default 64 MiB. */
   readonly cacheBytes?: number | undefined;
   /** Check the CRC of every segment read. Default: true for files that have them (those of this project). */
   readonly verify?: boolean | undefined;

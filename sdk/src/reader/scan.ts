@@ -18,7 +18,10 @@ import type { Warnings } from './warnings.js';
  * Called in file order. The cursor is the same object every time and moves on after the call. Returning `false` ends the scan.
  */
 export interface ScanVisitor {
-  /** Before the frames of a segment; may return a promise, which is waited for (to load strings, for instance). */
+  /**
+   * Before the frames of a segment; may return a promise, which is waited for (to load strings, for instance). The segment's deltas, and
+   * payloads of its events, are overwritten by those of the next.
+   */
   segment?(segment: LoadedSegment): unknown;
   /** At each frame in range, empty ones too: `timePs`, `numItems`. */
   frame?(cursor: FrameCursor): unknown;
@@ -60,8 +63,7 @@ export class SchemaChecks {
   private readonly numFields: Uint32Array;
   private readonly numProperties: Uint32Array;
   private readonly payloadSizes: Uint32Array;
-  /** The same for whoever must not look whether an id exists. */
-  readonly limits: ItemLimits;
+  private knownLimits: ItemLimits | null = null;
 
   constructor(
     private readonly schema: Schema,
@@ -73,7 +75,12 @@ export class SchemaChecks {
     this.numFields = Uint32Array.from(schema.storages, (storage) => storage.fields.length);
     this.numProperties = Uint32Array.from(schema.storages, (storage) => storage.properties.length);
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
-    this.limits = itemLimits(schema);
+  }
+
+  /** The same for whoever must not look whether an id exists: large tables, made when first needed. */
+  get limits(): ItemLimits {
+    this.knownLimits ??= itemLimits(this.schema);
+    return this.knownLimits;
   }
 
   /** False: the op names a slot that does not exist and changes no state. @throws UscopeError FORMAT_ID */
@@ -194,6 +201,7 @@ export class SegmentScan {
    */
   visit(visitor: ScanVisitor): boolean {
     const { cursor, checks } = this;
+    const { limits } = checks;
     const [wantsOps, wantsEvents] = [visitor.op !== undefined, visitor.event !== undefined];
     // What a visitor throws is its own business, and stays as it is.
     let isVisiting = false;
@@ -221,8 +229,7 @@ export class SegmentScan {
           }
         }
         isVisiting = true;
-        if (!cursor.run(checks.limits, inRange ? visitor : NOBODY, this.runEnd(cursor, inRange)))
-          return false;
+        if (!cursor.run(limits, inRange ? visitor : NOBODY, this.runEnd(cursor, inRange))) return false;
         isVisiting = false;
       }
     } catch (error) {

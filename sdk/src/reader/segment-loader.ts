@@ -8,8 +8,9 @@ import { FrameCursor } from '../format/frame.js';
 import { compressionOf, type FileHeader, Flag } from '../format/header.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import type { CompressionName } from '../format/types.js';
-import { type Codec, decompressDeltas } from './codec.js';
+import { type Codec, type DeltaBlob, decompressDeltas } from './codec.js';
 import { commitRecordOffset } from './commit-strings.js';
+import type { SegmentKernel } from './kernel/segment-kernel.js';
 import {
   chainError,
   readSegmentHeader,
@@ -36,6 +37,22 @@ export interface LoadedSegment {
   cursor(): FrameCursor;
 }
 
+/** A segment as the file has it, checked. */
+export interface PackedSegment {
+  readonly index: number;
+  readonly offset: number;
+  readonly header: SegmentHeader;
+  readonly checkpoint: Uint8Array;
+  readonly checkpointOffset: number;
+  readonly blob: DeltaBlob;
+}
+
+interface CacheEntry {
+  readonly packed: PackedSegment;
+  /** Once somebody wanted it decompressed. */
+  loaded: LoadedSegment | null;
+}
+
 export interface LoaderOptions {
   readonly codec: Codec;
   readonly maxSegmentBytes: number;
@@ -43,7 +60,7 @@ export interface LoaderOptions {
   readonly ours: boolean;
   /** Check every segment against the CRC of its commit record. */
   readonly verify: boolean;
-  /** Bytes of decompressed segments kept for the next question. */
+  /** Bytes of segments kept for the next question. */
   readonly cacheBytes: number;
 }
 
@@ -52,7 +69,7 @@ const SINGLE_READ_LIMIT = 16 * 1024 * 1024;
 const MAX_HEADERS = 4096;
 
 export class SegmentLoader {
-  private readonly cache = new Map<number, LoadedSegment>();
+  private readonly cache = new Map<number, CacheEntry>();
   /** Headers seen behind the segments loaded; see `confirm`. */
   private readonly headers = new Map<number, SegmentHeader>();
   private cachedBytes = 0;
@@ -72,29 +89,79 @@ export class SegmentLoader {
 
   /** Loads a segment without keeping it: for scans, which pass each segment once. */
   async load(index: number): Promise<LoadedSegment> {
-    return this.cache.get(index) ?? this.fetch(index);
+    const known = this.cache.get(index);
+    return known?.loaded ?? this.unpack(known?.packed ?? (await this.fetch(index)));
   }
 
   /** Loads a segment and keeps it: for questions that return to the same place. */
   async loadCached(index: number): Promise<LoadedSegment> {
+    const entry = await this.keep(index);
+    const loaded = entry.loaded ?? (await this.unpack(entry.packed));
+    if (!entry.loaded && this.cache.get(index) === entry) this.cachedBytes += loaded.deltas.byteLength;
+    entry.loaded ??= loaded;
+    this.evict(index);
+    return entry.loaded;
+  }
+
+  /** The same without decompressing it: see `unpack`. */
+  async packedCached(index: number): Promise<PackedSegment> {
+    const { packed } = await this.keep(index);
+    this.evict(index);
+    return packed;
+  }
+
+  /** As `packedCached`, without keeping it. */
+  async packed(index: number): Promise<PackedSegment> {
+    return this.cache.get(index)?.packed ?? this.fetch(index);
+  }
+
+  /**
+   * Decompresses a segment.
+   * @param kernel the deltas lie in its memory, as long as it is not used again; without one they are the caller's
+   */
+  async unpack(packed: PackedSegment, kernel: SegmentKernel | null = null): Promise<LoadedSegment> {
+    const { index, offset, header, checkpoint, checkpointOffset, blob } = packed;
+    const { codec, maxSegmentBytes } = this.options;
+    const deltas = await decompressDeltas(blob, codec, maxSegmentBytes, kernel);
+    const { interleaved } = this;
+    return {
+      index,
+      offset,
+      header,
+      checkpoint,
+      checkpointOffset,
+      deltas,
+      deltasOffset: blob.offset,
+      compressed: this.method !== 'none',
+      cursor: () => new FrameCursor(deltas, header.timeStartPs, interleaved),
+    };
+  }
+
+  /** The entry of a segment, the youngest from now on. */
+  private async keep(index: number): Promise<CacheEntry> {
+    const fetched = this.cache.has(index) ? null : { packed: await this.fetch(index), loaded: null };
+    // Another one may have asked for it meanwhile.
     const known = this.cache.get(index);
-    if (known) this.cache.delete(index);
-    const segment = known ?? (await this.fetch(index));
-    if (this.cache.has(index)) return segment;
-    this.cache.set(index, segment);
-    if (!known) this.cachedBytes += cost(segment);
+    const entry = known ?? (fetched as CacheEntry);
+    if (!known) this.cachedBytes += cost(entry);
+    this.cache.delete(index);
+    this.cache.set(index, entry);
+    return entry;
+  }
+
+  /** Forgets the oldest until the rest is within the limit; `index` stays. */
+  private evict(index: number): void {
     for (const [oldest, victim] of this.cache) {
       if (this.cachedBytes <= this.options.cacheBytes || oldest === index) break;
       this.cache.delete(oldest);
       this.cachedBytes -= cost(victim);
     }
-    return segment;
   }
 
   /** Only the checkpoint of a segment, and its file offset. */
   async checkpoint(index: number): Promise<{ bytes: Uint8Array; offset: number }> {
     // Only as a whole a segment can be checked.
-    const known = this.options.verify ? await this.loadCached(index) : this.cache.get(index);
+    const known = this.options.verify ? await this.packedCached(index) : this.cache.get(index)?.packed;
     if (known) return { bytes: known.checkpoint, offset: known.checkpointOffset };
     const segmentOffset = (await this.list.entry(index)).offset;
     const { checkpointSize } = await readSegmentHeader(this.source, segmentOffset);
@@ -113,7 +180,7 @@ export class SegmentLoader {
     await this.check(index, entry, header);
   }
 
-  private async fetch(index: number): Promise<LoadedSegment> {
+  private async fetch(index: number): Promise<PackedSegment> {
     const entry = await this.list.entry(index);
     const { offset } = entry;
     const length = await this.readLength(index, offset);
@@ -127,7 +194,20 @@ export class SegmentLoader {
         ? first.subarray(0, size)
         : await this.source.exactly(offset, size, 'a segment');
     if (this.options.verify) await this.verify(offset, whole, first);
-    return this.assemble(index, offset, header, whole);
+    const deltasStart = SEGMENT_HEADER_SIZE + header.checkpointSize;
+    return {
+      index,
+      offset,
+      header,
+      checkpoint: whole.subarray(SEGMENT_HEADER_SIZE, deltasStart),
+      checkpointOffset: offset + SEGMENT_HEADER_SIZE,
+      blob: {
+        bytes: whole.subarray(deltasStart),
+        rawSize: header.deltasRawSize,
+        method: this.method,
+        offset: offset + deltasStart,
+      },
+    };
   }
 
   private remember(index: number, bytes: Uint8Array): void {
@@ -162,32 +242,6 @@ export class SegmentLoader {
     if (index + 1 >= this.list.count) return SEGMENT_HEADER_SIZE;
     const span = (await this.list.entry(index + 1)).offset - offset;
     return span <= SINGLE_READ_LIMIT ? span + SEGMENT_HEADER_SIZE : SEGMENT_HEADER_SIZE;
-  }
-
-  private async assemble(
-    index: number,
-    offset: number,
-    header: SegmentHeader,
-    whole: Uint8Array,
-  ): Promise<LoadedSegment> {
-    const checkpointOffset = offset + SEGMENT_HEADER_SIZE;
-    const deltasStart = SEGMENT_HEADER_SIZE + header.checkpointSize;
-    const bytes = whole.subarray(deltasStart);
-    const deltasOffset = offset + deltasStart;
-    const blob = { bytes, rawSize: header.deltasRawSize, method: this.method, offset: deltasOffset };
-    const deltas = await decompressDeltas(blob, this.options.codec, this.options.maxSegmentBytes);
-    const compressed = this.method !== 'none';
-    return {
-      index,
-      offset,
-      header,
-      checkpoint: whole.subarray(SEGMENT_HEADER_SIZE, deltasStart),
-      checkpointOffset,
-      deltas,
-      deltasOffset,
-      compressed,
-      cursor: () => new FrameCursor(deltas, header.timeStartPs, this.interleaved),
-    };
   }
 
   /** @throws UscopeError FORMAT_CHECKSUM when segment or record are not what was committed. */
@@ -232,6 +286,6 @@ export function placeInSegment(error: unknown, segment: LoadedSegment): unknown 
   );
 }
 
-function cost(segment: LoadedSegment): number {
-  return segment.deltas.byteLength + segment.checkpoint.byteLength;
+function cost({ packed, loaded }: CacheEntry): number {
+  return packed.checkpoint.byteLength + packed.blob.bytes.byteLength + (loaded?.deltas.byteLength ?? 0);
 }

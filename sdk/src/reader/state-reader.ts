@@ -2,21 +2,21 @@
  * State at a time (§8.4): the checkpoint of the segment that holds it, then that segment's frames up to it.
  */
 import { UscopeError } from '../base/errors.js';
-import { CursorItem, type FrameCursor } from '../format/frame.js';
 import type { Schema } from '../format/types.js';
 import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CheckpointPlacement } from './checkpoint-placement.js';
 import { DenseBuffers } from './dense-buffers.js';
+import { giveBack } from './kernel/segment-kernel.js';
 import type { SchemaChecks } from './scan.js';
 import type { SegmentList } from './segment-list.js';
-import { type LoadedSegment, placeInSegment, type SegmentLoader } from './segment-loader.js';
+import type { LoadedSegment, SegmentLoader } from './segment-loader.js';
+import { SegmentReplay } from './segment-replay.js';
 import type { Warnings } from './warnings.js';
-
-const TWO_32 = 2 ** 32;
 
 export class StateReader {
   private readonly layout: StateLayout;
+  private readonly replay: SegmentReplay;
   private readonly denseBuffers: DenseBuffers | null;
   private readonly placement: CheckpointPlacement;
 
@@ -25,13 +25,15 @@ export class StateReader {
     schema: Schema,
     private readonly list: SegmentList,
     private readonly loader: SegmentLoader,
-    private readonly checks: SchemaChecks,
+    checks: SchemaChecks,
     warnings: Warnings,
     options: { readonly ours: boolean; readonly maxStateBytes: number | undefined },
   ) {
     this.layout = stateLayout(schema, options.maxStateBytes);
     this.denseBuffers = DenseBuffers.of(this.layout, loader, warnings);
-    const replay = (state: StorageState, segment: LoadedSegment) => this.replay(state, segment, null);
+    this.replay = new SegmentReplay(this.layout, schema, checks);
+    const replay = (state: StorageState, segment: LoadedSegment) =>
+      this.replay.run(state, segment, null, null);
     this.placement = new CheckpointPlacement(this.layout, list, loader, warnings, replay, options.ours);
   }
 
@@ -42,10 +44,15 @@ export class StateReader {
   async at(timePs: bigint): Promise<StorageState> {
     const index = await this.list.lastStartingAtOrBefore(timePs);
     if (index < 0) return this.beforeAll(timePs);
-    const segment = await this.loader.loadCached(index);
+    const packed = await this.loader.packedCached(index);
     await this.loader.confirm(index + 1);
     const state = await this.atStartOf(index);
-    this.replay(state, segment, timePs);
+    const kernel = this.replay.takeKernel();
+    try {
+      this.replay.run(state, await this.loader.unpack(packed, kernel), timePs, kernel);
+    } finally {
+      giveBack(kernel);
+    }
     return state;
   }
 
@@ -75,26 +82,5 @@ export class StateReader {
       );
     }
     return new StorageState(this.layout);
-  }
-
-  private replay(state: StorageState, segment: LoadedSegment, untilPs: bigint | null): void {
-    const untilLo = untilPs === null ? 0 : Number(untilPs & 0xffff_ffffn);
-    const untilHi = untilPs === null ? Number.POSITIVE_INFINITY : Number(untilPs >> 32n);
-    const cursor = segment.cursor();
-    const apply = ({ action, storageId, slot, field, lo, hi }: FrameCursor): void =>
-      state.apply(action, storageId, slot, field, lo, hi);
-    const visitor = { op: apply };
-    try {
-      while (cursor.next()) {
-        if (cursor.kind === CursorItem.OP) {
-          if (this.checks.op(cursor)) apply(cursor);
-        } else if (cursor.kind === CursorItem.FRAME) {
-          if (cursor.timeHi > untilHi || (cursor.timeHi === untilHi && cursor.timeLo > untilLo)) return;
-        }
-        cursor.run(this.checks.limits, visitor, cursor.timeHi === untilHi ? untilLo + 1 : TWO_32);
-      }
-    } catch (error) {
-      throw placeInSegment(error, segment);
-    }
   }
 }

@@ -1,6 +1,7 @@
 /** Frames, items and events of a range of time, in file order; the next segment is loaded while the present one is looked at. */
 import { CursorItem, type FrameCursor } from '../format/frame.js';
 import type { Action, Frame, Item } from '../format/types.js';
+import { giveBack, takeKernel } from './kernel/segment-kernel.js';
 import type { NameIndex } from './names.js';
 import { payloadLayout, TraceEvent } from './payload.js';
 import { type ScanVisitor, type SchemaChecks, SegmentScan, scanRange } from './scan.js';
@@ -33,12 +34,19 @@ export class Walker {
     this.payloadOffsets = names.schema.events.map((event) => payloadLayout(event.fields).offsets);
   }
 
+  /** Decompresses one segment after the other into the same memory, just before it is looked at. */
   async scan(range: TimeRange, visitor: ScanVisitor): Promise<void> {
     const scan = this.begin(range);
-    for await (const segment of this.segments(range)) {
-      if (visitor.segment && (await visitor.segment(segment)) === false) return;
-      scan.begin(segment);
-      if (!scan.visit(visitor)) return;
+    const kernel = takeKernel();
+    try {
+      for await (const packed of this.inRange(range, (index) => this.loader.packed(index))) {
+        const segment = await this.loader.unpack(packed, kernel);
+        if (visitor.segment && (await visitor.segment(segment)) === false) return;
+        scan.begin(segment);
+        if (!scan.visit(visitor)) return;
+      }
+    } finally {
+      giveBack(kernel);
     }
   }
 
@@ -85,18 +93,30 @@ export class Walker {
   }
 
   /** The segments that may hold frames of the range. */
-  async *segments(range: TimeRange): AsyncGenerator<LoadedSegment> {
-    const [from, to] = bounds(range);
-    yield* this.segmentsFrom(await this.list.firstReaching(from), to);
+  segments(range: TimeRange): AsyncGenerator<LoadedSegment> {
+    return this.inRange(range, (index) => this.loader.load(index));
   }
 
   /** Segments in file order from `first` on, as long as they start before `to`. */
-  async *segmentsFrom(first: number, to: bigint | null): AsyncGenerator<LoadedSegment> {
+  segmentsFrom(first: number, to: bigint | null): AsyncGenerator<LoadedSegment> {
+    return this.ahead(first, to, (index) => this.loader.load(index));
+  }
+
+  private async *inRange<T>(range: TimeRange, load: (index: number) => Promise<T>): AsyncGenerator<T> {
+    const [from, to] = bounds(range);
+    yield* this.ahead(await this.list.firstReaching(from), to, load);
+  }
+
+  private async *ahead<T>(
+    first: number,
+    to: bigint | null,
+    load: (index: number) => Promise<T>,
+  ): AsyncGenerator<T> {
     let index = first;
-    let coming = this.load(index, to);
+    let coming = this.load(index, to, load);
     for (let segment = await coming; segment !== null; segment = await coming) {
       index++;
-      coming = this.load(index, to);
+      coming = this.load(index, to, load);
       yield segment;
     }
   }
@@ -105,16 +125,20 @@ export class Walker {
     return new SegmentScan(scanRange(...bounds(range)), this.checks);
   }
 
-  private load(index: number, to: bigint | null): Promise<LoadedSegment | null> {
-    const loading = this.loadWithin(index, to);
+  private load<T>(index: number, to: bigint | null, load: (index: number) => Promise<T>): Promise<T | null> {
+    const loading = this.loadWithin(index, to, load);
     // A consumer that stops early never awaits what was loaded ahead for it; its failure is then nobody's.
     loading.catch(() => undefined);
     return loading;
   }
 
-  private async loadWithin(index: number, to: bigint | null): Promise<LoadedSegment | null> {
+  private async loadWithin<T>(
+    index: number,
+    to: bigint | null,
+    load: (index: number) => Promise<T>,
+  ): Promise<T | null> {
     if (index >= this.list.count) return null;
-    if (to === null || (await this.list.entry(index)).timeStartPs < to) return this.loader.load(index);
+    if (to === null || (await this.list.entry(index)).timeStartPs < to) return load(index);
     await this.loader.confirm(index);
     return null;
   }

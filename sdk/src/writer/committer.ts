@@ -175,7 +175,7 @@ export class Committer {
       group.push(entry);
       const blob = await entry.compressed;
       blobs.push(blob);
-      bytes += this.store.add(finished(entry, blob));
+      bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob)));
     }
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.store.commit());
@@ -212,12 +212,13 @@ export class Committer {
   }
 }
 
-function finished(entry: Queued, deltas: Uint8Array): FinishedSegment {
+function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefined): FinishedSegment {
   const { header, checkpoint, snapshots, nextFrame, nextString, strings, note } = entry;
   return {
     header: { ...header, deltasCompressedSize: deltas.length },
     checkpoint,
     deltas,
+    deltasCrc,
     snapshots,
     nextFrame,
     nextString,

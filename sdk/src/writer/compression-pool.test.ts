@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
@@ -50,6 +51,16 @@ describe('LZ4 in the memory of the writer', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('comes with its checksum from the thread, until it is released', async () => {
+    const source = memory.take(200_064);
+    source.fill(7);
+    const blob = await compressor.compress(source.subarray(0, 200_000));
+    expect(compressor.checksum(blob)).toBe(crc32(blob));
+    compressor.release(blob);
+    expect(compressor.checksum(blob)).toBeUndefined();
+    memory.giveBack(source);
   });
 
   it('takes any size, one after the other and at once', async () => {

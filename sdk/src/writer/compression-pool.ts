@@ -19,18 +19,20 @@ const OVERHEAD_BYTES = 1024;
 export type PooledMethod = 'lz4' | 'zstd';
 
 /**
- * Runs in a thread. Receives {id, method, level, raw, out} or, for LZ4 in a writer's memory, {id, memory, job}, and answers {id, size} or
- * {id, error}; {adopt: number, memory} and {forget: number} say which memory a number means. Plain text, so that it needs no file of its own.
+ * Runs in a thread. Receives {id, method, level, raw, out} or, for LZ4 in a writer's memory, {id, memory, job}, and answers {id, size} (of a
+ * block in a writer's memory also the CRC of it and of the prefix in front, while it is in the thread's cache) or {id, error}; {adopt: number, memory} and {forget: number} say which memory a number means. Plain text, so that it needs no file of its own.
  */
 const THREAD_SOURCE = `
   const { parentPort, workerData } = require('node:worker_threads');
+  const { crc32 } = require('node:zlib');
   const memories = new Map();
   const methods = {};
   let lz4Module = null;
 
   function adopt(number, memory) {
     lz4Module ??= new WebAssembly.Module(workerData.lz4Module);
-    memories.set(number, new WebAssembly.Instance(lz4Module, { env: { memory } }).exports.lz4_compress);
+    const { lz4_compress } = new WebAssembly.Instance(lz4Module, { env: { memory } }).exports;
+    memories.set(number, { memory, lz4_compress });
   }
   function lz4() {
     const { compressSync } = require(workerData.lz4);
@@ -44,19 +46,28 @@ const THREAD_SOURCE = `
       return compressor.compress(raw);
     };
   }
+  function compressInMemory(number, { table, source, size, target, prefix }) {
+    const { memory, lz4_compress } = memories.get(number);
+    const length = lz4_compress(table, source, size, target);
+    const { buffer } = memory;
+    // It may have grown without this thread having been told.
+    const known = target + length <= buffer.byteLength;
+    const crc = known ? crc32(new Uint8Array(buffer, target - prefix, prefix + length)) : undefined;
+    return { size: length, crc };
+  }
   function compress({ memory, job, method, level, raw, out }) {
-    if (job) return memories.get(memory)(job.table, job.source, job.size, job.target);
+    if (job) return compressInMemory(memory, job);
     methods[method] ??= method === 'lz4' ? lz4() : zstd();
     const result = methods[method](Buffer.from(raw.buffer, raw.byteOffset, raw.length), level);
     out.set(result);
-    return result.length;
+    return { size: result.length };
   }
   parentPort.on('message', (message) => {
     if (message.adopt !== undefined) return adopt(message.adopt, message.memory);
     if (message.forget !== undefined) return memories.delete(message.forget);
     const { id } = message;
     try {
-      parentPort.postMessage({ id, size: compress(message) });
+      parentPort.postMessage({ id, ...compress(message) });
     } catch (error) {
       parentPort.postMessage({ id, error: String(error) });
     }
@@ -69,16 +80,23 @@ export interface Lz4Job {
   readonly source: number;
   readonly size: number;
   readonly target: number;
+  /** Bytes in front of the block that its CRC is to include. */
+  readonly prefix: number;
 }
 
-interface Answer {
+/** Of a result; the CRC where the thread has computed it. */
+export interface Compressed {
+  readonly size: number;
+  readonly crc?: number | undefined;
+}
+
+interface Answer extends Partial<Compressed> {
   readonly id: number;
-  readonly size?: number;
   readonly error?: string;
 }
 
 interface Waiter {
-  resolve(size: number): void;
+  resolve(result: Compressed): void;
   reject(error: Error): void;
 }
 
@@ -93,8 +111,7 @@ class CompressionThread {
     return this.waiting.size;
   }
 
-  /** Resolves with the size of the result. */
-  run(job: object): Promise<number> {
+  run(job: object): Promise<Compressed> {
     this.worker ??= this.start();
     this.worker.ref();
     const id = this.nextId++;
@@ -104,7 +121,7 @@ class CompressionThread {
     });
   }
 
-  runInMemory(number: number, memory: WebAssembly.Memory, job: Lz4Job): Promise<number> {
+  runInMemory(number: number, memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
     this.worker ??= this.start();
     if (!this.adopted.has(number)) this.worker.postMessage({ adopt: number, memory });
     this.adopted.add(number);
@@ -127,11 +144,11 @@ class CompressionThread {
     return worker;
   }
 
-  private settle({ id, size, error }: Answer): void {
+  private settle({ id, size, crc, error }: Answer): void {
     const waiter = this.waiting.get(id);
     this.waiting.delete(id);
     if (this.waiting.size === 0) this.worker?.unref();
-    if (size !== undefined) waiter?.resolve(size);
+    if (size !== undefined) waiter?.resolve({ size, crc });
     else waiter?.reject(new UscopeError('WRITER_COMPRESSION', `compression failed: ${error}`));
   }
 
@@ -159,8 +176,8 @@ const leastLoaded = (): CompressionThread =>
 const numbers = new WeakMap<WebAssembly.Memory, number>();
 let nextNumber = 0;
 
-/** Compresses a block inside a writer's memory; resolves with its size. @throws UscopeError WRITER_COMPRESSION */
-export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<number> {
+/** Compresses a block inside a writer's memory. @throws UscopeError WRITER_COMPRESSION */
+export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
   const number = numbers.get(memory) ?? nextNumber++;
   numbers.set(memory, number);
   return leastLoaded().runInMemory(number, memory, job);
@@ -183,7 +200,8 @@ export async function compressInPool(
   raw: Uint8Array,
 ): Promise<Uint8Array> {
   const out = takeBuffer(raw.length + (raw.length >>> OVERHEAD_SHIFT) + OVERHEAD_BYTES);
-  return out.subarray(0, await leastLoaded().run({ method, level, raw, out }));
+  const { size } = await leastLoaded().run({ method, level, raw, out });
+  return out.subarray(0, size);
 }
 
 export function releaseCompressed({ buffer }: Uint8Array): void {

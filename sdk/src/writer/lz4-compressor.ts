@@ -19,6 +19,9 @@ export class Lz4Compressor implements Compressor {
     readonly source: Uint8Array;
   } | null = null;
 
+  /** By address of the result. */
+  private readonly checksums = new Map<number, number>();
+
   constructor(private readonly memory: WriterMemory) {}
 
   /** @param raw of any memory up to 32 KiB; larger blobs lie in the writer's */
@@ -45,12 +48,14 @@ export class Lz4Compressor implements Compressor {
     const table = memory.take(LZ4_TABLE_BYTES);
     const out = this.takeOut(raw.length);
     try {
-      const size = await compressInMemory(memory.memory, {
+      const { size, crc } = await compressInMemory(memory.memory, {
         table: table.byteOffset,
         source: raw.byteOffset,
         size: raw.length,
         target: out.byteOffset + LZ4_PREFIX_BYTES,
+        prefix: LZ4_PREFIX_BYTES,
       });
+      if (crc !== undefined) this.checksums.set(out.byteOffset, crc);
       return out.subarray(0, LZ4_PREFIX_BYTES + size);
     } catch (error) {
       memory.giveBack(out);
@@ -66,7 +71,12 @@ export class Lz4Compressor implements Compressor {
     return out;
   }
 
+  checksum({ byteOffset }: Uint8Array): number | undefined {
+    return this.checksums.get(byteOffset);
+  }
+
   release(compressed: Uint8Array): void {
+    this.checksums.delete(compressed.byteOffset);
     this.memory.giveBack(compressed);
   }
 

@@ -36,7 +36,7 @@ type Cycle = { delta: number; ops: Op[] };
 
 const word = fc.oneof(fc.nat(0xffff), fc.nat(0xffff_ffff), fc.constant(0xffff_ffff));
 const opArbitrary = fc.record({
-  kind: fc.nat(5),
+  kind: fc.nat(6),
   // Few, so that one is set, cleared and set again.
   slot: fc.oneof(fc.nat(7), fc.nat(1)),
   lo: word,
@@ -63,7 +63,13 @@ function records(list: readonly Cycle[], firstOrdinal = 0): RecordBatch {
       else if (kind === 2) batch.op(Action.CLEAR, lo % 2 === 0 ? 2 : 0, slot, 0, 0, 0);
       else if (kind === 3) batch.op(Action.PROP_SET, 2, 0, 1, lo, hi);
       else if (kind === 4) putEvent(batch, slot, lo);
-      else {
+      else if (kind === 5) {
+        // What follows each other in a slot is what the compiled loop expects to follow again.
+        batch.op(Action.SET, 0, slot, 0, lo, 0);
+        batch.op(Action.SET, 0, slot, 1, hi, lo);
+        batch.op(Action.SET, 0, slot, 1, lo, hi);
+        items += 2;
+      } else {
         batch.string(strings++, new TextEncoder().encode(`text ${lo}`));
         items--;
       }

@@ -2,6 +2,7 @@
 import { crc32 as zlibCrc32 } from 'node:zlib';
 import { encodeCommitRecord } from '../format/commit-record.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../format/segment.js';
+import { combineCrc } from './crc-combine.js';
 import type { FinishedSegment } from './segment-store.js';
 
 /** Node's answers 0, not the seed, for an empty array whose buffer is empty, too: the checkpoint of a schema without storages. */
@@ -17,11 +18,12 @@ export interface SegmentBytes {
 
 /** @param offset where it will stand, 8-aligned @param prevOffset of the segment before, 0 = first */
 export function layOutSegment(segment: FinishedSegment, offset: number, prevOffset: number): SegmentBytes {
-  const { checkpoint, deltas } = segment;
+  const { checkpoint, deltas, deltasCrc } = segment;
   const header = encodeSegmentHeader({ ...segment.header, prevSegmentOffset: BigInt(prevOffset) });
   const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
   const padding = new Uint8Array(-segmentSize & 7);
-  const crc = crcOn(deltas, crcOn(checkpoint, zlibCrc32(header)));
+  const before = crcOn(checkpoint, zlibCrc32(header));
+  const crc = deltasCrc === undefined ? crcOn(deltas, before) : combineCrc(before, deltasCrc, deltas.length);
   const { nextFrame, nextString, strings, snapshots } = segment;
   const record = encodeCommitRecord(
     { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots },

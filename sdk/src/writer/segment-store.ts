@@ -8,6 +8,8 @@ export interface FinishedSegment {
   readonly header: Omit<SegmentHeader, 'prevSegmentOffset'>;
   readonly checkpoint: Uint8Array;
   readonly deltas: Uint8Array;
+  /** CRC-32 of the deltas, if it is known. */
+  readonly deltasCrc?: number | undefined;
   /** Storages whose slots in the checkpoint are the client's snapshots. */
   readonly snapshots: readonly number[];
   /** Ordinal of the next client frame, and index of the next string, after this segment. */

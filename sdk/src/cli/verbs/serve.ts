@@ -1,5 +1,6 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { Command } from 'commander';
 import { runDaemonHost } from '../../bridge/daemon-host.js';
 import { defaultEndpoint } from '../../bridge/endpoint.js';
@@ -19,6 +20,9 @@ import {
 } from '../daemon-arguments.js';
 import { ExitCode } from '../io.js';
 import { recorderOf } from '../ring-arguments.js';
+
+/** When the daemon has started, and what only that needed is garbage. */
+const FIRST_COLLECTION_MS = 1000;
 
 export function register(program: Command): void {
   const command = program
@@ -63,4 +67,11 @@ function keepHeapSmall(): void {
   };
   setFlags();
   process.on('worker', (thread) => thread.once('online', setFlags));
+  setTimeout(collectGarbage, FIRST_COLLECTION_MS).unref();
+}
+
+/** V8 begins to look at how much the heap has grown when it has collected all of it once: left to itself, when it has doubled. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
 }

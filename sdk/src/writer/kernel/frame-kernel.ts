@@ -2,6 +2,8 @@
  * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun. One memory holds the
  * shadow state, a window for records and one for the frames made of them; it has its full size from the start,
  */
+import { RecordKind } from '../../format/record.js';
+import { Action } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from '../cut-policy.js';
 import { FrameTaker } from '../frame-taker.js';
@@ -22,7 +24,7 @@ enum Run {
   WORDS,
   OUT,
   STORAGES,
-  EVENT_SIZES,
+  EVENTS,
   NUM_STORAGES,
   NUM_EVENTS,
   SUMS,
@@ -40,7 +42,7 @@ enum Run {
   ACTIVE_FRAMES,
   ITEMS,
   DROPPED,
-  PADDING,
+  NONE,
   GRID_LO,
   GRID_HI,
   LAST_LO,
@@ -50,8 +52,18 @@ enum Run {
   LENGTH,
 }
 const STORAGE_WORDS = 8;
-const FIELD_WORDS = 4;
+const OP_WORDS = 8;
+/** SET and ADD. */
+const OPS_PER_FIELD = 2;
+/** Bits of an op that does more than to write a value. */
+const ADDS = 1;
+const SUMMED = 2;
+/** Words of an op. */
+const APART = 2;
+const SOURCE = 3;
 const CELL_BYTES = 8;
+/** First half of an event's record. */
+const EVENT_WORDS = 2;
 
 let compiled: WebAssembly.Module | null = null;
 
@@ -90,8 +102,9 @@ export class FrameKernel extends FrameTaker {
     const { layout } = state;
     this.runAt = space.place(Run.LENGTH * 4);
     const storages = space.place(layout.numStorages * STORAGE_WORDS * 4);
-    const fields = space.place(layout.sizes.length * FIELD_WORDS * 4);
-    const events = space.place(payloadSizes.byteLength);
+    const ops = space.place((layout.sizes.length * OPS_PER_FIELD + 1) * OP_WORDS * 4);
+    const none = ops + layout.sizes.length * OPS_PER_FIELD * OP_WORDS * 4;
+    const events = space.place(payloadSizes.length * EVENT_WORDS * 4);
     const cells = space.place(state.cells.byteLength);
     const mask = space.place(state.mask.byteLength);
     const occupied = space.place(state.occupied.byteLength);
@@ -103,7 +116,7 @@ export class FrameKernel extends FrameTaker {
     const { buffer } = memory;
 
     state.moveTo(buffer, { cells, mask, occupied });
-    new Uint32Array(buffer, storages).set(storageRows(state, { cells, mask, occupied, fields }));
+    new Uint32Array(buffer, storages).set(storageRows(state, { cells, mask, occupied, ops }));
     const kernelSums = summarizer?.cycleSums
       ? new KernelSums(
           summarizer,
@@ -114,14 +127,15 @@ export class FrameKernel extends FrameTaker {
         )
       : null;
     this.summarizer = kernelSums;
-    new Uint32Array(buffer, fields).set(fieldRows(state, kernelSums));
-    new Uint32Array(buffer, events).set(payloadSizes);
+    new Uint32Array(buffer, ops).set(opRows(state, kernelSums, none));
+    new Uint32Array(buffer, events).set(eventRows(payloadSizes));
     this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
     this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
     this.run.set([words, 0, storages, events]);
     this.run.set([layout.numStorages, payloadSizes.length, sums, touched, numSums], Run.NUM_STORAGES);
     this.run[Run.COMPACT] = 1;
+    this.run[Run.NONE] = none;
 
     compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
     const take_string = (word: number): void => this.onString(this.source, this.sourceFirst + word);
@@ -192,11 +206,11 @@ interface Places {
   readonly cells: number;
   readonly mask: number;
   readonly occupied: number;
-  readonly fields: number;
+  readonly ops: number;
 }
 
 /** `struct storage`, in its order. */
-function storageRows({ layout }: StorageState, { cells, mask, occupied, fields }: Places): Uint32Array {
+function storageRows({ layout }: StorageState, { cells, mask, occupied, ops }: Places): Uint32Array {
   const rows = new Uint32Array(layout.numStorages * STORAGE_WORDS);
   for (let id = 0; id < layout.numStorages; id++) {
     const counts = [layout.numSlots[id], layout.numFields[id], layout.numProperties[id]];
@@ -205,24 +219,44 @@ function storageRows({ layout }: StorageState, { cells, mask, occupied, fields }
       cells + layout.cellBase[id] * CELL_BYTES,
       cells + layout.propertyCellBase[id] * CELL_BYTES,
       mask + layout.maskBase[id],
-      fields + layout.fieldBase[id] * FIELD_WORDS * 4,
+      ops + layout.fieldBase[id] * OPS_PER_FIELD * OP_WORDS * 4,
     ];
     rows.set([...counts, ...addresses], id * STORAGE_WORDS);
   }
   return rows;
 }
 
-/** Only SET and ADD of slot fields can be watched: properties and CLEAR are no part of any summary. */
-function fieldRows({ layout }: StorageState, sums: KernelSums | null): Uint32Array {
-  const rows = new Uint32Array(layout.sizes.length * FIELD_WORDS);
+/**
+ * `struct op`s in the order of the fields, and behind them the one that no record is. Only SET and ADD of slot fields can be watched:
+ * properties and CLEAR are no part of any summary.
+ */
+function opRows({ layout }: StorageState, sums: KernelSums | null, none: number): Uint32Array {
+  const rows = new Uint32Array((layout.sizes.length * OPS_PER_FIELD + 1) * OP_WORDS);
+  const put = (row: number, maskLo: number, maskHi: number, apart: number): void => {
+    rows.set([maskLo, maskHi, apart, 0, 0, 0, 0, none], row * OP_WORDS);
+  };
   layout.maskLo.forEach((lo, field) => {
-    rows.set([lo, layout.maskHi[field]], field * FIELD_WORDS);
+    put(field * OPS_PER_FIELD, lo, layout.maskHi[field], 0);
+    put(field * OPS_PER_FIELD + 1, lo, layout.maskHi[field], ADDS);
   });
-  for (let id = 0; id < layout.numStorages; id++) {
+  put(layout.sizes.length * OPS_PER_FIELD, 0, 0, ADDS);
+  for (let id = 0; sums && id < layout.numStorages; id++) {
     for (let field = 0; field < layout.numFields[id]; field++) {
-      const row = layout.fieldBase[id] + field;
-      if (sums) rows.set([sums.watchedAction(id, field), sums.source(row)], row * FIELD_WORDS + 2);
+      const action = sums.watchedAction(id, field);
+      if (action !== Action.SET && action !== Action.ADD) continue;
+      const index = layout.fieldBase[id] + field;
+      const row = (index * OPS_PER_FIELD + (action === Action.ADD ? 1 : 0)) * OP_WORDS;
+      rows[row + APART] |= SUMMED;
+      rows[row + SOURCE] = sums.source(index);
     }
   }
+  return rows;
+}
+
+function eventRows(payloadSizes: Uint32Array): Uint32Array {
+  const rows = new Uint32Array(payloadSizes.length * EVENT_WORDS);
+  payloadSizes.forEach((size, type) => {
+    rows.set([RecordKind.EVENT | (type << 16), size], type * EVENT_WORDS);
+  });
   return rows;
 }

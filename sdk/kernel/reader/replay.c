@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "replay.h"
+
+#include <stdbool.h>
+
+#define COPY(to, from, size) __builtin_memcpy(to, from, size)
+
+enum { SET = 1, CLEAR = 2, ADD = 3, PROP_SET = 4 };
+enum { TAG_WIDE = 0x01, TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
+enum { WIDE_BYTES = 16, COMPACT_BYTES = 9, EVENT_BYTES = 8 };
+
+struct op {
+    uint32_t action, storage, slot, field;
+    uint64_t value;
+};
+
+static inline uint64_t load64(const uint8_t *from)
+{
+    uint64_t value;
+    COPY(&value, from, 8);
+    return value;
+}
+
+/* Bytes of the LEB128 number that a word begins with; 0 for more than three. */
+static inline uint32_t delta_size(uint32_t word)
+{
+    if (!(word & 0x80)) return 1;
+    if (!(word & 0x8000)) return 2;
+    return word & 0x800000 ? 0 : 3;
+}
+
+static inline uint32_t delta_of(uint32_t word, uint32_t size)
+{
+    uint32_t groups = (word & 0x7f) | (word >> 1 & 0x3f80) | (word >> 2 & 0x1fc000);
+    return groups & ((1u << 7 * size) - 1);
+}
+
+static inline void clear_slot(const struct storage *s, uint32_t slot)
+{
+    uint64_t *cell = s->cells + (uint64_t)slot * s->fields;
+    for (uint32_t field = 0; field < s->fields; field++)
+        cell[field] = 0;
+    uint8_t *byte = s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
+    *s->occupied -= (*byte & bit) != 0;
+    *byte &= (uint8_t)~bit;
+}
+
+static inline void write_cell(const struct storage *s, struct op op)
+{
+    uint64_t *cell = s->cells + (uint64_t)op.slot * s->fields + op.field;
+    *cell = (op.action == ADD ? *cell + op.value : op.value) & s->value_mask[op.field];
+    uint8_t *byte = s->mask + (op.slot >> 3), bit = (uint8_t)(1 << (op.slot & 7));
+    *s->occupied += !(*byte & bit);
+    *byte |= bit;
+}
+
+/* False for an op that is not ordinary. */
+static inline bool apply(const struct replay *r, struct op op)
+{
+    if (op.storage >= r->num_storages) return false;
+    const struct storage *s = r->storages + op.storage;
+    if (op.action == SET || op.action == ADD) {
+        if (op.slot >= s->slots || op.field >= s->fields) return false;
+        write_cell(s, op);
+        return true;
+    }
+    if (op.action == CLEAR) {
+        if (op.slot >= s->slots) return false;
+        clear_slot(s, op.slot);
+        return true;
+    }
+    if (op.action != PROP_SET || op.field >= s->properties) return false;
+    s->property_cells[op.field] = op.value & s->value_mask[s->fields + op.field];
+    return true;
+}
+
+static inline struct op wide_op(uint64_t ids, uint64_t value)
+{
+    return (struct op){(uint32_t)ids >> 8 & 0xff, (uint32_t)ids >> 16, (uint32_t)(ids >> 32) & 0xffff,
+                       (uint32_t)(ids >> 48), value};
+}
+
+/* tag, action, storage u8, slot u16, field u16, value u16 */
+static inline struct op compact_op(uint64_t ids, uint64_t last)
+{
+    return (struct op){(uint32_t)ids >> 8 & 0xff, (uint32_t)ids >> 16 & 0xff, (uint32_t)(ids >> 24) & 0xffff,
+                       (uint32_t)(ids >> 40) & 0xffff, ids >> 56 | (last & 0xff) << 8};
+}
+
+void replay(struct replay *r)
+{
+    const uint8_t *bytes = r->bytes;
+    /* Two whole words can be read from here: no item but the last of a segment is too near its end for that.
+     */
+    uint32_t at = r->at, left = r->items_left, end = r->end;
+    while (end - at >= WIDE_BYTES) {
+        uint64_t first = load64(bytes + at);
+        uint32_t tag = first & 0xff;
+        if (left == 0) {
+            uint32_t size = delta_size((uint32_t)first);
+            uint64_t time = r->time + delta_of((uint32_t)first, size);
+            if (size == 0 || time < r->time || time > r->until) break;
+            r->time = time;
+            r->frames++;
+            left = (uint32_t)(first >> 8 * size) & 0xffff;
+            at += size + 2;
+        } else if (tag == TAG_WIDE) {
+            if (!apply(r, wide_op(first, load64(bytes + at + 8)))) break;
+            at += WIDE_BYTES;
+            left--;
+        } else if (tag == TAG_EVENT) {
+            uint32_t type = (uint32_t)first >> 16, size = (uint32_t)(first >> 32);
+            if (type >= r->num_events || size != r->event_sizes[type] || size > end - at - EVENT_BYTES) break;
+            at += EVENT_BYTES + size;
+            left--;
+        } else {
+            if (tag != TAG_COMPACT || !apply(r, compact_op(first, load64(bytes + at + 8)))) break;
+            at += COMPACT_BYTES;
+            left--;
+        }
+    }
+    r->at = at;
+    r->items_left = left;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Random bytes that look like frames, in memory of exactly their size, under the sanitizers: the loop stays
+ * within them and within the state, and stops in front of what it does not know. That it does the same to a
+ * state as the plain path is held against that path in sdk/src/reader/kernel/replay.test.ts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay.h"
+
+enum { RUNS = 20000, MAX_BYTES = 600, SLOTS = 5, FIELDS = 2, PROPERTIES = 1, EVENT_SIZE = 5 };
+
+static uint64_t seed = 88172645463325252ull;
+
+static uint32_t random_below(uint32_t limit)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)(seed >> 32) % limit;
+}
+
+/* Items of which most are valid. */
+static uint32_t fill(uint8_t *bytes, uint32_t size)
+{
+    uint32_t at = 0;
+    while (size - at > 40) {
+        uint8_t *item = bytes + at;
+        switch (random_below(4)) {
+        case 0:
+            item[0] = (uint8_t)random_below(0x80);
+            item[1] = (uint8_t)(1 + random_below(3));
+            item[2] = 0;
+            at += 3;
+            break;
+        case 1:
+            item[0] = 3;
+            item[4] = EVENT_SIZE;
+            at += 8 + EVENT_SIZE;
+            break;
+        case 2:
+            item[0] = 1;
+            item[1] = (uint8_t)(1 + random_below(4));
+            item[4] = (uint8_t)random_below(SLOTS);
+            item[6] = (uint8_t)random_below(FIELDS);
+            item[8] = (uint8_t)random_below(256);
+            at += 16;
+            break;
+        default:
+            item[0] = 2;
+            item[1] = (uint8_t)(1 + random_below(4));
+            item[3] = (uint8_t)random_below(SLOTS);
+            item[7] = (uint8_t)random_below(256);
+            at += 9;
+        }
+    }
+    for (uint32_t damage = random_below(3); damage; damage--)
+        bytes[random_below(size)] = (uint8_t)random_below(256);
+    return size;
+}
+
+int main(void)
+{
+    static const uint64_t widths[FIELDS + PROPERTIES] = {0xff, UINT64_MAX, 0xffff};
+    static const uint32_t event_sizes[] = {EVENT_SIZE};
+    uint64_t frames = 0;
+    for (int run = 0; run < RUNS; run++) {
+        uint32_t size = 1 + random_below(MAX_BYTES), occupied = 0, set = 0;
+        uint8_t *bytes = calloc(size, 1), *mask = calloc(1, 1);
+        uint64_t *cells = calloc(SLOTS * FIELDS + PROPERTIES, sizeof *cells);
+        struct storage storage = {SLOTS, FIELDS, PROPERTIES, &occupied, cells, cells + SLOTS * FIELDS,
+                                  mask,  widths};
+        fill(bytes, size);
+        struct replay r = {.bytes = bytes,
+                           .end = size,
+                           .storages = &storage,
+                           .num_storages = 1,
+                           .event_sizes = event_sizes,
+                           .num_events = 1,
+                           .until = random_below(4) ? UINT64_MAX : random_below(3000)};
+        replay(&r);
+        for (uint32_t slot = 0; slot < SLOTS; slot++)
+            set += *mask >> slot & 1;
+        frames += r.frames;
+        if (r.at > size || r.time > r.until || set != occupied || cells[0] > widths[0]) {
+            printf("run %d: at %u of %u, %u slots counted of %u\n", run, r.at, size, occupied, set);
+            return 1;
+        }
+        free(bytes);
+        free(mask);
+        free(cells);
+    }
+    printf("replay: %d blobs, %llu frames\n", RUNS, (unsigned long long)frames);
+    return frames < RUNS;
+}

@@ -1,0 +1,111 @@
+/**
+ * Compiled code (sdk/kernel/reader) with a memory of its own, in which one segment at a time is decompressed and replayed. Whoever takes
+ * a kernel has it alone until it is given back; kernels are kept for the next one, so that their memory is not fetched from the system and
+ * cleared for each segment anew.
+ */
+import { WASM_BASE64 } from './segment-wasm.js';
+
+const PAGE_BYTES = 64 * 1024;
+/** The code may read and write so far behind what it is given: LZ4_SLACK. */
+const SLACK_BYTES = 32;
+const ALIGNMENT = 64;
+/** Kernels kept for the next user, at most so many and none with a larger memory. */
+const MAX_FREE = 2;
+const MAX_FREE_BYTES = 16 * 1024 * 1024;
+/** Larger segments are for the plain paths: a memory never shrinks. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+interface KernelExports {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly __heap_base: { readonly value: number };
+  lz4_decompress(source: number, size: number, target: number, rawSize: number): number;
+  replay(run: number): void;
+}
+
+export class SegmentKernel {
+  private readonly exports: KernelExports;
+  /** Where the bytes begin that `takeKernel` was asked for. */
+  readonly spaceAt: number;
+  private deltasAt: number;
+
+  constructor(module: WebAssembly.Module) {
+    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
+    this.spaceAt = aligned(this.exports.__heap_base.value);
+    this.deltasAt = this.spaceAt;
+  }
+
+  /** Another one once the memory has grown. */
+  get buffer(): ArrayBuffer {
+    return this.exports.memory.buffer;
+  }
+
+  /** False: that is too much. Nothing is in the memory yet. */
+  provide(space: number): boolean {
+    this.deltasAt = aligned(this.spaceAt + space);
+    return this.reserve(this.deltasAt);
+  }
+
+  /** The bytes of an LZ4 block, valid until the kernel is used for another one; null when it does not yield exactly `rawSize` bytes. */
+  decompressLz4(block: Uint8Array, rawSize: number): Uint8Array | null {
+    const source = aligned(this.deltasAt + rawSize + SLACK_BYTES);
+    if (!this.reserve(source + block.length + SLACK_BYTES)) return null;
+    new Uint8Array(this.buffer, source).set(block);
+    const good = this.exports.lz4_decompress(source, block.length, this.deltasAt, rawSize);
+    return good === 1 ? new Uint8Array(this.buffer, this.deltasAt, rawSize) : null;
+  }
+
+  /** Where these bytes lie in the memory, to which they are copied unless they do already; 0: they are too many. */
+  place(bytes: Uint8Array): number {
+    if (bytes.buffer === this.buffer) return bytes.byteOffset;
+    if (!this.reserve(this.deltasAt + bytes.length + SLACK_BYTES)) return 0;
+    new Uint8Array(this.buffer, this.deltasAt).set(bytes);
+    return this.deltasAt;
+  }
+
+  replay(run: number): void {
+    this.exports.replay(run);
+  }
+
+  private reserve(bytes: number): boolean {
+    const missing = bytes - this.buffer.byteLength;
+    if (missing <= 0) return true;
+    if (bytes > MAX_BYTES) return false;
+    try {
+      this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+}
+
+const free: SegmentKernel[] = [];
+let compiled: WebAssembly.Module | null | undefined;
+
+/**
+ * @param space bytes needed besides the segment
+ * @returns null where there is no WebAssembly, or not so much memory
+ */
+export function takeKernel(space = 0): SegmentKernel | null {
+  compiled = compiled === undefined ? compile() : compiled;
+  if (compiled === null) return null;
+  const kernel = free.pop() ?? new SegmentKernel(compiled);
+  if (kernel.provide(space)) return kernel;
+  giveBack(kernel);
+  return null;
+}
+
+export function giveBack(kernel: SegmentKernel | null): void {
+  if (kernel && free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
+}
+
+/** Pages may be forbidden to compile. */
+function compile(): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(Uint8Array.from(atob(WASM_BASE64), (char) => char.charCodeAt(0)));
+  } catch {
+    return null;
+  }
+}
+
+const aligned = (address: number): number => Math.ceil(address / ALIGNMENT) * ALIGNMENT;

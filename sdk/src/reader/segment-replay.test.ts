@@ -1,0 +1,167 @@
+/** A segment replayed by compiled code and by the plain loop, against one that applies item by item; on sound and on damaged frames. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { CursorItem, encodeFrames, type Frame, FrameCursor, type Item } from '../format/index.js';
+import { parseSchema } from '../schema/index.js';
+import { stateLayout } from '../state/layout.js';
+import { StorageState } from '../state/storage-state.js';
+import { giveBack } from './kernel/segment-kernel.js';
+import { SchemaChecks } from './scan.js';
+import { type LoadedSegment, placeInSegment } from './segment-loader.js';
+import { SegmentReplay } from './segment-replay.js';
+import { Warnings } from './warnings.js';
+
+const { schema } = parseSchema(`
+uscope: 1
+dut: {dut_name: t}
+clocks: {clk: 1000}
+scopes:
+  top:
+    clock: clk
+    storages:
+      wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32, c: u8}}
+      buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}
+      dense: {kind: dense, slots: 1, fields: {n: u64}}
+    events:
+      one: {value: u32}
+      text: {id: u32, kind: u8}
+`);
+const layout = stateLayout(schema);
+const MAX_U64 = (1n << 64n) - 1n;
+
+const op = fc.record({
+  kind: fc.constant('op' as const),
+  action: fc.integer({ min: 1, max: 4 }),
+  storageId: fc.oneof({ weight: 30, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.constant(3) }),
+  slot: fc.oneof({ weight: 8, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(310) }),
+  field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(3) }),
+  value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: MAX_U64 })),
+});
+const event = fc.nat(1).chain((eventType) =>
+  fc.uint8Array({ minLength: 4 + eventType, maxLength: 4 + eventType }).map((payload) => ({
+    kind: 'event' as const,
+    eventTypeId: eventType,
+    payload,
+  })),
+);
+const frames = fc.array(
+  fc.record({
+    step: fc.oneof(fc.nat(2000), fc.nat(2 ** 22), fc.nat(2 ** 33)),
+    items: fc.array(fc.oneof(op, event), { maxLength: 10 }),
+  }),
+  { maxLength: 12 },
+);
+const start = fc.constantFrom(0n, 0xffff_f000n, (1n << 40n) - 5n, MAX_U64 - 3000n);
+
+/** Frames of small values have compact ops. */
+function encode(drawn: readonly { step: number; items: readonly unknown[] }[], from: bigint): Uint8Array {
+  let timePs = from;
+  const all: Frame[] = [];
+  for (const { step, items } of drawn) {
+    timePs += BigInt(step);
+    if (timePs > MAX_U64) break;
+    all.push({ timePs, items: items as Item[] });
+  }
+  return encodeFrames(all, from);
+}
+
+/** What the state is afterwards, or the error; and the warnings. */
+type Replayed = readonly [unknown, unknown[]];
+
+function outcome(state: StorageState, warnings: Warnings, replay: () => void): Replayed {
+  try {
+    replay();
+    const { cells, mask, occupied } = state;
+    return [{ cells: [...cells], mask: [...mask], occupied: [...occupied] }, [...warnings.list]];
+  } catch (error) {
+    return [String(error), [...warnings.list]];
+  }
+}
+
+function itemByItem(segment: LoadedSegment, until: bigint | null): Replayed {
+  const [state, warnings] = [new StorageState(layout), new Warnings()];
+  const checks = new SchemaChecks(schema, false, warnings);
+  return outcome(state, warnings, () => {
+    const cursor = segment.cursor();
+    try {
+      while (cursor.next()) {
+        if (cursor.kind === CursorItem.FRAME && until !== null && cursor.timePs > until) return;
+        if (cursor.kind !== CursorItem.OP || !checks.op(cursor)) continue;
+        const { action, storageId, slot, field, lo, hi } = cursor;
+        state.apply(action, storageId, slot, field, lo, hi);
+      }
+    } catch (error) {
+      throw placeInSegment(error, segment);
+    }
+  });
+}
+
+function replayed(segment: LoadedSegment, until: bigint | null, isCompiled: boolean): Replayed {
+  const [state, warnings] = [new StorageState(layout), new Warnings()];
+  const replay = new SegmentReplay(layout, schema, new SchemaChecks(schema, false, warnings));
+  const kernel = isCompiled ? replay.takeKernel() : null;
+  expect(kernel !== null).toBe(isCompiled);
+  const result = outcome(state, warnings, () => replay.run(state, segment, until, kernel));
+  expect(state.cells.buffer).not.toBe(kernel?.buffer);
+  giveBack(kernel);
+  return result;
+}
+
+const segmentOf = (deltas: Uint8Array, from: bigint): LoadedSegment =>
+  ({
+    deltas,
+    offset: 64,
+    deltasOffset: 100,
+    cursor: () => new FrameCursor(deltas, from, true),
+  }) as LoadedSegment;
+
+it('leaves the state that item after item leaves, until any time', () => {
+  const until = fc.option(
+    fc.oneof(fc.bigInt({ min: 0n, max: 12_000n }), fc.bigInt({ min: 0n, max: 1n << 35n })),
+  );
+  fc.assert(
+    fc.property(frames, start, until, (drawn, from, time) => {
+      const segment = segmentOf(encode(drawn, from), from);
+      const end = time === null ? null : from + time;
+      const expected = itemByItem(segment, end);
+      expect(replayed(segment, end, true)).toEqual(expected);
+      expect(replayed(segment, end, false)).toEqual(expected);
+    }),
+    { numRuns: 800 },
+  );
+});
+
+it('fails where and as item after item fails, wherever bytes are damaged or cut', () => {
+  const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
+  fc.assert(
+    fc.property(frames, start, damage, fc.nat(), (drawn, from, changes, cut) => {
+      const whole = encode(drawn, from);
+      const deltas = whole.slice(0, cut % 3 === 0 ? cut % (whole.length + 1) : whole.length);
+      if (deltas.length > 0) for (const [at, byte] of changes) deltas[at % deltas.length] = byte;
+      const segment = segmentOf(deltas, from);
+      const expected = itemByItem(segment, null);
+      expect(replayed(segment, null, true)).toEqual(expected);
+      expect(replayed(segment, null, false)).toEqual(expected);
+    }),
+    { numRuns: 800 },
+  );
+});
+
+it('a state too large for a kernel is replayed all the same', () => {
+  const { schema: large } = parseSchema(`
+uscope: 1
+dut: {dut_name: t}
+clocks: {clk: 1000}
+scopes:
+  top:
+    clock: clk
+    storages:
+      big: {kind: dense, slots: 60000, fields: {a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64, j: u64}}
+`);
+  const replay = new SegmentReplay(stateLayout(large), large, new SchemaChecks(large, true, new Warnings()));
+  expect(replay.takeKernel()).toBeNull();
+  const state = new StorageState(large);
+  const set = { kind: 'op', action: 1, storageId: 0, slot: 59_999, field: 9, value: 7n } as const;
+  replay.run(state, segmentOf(encodeFrames([{ timePs: 5n, items: [set] }], 0n), 0n), null, null);
+  expect(state.value(0, 59_999, 9)).toBe(7n);
+});
