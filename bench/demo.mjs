@@ -42,6 +42,10 @@ const NAMES = /** @type {VariantName[]} */ (Object.keys(VARIANTS));
 /** The short runs more often: their difference is small against what a shared machine adds to each. */
 const ROUND = /** @type {VariantName[]} */ ([...Array(3).fill(['untraced', 'traced']).flat(), ...NAMES]);
 
+export const TRACED_SCHEMA = join(DEMO, 'schema.yaml');
+/** @param {VariantName} name */
+export const simulatorOf = (name) => join(DEMO, objectFolder(name), 'Vtop');
+
 /** @param {VariantName} name */
 const objectFolder = (name) => `obj_dir_bench_${name}`;
 
@@ -71,11 +75,11 @@ export async function benchDemo({ compression, runs }, directory) {
   });
 }
 
-/** The four simulators; takes about a minute the first time. */
-export async function buildDemo() {
-  for (const name of NAMES) {
+/** The simulators; takes about a minute the first time. */
+export async function buildDemo(names = NAMES) {
+  for (const name of names) {
     const { trace, flags } = VARIANTS[name];
-    removeIfOlderThanProbe(join(DEMO, objectFolder(name), 'Vtop'));
+    removeIfOlderThanProbe(simulatorOf(name));
     const variables = {
       TRACE: trace,
       OBJ: objectFolder(name),
@@ -112,16 +116,12 @@ async function simulate(name, directory, daemon) {
   const report = join(directory, 'probe.json');
   const { wave } = VARIANTS[name];
   const started = process.hrtime.bigint();
-  await program(
-    join(DEMO, objectFolder(name), 'Vtop'),
-    ['+quiet', `+report=${join(directory, 'report.json')}`],
-    {
-      ...daemon,
-      USCOPE_SCHEMA: join(DEMO, 'schema.yaml'),
-      BENCH_REPORT: report,
-      ...(wave ? { BENCH_WAVE: join(directory, wave) } : {}),
-    },
-  );
+  await program(simulatorOf(name), ['+quiet', `+report=${join(directory, 'report.json')}`], {
+    ...daemon,
+    USCOPE_SCHEMA: TRACED_SCHEMA,
+    BENCH_REPORT: report,
+    ...(wave ? { BENCH_WAVE: join(directory, wave) } : {}),
+  });
   const wallNs = Number(process.hrtime.bigint() - started);
   const { cycles, elapsed_ns: elapsedNs, cpu_ns: cpuNs } = JSON.parse(readFileSync(report, 'utf8'));
   return { wallNs, cycles, elapsedNs, cpuNs };

@@ -1,11 +1,15 @@
 // @ts-check
-/** Where the time goes: instructions of the client's functions (callgrind), samples of the daemon and of a reader (Node's profiler). */
+/**
+ * Where the time goes: instructions of the client's functions and of the demo core (callgrind), samples of the daemon and of a
+ * reader (Node's profiler).
+ */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { withDaemon } from './daemon.mjs';
+import { profileDemo } from './demo-profile.mjs';
 import { native } from './native.mjs';
 
 /** @typedef {{title: string, total: string, lines: {name: string, share: number}[]}} Profile */
@@ -22,13 +26,14 @@ const LINES = 12;
 /** @param {string} directory @returns {Promise<Profile[]>} */
 export async function profileAll(directory) {
   const client = await profileClient(directory);
+  const demo = await profileDemo(directory);
   const daemon = await profileDaemon(directory);
   const folder = join(directory, 'reader');
   mkdirSync(folder);
   const args = ['--cpu-prof', '--cpu-prof-dir', folder, READER, join(directory, 'path.uscope')];
   const { stdout } = await execute(process.execPath, args);
   const title = `reader: one scan of ${Number(stdout).toLocaleString('en-US')} items`;
-  return [client, daemon, { title, ...readSamples(folder) }];
+  return [client, demo, daemon, { title, ...readSamples(folder) }];
 }
 
 /** @param {string} directory @returns {Promise<Profile>} */

@@ -67,4 +67,16 @@ package uscope_cpu_pkg;
   import "DPI-C" function int uscope_cpu_dependency_id(input chandle cpu, input string label);
   import "DPI-C" function int uscope_cpu_field(input chandle cpu, input string name);
   import "DPI-C" function int uscope_cpu_buffer_field(input chandle cpu, input int buffer_id, input string name);
+
+  // -- in-order pipelines: all instructions in one call for each cycle, without a helper. Bit i of the masks is stage i
+  // registers: a storage for the pipeline registers, "" for none; null when the scope has not what is needed.
+  import "DPI-C" function chandle uscope_pipeline_new(input chandle w, input string scope, input string registers,
+    input int unsigned num_stages);
+  import "DPI-C" function void uscope_pipeline_free(input chandle pipeline);
+  // What the cycle has been; pc, inst_bits and text (an index from uscope_string) are those in stage 0. The stages entered.
+  import "DPI-C" function int unsigned uscope_pipeline_step(input chandle pipeline, input int unsigned valid,
+    input int unsigned hold, input int unsigned kill, input int unsigned reason, input longint unsigned pc,
+    input int unsigned inst_bits, input int unsigned text);
+  // The entity that the last step had in this stage.
+  import "DPI-C" function int unsigned uscope_pipeline_entity(input chandle pipeline, input int unsigned stage);
 endpackage

@@ -102,6 +102,42 @@ USCOPE_API unsigned int uscope_cpu_buffer_count(uscope_cpu_t *cpu, int buffer);
 USCOPE_API int uscope_cpu_counter(uscope_cpu_t *cpu, const char *name);
 USCOPE_API void uscope_cpu_count(uscope_cpu_t *cpu, int counter, unsigned long long delta);
 
+/* ---- in-order pipelines: all instructions in one call for each cycle */
+
+/** Opaque; `void`, so that it is a DPI `chandle` as it stands. */
+typedef void uscope_pipeline_t;
+
+/**
+ * An in-order pipeline of 2 to 8 stages in the scope `scope`: the model says which stages are occupied and
+ * how their instructions leave, and who is where follows from that. It makes the items that single calls
+ * would make, at a fraction of their cost, and has nothing to do with a helper of the same scope: use one or
+ * the other. Free it with uscope_pipeline_free, before or after the trace is closed; there may be 256 at a
+ * time.
+ *
+ * The scope has a sparse storage `entities` that begins with entity_id, pc (64 bits) and inst_bits (32 bits),
+ * with four times as many slots as there are stages; and the events stage_transition {entity_id, stage},
+ * whose labels stand in the order of the stages, annotate {entity_id, text} and flush {entity_id, reason}.
+ * The sparse storage `registers`, "" for none, holds the pipeline registers: in the first field of slot i the
+ * entity in stage i + 1. NULL, reported, where anything of this is missing; NULL for a null trace.
+ */
+USCOPE_API uscope_pipeline_t *uscope_pipeline_new(uscope_writer_t *w, const char *scope,
+                                                  const char *registers, unsigned int num_stages);
+USCOPE_API void uscope_pipeline_free(uscope_pipeline_t *pipeline);
+/**
+ * What the cycle has been. Bit i of a mask is stage i, 0 being fetch: `valid`, who is there; `hold`, who
+ * stays for another cycle; `kill`, who is squashed at its end, for `reason`. Neither held nor killed, an
+ * instruction moves on, and out of the last stage it retires. Who comes into stage 0 is born there, with
+ * `pc`, `inst_bits` and `text`, an index from uscope_string (USCOPE_NO_STRING: no annotation). What the end
+ * of a cycle does (retired, squashed) is recorded by the next step, in the cycle in which it can be seen. The
+ * stages that were entered are returned.
+ */
+USCOPE_API unsigned int uscope_pipeline_step(uscope_pipeline_t *pipeline, unsigned int valid,
+                                             unsigned int hold, unsigned int kill, unsigned int reason,
+                                             unsigned long long pc, unsigned int inst_bits,
+                                             unsigned int text);
+/** The entity that the last step had in this stage; meaningless where nobody was. */
+USCOPE_API unsigned int uscope_pipeline_entity(uscope_pipeline_t *pipeline, unsigned int stage);
+
 /* ---- names: numbers of labels, by the enums of the schema; -1, reported, when there is none */
 
 USCOPE_API int uscope_cpu_stage_id(uscope_cpu_t *cpu, const char *label);

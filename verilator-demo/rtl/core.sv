@@ -71,7 +71,6 @@ module core
   logic wants_redirect, redirect, trap, stalled;
   stall_e memory_reason, stall_reason;
   fwd_e fwd_a, fwd_b;
-  logic bypass;
 
   // ---- fetch
   logic [31:0] redirect_target, trap_target;
@@ -239,7 +238,7 @@ module core
       .drop_i, .drop_addr_i, .dropped_o,
       .wait_o(memory_wait), .wait_reason_o(memory_reason),
       .load_data_o(load_data), .forwarded_o(load_forwarded), .exc_o(lsu_exc),
-      .store_probe_o(probe_o.stores), .pushed_o(probe_o.pushed), .cache_access_o(dcache_access)
+      .store_probe_o(probe_o.stores), .store_strobe_o(probe_o.pushed_strobe), .cache_access_o(dcache_access)
   );
 
   always_comb begin
@@ -290,7 +289,7 @@ module core
       .redirect_i(wants_redirect), .trap_i(trap),
       .decode_src_i(ctrl.src), .execute_src_i(id_ex.ctrl.src),
       .execute_dst_i(execute_dst), .memory_dst_i(memory_dst), .writeback_dst_i(writeback_dst),
-      .fwd_a_o(fwd_a), .fwd_b_o(fwd_b), .bypass_o(bypass), .redirect_o(redirect),
+      .fwd_a_o(fwd_a), .fwd_b_o(fwd_b), .redirect_o(redirect),
       .stalled_o(stalled), .stall_reason_o(stall_reason), .stage_o(stage)
   );
 
@@ -341,7 +340,8 @@ module core
       .stage_i(stage), .flush_i(flush), .flush_reason_i(flush_reason),
       .stalled_i(stalled), .stall_reason_i(stall_reason),
       .icache_miss_i(ifill_miss_o), .dcache_access_i(dcache_access), .dcache_miss_i(dfill_miss_o),
-      .kind_i(mem_wb.kind), .select_i(debug_counter_i), .value_o(debug_counter_data_o)
+      .kind_i(mem_wb.kind), .select_i(debug_counter_i), .value_o(debug_counter_data_o),
+      .step_o(probe_o.counts)
   );
 
   assign probe_o.running       = running;
@@ -357,12 +357,12 @@ module core
   assign probe_o.trap_target   = trap_target;
   assign probe_o.fwd_a         = fwd_a;
   assign probe_o.fwd_b         = fwd_b;
-  assign probe_o.bypass        = bypass;
+  assign probe_o.decode_src    = ctrl.src;
+  assign probe_o.execute_dst   = execute_dst;
+  assign probe_o.memory_dst    = memory_dst;
   assign probe_o.reg_write     = reg_write;
   assign probe_o.reg_index     = mem_wb.rd;
   assign probe_o.reg_value     = mem_wb.result;
-  assign probe_o.retired_kind  = mem_wb.kind;
-  assign probe_o.icache_miss   = ifill_miss_o;
-  assign probe_o.dcache_access = dcache_access;
-  assign probe_o.dcache_miss   = dfill_miss_o;
+  assign probe_o.pushed_addr   = dmem_addr_o;
+  assign probe_o.pushed_data   = dmem_wdata_o;
 endmodule

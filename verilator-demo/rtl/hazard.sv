@@ -19,7 +19,6 @@ module hazard
     input  destination_t writeback_dst_i,
     output fwd_e         fwd_a_o,
     output fwd_e         fwd_b_o,
-    output logic         bypass_o,
     output logic         redirect_o,        // now: the instruction in execute moves on
     output logic         stalled_o,
     output stall_e       stall_reason_o,
@@ -45,21 +44,6 @@ module hazard
   function automatic logic decode_reads(input logic [4:0] rd);
     return (decode_src_i.uses_rs1 && decode_src_i.rs1 == rd) || (decode_src_i.uses_rs2 && decode_src_i.rs2 == rd);
   endfunction
-
-  // Decode takes a value from writeback through the register file, unless a younger instruction, not done yet, is
-  // to provide it.
-  function automatic logic replaces_writeback(input logic writes, input logic [4:0] rd);
-    return writes && rd == writeback_dst_i.rd;
-  endfunction
-
-  // In steps, because most cycles end at the first: this is for the probe only.
-  always_comb begin
-    bypass_o = 1'b0;
-    if (writeback_dst_i.write && writeback_dst_i.ready && decode_reads(writeback_dst_i.rd)) begin
-      bypass_o = occupied_i[StageD] && !replaces_writeback(execute_dst_i.write, execute_dst_i.rd)
-                 && !replaces_writeback(memory_dst_i.write, memory_dst_i.rd);
-    end
-  end
 
   function automatic logic needs(input destination_t d);
     return d.write && !d.ready && decode_reads(d.rd);

@@ -54,7 +54,7 @@ module lsu
     output exc_t        exc_o,
     // for counters and observers
     output store_probe_t store_probe_o,
-    output store_t       pushed_o,
+    output logic [3:0]   store_strobe_o,
     output logic         cache_access_o
 );
   logic [1:0] lane;
@@ -108,10 +108,11 @@ module lsu
   logic [3:0]  buffered_strobe;
   logic [31:0] buffered_data;
   store_t      oldest;
-  assign pushed_o = '{addr: dmem_addr_o, strobe: strobe, data: dmem_wdata_o};
+  assign store_strobe_o = strobe;
   store_buffer #(.Depth(StoreDepth)) u_store_buffer (
       .clk_i, .rst_i,
-      .push_i(stores && !full), .store_i(pushed_o),
+      .push_i(stores && !full), 
+      .store_i('{addr: dmem_addr_o, strobe: strobe, data: dmem_wdata_o}),
       .full_o(full), .empty_o(empty),
       .load_addr_i(dmem_addr_o), .load_strobe_o(buffered_strobe), .load_data_o(buffered_data),
       .oldest_o(oldest), .pop_i(dmem_drain_done_i), .probe_o(store_probe_o)

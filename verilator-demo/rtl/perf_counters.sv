@@ -15,7 +15,8 @@ module perf_counters
     input  logic         dcache_miss_i,
     input  kind_t        kind_i,  // of the instruction in writeback
     input  counter_e     select_i,
-    output logic [63:0]  value_o
+    output logic [63:0]  value_o,
+    output counts_t      step_o  // which counters grow by one in this cycle, as long as the core runs
 );
   logic [63:0] counter [NumCounters];
 
@@ -24,7 +25,7 @@ module perf_counters
 
   // Which counters grow in this cycle. An instruction counts as fetched in the cycle in which it leaves fetch, moving on
   // or squashed.
-  logic [NumCounters-1:0] step;
+  counts_t                step;
   logic [2:0]             squashed;
   always_comb begin
     step = '0;
@@ -60,4 +61,5 @@ module perf_counters
   end
 
   assign value_o = counter[select_i];
+  assign step_o  = step;
 endmodule

@@ -18,26 +18,27 @@ interface probe_if
   logic [31:0]   trap_target;   // 0: no handler, the core stops
   fwd_e          fwd_a;         // forwarding into the instruction in execute
   fwd_e          fwd_b;
-  logic          bypass;        // decode takes the value that writeback writes in this cycle
+  sources_t      decode_src;    // what the instruction in decode reads
+  destination_t  execute_dst;   // what those in execute and memory are to write
+  destination_t  memory_dst;
   logic          reg_write;
   logic [4:0]    reg_index;
   logic [31:0]   reg_value;
-  kind_t         retired_kind;  // of the instruction in writeback
   store_probe_t  stores;
-  store_t        pushed;        // what enters the store buffer
-  logic          icache_miss;   // a fill begins
-  logic          dcache_access;
-  logic          dcache_miss;
+  logic [31:0]   pushed_addr;   // what enters the store buffer
+  logic [31:0]   pushed_data;
+  logic [3:0]    pushed_strobe;
+  counts_t       counts;        // performance counters that grow by one
 
   modport core(
       output running, stage, fetch_pc, fetch_inst, stalled, stall_reason, flush, flush_reason, trap, trap_exc,
-      output trap_target, fwd_a, fwd_b, bypass, reg_write, reg_index, reg_value, retired_kind, stores, pushed,
-      output icache_miss, dcache_access, dcache_miss
+      output trap_target, fwd_a, fwd_b, decode_src, execute_dst, memory_dst, reg_write, reg_index, reg_value, stores,
+      output pushed_addr, pushed_data, pushed_strobe, counts
   );
   modport observer(
       input running, stage, fetch_pc, fetch_inst, stalled, stall_reason, flush, flush_reason, trap, trap_exc,
-      input trap_target, fwd_a, fwd_b, bypass, reg_write, reg_index, reg_value, retired_kind, stores, pushed,
-      input icache_miss, dcache_access, dcache_miss
+      input trap_target, fwd_a, fwd_b, decode_src, execute_dst, memory_dst, reg_write, reg_index, reg_value, stores,
+      input pushed_addr, pushed_data, pushed_strobe, counts
   );
 endinterface
 /* verilator lint_on UNUSEDSIGNAL */

@@ -2,22 +2,12 @@
 // targets as absolute addresses.
 package rv_disasm_pkg;
 
-  function automatic string reg_name(input logic [4:0] index);
-    case (index)
-      5'd0: return "zero";
-      5'd1: return "ra";
-      5'd2: return "sp";
-      5'd3: return "gp";
-      5'd4: return "tp";
-      default: begin
-        if (index <= 5'd7) return $sformatf("t%0d", index - 5'd5);
-        if (index <= 5'd9) return $sformatf("s%0d", index - 5'd8);
-        if (index <= 5'd17) return $sformatf("a%0d", index - 5'd10);
-        if (index <= 5'd27) return $sformatf("s%0d", index - 5'd16);
-        return $sformatf("t%0d", index - 5'd25);
-      end
-    endcase
-  endfunction
+  localparam string RegNames [32] = '{
+    "zero", "ra", "sp", "gp", "tp", "t0", "t1", "t2",
+    "s0", "s1", "a0", "a1", "a2", "a3", "a4", "a5",
+    "a6", "a7", "s2", "s3", "s4", "s5", "s6", "s7",
+    "s8", "s9", "s10", "s11", "t3", "t4", "t5", "t6"
+  };
 
   function automatic string branch_name(input logic [2:0] funct3);
     case (funct3)
@@ -173,9 +163,9 @@ package rv_disasm_pkg;
     imm_s = {{20{inst[31]}}, inst[31:25], inst[11:7]};
     imm_b = {{19{inst[31]}}, inst[31], inst[7], inst[30:25], inst[11:8], 1'b0};
     imm_j = {{11{inst[31]}}, inst[31], inst[19:12], inst[20], inst[30:21], 1'b0};
-    rd  = reg_name(inst[11:7]);
-    rs1 = reg_name(inst[19:15]);
-    rs2 = reg_name(inst[24:20]);
+    rd  = RegNames[inst[11:7]];
+    rs1 = RegNames[inst[19:15]];
+    rs2 = RegNames[inst[24:20]];
 
     case (inst[6:0])
       7'b0110111: return $sformatf("lui %s,0x%0x", rd, inst[31:12]);

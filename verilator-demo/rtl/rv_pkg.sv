@@ -241,5 +241,6 @@ package rv_pkg;
     CNT_ATOMICS         = 5'd18,
     CNT_STALLS          = 5'd19
   } counter_e;
+  typedef logic [NumCounters-1:0] counts_t;  // a bit each
 
 endpackage

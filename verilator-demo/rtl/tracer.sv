@@ -1,5 +1,5 @@
-// Records what the core does. It sees the core through its probe only and keeps its own account of which entity is
-// in which stage, so that the core knows nothing of tracing.
+// Records what the core does. It sees the core through its probe only, and which entity is in which stage the client
+// works out, so that the core knows nothing of tracing.
 //
 // A frame describes one clock cycle. The edge that begins the cycle opens it, with what this edge does (retire, squash,
 // write a register): that is visible in the cycle that follows. The edge that ends the cycle adds what the cycle has
@@ -13,6 +13,7 @@ module tracer
   import rv_pkg::*;
   import rv_disasm_pkg::*;
   import uscope_pkg::*;
+  import uscope_cpu_pkg::*;
   import core_trace_pkg::*;
 #(
     parameter logic [31:0] CodeBase   = 32'h8000_0000,
@@ -25,9 +26,8 @@ module tracer
     input logic [31:0] hart_id_i,
     probe_if.observer probe_i
 );
-  typedef logic [7:0] entity_t;  // slot of `entities`, equal to entity_id; given out in turn
+  typedef logic [NumStages-1:0] stages_t;
   initial begin
-    if (SLOTS_ENTITIES != 2 ** $bits(entity_t)) $fatal(1, "entity_t does not fit the storage entities");
     if (SLOTS_STORE_BUFFER != StoreDepth) begin
       $fatal(1, "schema.yaml gives the store buffer %0d slots, the core has %0d", SLOTS_STORE_BUFFER, StoreDepth);
     end
@@ -50,77 +50,51 @@ module tracer
     return core_open(trace_name, hart_id, schema_path);
   endfunction
 
-  final if (tracing) uscope_close(trace);
-
-  // ---- who is where
-
-  typedef logic [NumStages-1:0] stages_t;
-  entity_t [NumStages-1:0] last_id;  // the cycle before
-  stages_t                 stayed;   // whoever was there has not moved
-  logic [NumStages-1:StageD] was_valid;  // the cycle before, of the stages behind a pipeline register
-  entity_t                 next_id;  // for the next instruction fetched
-  longint unsigned         now;      // ps, when the cycle began
-  bit                      framed;   // the frame of the cycle is open
-
-  stages_t                 arrives;  // it came with the last edge
-  entity_t [NumStages-1:0] id;       // of the instruction in each stage
-
-  // All stages at once: those that stayed keep theirs, the others take their neighbour's.
-  typedef entity_t [NumStages-1:0] entities_t;
-  entities_t keep [2 ** NumStages];  // bits of a stages_t, each widened to an entity_t
-  initial begin
-    for (int i = 0; i < 2 ** NumStages; i++) begin
-      for (int s = 0; s < NumStages; s++) keep[i][s] = {$bits(entity_t){i[s]}};
+  final begin
+    if (tracing) begin
+      uscope_pipeline_free(pipeline);
+      uscope_close(trace);
     end
   end
-  always_comb begin
-    id = (last_id & keep[stayed]) | ({last_id[NumStages-2:0], next_id} & ~keep[stayed]);
-    arrives = probe_i.stage.valid & ~stayed;
-  end
+
+  // ---- one process, whose blocking assignments nobody races with
+  /* verilator lint_off BLKSEQ */
+
+  longint unsigned now;     // ps, when the cycle began
+  bit              framed;  // the frame of the cycle is open
+  chandle          pipeline;
+  function automatic chandle open_pipeline();
+    /* verilator no_inline_task */
+    return uscope_pipeline_new(trace, $sformatf("core%0d", hart_id_i), "pipeline_regs", NumStages);
+  endfunction
 
   always_ff @(posedge clk_i) begin
     if (rst_i) begin
-      /* verilator lint_off BLKSEQ */
       if (enable_i && !opened) begin
         trace   = open_trace(hart_id_i);
         tracing = trace != null;
       end
       opened = enable_i;
-      /* verilator lint_on BLKSEQ */
       if (framed) uscope_end_cycle(trace);
-      stayed    <= '0;
-      was_valid <= '0;
-      retired   <= '0;
-      next_id   <= '0;
-      last_id   <= '0;
-      now       <= 64'd0;
-      framed    <= 1'b0;
-    end else begin
-      stayed    <= probe_i.stage.valid & probe_i.stage.hold & ~probe_i.stage.kill;
-      was_valid <= probe_i.stage.valid[NumStages-1:StageD];
-      last_id   <= id;
-      retired   <= only_if(probe_i.running & probe_i.stage.valid[StageW] & ~probe_i.stage.kill[StageW],
-                           retirements[probe_i.retired_kind]);
-      now       <= now + 64'(PERIOD_PS_CORE_CLK);
-      if (arrives[StageF]) next_id <= next_id + 8'd1;
-      if (tracing) begin
-        if (probe_i.running && !framed) begin_cycle(now);
-        if (probe_i.running || framed) record_cycle();
-        // The cycle after the core has stopped still shows what its last edge did.
-        if (probe_i.running) begin
-          next_cycle(now + 64'(PERIOD_PS_CORE_CLK));
-          record_edge();
-        end else if (framed) uscope_end_cycle(trace);
-        framed <= probe_i.running;
+      if (tracing && (framed || pipeline == null)) begin
+        uscope_pipeline_free(pipeline);
+        pipeline = open_pipeline();
       end
+      framed      = 1'b0;
+      edge_counts = '0;
+      now         = 64'd0;
+    end else if (tracing) begin
+      if (!framed && probe_i.running) begin_cycle();
+      if (framed) record(trace);
     end
   end
 
   // ---- what is recorded
 
-  function automatic void begin_cycle(input longint unsigned time_ps);
-    if (uscope_checkpoint_due(trace, time_ps) != 0) record_registers();
-    uscope_begin_cycle(trace, time_ps);
+  function automatic void begin_cycle();
+    if (uscope_checkpoint_due(trace, now) != 0) record_registers();
+    uscope_begin_cycle(trace, now);
+    framed = 1'b1;
   endfunction
 
   // At checkpoints the register file is taken from the core as it stands, not put together from what was recorded: a
@@ -133,159 +107,139 @@ module tracer
     regs_snapshot_end(trace);
   endfunction
 
-  function automatic void next_cycle(input longint unsigned time_ps);
-    if (uscope_next_cycle(trace, time_ps) != 0) begin
+  function automatic void next_cycle(input chandle w);
+    if (uscope_next_cycle(w, now) != 0) begin
       record_registers();
-      uscope_begin_cycle(trace, time_ps);
+      uscope_begin_cycle(w, now);
+    end
+  endfunction
+
+  function automatic void record(input chandle w);
+    record_cycle(w);
+    now = now + 64'(PERIOD_PS_CORE_CLK);
+    // The cycle after the core has stopped still shows what its last edge did.
+    if (probe_i.running) begin
+      next_cycle(w);
+      record_edge(w);
+    end else begin
+      uscope_end_cycle(w);
+      framed = 1'b0;
     end
   endfunction
 
   // What the cycle was.
-  function automatic void record_cycle();
-    if (arrives[StageF]) record_birth();
-    record_stages();
-    if (probe_i.stalled) ev_stall(trace, stall_reason_e'(8'(probe_i.stall_reason)));
-    record_dependencies();
-    record_counters();
+  function automatic void record_cycle(input chandle w);
+    int unsigned text;
+    stages_t arrived;
+    text = USCOPE_NO_STRING;
+    if (probe_i.stage.valid[StageF]) text = text_of(probe_i.fetch_pc, probe_i.fetch_inst);
+    arrived = stages_t'(uscope_pipeline_step(pipeline, 32'(probe_i.stage.valid), 32'(probe_i.stage.hold),
+                                             32'(probe_i.stage.kill), 32'(probe_i.flush_reason),
+                                             64'(probe_i.fetch_pc), probe_i.fetch_inst, text));
+    if (probe_i.stalled) ev_stall(w, stall_reason_e'(8'(probe_i.stall_reason)));
+    if (arrived[StageE]) record_forwarding(w);
+    if (probe_i.reg_write) record_read_through(w);
+    record_counters(w, arrived[StageF]);
   endfunction
 
-  // What the edge does at its end, oldest instruction first.
-  function automatic void record_edge();
-    if (probe_i.reg_write) regs_set_value(trace, 16'(probe_i.reg_index), probe_i.reg_value);
+  // What the edge does at its end. What becomes of the instructions, the pipeline says with the next cycle.
+  function automatic void record_edge(input chandle w);
+    if (probe_i.reg_write) regs_set_value(w, 16'(probe_i.reg_index), probe_i.reg_value);
     if (probe_i.trap) begin
-      record_trap(id[StageW], probe_i.trap_exc.irq, 64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}),
-                  64'(probe_i.trap_exc.tval), 64'(probe_i.trap_target));
+      record_trap(64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}), 64'(probe_i.trap_exc.tval),
+                  64'(probe_i.trap_target));
     end
-    if (probe_i.stage.valid[StageW] && !probe_i.stage.kill[StageW]) entities_clear(trace, 16'(id[StageW]));
-    if (probe_i.flush) record_flush(probe_i.flush_reason, probe_i.stage.kill, id);
-    if (probe_i.stores.pop) record_drain();
-    if (probe_i.stores.push) record_store();
+    if (probe_i.flush) squashed_insns_add(w, 64'($countones(probe_i.stage.kill)));
+    if (probe_i.stores.pop) record_drain(w);
+    if (probe_i.stores.push) record_store(w);
   endfunction
 
-  function automatic void record_trap(input entity_t entity, input logic irq, input longint unsigned cause,
-                                        input longint unsigned tval, input longint unsigned target);
+  function automatic void record_trap(input longint unsigned cause, input longint unsigned tval,
+                                      input longint unsigned target);
     /* verilator no_inline_task */
-    ev_trap(trace, 32'(entity), cause, tval, target);
-    if (irq) interrupts_add(trace, 64'd1);
-    else exceptions_add(trace, 64'd1);
-  endfunction
-
-  function automatic void record_flush(input flush_e why, input stages_t killed, input entities_t entities);
-    /* verilator no_inline_task */
-    flush_reason_e reason;
-    unique case (why)
-      FLUSH_MISPREDICT: reason = FLUSH_REASON_MISPREDICT;
-      FLUSH_EXCEPTION:  reason = FLUSH_REASON_EXCEPTION;
-      FLUSH_INTERRUPT:  reason = FLUSH_REASON_INTERRUPT;
-      default:          reason = FLUSH_REASON_PIPELINE_CLEAR;
-    endcase
-    for (int s = NumStages - 1; s >= 0; s--) begin
-      if (killed[s]) record_squash(entities[s], reason);
-    end
-    flushes_add(trace, 64'd1);
-    if (reason == FLUSH_REASON_MISPREDICT) mispredicts_add(trace, 64'd1);
-  endfunction
-
-  function automatic void record_squash(input entity_t entity, input flush_reason_e reason);
-    ev_flush(trace, 32'(entity), reason);
-    entities_clear(trace, 16'(entity));
-    squashed_insns_add(trace, 64'd1);
+    ev_trap(trace, uscope_pipeline_entity(pipeline, StageW), cause, tval, target);
   endfunction
 
   // A store enters the buffer as it leaves the memory stage, and stays there after its instruction has retired.
-  function automatic void record_store();
-    store_buffer_put(trace, 16'(probe_i.stores.tail), 32'(id[StageM]), 64'(probe_i.pushed.addr),
-                     probe_i.pushed.data, 8'(probe_i.pushed.strobe));
-    store_buffer_prop_tail(trace, next_store(probe_i.stores.tail));
+  function automatic void record_store(input chandle w);
+    store_buffer_put(w, 16'(probe_i.stores.tail), uscope_pipeline_entity(pipeline, StageM), 64'(probe_i.pushed_addr),
+                     probe_i.pushed_data, 8'(probe_i.pushed_strobe));
+    store_buffer_prop_tail(w, next_store(probe_i.stores.tail));
   endfunction
 
-  function automatic void record_drain();
-    store_buffer_clear(trace, 16'(probe_i.stores.head));
-    store_buffer_prop_head(trace, next_store(probe_i.stores.head));
+  function automatic void record_drain(input chandle w);
+    store_buffer_clear(w, 16'(probe_i.stores.head));
+    store_buffer_prop_head(w, next_store(probe_i.stores.head));
   endfunction
 
   function automatic logic [7:0] next_store(input logic [7:0] slot);
     return slot == 8'(StoreDepth - 1) ? 8'd0 : slot + 8'd1;
   endfunction
 
-  function automatic void record_birth();
-    entities_put(trace, 16'(id[StageF]), 32'(id[StageF]), 64'(probe_i.fetch_pc), probe_i.fetch_inst);
-    ev_annotate(trace, 32'(id[StageF]), text_of(probe_i.fetch_pc, probe_i.fetch_inst));
-  endfunction
-
-  // Stages entered, and with them the pipeline registers in front of decode to writeback: all stages in one call each,
-  // stage i being lane i and, in the schema, label i.
-  function automatic void record_stages();
-    logic [NumStages-1:StageD] emptied;
-    emptied = was_valid & ~probe_i.stage.valid[NumStages-1:StageD];
-    ev_stage_transition_lanes(trace, 64'(arrives), 64'(id), $bits(entity_t), PIPELINE_STAGE_FETCH, 32'd1);
-    pipeline_regs_set_entity_id_lanes(trace, 64'(arrives[NumStages-1:StageD]), 64'(id[NumStages-1:StageD]),
-                                      $bits(entity_t));
-    if (emptied != '0) pipeline_regs_clear_lanes(trace, 64'(emptied));
-  endfunction
-
   // ---- counters, all of a cycle in one call
 
-  typedef longint unsigned counters_t;
-  counters_t retired;  // of the edge that began the cycle
+  // The core says which of its counters grow, and they stand in the same order. Those that grow by what the edge does
+  // (EdgeCounts) are seen in the cycle that follows.
+  counts_t edge_counts;  // of the edge that began the cycle
+  localparam counts_t CycleCounts = counts_t'(
+      COUNT_CYCLES | COUNT_ICACHE_MISSES | COUNT_DCACHE_ACCESSES | COUNT_DCACHE_MISSES | COUNT_STALLS_LOAD_USE
+      | COUNT_STALLS_MUL_DIV | COUNT_STALLS_ICACHE_MISS | COUNT_STALLS_DCACHE_MISS | COUNT_STALLS_STORE_BUFFER_FULL
+      | COUNT_STALLS_STORE_DRAIN | COUNT_STALLS_SERIALIZE | COUNT_STALLS_WAIT_FOR_INTERRUPT | COUNT_STALLS_ATOMIC);
+  localparam counts_t EdgeCounts = ~(CycleCounts | counts_t'(COUNT_FETCHED_INSNS));
+  initial if (COUNT_STALLS_ATOMIC != 64'd1 << (CNT_STALLS + 5'(STALL_ATOMIC))) $fatal(1, "counters are out of order");
 
-  // Without a branch, which the processor would guess wrong every few cycles.
-  function automatic counters_t only_if(input logic condition, input counters_t counters);
-    return counters & {64{condition}};
+  // An instruction is counted as fetched where it is born.
+  function automatic void record_counters(input chandle w, input logic fetched);
+    counts_t counts, seen;
+    counts = probe_i.running ? probe_i.counts : '0;
+    seen   = edge_counts | (counts & CycleCounts);
+    seen[CNT_FETCHED] = fetched;
+    count(w, 64'(seen));
+    edge_counts = counts & EdgeCounts;
   endfunction
 
-  function automatic counters_t counters_of(input kind_t kind);
-    return COUNT_COMMITTED_INSNS
-           | only_if(kind.branch, COUNT_BRANCHES)
-           | only_if(kind.branch & kind.taken, COUNT_BRANCHES_TAKEN)
-           | only_if(kind.jump, COUNT_JUMPS)
-           | only_if(kind.load, COUNT_LOADS)
-           | only_if(kind.forwarded, COUNT_LOADS_FORWARDED)
-           | only_if(kind.store, COUNT_STORES)
-           | only_if(kind.muldiv, COUNT_MULDIVS)
-           | only_if(kind.atomic, COUNT_ATOMICS);
-  endfunction
-
-  counters_t retirements [2 ** $bits(kind_t)];  // counters_of all kinds
-  initial for (int i = 0; i < 2 ** $bits(kind_t); i++) retirements[i] = counters_of(kind_t'(i[$bits(kind_t)-1:0]));
-
-  // Counters and labels of stalls stand in the order of stall_e, labels of stages in that of the stages.
+  // Labels stand in the order of the core's enumerations.
   initial begin
     if (PIPELINE_STAGE_FETCH != 0 || PIPELINE_STAGE_WRITEBACK != pipeline_stage_e'(8'(StageW))) begin
       $fatal(1, "stages are out of order");
     end
-    if (COUNT_STALLS_ATOMIC != COUNT_STALLS_LOAD_USE << STALL_ATOMIC) $fatal(1, "stall counters are out of order");
+    if (FLUSH_REASON_MISPREDICT != flush_reason_e'(8'(FLUSH_MISPREDICT))
+        || FLUSH_REASON_EXCEPTION != flush_reason_e'(8'(FLUSH_EXCEPTION))
+        || FLUSH_REASON_INTERRUPT != flush_reason_e'(8'(FLUSH_INTERRUPT))
+        || FLUSH_REASON_PIPELINE_CLEAR != flush_reason_e'(8'(FLUSH_CLEAR))) begin
+      $fatal(1, "flush reasons are out of order");
+    end
     if (STALL_REASON_ATOMIC != stall_reason_e'(8'(STALL_ATOMIC))) $fatal(1, "stall reasons are out of order");
   end
 
-  function automatic void record_counters();
-    count(trace, retired
-                 | only_if(probe_i.running, COUNT_CYCLES)
-                 | only_if(arrives[StageF], COUNT_FETCHED_INSNS)
-                 | only_if(probe_i.icache_miss, COUNT_ICACHE_MISSES)
-                 | only_if(probe_i.dcache_access, COUNT_DCACHE_ACCESSES)
-                 | only_if(probe_i.dcache_miss, COUNT_DCACHE_MISSES)
-                 | (only_if(probe_i.stalled, COUNT_STALLS_LOAD_USE) << probe_i.stall_reason));
-  endfunction
-
-  function automatic entity_t producer(input fwd_e from);
-    return from == FWD_MEMORY ? id[StageM] : id[StageW];
-  endfunction
-
-  function automatic void record_dependency(input entity_t src, input entity_t dst);
-    ev_dependency(trace, 32'(src), 32'(dst), DEP_TYPE_RAW);
-  endfunction
-
   // A value handed on while its producer is in flight: forwarded into execute, or read in decode while it is written.
-  function automatic void record_dependencies();
-    if (arrives[StageE]) begin
-      if (probe_i.fwd_a != FWD_REGFILE) record_dependency(producer(probe_i.fwd_a), id[StageE]);
-      if (probe_i.fwd_b != FWD_REGFILE && probe_i.fwd_b != probe_i.fwd_a) begin
-        record_dependency(producer(probe_i.fwd_b), id[StageE]);
+  function automatic void record_dependency(input chandle w, input int unsigned src, input int unsigned dst);
+    ev_dependency(w, uscope_pipeline_entity(pipeline, src), uscope_pipeline_entity(pipeline, dst), DEP_TYPE_RAW);
+  endfunction
+
+  // Decode reads what writeback writes, unless a younger instruction, not done yet, is to provide the value. In steps,
+  // because most cycles end at the first.
+  function automatic void record_read_through(input chandle w);
+    logic [4:0] rd;
+    rd = probe_i.reg_index;
+    if ((probe_i.decode_src.uses_rs1 && probe_i.decode_src.rs1 == rd)
+        || (probe_i.decode_src.uses_rs2 && probe_i.decode_src.rs2 == rd)) begin
+      if (probe_i.stage.valid[StageD] && !probe_i.stage.hold[StageD] && !probe_i.stage.kill[StageD]
+          && !(probe_i.execute_dst.write && probe_i.execute_dst.rd == rd)
+          && !(probe_i.memory_dst.write && probe_i.memory_dst.rd == rd)) begin
+        record_dependency(w, StageW, StageD);
       end
     end
-    if (probe_i.bypass && !probe_i.stage.hold[StageD] && !probe_i.stage.kill[StageD]) begin
-      record_dependency(id[StageW], id[StageD]);
+  endfunction
+
+  function automatic int unsigned producer(input fwd_e from);
+    return from == FWD_MEMORY ? StageM : StageW;
+  endfunction
+
+  function automatic void record_forwarding(input chandle w);
+    if (probe_i.fwd_a != FWD_REGFILE) record_dependency(w, producer(probe_i.fwd_a), StageE);
+    if (probe_i.fwd_b != FWD_REGFILE && probe_i.fwd_b != probe_i.fwd_a) begin
+      record_dependency(w, producer(probe_i.fwd_b), StageE);
     end
   endfunction
 

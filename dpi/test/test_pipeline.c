@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A pipeline's step makes, record for record, what single calls make of the same masks. */
+#include <string.h>
+
+#include "client.h"
+#include "uscope_cpu.h"
+
+enum { STAGES = 5, LAST = STAGES - 1, IDS = 256 };
+
+static uint64_t state;
+
+static uint64_t draw(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state;
+}
+
+static uint64_t below(uint64_t n)
+{
+    return draw() % n;
+}
+
+/* What a core shows in a cycle. Anything goes: the rules of a real pipeline are not the client's business. */
+struct cycle {
+    unsigned valid, hold, kill, reason;
+    uint64_t pc;
+    unsigned inst, text;
+};
+
+static struct cycle draw_cycle(unsigned num_texts)
+{
+    struct cycle c = {.valid = (unsigned)(draw() | draw() | draw()) & 0x1f,
+                      .hold = (unsigned)(draw() & draw()) & 0xff,
+                      .reason = (unsigned)below(2),
+                      .pc = draw(),
+                      .inst = (unsigned)draw(),
+                      .text = (unsigned)below(num_texts)};
+    if (below(10) == 0) c.kill = (unsigned)draw() & c.valid;
+    if (below(10) == 0) c.text = USCOPE_NO_STRING;
+    return c;
+}
+
+/* -- the same, instruction by instruction */
+
+struct instruction {
+    bool here;
+    unsigned id;
+};
+
+struct plain {
+    uscope_writer_t *w;
+    bool registers;
+    struct instruction in[STAGES];
+    struct cycle last;
+    unsigned next_id;
+};
+
+static void leave(struct plain *p, unsigned stage)
+{
+    struct instruction *in = &p->in[stage];
+    if (p->last.kill >> stage & 1) {
+        uscope_event2(p->w, FLUSH, in->id, p->last.reason);
+        uscope_slot_clear(p->w, ENTITIES, (uint16_t)in->id);
+    } else if (stage == LAST && !(p->last.hold >> stage & 1)) {
+        uscope_slot_clear(p->w, ENTITIES, (uint16_t)in->id);
+    }
+}
+
+static bool stays(const struct plain *p, unsigned stage)
+{
+    return p->in[stage].here && (p->last.hold >> stage & 1) && !(p->last.kill >> stage & 1);
+}
+
+static void enter(struct plain *p, unsigned stage, const struct cycle *c)
+{
+    unsigned id = p->in[stage].id;
+    if (stage == 0) {
+        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 0, id);
+        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 1, c->pc);
+        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 2, c->inst);
+        if (c->text != USCOPE_NO_STRING) uscope_event2(p->w, ANNOTATE, id, c->text);
+    }
+    uscope_event2(p->w, STAGE, id, stage);
+    if (stage > 0 && p->registers) uscope_slot_set(p->w, ROB, (uint16_t)(stage - 1), 0, id);
+}
+
+static unsigned step(struct plain *p, const struct cycle *c)
+{
+    bool was[STAGES];
+    unsigned entered = 0;
+    for (unsigned s = STAGES; s-- > 0;) {
+        was[s] = p->in[s].here;
+        if (was[s]) leave(p, s);
+    }
+    for (unsigned s = STAGES; s-- > 0;) {
+        bool here = c->valid >> s & 1;
+        bool stayed = stays(p, s);
+        if (!stayed) p->in[s].id = s > 0 ? p->in[s - 1].id : p->next_id;
+        if (here && !stayed) entered |= 1u << s;
+        p->in[s].here = here;
+    }
+    for (unsigned s = 0; s < STAGES; s++)
+        if (entered >> s & 1) enter(p, s, c);
+    if (entered & 1) p->next_id = (p->next_id + 1) % IDS;
+    for (unsigned s = 1; s < STAGES; s++)
+        if (was[s] && !p->in[s].here && p->registers) uscope_slot_clear(p->w, ROB, (uint16_t)(s - 1));
+    p->last = *c;
+    return entered;
+}
+
+/* -- both, from the same random cycles */
+
+static const char *const texts[] = {"80000000: addi", "80000004: lw", "80000008: beq"};
+
+static void model(uscope_writer_t *w, bool one_by_one, const char *registers, unsigned cycles)
+{
+    struct plain plain = {.w = w, .registers = *registers != 0};
+    uscope_pipeline_t *pipeline = one_by_one ? NULL : uscope_pipeline_new(w, "core0", registers, STAGES);
+    CHECK(one_by_one || pipeline != NULL);
+    for (unsigned i = 0; i < 3; i++)
+        uscope_string(w, texts[i]);
+    state = 88172645463325252u;
+    for (unsigned i = 0; i < cycles; i++) {
+        struct cycle c = draw_cycle(below(500) == 0 ? 100 : 3);
+        unsigned entered;
+        /* now and then, nothing of the instructions is recorded for a while */
+        if (i % 1000 == 700) uscope_disable(w, "core0");
+        if (i % 1000 == 750) uscope_enable(w, "core0");
+        uscope_begin_cycle(w, i * 1000ull);
+        if (one_by_one)
+            entered = step(&plain, &c);
+        else
+            entered = uscope_pipeline_step(pipeline, c.valid, c.hold, c.kill, c.reason, c.pc, c.inst, c.text);
+        uscope_slot_add(w, COMMITTED, 0, 0, entered);
+        for (unsigned s = 0; s < STAGES; s++) {
+            if (!(c.valid >> s & 1)) continue;
+            unsigned id = one_by_one ? plain.in[s].id : uscope_pipeline_entity(pipeline, s);
+            uscope_slot_set(w, WIDE_DENSE, (uint16_t)s, 0, id);
+        }
+        uscope_end_cycle(w);
+    }
+    uscope_pipeline_free(pipeline);
+}
+
+static void check_both(const char *registers, unsigned cycles)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *steps = open_trace("steps"), *single = open_trace("single");
+    model(steps, false, registers, cycles);
+    model(single, true, registers, cycles);
+    CHECK(uscope_rejected(steps) > 0);
+    CHECK_NUMBER(uscope_rejected(steps), uscope_rejected(single));
+    CHECK_NUMBER(uscope_skipped(steps), uscope_skipped(single));
+    uscope_close(steps);
+    uscope_close(single);
+    struct fake_log a = log_of(d, "steps"), b = log_of(d, "single");
+    CHECK(a.items > 5 * cycles);
+    CHECK_NUMBER(a.items, b.items);
+    CHECK_NUMBER(a.size, b.size);
+    CHECK(memcmp(a.records, b.records, a.size) == 0);
+    CHECK_TEXT(fake_violation(d), "");
+    fake_free(d);
+}
+
+TEST(a_step_makes_the_records_of_single_calls)
+{
+    /* enough to fill many chunks, so that steps meet the end of one in every way */
+    check_both("rob", 20000);
+}
+
+TEST(a_pipeline_without_registers)
+{
+    check_both("", 3000);
+}
+
+TEST(a_scope_without_what_is_needed_is_refused)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    CHECK(!uscope_pipeline_new(NULL, "core0", "", 5));
+    CHECK(!uscope_pipeline_new(w, "core0", "", 9));
+    CHECK_TEXT(message_at(0), "core0: OP_STORAGE: the scope \"core0\" has no pipeline of that many stages: "
+                              "2 to 8 are possible");
+    CHECK(!uscope_pipeline_new(w, "core0", "signed", 5));
+    CHECK(!uscope_pipeline_new(w, "core0", "none", 5));
+    CHECK(!uscope_pipeline_new(w, "", "", 5));
+    CHECK(!uscope_pipeline_new(w, NULL, NULL, 5));
+    uscope_close(w);
+    finish(d, 1);
+}
+
+TEST(calls_without_a_pipeline_do_nothing)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_pipeline_t *pipeline = uscope_pipeline_new(w, "core0", "rob", 2);
+    CHECK_NUMBER(uscope_pipeline_step(pipeline, 1, 0, 0, 0, 1, 2, USCOPE_NO_STRING), 1);
+    CHECK_NUMBER(uscope_rejected(w), 2); /* no cycle is open */
+    CHECK_NUMBER(uscope_pipeline_step(NULL, 1, 0, 0, 0, 1, 2, 3), 0);
+    CHECK_NUMBER(uscope_pipeline_step(w, 1, 0, 0, 0, 1, 2, 3), 0);
+    CHECK_NUMBER(uscope_pipeline_entity(NULL, 1), 0);
+    CHECK_NUMBER(uscope_pipeline_entity(pipeline, 2), 0);
+    uscope_pipeline_free(NULL);
+    uscope_pipeline_free(pipeline);
+    uscope_pipeline_free(pipeline);
+    CHECK_NUMBER(uscope_pipeline_step(pipeline, 1, 0, 0, 0, 1, 2, 3), 0);
+    uscope_close(w);
+    finish(d, 2);
+}
