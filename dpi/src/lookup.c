@@ -11,7 +11,7 @@
 #define HINT_BYTES 320u
 
 /* FNV-1a; only tells messages about different names apart. */
-static uint64_t hash_of(const char *name)
+uint64_t uscopei_hash_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     for (; *name; name++)
@@ -111,7 +111,7 @@ int uscope_storage_id(uscope_writer_t *w, const char *name)
     if (id < 0) {
         char hint[HINT_BYTES];
         uscopei_suggest(text_of(name), storage_name_of, schema, schema->num_storages, hint, sizeof hint);
-        uscopei_complain(t, E_OP_STORAGE, hash_of(text_of(name)),
+        uscopei_complain(t, E_OP_STORAGE, uscopei_hash_of(text_of(name)),
                          "no storage is named \"%s\"%s (schema: %s; correct the name or add the storage)",
                          text_of(name), hint, schema_of(t));
     }
@@ -127,7 +127,7 @@ int uscope_event_id(uscope_writer_t *w, const char *name)
     if (id < 0) {
         char hint[HINT_BYTES];
         uscopei_suggest(text_of(name), event_name_of, schema, schema->num_events, hint, sizeof hint);
-        uscopei_complain(t, E_OP_EVENT, hash_of(text_of(name)),
+        uscopei_complain(t, E_OP_EVENT, uscopei_hash_of(text_of(name)),
                          "no event is named \"%s\"%s (schema: %s; correct the name or add the event)",
                          text_of(name), hint, schema_of(t));
     }
@@ -164,7 +164,7 @@ int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
         char hint[HINT_BYTES];
         uscopei_suggest(text_of(name), field_name_of, schema->field_infos + shape.first_field,
                         shape.num_fields, hint, sizeof hint);
-        uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)storage,
+        uscopei_complain(t, E_OP_FIELD, uscopei_hash_of(text_of(name)) ^ (uint64_t)storage,
                          "%s has no field \"%s\"%s (schema: %s)", schema->storage_infos[storage].name,
                          text_of(name), hint, schema_of(t));
     }
@@ -179,7 +179,7 @@ int uscope_property_id(uscope_writer_t *w, int storage, const char *name)
     struct property_shape shape = schema->properties[storage];
     int id = find_field(schema->field_infos + shape.first, shape.count, text_of(name));
     if (id < 0) {
-        uscopei_complain(t, E_OP_PROPERTY, hash_of(text_of(name)) ^ (uint64_t)storage,
+        uscopei_complain(t, E_OP_PROPERTY, uscopei_hash_of(text_of(name)) ^ (uint64_t)storage,
                          "%s has no property \"%s\"", schema->storage_infos[storage].name, text_of(name));
     }
     return id;
@@ -199,8 +199,8 @@ int uscope_event_field_id(uscope_writer_t *w, int event, const char *name)
         if (strcmp(t->session->schema->event_field_names[shape.first_field + i], text_of(name)) == 0)
             return (int)i;
     }
-    uscopei_complain(t, E_OP_FIELD, hash_of(text_of(name)) ^ (uint64_t)event << 32, "%s has no field \"%s\"",
-                     t->session->schema->event_names[event], text_of(name));
+    uscopei_complain(t, E_OP_FIELD, uscopei_hash_of(text_of(name)) ^ (uint64_t)event << 32,
+                     "%s has no field \"%s\"", t->session->schema->event_names[event], text_of(name));
     return -1;
 }
 
@@ -218,7 +218,7 @@ int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *lab
     struct uscopei_trace *t = uscopei_resolve(w, "enum_value");
     if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
-    uint64_t id = hash_of(text_of(enum_name)) * 31 + hash_of(text_of(label));
+    uint64_t id = uscopei_hash_of(text_of(enum_name)) * 31 + uscopei_hash_of(text_of(label));
     for (uint32_t i = 0; i < schema->num_enums; i++) {
         if (strcmp(schema->enums[i].name, text_of(enum_name)) != 0) continue;
         int value = label_value(schema, &schema->enums[i], text_of(label));
@@ -246,8 +246,8 @@ unsigned int uscope_clock_period(uscope_writer_t *w, const char *name)
     }
     char hint[HINT_BYTES];
     uscopei_suggest(text_of(name), clock_name_of, schema, schema->num_clocks, hint, sizeof hint);
-    uscopei_complain(t, E_SCHEMA_CLOCK, hash_of(text_of(name)), "no clock is named \"%s\"%s (schema: %s)",
-                     text_of(name), hint, schema_of(t));
+    uscopei_complain(t, E_SCHEMA_CLOCK, uscopei_hash_of(text_of(name)),
+                     "no clock is named \"%s\"%s (schema: %s)", text_of(name), hint, schema_of(t));
     return 0;
 }
 

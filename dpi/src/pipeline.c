@@ -6,6 +6,7 @@
  */
 #include "uscope_cpu.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,11 +42,30 @@ struct pipeline {
 static struct pipeline *pipelines[MAX_PIPELINES];
 static pthread_mutex_t pipelines_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static inline struct pipeline *pipeline_of(const void *handle)
+static struct pipeline *find_pipeline(const void *handle)
 {
     uintptr_t at = (uintptr_t)handle - (uintptr_t)pipelines;
     if (UNLIKELY(at >= sizeof pipelines || at % sizeof *pipelines != 0)) return NULL;
     return pipelines[at / sizeof *pipelines];
+}
+
+/* Said once: a model that has lost its handle would say it in every cycle. */
+static COLD struct pipeline *complain(const void *handle, const char *call)
+{
+    static atomic_bool said;
+    if (handle && !atomic_exchange(&said, true))
+        uscopei_error_say(
+            E_OP_HANDLE,
+            "%s: %p is not the handle of a pipeline; the call is ignored, as are all calls like it", call,
+            handle);
+    return NULL;
+}
+
+/* NULL, reported unless the handle is null, where there is none. */
+static inline struct pipeline *resolve(const void *handle, const char *call)
+{
+    struct pipeline *p = find_pipeline(handle);
+    return LIKELY(p != NULL) ? p : complain(handle, call);
 }
 
 static inline uint32_t id_in(uint64_t ids, unsigned stage)
@@ -160,7 +180,7 @@ unsigned int uscope_pipeline_step(uscope_pipeline_t *handle, unsigned int valid,
                                   unsigned int inst_bits, unsigned int text)
 {
     struct uscopei_trace *t;
-    struct pipeline *p = pipeline_of(handle);
+    struct pipeline *p = resolve(handle, "pipeline_step");
     if (UNLIKELY(!p)) return 0;
     valid &= p->all;
     uint32_t arrives = valid & ~p->stayed;
@@ -193,7 +213,7 @@ unsigned int uscope_pipeline_step(uscope_pipeline_t *handle, unsigned int valid,
 
 unsigned int uscope_pipeline_entity(uscope_pipeline_t *handle, unsigned int stage)
 {
-    struct pipeline *p = pipeline_of(handle);
+    struct pipeline *p = resolve(handle, "pipeline_entity");
     return p && stage <= p->last_stage ? id_in(p->ids, stage) : 0;
 }
 
@@ -244,18 +264,23 @@ static bool has_event(const struct uscopei_schema *schema, int event, const char
            (is_text || shape->fields[1].limit >= MAX_STAGES);
 }
 
-/* What the scope is to have, and has not. */
-static const char *missing(const struct uscopei_schema *schema, const char *scope, const char *registers,
-                           unsigned num_stages, int ids[5])
+/* What the scope is to have, and has not; NULL when it has all. */
+static const char *missing_storage(const struct uscopei_schema *schema, const char *scope,
+                                   const char *registers, unsigned num_stages, int ids[5])
 {
+    if (num_stages < 2 || num_stages > MAX_STAGES) return "pipeline of that many stages: 2 to 8 are possible";
     ids[0] = find(schema, scope, "entities", false);
     ids[1] = *registers ? find(schema, scope, registers, false) : ids[0];
+    if (!has_entities(schema, ids[0], num_stages))
+        return "sparse storage entities {entity_id, pc, inst_bits}, four times as large as there are stages";
+    return has_registers(schema, ids[1], num_stages) ? NULL : "buffer for the pipeline registers";
+}
+
+static const char *missing_event(const struct uscopei_schema *schema, const char *scope, int ids[5])
+{
     ids[2] = find(schema, scope, "stage_transition", true);
     ids[3] = find(schema, scope, "annotate", true);
     ids[4] = find(schema, scope, "flush", true);
-    if (!has_entities(schema, ids[0], num_stages))
-        return "sparse storage entities {entity_id, pc, inst_bits}, four times as large as there are stages";
-    if (!has_registers(schema, ids[1], num_stages)) return "buffer for the pipeline registers";
     if (!has_event(schema, ids[2], "stage")) return "event stage_transition {entity_id, stage}";
     if (!has_event(schema, ids[3], "text")) return "event annotate {entity_id, text}";
     return has_event(schema, ids[4], "reason") ? NULL : "event flush {entity_id, reason}";
@@ -324,11 +349,15 @@ uscope_pipeline_t *uscope_pipeline_new(uscope_writer_t *w, const char *scope, co
     if (!scope) scope = "";
     if (!registers) registers = "";
     int ids[5];
-    const char *wanted = num_stages < 2 || num_stages > MAX_STAGES
-                             ? "pipeline of that many stages: 2 to 8 are possible"
-                             : missing(t->session->schema, scope, registers, num_stages, ids);
+    uscopei_code code = E_OP_STORAGE;
+    const char *wanted = missing_storage(t->session->schema, scope, registers, num_stages, ids);
+    if (!wanted) {
+        code = E_OP_EVENT;
+        wanted = missing_event(t->session->schema, scope, ids);
+    }
     if (wanted) {
-        uscopei_complain(t, E_OP_STORAGE, UINT64_C(1) << 41, "the scope \"%s\" has no %s", scope, wanted);
+        uscopei_complain(t, code, uscopei_hash_of(scope) * 31 + uscopei_hash_of(wanted),
+                         "the scope \"%s\" has no %s", scope, wanted);
         return NULL;
     }
     struct pipeline *p = make(w, t->session->schema, ids, *registers != 0, num_stages);
@@ -340,8 +369,9 @@ uscope_pipeline_t *uscope_pipeline_new(uscope_writer_t *w, const char *scope, co
 void uscope_pipeline_free(uscope_pipeline_t *handle)
 {
     pthread_mutex_lock(&pipelines_lock);
-    struct pipeline *p = pipeline_of(handle);
+    struct pipeline *p = find_pipeline(handle);
     if (p) *(struct pipeline **)handle = NULL;
     pthread_mutex_unlock(&pipelines_lock);
+    if (!p) complain(handle, "pipeline_free");
     free(p);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client.h"
+#include "random.h"
 
 enum { HIT = BARE + 1, SPAN };
 enum { U16 = 2, U32 = 3, U64 = 4 };
@@ -18,21 +19,6 @@ static struct fake_daemon *start_lane_daemon(void)
 }
 
 /* -- a model that makes random calls, in either form */
-
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static uint64_t below(uint64_t n)
-{
-    return draw() % n;
-}
 
 struct lanes {
     uint64_t mask, values;

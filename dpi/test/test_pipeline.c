@@ -3,24 +3,10 @@
 #include <string.h>
 
 #include "client.h"
+#include "random.h"
 #include "uscope_cpu.h"
 
 enum { STAGES = 5, LAST = STAGES - 1, IDS = 256 };
-
-static uint64_t state;
-
-static uint64_t draw(void)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
-}
-
-static uint64_t below(uint64_t n)
-{
-    return draw() % n;
-}
 
 /* What a core shows in a cycle. Anything goes: the rules of a real pipeline are not the client's business. */
 struct cycle {
@@ -185,13 +171,17 @@ TEST(a_scope_without_what_is_needed_is_refused)
                               "2 to 8 are possible");
     CHECK(!uscope_pipeline_new(w, "core0", "signed", 5));
     CHECK(!uscope_pipeline_new(w, "core0", "none", 5));
+    CHECK_TEXT(message_at(1),
+               "core0: OP_STORAGE: the scope \"core0\" has no buffer for the pipeline registers");
     CHECK(!uscope_pipeline_new(w, "", "", 5));
-    CHECK(!uscope_pipeline_new(w, NULL, NULL, 5));
+    CHECK_TEXT(message_at(2), "core0: OP_STORAGE: the scope \"\" has no sparse storage entities "
+                              "{entity_id, pc, inst_bits}, four times as large as there are stages");
+    CHECK(!uscope_pipeline_new(w, NULL, NULL, 5)); /* said already */
     uscope_close(w);
-    finish(d, 1);
+    finish(d, 3);
 }
 
-TEST(calls_without_a_pipeline_do_nothing)
+TEST(calls_without_a_pipeline_do_nothing_and_say_so_once)
 {
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
@@ -200,6 +190,7 @@ TEST(calls_without_a_pipeline_do_nothing)
     CHECK_NUMBER(uscope_rejected(w), 2); /* no cycle is open */
     CHECK_NUMBER(uscope_pipeline_step(NULL, 1, 0, 0, 0, 1, 2, 3), 0);
     CHECK_NUMBER(uscope_pipeline_step(w, 1, 0, 0, 0, 1, 2, 3), 0);
+    CHECK(strstr(message_at(1), "OP_HANDLE: pipeline_step: ") != NULL);
     CHECK_NUMBER(uscope_pipeline_entity(NULL, 1), 0);
     CHECK_NUMBER(uscope_pipeline_entity(pipeline, 2), 0);
     uscope_pipeline_free(NULL);
@@ -207,5 +198,5 @@ TEST(calls_without_a_pipeline_do_nothing)
     uscope_pipeline_free(pipeline);
     CHECK_NUMBER(uscope_pipeline_step(pipeline, 1, 0, 0, 0, 1, 2, 3), 0);
     uscope_close(w);
-    finish(d, 2);
+    finish(d, 3);
 }

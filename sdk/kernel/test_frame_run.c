@@ -9,19 +9,11 @@
 #include <string.h>
 
 #include "frame_run.h"
+#include "test_random.h"
 
 enum { WORDS = 4096, SOURCES = 2, RUNS = 20000 };
 
-static uint64_t seed = 88172645463325252ull;
 static uint64_t buckets, strings;
-
-static uint32_t random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 32) % limit;
-}
 
 void take_bucket(uint32_t source)
 {

@@ -10,18 +10,9 @@
 #include <string.h>
 
 #include "lz4.h"
+#include "test_random.h"
 
 enum { RUNS = 3000, MAX_SIZE = 200000 };
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 32) % limit;
-}
 
 static uint32_t length(const uint8_t **at, uint32_t nibble)
 {

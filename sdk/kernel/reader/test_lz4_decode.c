@@ -9,19 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test_random.h"
 #include "lz4_decode.h"
 
 enum { RUNS = 20000, MAX_BLOCK = 1 << 14, MAX_RAW = 1 << 17 };
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 32) % limit;
-}
 
 /* Mostly short, at times around what a nibble or a byte holds. */
 static uint32_t random_length(void)

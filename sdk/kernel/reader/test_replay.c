@@ -2,25 +2,16 @@
 /*
  * Random bytes that look like frames, in memory of exactly their size, under the sanitizers: the loop stays
  * within them and within the state, and stops in front of what it does not know. That it does the same to a
- * state as the plain path is held against that path in sdk/src/reader/kernel/replay.test.ts.
+ * state as the plain path is held against that path in sdk/src/reader/segment-replay.test.ts.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test_random.h"
 #include "replay.h"
 
 enum { RUNS = 20000, MAX_BYTES = 600, SLOTS = 5, FIELDS = 2, PROPERTIES = 1, EVENT_SIZE = 5 };
-
-static uint64_t seed = 88172645463325252ull;
-
-static uint32_t random_below(uint32_t limit)
-{
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return (uint32_t)(seed >> 32) % limit;
-}
 
 /* Items of which most are valid. */
 static uint32_t fill(uint8_t *bytes, uint32_t size)

@@ -1,7 +1,8 @@
 /** The fast walk over a segment's items against the plain one, item by item, on sound and on damaged frames. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeFrames, type Frame, FrameCursor, type Item } from '../format/index.js';
+import { encodeDrawn, randomFrames } from '../../../test/support/random-frames.js';
+import { Action, encodeFrames, FrameCursor } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
 import { SchemaChecks, SegmentScan, scanRange } from './scan.js';
 import type { LoadedSegment } from './segment-loader.js';
@@ -24,37 +25,15 @@ scopes:
 
 const op = fc.record({
   kind: fc.constant('op' as const),
-  action: fc.integer({ min: 1, max: 4 }),
+  action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
   storageId: fc.integer({ min: 0, max: 1 }),
   // beyond the ends too: the checks must say the same
   slot: fc.oneof(fc.nat(3), fc.nat(310)),
   field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(2) }),
   value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })),
 });
-const event = fc.nat(1).chain((eventType) =>
-  fc.uint8Array({ minLength: 4 + eventType, maxLength: 4 + eventType }).map((payload) => ({
-    kind: 'event' as const,
-    eventTypeId: eventType,
-    payload,
-  })),
-);
-const frames = fc.array(
-  // Times of one to five bytes, and beyond 2^32.
-  fc.record({
-    step: fc.oneof(fc.nat(2000), fc.nat(2 ** 22), fc.nat(2 ** 32)),
-    items: fc.array(fc.oneof(op, event), { maxLength: 8 }),
-  }),
-  { maxLength: 12 },
-);
-
-function encode(drawn: readonly { step: number; items: readonly unknown[] }[]): Uint8Array {
-  let timePs = 0n;
-  const all = drawn.map(({ step, items }): Frame => {
-    timePs += BigInt(step);
-    return { timePs, items: items as Item[] };
-  });
-  return encodeFrames(all, 0n);
-}
+// Times of one to five bytes, and beyond 2^32.
+const frames = randomFrames(op, { maxStep: 2 ** 32, maxItems: 8 });
 
 const described = (c: FrameCursor): string =>
   [c.timePs, c.kind, c.itemOffset, ...(c.kind === 1 ? [c.action, c.storageId, c.slot, c.field, c.value] : [])]
@@ -91,7 +70,7 @@ describe('visiting a segment', () => {
   it('sees what the plain walk sees', () => {
     fc.assert(
       fc.property(frames, range, (drawn, between) => {
-        const deltas = encode(drawn);
+        const deltas = encodeDrawn(drawn);
         expect(walk(deltas, drawn.length, true, between)).toEqual(walk(deltas, drawn.length, false, between));
       }),
       { numRuns: 800 },
@@ -102,7 +81,7 @@ describe('visiting a segment', () => {
     const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
     fc.assert(
       fc.property(frames, damage, fc.nat(), (drawn, changes, cut) => {
-        const whole = encode(drawn);
+        const whole = encodeDrawn(drawn);
         const deltas = whole.slice(0, cut % 3 === 0 ? cut % (whole.length + 1) : whole.length);
         if (deltas.length > 0) for (const [at, byte] of changes) deltas[at % deltas.length] = byte;
         expect(walk(deltas, drawn.length, true, [0n, null])).toEqual(

@@ -1,7 +1,8 @@
 /** A segment replayed by compiled code and by the plain loop, against one that applies item by item; on sound and on damaged frames. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CursorItem, encodeFrames, type Frame, FrameCursor, type Item } from '../format/index.js';
+import { encodeDrawn, randomFrames } from '../../../test/support/random-frames.js';
+import { Action, CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
@@ -31,39 +32,14 @@ const MAX_U64 = (1n << 64n) - 1n;
 
 const op = fc.record({
   kind: fc.constant('op' as const),
-  action: fc.integer({ min: 1, max: 4 }),
+  action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
   storageId: fc.oneof({ weight: 30, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.constant(3) }),
   slot: fc.oneof({ weight: 8, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(310) }),
   field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(3) }),
   value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: MAX_U64 })),
 });
-const event = fc.nat(1).chain((eventType) =>
-  fc.uint8Array({ minLength: 4 + eventType, maxLength: 4 + eventType }).map((payload) => ({
-    kind: 'event' as const,
-    eventTypeId: eventType,
-    payload,
-  })),
-);
-const frames = fc.array(
-  fc.record({
-    step: fc.oneof(fc.nat(2000), fc.nat(2 ** 22), fc.nat(2 ** 33)),
-    items: fc.array(fc.oneof(op, event), { maxLength: 10 }),
-  }),
-  { maxLength: 12 },
-);
+const frames = randomFrames(op, { maxStep: 2 ** 33, maxItems: 10 });
 const start = fc.constantFrom(0n, 0xffff_f000n, (1n << 40n) - 5n, MAX_U64 - 3000n);
-
-/** Frames of small values have compact ops. */
-function encode(drawn: readonly { step: number; items: readonly unknown[] }[], from: bigint): Uint8Array {
-  let timePs = from;
-  const all: Frame[] = [];
-  for (const { step, items } of drawn) {
-    timePs += BigInt(step);
-    if (timePs > MAX_U64) break;
-    all.push({ timePs, items: items as Item[] });
-  }
-  return encodeFrames(all, from);
-}
 
 /** What the state is afterwards, or the error; and the warnings. */
 type Replayed = readonly [unknown, unknown[]];
@@ -121,7 +97,7 @@ it('leaves the state that item after item leaves, until any time', () => {
   );
   fc.assert(
     fc.property(frames, start, until, (drawn, from, time) => {
-      const segment = segmentOf(encode(drawn, from), from);
+      const segment = segmentOf(encodeDrawn(drawn, from), from);
       const end = time === null ? null : from + time;
       const expected = itemByItem(segment, end);
       expect(replayed(segment, end, true)).toEqual(expected);
@@ -135,7 +111,7 @@ it('fails where and as item after item fails, wherever bytes are damaged or cut'
   const damage = fc.array(fc.tuple(fc.nat(), fc.nat(255)), { maxLength: 3 });
   fc.assert(
     fc.property(frames, start, damage, fc.nat(), (drawn, from, changes, cut) => {
-      const whole = encode(drawn, from);
+      const whole = encodeDrawn(drawn, from);
       const deltas = whole.slice(0, cut % 3 === 0 ? cut % (whole.length + 1) : whole.length);
       if (deltas.length > 0) for (const [at, byte] of changes) deltas[at % deltas.length] = byte;
       const segment = segmentOf(deltas, from);

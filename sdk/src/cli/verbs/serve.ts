@@ -70,7 +70,7 @@ function keepHeapSmall(): void {
   setTimeout(collectGarbage, FIRST_COLLECTION_MS).unref();
 }
 
-/** V8 begins to look at how much the heap has grown when it has collected all of it once: left to itself, when it has doubled. */
+/** V8 limits the growth of the heap by what its last full collection left: the first one, left to itself, comes late. */
 function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
