@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   BridgeBench,
@@ -11,6 +10,7 @@ import {
   upTo,
   valuesOf,
 } from '../../../test/support/bridge-peer.js';
+import { CHUNKS_AT, makeMemory, memoryPath } from '../../../test/support/client-memory.js';
 import { decodeFile } from '../../../test/support/decode-file.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { ClientMemory } from './client-memory.js';
@@ -19,7 +19,6 @@ import { encodeDataHeader, IN_MEMORY } from './data-header.js';
 import type { OpenedMessage } from './protocol.js';
 
 const bench = new BridgeBench();
-const CHUNKS_AT = 4096;
 let directory: string;
 
 beforeEach(() => {
@@ -31,19 +30,9 @@ afterEach(async () => {
   await bench.cleanUp();
 });
 
-const pathOf = (session: Uint8Array) => join(directory, `uscope-${Buffer.from(session).toString('hex')}.mem`);
-
-/** A client's memory with these bytes in its first chunk. */
-function makeMemory(session: Uint8Array, content: Uint8Array, mode = 0o600): void {
-  const bytes = Buffer.alloc(CHUNKS_AT + content.length); // no chunk table: nothing to drain
-  bytes.writeUInt32LE(0x4d45_4d75, 0);
-  bytes.writeUInt32LE(1, 4);
-  bytes.set(session, 8);
-  bytes.writeBigUInt64LE(BigInt(CHUNKS_AT), 64);
-  bytes.set(content, CHUNKS_AT);
-  writeFileSync(pathOf(session), bytes, { mode });
-  chmodSync(pathOf(session), mode);
-}
+const pathOf = (session: Uint8Array): string => memoryPath(directory, session);
+const make = (session: Uint8Array, content: Uint8Array, mode?: number): string =>
+  makeMemory(directory, session, content, mode);
 
 function place(
   opened: OpenedMessage,
@@ -71,13 +60,40 @@ describe('records in the memory of a local client', () => {
     const opened = await peer.open({ session: sessionId(1), memory: true });
     expect(opened.memory).toBe(true);
     const [first, second] = [framesFrom(0, 10), framesFrom(10, 15)];
-    makeMemory(sessionId(1), Buffer.concat([first, second])); // after `opened`, as clients do
+    make(sessionId(1), Buffer.concat([first, second])); // after `opened`, as clients do
     await peer.send(place(opened, 0n, 0n, CHUNKS_AT, first.length));
     await peer.send(place(opened, 1n, 10n, CHUNKS_AT + first.length, second.length));
     await peer.data(opened, 2n, 15n, framesFrom(15, 20));
     await peer.control(closeMessage(sessionId(1), opened.trace, 20));
     await peer.next('closed');
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(20));
+  });
+
+  it('of large messages are read ahead; one that is not where its header says is asked for again', async () => {
+    const early = vi.spyOn(ClientMemory.prototype, 'read');
+    const { daemon } = await bench.startDaemon();
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1), memory: true });
+    const large = 3000;
+    const content = framesFrom(0, 5 * large);
+    const size = content.length / 5;
+    const place5 = async (to: OpenedMessage, first: number, shift: number): Promise<void> => {
+      for (let i = first; i < 5; i++) {
+        const offset = CHUNKS_AT + i * size + (i === 3 ? shift : 0);
+        await peer.send(place(to, BigInt(i - first), BigInt(i * large), offset, size));
+      }
+    };
+    make(sessionId(1), content);
+    await place5(opened, 0, 2 ** 32);
+    expect(await peer.next('error')).toMatchObject({ code: 'BRIDGE_MESSAGE', retry: true });
+    const again = await peer.open({ session: sessionId(1), memory: true });
+    expect(again.frames).toBe(BigInt(3 * large));
+    await place5(again, 3, 0);
+    await peer.control(closeMessage(sessionId(1), again.trace, 5 * large));
+    expect((await peer.next('closed')).stats).toMatchObject({ frames: BigInt(5 * large), lost: 0n });
+    expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(5 * large));
+    expect(early.mock.calls.length).toBeGreaterThanOrEqual(6);
+    early.mockRestore();
   });
 
   it('that cannot be read are asked for again, and nothing is lost', async () => {
@@ -97,7 +113,7 @@ describe('records in the memory of a local client', () => {
   it('outside the chunks, or never agreed on, are refused without harm to the session', async () => {
     const { daemon } = await bench.startDaemon();
     const peer = await bench.greetedPeer(daemon);
-    makeMemory(sessionId(1), framesFrom(0, 3));
+    make(sessionId(1), framesFrom(0, 3));
     for (const [memory, offset] of [
       [true, 0],
       [true, CHUNKS_AT + 16],
@@ -269,25 +285,25 @@ describe('what is no memory to be trusted', () => {
   const session = sessionId(7);
   it.each([
     ['none', () => {}],
-    ['one that others may write', () => makeMemory(session, new Uint8Array(16), 0o622)],
-    ['one that others may read', () => makeMemory(session, new Uint8Array(16), 0o644)],
+    ['one that others may write', () => make(session, new Uint8Array(16), 0o622)],
+    ['one that others may read', () => make(session, new Uint8Array(16), 0o644)],
     ['a shorter file', () => writeFileSync(pathOf(session), 'uMEM', { mode: 0o600 })],
     [
       'a link',
       () => {
-        makeMemory(sessionId(8), new Uint8Array(16));
+        make(sessionId(8), new Uint8Array(16));
         symlinkSync(pathOf(sessionId(8)), pathOf(session));
       },
     ],
     [
       'the memory of another session',
       () => {
-        makeMemory(sessionId(9), new Uint8Array(16));
+        make(sessionId(9), new Uint8Array(16));
         renameSync(pathOf(sessionId(9)), pathOf(session));
       },
     ],
-  ])('%s', (_, make) => {
-    make();
+  ])('%s', (_, prepare) => {
+    prepare();
     expect(ClientMemory.open(session)).toBeNull();
   });
 });

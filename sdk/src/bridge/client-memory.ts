@@ -10,12 +10,14 @@ import {
   constants,
   fstatSync,
   openSync,
+  read,
   readdirSync,
   readSync,
   statSync,
   unlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../format/record.js';
 import { isRunning } from './client-process.js';
 import { messageError } from './fields.js';
@@ -41,6 +43,8 @@ const FILE = /^uscope-([0-9a-f]{32})\.mem$/;
 /** A client needs milliseconds from creating its memory to describing it. */
 const INCOMPLETE_MS = 10 * 60_000;
 const OTHERS_MAY = 0o077;
+
+const readInThread = promisify(read);
 
 /** Records of one message at a time, whoever sends it, where the writer has no place for them: it is done with them before the next. */
 const scratch = new Uint8Array(MAX_PAYLOAD_BYTES);
@@ -92,17 +96,24 @@ export class ClientMemory {
    * @throws UscopeError BRIDGE_MESSAGE when they are not all in the chunks
    */
   words(offset: number, size: number, window: Uint8Array | null = null): Uint32Array {
-    if (offset < this.start || offset + size > this.end) {
-      throw messageError(
-        'data header',
-        `records at ${offset}, ${size} bytes, are outside the client's memory`,
-      );
-    }
+    this.checkRange(offset, size);
     const target = window && window.length >= size ? window : scratch;
-    const read = readSync(this.fd, target, 0, size, offset);
-    if (read !== size)
-      throw messageError('data header', `only ${read} of ${size} bytes are in the client's memory`);
-    return new Uint32Array(target.buffer, target.byteOffset, size >>> 2);
+    return wordsOf(target, readSync(this.fd, target, 0, size, offset), size);
+  }
+
+  /**
+   * As `words`, by another thread, into a `window` that nothing else uses until the promise settles. Not to be called, nor waited for, when
+   * `close` is.
+   */
+  async read(offset: number, size: number, window: Uint8Array): Promise<Uint32Array> {
+    this.checkRange(offset, size);
+    const { bytesRead } = await readInThread(this.fd, window, 0, size, offset);
+    return wordsOf(window, bytesRead, size);
+  }
+
+  private checkRange(offset: number, size: number): void {
+    if (offset >= this.start && offset + size <= this.end) return;
+    throw messageError('data header', `records at ${offset}, ${size} bytes, are outside the client's memory`);
   }
 
   get sessionId(): Uint8Array {
@@ -163,6 +174,12 @@ export class ClientMemory {
       // gone already
     }
   }
+}
+
+function wordsOf(target: Uint8Array, read: number, size: number): Uint32Array {
+  if (read !== size)
+    throw messageError('data header', `only ${read} of ${size} bytes are in the client's memory`);
+  return new Uint32Array(target.buffer, target.byteOffset, size >>> 2);
 }
 
 function memoryDirectory(): string {

@@ -4,12 +4,16 @@ import { SessionStatus } from '../format/session-chunk.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
 import { announceDaemon } from './daemon-file.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
+import { DEFAULT_NICE, lowerPriority } from './priority.js';
 import { runOfEnvironment } from './run-identity.js';
 import type { Session } from './session.js';
 import { fileSinks, NO_SCHEMA } from './sink.js';
 import { lossesOf, traceLines } from './summary.js';
 
-export type DaemonHostOptions = Omit<DaemonOptions, 'events' | 'run'>;
+export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
+  /** How far the process steps back behind others, 0 to 19. */
+  readonly nice?: number | undefined;
+}
 
 const PROGRESS_MS = 200;
 const TROUBLE_LINES = 20;
@@ -26,6 +30,7 @@ interface Reporter {
  * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
  */
 export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
+  lowerPriority(options.nice ?? DEFAULT_NICE);
   const supervised = process.send !== undefined;
   const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
   const reporter: Reporter = losses;

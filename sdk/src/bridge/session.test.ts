@@ -1,71 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { framesFrom } from '../../../test/support/bridge-peer.js';
+import { gate, SlowSink } from '../../../test/support/slow-sink.js';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { Schema } from '../format/types.js';
-import type { SessionEnd, TraceStats } from '../writer/index.js';
 import type { DaemonMessage } from './protocol.js';
 import { Session } from './session.js';
-import type { TraceSink } from './sink.js';
-
-const SCHEMA: Schema = { clocks: [], scopes: [], enums: [], storages: [], events: [], summaryFields: [] };
-const STATS: TraceStats = {
-  path: '/x.uscope',
-  status: SessionStatus.OPEN,
-  frames: 0n,
-  items: 0n,
-  strings: 0n,
-  segments: 0,
-  bytes: 0n,
-  totalTimePs: 0n,
-  rejected: 0n,
-  lost: 0n,
-};
-
-/** Remembers how many frames it was given; `hold` makes it as slow as a full disk. */
-class SlowSink implements TraceSink {
-  readonly window = null;
-  readonly path = STATS.path;
-  readonly schema = SCHEMA;
-  nextFrame = 0n;
-  nextString = 0n;
-  durableFrames = 0n;
-  hold: Promise<void> | null = null;
-  failure: UscopeError | null = null;
-  ended: SessionEnd | null = null;
-
-  get stats(): TraceStats {
-    return { ...STATS, frames: this.nextFrame, items: this.nextFrame };
-  }
-
-  get congested(): boolean {
-    return this.hold !== null;
-  }
-
-  push(words: Uint32Array): void {
-    if (this.failure) throw this.failure;
-    for (let at = 0; at < words.length; at += 4) if ((words[at] & 0xff) === 0x11) this.nextFrame++;
-  }
-
-  async ready(): Promise<void> {
-    await this.hold;
-  }
-
-  restartStream(): void {}
-
-  async flush(): Promise<void> {
-    await this.hold;
-    this.durableFrames = this.nextFrame;
-  }
-
-  async close(end: SessionEnd): Promise<TraceStats> {
-    if (this.failure?.code === 'WRITER_IO') throw this.failure;
-    this.ended = end;
-    return { ...this.stats, status: end.status, lost: end.lost ?? 0n, rejected: end.rejected ?? 0n };
-  }
-
-  abortWaiting(): void {}
-}
 
 interface Bench {
   readonly session: Session;
@@ -104,14 +43,6 @@ async function openSession(credit = 1 << 20): Promise<Bench> {
 
 /** Lets promises that wait for nothing run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-function gate(): { hold: Promise<void>; open: () => void } {
-  let open = (): void => {};
-  const hold = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { hold, open };
-}
 
 describe('a session', () => {
   it('waits for its writer without making another session wait', async () => {

@@ -6,15 +6,16 @@ import { UscopeError } from '../base/errors.js';
 import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { TraceStats } from '../writer/index.js';
-import { ClientMemory } from './client-memory.js';
+import type { ClientMemory } from './client-memory.js';
 import { countItems } from './count-items.js';
 import { type DataHeader, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
-import { messageError } from './fields.js';
 import { JobQueue } from './job-queue.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from './protocol.js';
+import type { AheadRead } from './read-ahead.js';
 import { SessionControl } from './session-control.js';
 import { asUscopeError, sequenceError } from './session-error.js';
+import { SessionMemory } from './session-memory.js';
 import type { TraceSink } from './sink.js';
 import { StreamOrder } from './stream-order.js';
 import { wireError } from './wire-error.js';
@@ -73,9 +74,7 @@ export class Session {
   isDrained = false;
   /** Nothing more can be taken from there. */
   private isMemoryUseless = false;
-  /** Agreed with the client: its records may be read from its memory. */
-  private readsMemory = false;
-  private memory: ClientMemory | null = null;
+  private readonly memory: SessionMemory;
   private readonly order = new StreamOrder();
   private durableStrings = 0n;
   /** The client lives, and may open the trace again. */
@@ -87,6 +86,7 @@ export class Session {
     readonly init: SessionInit,
     private readonly events: SessionEvents,
   ) {
+    this.memory = new SessionMemory(init.id);
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
     });
@@ -149,11 +149,10 @@ export class Session {
   /** A data message whose header is well-formed; `payload` is null when the records are in the client's memory. */
   receive(header: DataHeader, payload: Uint8Array | null): void {
     if (this.overran) return;
+    const ahead = payload || this.isEnding ? null : this.memory.readEarly(header, this.writer);
+    const records = () => (payload ? payloadWords(payload) : this.memory.words(header, this.writer));
     this.queuedBytes += header.payloadSize;
-    this.queue.run(() => {
-      this.queuedBytes -= header.payloadSize;
-      return this.take(header, payload);
-    });
+    this.queue.run(() => (ahead ? this.takeEarly(header, ahead) : this.take(header, records)));
     // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
     if (this.queuedBytes > this.init.credit + MAX_PAYLOAD_BYTES) this.overrun();
   }
@@ -172,7 +171,7 @@ export class Session {
         return;
       }
       this.link = link;
-      this.readsMemory = offersMemory;
+      this.memory.agreed = offersMemory;
       const { intervalPs, credit } = this.init;
       link.send({
         t: 'opened',
@@ -237,8 +236,23 @@ export class Session {
 
   // -- what is taken in
 
-  private take(header: DataHeader, payload: Uint8Array | null): void | Promise<void> {
-    if (this.failure && !this.isEnded) this.lostItems += countItems(this.records(header, payload));
+  private async takeEarly(header: DataHeader, ahead: AheadRead): Promise<void> {
+    const words = await ahead.words.catch(asUscopeError);
+    let wait: void | Promise<void>;
+    try {
+      wait = this.take(header, () => {
+        if (words instanceof UscopeError) throw words;
+        return words;
+      });
+    } finally {
+      ahead.done(); // before the wait for the writer: the next message is read meanwhile
+    }
+    await wait;
+  }
+
+  private take(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
+    this.queuedBytes -= header.payloadSize;
+    if (this.failure && !this.isEnded) this.lostItems += countItems(records());
     if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
     if (this.order.isRepeated(header)) return;
     const gap = this.order.gapBefore(header, this.writer.nextFrame);
@@ -248,7 +262,7 @@ export class Session {
     }
     let words: Uint32Array;
     try {
-      words = this.records(header, payload);
+      words = records();
     } catch (error) {
       this.reject(asUscopeError(error));
       return;
@@ -265,16 +279,6 @@ export class Session {
   private flushWriter(): Promise<void> {
     this.init.pace?.hurry();
     return this.writer.flush();
-  }
-
-  private records(header: DataHeader, payload: Uint8Array | null): Uint32Array {
-    if (payload !== null) return payloadWords(payload);
-    if (!this.readsMemory) throw messageError('data header', 'records in memory that was not agreed on');
-    // The client makes its memory when it has been told how much it may have: after `opened`.
-    this.memory ??= ClientMemory.open(this.init.id);
-    if (this.memory === null)
-      throw new UscopeError('BRIDGE_MEMORY', "the client's shared memory cannot be read here");
-    return this.memory.words(header.memoryOffset ?? 0, header.payloadSize, this.writer.window);
   }
 
   private push(words: Uint32Array): void {
@@ -325,10 +329,10 @@ export class Session {
    * already, so the frames that are new are those from `nextFrame` on.
    */
   private async drainMemory(): Promise<void> {
-    this.memory ??= ClientMemory.open(this.init.id);
-    if (this.failure !== null || !this.memory?.isAbandoned) return;
+    const memory = this.memory.open();
+    if (this.failure !== null || !memory?.isAbandoned) return;
     try {
-      await this.takeRemains(this.memory, this.writer);
+      await this.takeRemains(memory, this.writer);
       this.isDrained = true;
     } catch (error) {
       this.failure = asUscopeError(error);
@@ -369,6 +373,7 @@ export class Session {
     if (this.isEnded) return;
     const sink = this.writer;
     this.init.pace?.end();
+    await this.memory.endReads();
     const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
     try {
       this.final = await sink.close({
@@ -382,9 +387,7 @@ export class Session {
       this.final = sink.stats;
     }
     this.sink = null;
-    if (this.isMemoryUseless || (this.isDrained && this.failure === null)) this.memory?.remove();
-    this.memory?.close();
-    this.memory = null;
+    this.memory.close(this.isMemoryUseless || (this.isDrained && this.failure === null));
     this.control.end();
     tell?.();
     this.events.onEnd(this);

@@ -18,8 +18,8 @@ export interface TraceSink {
   readonly durableFrames: bigint;
   /** Index the next string must have. */
   readonly nextString: bigint;
-  /** Where the records of the next `push` are best put; null: anywhere. */
-  readonly window: Uint8Array | null;
+  /** Where records are best put before they are pushed, each for one message at a time; none: anywhere. */
+  readonly windows: readonly Uint8Array[];
   /** True when `ready` would wait. */
   readonly congested: boolean;
   push(words: Uint32Array, first?: number, end?: number): void;

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../base/errors.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../bridge/curve.js';
 import type { Durability } from '../bridge/durability.js';
+import { DEFAULT_NICE, MAX_NICE } from '../bridge/priority.js';
 import type { CompressionName } from '../format/types.js';
 import { requireSmall } from '../writer/index.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
@@ -19,6 +20,7 @@ export interface DaemonArguments extends RingArguments {
   readonly maxTraces?: string;
   readonly durability?: string;
   readonly onFull?: string;
+  readonly nice?: string;
   readonly key?: string;
   readonly clients?: string;
 }
@@ -42,7 +44,11 @@ export function addDaemonOptions(command: Command): Command {
       '--durability <mode>',
       'when the disk must have what is acknowledged: segment (default), interval=MS, none',
     )
-    .option('--on-full <policy>', 'a full disk: wait for room (default) or stop the trace');
+    .option('--on-full <policy>', 'a full disk: wait for room (default) or stop the trace')
+    .option(
+      '--nice <n>',
+      `how far the daemon steps back behind the simulator, 0 to ${MAX_NICE} (default: ${DEFAULT_NICE})`,
+    );
   return addRingOptions(command);
 }
 
@@ -68,6 +74,13 @@ export function durabilityOf({ durability = 'segment' }: DaemonArguments): Durab
 export function onFullOf({ onFull }: DaemonArguments): 'wait' | 'stop' | undefined {
   if (onFull === undefined || onFull === 'wait' || onFull === 'stop') return onFull;
   throw new UscopeError('CLI_USAGE', `"${onFull}" is no policy for a full disk; write wait or stop`);
+}
+
+/** @throws UscopeError CLI_USAGE */
+export function niceOf({ nice }: DaemonArguments): number | undefined {
+  if (nice === undefined) return undefined;
+  if (/^\d{1,2}$/.test(nice) && Number(nice) <= MAX_NICE) return Number(nice);
+  throw new UscopeError('CLI_USAGE', `"${nice}" is no nice value; write 0 to ${MAX_NICE}`);
 }
 
 /** @throws UscopeError CLI_USAGE, BRIDGE_KEY */

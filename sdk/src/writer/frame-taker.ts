@@ -21,8 +21,8 @@ export abstract class FrameTaker {
   onString: (words: Uint32Array, record: number) => void = () => {};
   /** No frame is tried that begins in the last so many words of a message. */
   margin = FIRST_MARGIN_WORDS;
-  /** Where records are best put before they are given to `take`: it then need not copy them. */
-  readonly window: Uint8Array | null = null;
+  /** Where records are best put before they are given to `take`, each for one message: it then need not copy them. */
+  readonly windows: readonly Uint8Array[] = [];
 
   /**
    * Takes ordinary frames from `words[first]` on; returns the first word it did not take. The segment must have a frame already, so

@@ -189,11 +189,11 @@ export class RecordWriter {
   }
 
   /**
-   * Memory for the records of the next `push`: records put here, and pushed as words of the same buffer, are not copied again. Valid as long as
-   * the writer; what is in it only until the call returns. null when there is none to gain by.
+   * Memory for records, of one message each: what is put here, and pushed as words of the same buffer, is not copied again. Not to be used
+   * any more when `close` is called. Empty when there is nothing to gain by it.
    */
-  get window(): Uint8Array | null {
-    return this.final ? null : this.run.window;
+  get windows(): readonly Uint8Array[] {
+    return this.closing ? [] : this.run.windows;
   }
 
   get path(): string {

@@ -9,6 +9,7 @@ import {
   durabilityOf,
   intervalOf,
   maxTracesOf,
+  niceOf,
   onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
@@ -59,6 +60,7 @@ function serveArguments(options: RunArguments): string[] {
   maxTracesOf(options);
   durabilityOf(options);
   onFullOf(options);
+  niceOf(options);
   const given: [string, string | undefined][] = [
     ['--out', options.out],
     ['--schema', options.schema],
@@ -67,6 +69,7 @@ function serveArguments(options: RunArguments): string[] {
     ['--max-traces', options.maxTraces],
     ['--durability', options.durability],
     ['--on-full', options.onFull],
+    ['--nice', options.nice],
   ];
   const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   return [...plain, ...(options.small ? ['--small'] : []), ...ringServeArguments(options)];

@@ -1,5 +1,5 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
-import { setFlagsFromString } from 'node:v8';
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { Command } from 'commander';
 import { runDaemonHost } from '../../bridge/daemon-host.js';
@@ -15,14 +15,16 @@ import {
   intervalOf,
   keysOf,
   maxTracesOf,
+  niceOf,
   onFullOf,
   schemaOf,
 } from '../daemon-arguments.js';
 import { ExitCode } from '../io.js';
 import { recorderOf } from '../ring-arguments.js';
 
-/** When the daemon has started, and what only that needed is garbage. */
-const FIRST_COLLECTION_MS = 1000;
+/** How often the heap is looked at, and how much garbage is left alone. */
+const COLLECT_MS = 1000;
+const GARBAGE_BYTES = 3 * 1024 * 1024;
 
 export function register(program: Command): void {
   const command = program
@@ -47,6 +49,7 @@ export function register(program: Command): void {
       checkpointIntervalPs: intervalOf(options),
       durability: durabilityOf(options),
       onFull: onFullOf(options),
+      nice: niceOf(options),
       keys: keysOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
@@ -67,11 +70,15 @@ function keepHeapSmall(): void {
   };
   setFlags();
   process.on('worker', (thread) => thread.once('online', setFlags));
-  setTimeout(collectGarbage, FIRST_COLLECTION_MS).unref();
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  // The first time: what only the start needed is garbage.
+  let kept = 0;
+  setInterval(() => {
+    if (usedHeap() < kept + GARBAGE_BYTES) return;
+    collect();
+    kept = usedHeap();
+  }, COLLECT_MS).unref();
 }
 
-/** V8 limits the growth of the heap by what its last full collection left: the first one, left to itself, comes late. */
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
-}
+const usedHeap = (): number => getHeapStatistics().used_heap_size;

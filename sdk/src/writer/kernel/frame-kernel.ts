@@ -15,6 +15,8 @@ import type { WriterMemory } from './writer-memory.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
 const WINDOW_BYTES = 1024 * 1024;
+/** One that is taken, or read when it is its turn, and two that are read ahead. */
+const WINDOWS = 3;
 /** The compiled code may write so far past a frame's end. */
 const OUT_SLACK_BYTES = 64;
 const WORD = 2 ** 32;
@@ -79,8 +81,9 @@ export function createFrameKernel(
 }
 
 export class FrameKernel extends FrameTaker {
-  override readonly window: Uint8Array;
+  override readonly windows: readonly Uint8Array[];
   private readonly run: Uint32Array;
+  /** The first window: where records are copied to that are in none. */
   private readonly words: Uint32Array;
   private readonly frameRun: (run: number) => void;
   private readonly runAt: number;
@@ -108,7 +111,7 @@ export class FrameKernel extends FrameTaker {
     const cells = space.place(state.cells.byteLength);
     const mask = space.place(state.mask.byteLength);
     const occupied = space.place(state.occupied.byteLength);
-    const words = space.place(WINDOW_BYTES);
+    const windows = Array.from({ length: WINDOWS }, () => space.take(WINDOW_BYTES).byteOffset);
     const numSums = summarizer?.cycleSums?.fields.length ?? 0;
     const sums = space.place(numSums * SUM_BYTES);
     const touched = space.place(numSums * 4);
@@ -129,10 +132,10 @@ export class FrameKernel extends FrameTaker {
     this.summarizer = kernelSums;
     new Uint32Array(buffer, ops).set(opRows(state, kernelSums, none));
     new Uint32Array(buffer, events).set(eventRows(payloadSizes));
-    this.window = new Uint8Array(buffer, words, WINDOW_BYTES);
-    this.words = this.source = new Uint32Array(buffer, words, WINDOW_BYTES / 4);
+    this.windows = windows.map((at) => new Uint8Array(buffer, at, WINDOW_BYTES));
+    this.words = this.source = new Uint32Array(buffer, windows[0], WINDOW_BYTES / 4);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
-    this.run.set([words, 0, storages, events]);
+    this.run.set([windows[0], 0, storages, events]);
     this.run.set([layout.numStorages, payloadSizes.length, sums, touched, numSums], Run.NUM_STORAGES);
     this.run[Run.COMPACT] = 1;
     this.run[Run.NONE] = none;
@@ -175,17 +178,14 @@ export class FrameKernel extends FrameTaker {
     return run[Run.BEGIN] + shift;
   }
 
-  /** Makes sure that the records are in the window; returns by how many words they lie further on in `words`. */
+  /** Makes sure that the records are in a window; returns by how many words they lie further on in `words`. */
   private place(words: Uint32Array, first: number, end: number): number {
-    if (words.buffer === this.words.buffer && words.byteOffset === this.words.byteOffset) {
-      this.source = words;
-      this.sourceFirst = 0;
-      return 0;
-    }
-    this.words.set(words.subarray(first, end));
+    const here = words.buffer === this.words.buffer;
+    if (!here) this.words.set(words.subarray(first, end));
+    this.run[Run.WORDS] = here ? words.byteOffset : this.words.byteOffset;
     this.source = words;
-    this.sourceFirst = first;
-    return first;
+    this.sourceFirst = here ? 0 : first;
+    return this.sourceFirst;
   }
 
   private finish(buffer: SegmentBuffer): void {

@@ -30,7 +30,7 @@ async function write(name: string, slots: number, frames: number): Promise<strin
   });
   writer.push(new Uint32Array(framesFrom(0, frames, 8).buffer));
   await writer.close({ status: SessionStatus.CLOSED });
-  expect(writer.window).toBeNull();
+  expect(writer.windows).toEqual([]);
   return path;
 }
 

@@ -54,7 +54,7 @@ async function nextFrameOf(header: FileHeader, file: OutputFile): Promise<bigint
 }
 
 export class FinishedRing {
-  readonly window = null;
+  readonly windows = [];
   readonly congested = false;
 
   constructor(

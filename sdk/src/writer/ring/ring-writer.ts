@@ -59,8 +59,8 @@ export class RingWriter {
     return this.writer.durableFrames;
   }
 
-  get window(): Uint8Array | null {
-    return this.writer.window;
+  get windows(): readonly Uint8Array[] {
+    return this.writer.windows;
   }
 
   get congested(): boolean {
