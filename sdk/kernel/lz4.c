@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Functions of their own would find the block in memory, on a stack; in their caller it is registers. */
+#define INLINED              static inline __attribute__((always_inline))
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
 enum {
@@ -13,82 +15,69 @@ enum {
     TOKEN_MAX = 15,
     MISSES_PER_STEP = 16, /* after so many misses in a row the search goes in larger steps */
     HASH_BYTES = 6,       /* four would find too many false friends in records that are mostly zero */
-    FARTHEST_GAP = 4,     /* a match is resumed behind so many bytes at most, */
-    RESUMED_BYTES = 6,    /* and where so many are equal at least */
+    WINDOW = 16,          /* bytes compared at once */
+    RESUMED_BYTES = 6,    /* a match is resumed where so many bytes are equal at least */
+    NEAR_GAP = 4,         /* behind so many bytes at most, */
+    FAR_GAP = 5,          /* or so many when the table knows nothing better */
+    FOUND_BYTES = 6,      /* what the table says must match so far, */
+    FOUND_INSTEAD = 9,    /* and so far to be taken although the offset at hand may do */
+    MARGIN = FAR_GAP + WINDOW + LAST_LITERALS, /* nothing is tried in the last so many */
 };
+
+_Static_assert(MARGIN - FAR_GAP >= LAST_MATCH, "no match begins too late");
 
 struct block {
     uint16_t *table;
     const uint8_t *source;
     const uint8_t *search_end; /* no match is looked for behind this */
     const uint8_t *limit;      /* where the last match ends at the latest */
-    const uint8_t *literals;   /* first byte not written yet */
+    const uint8_t *literals;   /* first byte not written yet: the end of the last match */
     uint8_t *out;
+    uint32_t offset; /* of the last match */
 };
 
-static inline uint64_t load64(const uint8_t *from)
+INLINED uint64_t load64(const uint8_t *from)
 {
     uint64_t value;
     COPY(&value, from, 8);
     return value;
 }
 
-static inline uint32_t load32(const uint8_t *from)
+INLINED uint32_t load32(const uint8_t *from)
 {
     uint32_t value;
     COPY(&value, from, 4);
     return value;
 }
 
-static inline uint32_t hash(uint64_t bytes)
+INLINED uint32_t hash(uint64_t bytes)
 {
     return (uint32_t)(((bytes << (64 - 8 * HASH_BYTES)) * 0x9e3779b185ebca87ull) >> (64 - LZ4_TABLE_BITS));
 }
 
 /*
- * The last place that began like `at`; notes `at` as the last one. NULL: none. An entry never written says
- * the block's start, or a multiple of 64 KiB behind it: always a place before `at`, and what is there is
- * compared.
+ * How far back the last place is that began like `at`; notes `at` as the last one. 0: there is none. An entry
+ * never written says the block's second byte, or a multiple of 64 KiB behind it: always a place before `at`,
+ * with a byte before it, and what is there is compared.
  */
-static inline const uint8_t *find(struct block *b, const uint8_t *at)
+INLINED uint32_t look_up(struct block *b, const uint8_t *at)
 {
-    uint64_t bytes = load64(at);
-    uint16_t *entry = b->table + hash(bytes), here = (uint16_t)(at - b->source);
-    uint32_t distance = (uint16_t)(here - *entry);
+    uint16_t *entry = b->table + hash(load64(at)), here = (uint16_t)(at - b->source - 1);
+    uint32_t offset = (uint16_t)(here - *entry);
     *entry = here;
-    if (distance == 0) return 0;
-    return load32(at - distance) == (uint32_t)bytes ? at - distance : 0;
+    return offset;
 }
 
-/* What does not fit into a token's four bits. */
-static inline uint8_t *put_length(uint8_t *out, uint32_t rest)
+/* How many of the next bytes are equal, of WINDOW. */
+INLINED uint32_t count_equal(const uint8_t *at, const uint8_t *match)
 {
-    for (; rest >= 255; rest -= 255)
-        *out++ = 255;
-    *out++ = (uint8_t)rest;
-    return out;
-}
-
-static inline void copy_literals(uint8_t *to, const uint8_t *from, uint32_t size)
-{
-    for (uint32_t at = 0; at < size; at += 16)
-        COPY(to + at, from + at, 16);
-}
-
-/* Token and literals; returns the token, in which the match's length is still missing. */
-static inline uint8_t *put_literals(struct block *b, const uint8_t *end)
-{
-    uint32_t size = (uint32_t)(end - b->literals);
-    uint8_t *token = b->out++;
-    *token = (uint8_t)((size < TOKEN_MAX ? size : TOKEN_MAX) << 4);
-    if (size >= TOKEN_MAX) b->out = put_length(b->out, size - TOKEN_MAX);
-    copy_literals(b->out, b->literals, size);
-    b->out += size;
-    return token;
+    uint64_t low = load64(at) ^ load64(match), high = load64(at + 8) ^ load64(match + 8);
+    if (low) return (uint32_t)__builtin_ctzll(low) >> 3;
+    return high ? 8 + ((uint32_t)__builtin_ctzll(high) >> 3) : WINDOW;
 }
 
 /* First byte at or behind `at` that differs from its counterpart. */
-static inline const uint8_t *end_of_match(const uint8_t *at, const uint8_t *match, const uint8_t *limit)
+INLINED const uint8_t *end_of_match(const uint8_t *at, const uint8_t *match, const uint8_t *limit)
 {
     while (at + 8 <= limit) {
         uint64_t difference = load64(at) ^ load64(match);
@@ -103,76 +92,173 @@ static inline const uint8_t *end_of_match(const uint8_t *at, const uint8_t *matc
     return at;
 }
 
-/* The literals before `at`, and the match that begins there; returns its end. */
-static inline const uint8_t *put_sequence(struct block *b, const uint8_t *at, const uint8_t *match)
+/* A number the compiler knows nothing about. */
+INLINED uint32_t opaque(uint32_t number)
 {
-    uint8_t *token = put_literals(b, at);
-    uint32_t offset = (uint32_t)(at - match);
-    b->out[0] = (uint8_t)offset;
-    b->out[1] = (uint8_t)(offset >> 8);
-    b->out += 2;
-    const uint8_t *behind = end_of_match(at + MIN_MATCH, match + MIN_MATCH, b->limit);
-    uint32_t length = (uint32_t)(behind - at) - MIN_MATCH;
-    *token |= (uint8_t)(length < TOKEN_MAX ? length : TOKEN_MAX);
-    if (length >= TOKEN_MAX) b->out = put_length(b->out, length - TOKEN_MAX);
-    b->literals = behind;
-    return behind;
-}
-
-static inline bool may_resume(const uint8_t *at, const uint8_t *match)
-{
-    return (load64(at) ^ load64(match)) << (64 - 8 * RESUMED_BYTES) == 0;
+    __asm__ volatile("" : "+r"(number));
+    return number;
 }
 
 /*
- * Where the match that ended at `at` goes on with the same offset, behind the few bytes in which the two
- * records differ. NULL: not soon.
+ * `at` and `equal` bytes, or more when the whole window is equal. The processor goes on with the next
+ * match while it still waits for this count, when it can guess it: a jump that depends on the count it
+ * guesses well, as records have few sizes, but a sum it waits for. Thus the usual counts are jumped by.
  */
-static inline const uint8_t *resume(const uint8_t *at, const uint8_t *match)
+INLINED const uint8_t *behind_match(struct block *b, const uint8_t *at, uint32_t equal)
 {
-    if (may_resume(at + 1, match + 1)) return at + 1;
-    if (may_resume(at + 2, match + 2)) return at + 2;
-    if (!may_resume(at + FARTHEST_GAP, match + FARTHEST_GAP)) return 0;
-    return at[3] == match[3] ? at + 3 : at + FARTHEST_GAP;
+    if (equal == 12) return at + opaque(12);
+    if (equal == 15) return at + opaque(15);
+    if (equal == 8) return at + opaque(8);
+    return equal < WINDOW ? at + equal : end_of_match(at + WINDOW, at + WINDOW - b->offset, b->limit);
 }
 
-/* The next match at or behind `*at`, grown backwards over literals that match too; false when there is none.
- */
-static inline bool search(struct block *b, const uint8_t **at, const uint8_t **match)
+/* What does not fit into a token's four bits. Inlined, it would slow down the sequences that need none. */
+static __attribute__((noinline)) uint8_t *put_length(uint8_t *out, uint32_t rest)
 {
-    const uint8_t *next = *at;
+    for (; rest >= 255; rest -= 255)
+        *out++ = 255;
+    *out++ = (uint8_t)rest;
+    return out;
+}
+
+INLINED void copy_literals(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+    for (uint32_t at = 0; at < size; at += 16)
+        COPY(to + at, from + at, 16);
+}
+
+/* A token, whose low four bits are given, and the literals before `end`. */
+INLINED void put_literals(struct block *b, const uint8_t *end, uint32_t low)
+{
+    uint32_t size = (uint32_t)(end - b->literals);
+    *b->out++ = (uint8_t)((size < TOKEN_MAX ? size : TOKEN_MAX) << 4 | low);
+    if (size >= TOKEN_MAX) b->out = put_length(b->out, size - TOKEN_MAX);
+    copy_literals(b->out, b->literals, size);
+    b->out += size;
+}
+
+/* The same for literals of which a token can tell the number. */
+INLINED void put_few_literals(struct block *b, const uint8_t *end, uint32_t low)
+{
+    uint32_t size = (uint32_t)(end - b->literals);
+    b->out[0] = (uint8_t)(size << 4 | low);
+    COPY(b->out + 1, b->literals, 16);
+    b->out += 1 + size;
+}
+
+/* A match of which `before` bytes lie before `at` and `equal` of the window behind, with its literals. */
+INLINED void put_match(struct block *b, const uint8_t *at, uint32_t before, uint32_t equal, bool few)
+{
+    const uint8_t *behind = behind_match(b, at, equal), *begin = at - before;
+    uint32_t length = (uint32_t)(behind - begin) - MIN_MATCH;
+    uint32_t low = length < TOKEN_MAX ? length : TOKEN_MAX;
+    if (few)
+        put_few_literals(b, begin, low);
+    else
+        put_literals(b, begin, low);
+    uint16_t offset = (uint16_t)b->offset;
+    COPY(b->out, &offset, 2);
+    b->out += 2;
+    if (length >= TOKEN_MAX) b->out = put_length(b->out, length - TOKEN_MAX);
+    b->literals = behind;
+}
+
+INLINED bool may_resume(struct block *b, uint32_t gap)
+{
+    const uint8_t *at = b->literals + gap;
+    return (load64(at) ^ load64(at - b->offset)) << (64 - 8 * RESUMED_BYTES) == 0;
+}
+
+/* Behind how many bytes in which two records differ the last match goes on, same offset. 0: not soon. */
+INLINED uint32_t near_gap(struct block *b)
+{
+    if (may_resume(b, 1)) return 1;
+    if (may_resume(b, 2)) return 2;
+    if (!may_resume(b, NEAR_GAP)) return 0;
+    const uint8_t *third = b->literals + 3;
+    return *third == *(third - b->offset) ? 3 : NEAR_GAP;
+}
+
+INLINED bool resume_behind(struct block *b, uint32_t gap)
+{
+    const uint8_t *at = b->literals + gap;
+    put_match(b, at, 0, count_equal(at, at - b->offset), true);
+    return true;
+}
+
+/* The last match, resumed soon; false when it is not. */
+INLINED bool resume(struct block *b)
+{
+    if (b->literals > b->search_end) return false;
+    uint32_t gap = near_gap(b);
+    return gap && resume_behind(b, gap);
+}
+
+/* The last match, resumed not so soon; false when it is not. */
+INLINED bool resume_late(struct block *b)
+{
+    return b->literals <= b->search_end && may_resume(b, FAR_GAP) && resume_behind(b, FAR_GAP);
+}
+
+/*
+ * Match after match where the table says so, each a byte behind the one before or at its end: records with a
+ * new number each. True when the last one had best be resumed; false when nothing is found.
+ */
+INLINED bool hop(struct block *b)
+{
+    for (uint32_t least = FOUND_BYTES; b->literals <= b->search_end; least = FOUND_INSTEAD) {
+        const uint8_t *at = b->literals + 1;
+        uint32_t found = look_up(b, at), offset = found ? found : b->offset;
+        uint32_t equal = count_equal(at, at - offset);
+        if (equal < least) {
+            if (least != FOUND_BYTES && resume(b)) return true;
+            if (equal < FOUND_BYTES) return false;
+        }
+        b->offset = offset;
+        put_match(b, at, at[-1] == *(at - 1 - offset), equal, true);
+        if (equal == WINDOW) return true;
+    }
+    return false;
+}
+
+/* The next match at or behind `at`, grown backwards over literals that match too; false: there is none. */
+INLINED bool search(struct block *b, const uint8_t *at)
+{
     for (uint32_t tries = MISSES_PER_STEP;; tries++) {
-        if (next > b->search_end) return false;
-        *match = find(b, next);
-        if (*match) break;
-        next += tries / MISSES_PER_STEP;
+        if (at > b->search_end) return false;
+        b->offset = look_up(b, at);
+        if (b->offset && load32(at) == load32(at - b->offset)) break;
+        at += tries / MISSES_PER_STEP;
     }
-    while (next > b->literals && *match > b->source && next[-1] == (*match)[-1]) {
-        next--;
-        (*match)--;
-    }
-    *at = next;
+    uint32_t before = 0, equal = count_equal(at, at - b->offset);
+    const uint8_t *last = at - 1, *match = last - b->offset;
+    for (; last >= b->literals && match >= b->source && *last == *match; last--, match--)
+        before++;
+    put_match(b, at, before, equal, false);
     return true;
 }
 
 uint32_t lz4_compress(uint16_t *table, const uint8_t *source, uint32_t size, uint8_t *target)
 {
-    const uint8_t *end = source + size, *match;
-    bool searchable = size > LAST_MATCH + FARTHEST_GAP;
-    struct block b = {table,
-                      source,
-                      searchable ? end - (LAST_MATCH + FARTHEST_GAP) : source,
-                      searchable ? end - LAST_LITERALS : source,
-                      source,
-                      target};
+    const uint8_t *end = source + size;
+    bool searchable = size > MARGIN;
+    struct block b = {
+        .table = table,
+        .source = source,
+        .search_end = searchable ? end - MARGIN : source,
+        .limit = searchable ? end - LAST_LITERALS : source,
+        .literals = source,
+        .out = target,
+    };
     for (uint32_t i = 0; i < LZ4_TABLE_BYTES / 8; i++)
         ((uint64_t *)(void *)table)[i] = 0;
-    const uint8_t *at = source + 1; /* the first byte has nothing before it */
-    while (searchable && search(&b, &at, &match)) {
-        ptrdiff_t offset = at - match;
-        for (const uint8_t *next = at; next; next = at > b.search_end ? 0 : resume(at, at - offset))
-            at = put_sequence(&b, next, next - offset);
+    const uint8_t *from = source + 1; /* the first byte has nothing before it */
+    for (; searchable && search(&b, from); from = b.literals + 2) {
+        do {
+            while (resume(&b))
+                continue;
+        } while (hop(&b) || resume_late(&b));
     }
-    put_literals(&b, end);
+    put_literals(&b, end, 0);
     return (uint32_t)(b.out - target);
 }

@@ -7,6 +7,13 @@
  *   match ends, it is first tried whether it goes on behind one to four bytes with the same offset. That
  *   needs no look into the table, whose result the next step would have to wait for, and stays with the one
  *   earlier frame that is most like this one: both faster and smaller.
+ * - Where it does not go on, the records are like ones of several earlier frames: each has a new number, of
+ *   which the low byte differs, before bytes that were seen often. So the table is asked for what begins one
+ *   byte behind the end of a match, and as long as that is found the offset at hand comes second. Only where
+ *   neither knows anything is a match searched for byte by byte.
+ * - What takes time there is waiting: for the table, for the bytes it names, for their comparison, and only
+ *   then would be known where the next match begins. The lengths that are usual are therefore jumps instead
+ *   of sums (behind_match), which the processor guesses.
  * - The table has 2^14 entries of 16 bits, a position modulo the 64 KiB an LZ4 offset can reach back.
  */
 #ifndef USCOPE_LZ4_H

@@ -179,6 +179,7 @@ describe('uscope run', () => {
       ['--timeout', 'soon'],
       ['--daemon-timeout', '-1'],
       ['--durability', 'interval=0'],
+      ['--nice', '20'],
       ['--on-full', 'panic'],
       ['--max-traces', '0'],
     ]) {
