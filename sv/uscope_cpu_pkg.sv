@@ -79,4 +79,7 @@ package uscope_cpu_pkg;
     input int unsigned inst_bits, input int unsigned text);
   // The entity that the last step had in this stage.
   import "DPI-C" function int unsigned uscope_pipeline_entity(input chandle pipeline, input int unsigned stage);
+  // The instruction in stage `consumer` needs a value of that in stage `producer`: event dependency.
+  import "DPI-C" function void uscope_pipeline_dependency(input chandle pipeline, input int unsigned producer,
+    input int unsigned consumer, input int unsigned dep_type);
 endpackage

@@ -137,6 +137,12 @@ USCOPE_API unsigned int uscope_pipeline_step(uscope_pipeline_t *pipeline, unsign
                                              unsigned int text);
 /** The entity that the last step had in this stage; meaningless where nobody was. */
 USCOPE_API unsigned int uscope_pipeline_entity(uscope_pipeline_t *pipeline, unsigned int stage);
+/**
+ * The instruction in stage `consumer` needs a value of that in stage `producer`, both as the last step had
+ * them: the event dependency {src_id, dst_id, dep_type}, which only this call asks of the scope.
+ */
+USCOPE_API void uscope_pipeline_dependency(uscope_pipeline_t *pipeline, unsigned int producer,
+                                           unsigned int consumer, unsigned int dep_type);
 
 /* ---- names: numbers of labels, by the enums of the schema; -1, reported, when there is none */
 

@@ -118,11 +118,11 @@ static COLD int next_slow(void *w, uint64_t time_ps)
 int uscope_next_cycle(uscope_writer_t *w, unsigned long long time_ps)
 {
     struct uscopei_trace *t;
-    if (LIKELY(w && in_frame(w, &t) && time_ps >= t->last_time && time_ps < t->next_asked &&
-               time_ps < t->next_checkpoint && t->cursor + RECORD_BYTES < t->limit &&
+    /* the null handle's trace stops at any time */
+    if (LIKELY(in_frame(w, &t) && time_ps >= t->last_time && time_ps < t->next_stop &&
+               t->cursor + RECORD_BYTES < t->limit &&
                !atomic_load_explicit(&t->attention, memory_order_relaxed))) {
-        uscopei_close_frame(t, (uintptr_t)w);
-        uscopei_open_frame(t, (uintptr_t)w, time_ps);
+        uscopei_next_frame(t, time_ps);
         return 0;
     }
     return next_slow(w, time_ps);

@@ -29,12 +29,29 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     t->frame_handle = handle;
 }
 
+static inline uint32_t count_items(const struct uscopei_trace *t)
+{
+    return t->more_items + (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
+}
+
 static inline void uscopei_close_frame(struct uscopei_trace *t, uintptr_t handle)
 {
-    uint32_t records = (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
-    put_end(t, t->more_items + records);
+    put_end(t, count_items(t));
     t->frame_handle = 0;
     t->idle_handle = handle;
+}
+
+/** Closes the frame and opens another, where there is room for END and BEGIN. */
+static inline void uscopei_next_frame(struct uscopei_trace *t, uint64_t time_ps)
+{
+    unsigned char *at = t->cursor;
+    prefetch_ahead(at);
+    store_record(at, RECORD_END | (uint64_t)count_items(t) << 32, t->ordinal++);
+    store_record(at + RECORD_BYTES, RECORD_BEGIN, time_ps);
+    t->cursor = t->item_base = at + 2 * RECORD_BYTES;
+    t->more_items = 0;
+    t->last_time = time_ps;
+    atomic_store_explicit(t->published, (uint64_t)(at + RECORD_BYTES - t->chunk), memory_order_release);
 }
 
 #pragma GCC visibility pop

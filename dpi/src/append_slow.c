@@ -121,7 +121,7 @@ static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
     if (!s->callback) return;
     uint64_t interval = s->interval_ps;
     uint64_t next = time_ps / interval * interval;
-    t->next_checkpoint = next > UINT64_MAX - interval ? UINT64_MAX : next + interval;
+    set_next_checkpoint(t, next > UINT64_MAX - interval ? UINT64_MAX : next + interval);
     /* before the first frame there is nothing that a segment could end with */
     if (t->ordinal == 0) return;
     uintptr_t handle = t->idle_handle;

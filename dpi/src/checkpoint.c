@@ -16,7 +16,7 @@ void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn,
     uint64_t interval = s->interval_ps;
     /* grid points are multiples of the interval, wherever the trace stands */
     uint64_t next = t->last_time / interval * interval;
-    t->next_checkpoint = fn && next <= UINT64_MAX - interval ? next + interval : UINT64_MAX;
+    set_next_checkpoint(t, fn && next <= UINT64_MAX - interval ? next + interval : UINT64_MAX);
 }
 
 /* The bytes of a block are the mask, then the slots: read as one. */

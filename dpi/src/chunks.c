@@ -7,7 +7,7 @@
 
 uint32_t uscopei_frame_items(const struct uscopei_trace *t)
 {
-    return t->more_items + (uint32_t)((size_t)(t->cursor - t->item_base) / RECORD_BYTES);
+    return count_items(t);
 }
 
 static unsigned char *chunk_end(const struct uscopei_trace *t)

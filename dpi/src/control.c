@@ -336,7 +336,7 @@ static void switch_on(struct uscopei_trace *t, struct mark m)
     apply_filters(t, t->session->control);
     atomic_fetch_or(&t->attention, ATTENTION_RESYNC);
     t->session->resync = true;
-    t->next_asked = 0;
+    set_next_asked(t, 0);
     record_mark(t, m);
 }
 

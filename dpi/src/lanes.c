@@ -147,7 +147,7 @@ void uscope_count_lanes(uscope_writer_t *w, uint16_t first_storage, unsigned lon
         unsigned char *at = t->cursor;
         uint64_t op = op_word(ACTION_ADD, first_storage, 0, 0);
         for (; lanes; lanes &= lanes - 1, at += RECORD_BYTES)
-            put_record(at, op + lowest_lane(lanes) * OP_STORAGE, 1);
+            put_record(at, op + lowest_lane(lanes) * (uint32_t)OP_STORAGE, 1);
         t->cursor = at;
         return;
     }

@@ -82,7 +82,7 @@ static void fill_slot(struct uscopei_trace *t)
     t->num_storages = (uint16_t)schema->num_storages;
     t->num_countable = uscopei_num_countable(schema->storages, schema->num_storages);
     t->num_events = (uint16_t)schema->num_events;
-    t->next_checkpoint = UINT64_MAX;
+    set_next_checkpoint(t, UINT64_MAX);
     s->frame_limit = s->credit / 16 < MAX_FRAME_BYTES ? s->credit / 16 : MAX_FRAME_BYTES;
     uscopei_first_chunk(t);
     t->idle_handle = t->handle;
@@ -192,7 +192,7 @@ void uscopei_handle_failure(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
     t->frame_handle = t->idle_handle = 0;
-    t->next_checkpoint = UINT64_MAX;
+    set_next_checkpoint(t, UINT64_MAX);
     s->state = ST_UNTRACED;
     if (s->failure_handled) return;
     s->failure_handled = true;

@@ -255,10 +255,10 @@ static COLD int due_slow(uscope_writer_t *w, uint64_t time_ps)
         return 0;
     }
     if (atomic_load(&t->attention) & ATTENTION_PAUSED) return 0;
-    if (t->next_asked == 0) t->next_asked = after(t->last_time, s->interval_ps);
+    if (t->next_asked == 0) set_next_asked(t, after(t->last_time, s->interval_ps));
     if (time_ps < t->next_asked && !s->resync) return 0;
     s->resync = false;
-    t->next_asked = after(time_ps, s->interval_ps);
+    set_next_asked(t, after(time_ps, s->interval_ps));
     /* before the first frame there is nothing that a segment could end with */
     if (t->ordinal == 0) return 0;
     s->state = ST_CALLBACK;

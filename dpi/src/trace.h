@@ -69,6 +69,7 @@ struct uscopei_trace {
     /* third: seldom */
     uintptr_t handle;    /* 0: slot is free */
     uint64_t next_asked; /* from when on uscope_checkpoint_due says yes; 0: not asked yet */
+    uint64_t next_stop;  /* the lower of next_checkpoint and next_asked */
     const uint64_t *field_limits;
     const struct event_field *event_fields;
     struct uscopei_session *session;
@@ -96,6 +97,23 @@ static inline bool in_frame(const void *w, struct uscopei_trace **t)
 {
     *t = slot_of(w);
     return LIKELY((*t)->frame_handle == (uintptr_t)w);
+}
+
+static inline void set_next_stop(struct uscopei_trace *t)
+{
+    t->next_stop = t->next_checkpoint < t->next_asked ? t->next_checkpoint : t->next_asked;
+}
+
+static inline void set_next_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
+{
+    t->next_checkpoint = time_ps;
+    set_next_stop(t);
+}
+
+static inline void set_next_asked(struct uscopei_trace *t, uint64_t time_ps)
+{
+    t->next_asked = time_ps;
+    set_next_stop(t);
 }
 
 static inline bool has_failed(struct uscopei_trace *t)

@@ -6,7 +6,20 @@
 #include "random.h"
 #include "uscope_cpu.h"
 
-enum { STAGES = 5, LAST = STAGES - 1, IDS = 256 };
+enum { MAX_STAGES = 8, IDS = 256 };
+enum { DEPENDENCY = BARE + 1 };
+enum { U8 = 1, U32 = 3 };
+
+static unsigned stages;
+
+static struct fake_daemon *start_pipeline_daemon(void)
+{
+    static struct test_schema s;
+    s = core_schema;
+    s.events[DEPENDENCY] =
+        (struct test_event){"dependency", 1, {{"src_id", U32, 0}, {"dst_id", U32, 0}, {"dep_type", U8, 0}}};
+    return start_daemon_with(&s);
+}
 
 /* What a core shows in a cycle. Anything goes: the rules of a real pipeline are not the client's business. */
 struct cycle {
@@ -17,7 +30,7 @@ struct cycle {
 
 static struct cycle draw_cycle(unsigned num_texts)
 {
-    struct cycle c = {.valid = (unsigned)(draw() | draw() | draw()) & 0x1f,
+    struct cycle c = {.valid = (unsigned)(draw() | draw() | draw()) & ((1u << stages) - 1),
                       .hold = (unsigned)(draw() & draw()) & 0xff,
                       .reason = (unsigned)below(2),
                       .pc = draw(),
@@ -38,7 +51,7 @@ struct instruction {
 struct plain {
     uscope_writer_t *w;
     bool registers;
-    struct instruction in[STAGES];
+    struct instruction in[MAX_STAGES];
     struct cycle last;
     unsigned next_id;
 };
@@ -49,7 +62,7 @@ static void leave(struct plain *p, unsigned stage)
     if (p->last.kill >> stage & 1) {
         uscope_event2(p->w, FLUSH, in->id, p->last.reason);
         uscope_slot_clear(p->w, ENTITIES, (uint16_t)in->id);
-    } else if (stage == LAST && !(p->last.hold >> stage & 1)) {
+    } else if (stage == stages - 1 && !(p->last.hold >> stage & 1)) {
         uscope_slot_clear(p->w, ENTITIES, (uint16_t)in->id);
     }
 }
@@ -74,23 +87,23 @@ static void enter(struct plain *p, unsigned stage, const struct cycle *c)
 
 static unsigned step(struct plain *p, const struct cycle *c)
 {
-    bool was[STAGES];
+    bool was[MAX_STAGES];
     unsigned entered = 0;
-    for (unsigned s = STAGES; s-- > 0;) {
+    for (unsigned s = stages; s-- > 0;) {
         was[s] = p->in[s].here;
         if (was[s]) leave(p, s);
     }
-    for (unsigned s = STAGES; s-- > 0;) {
+    for (unsigned s = stages; s-- > 0;) {
         bool here = c->valid >> s & 1;
         bool stayed = stays(p, s);
         if (!stayed) p->in[s].id = s > 0 ? p->in[s - 1].id : p->next_id;
         if (here && !stayed) entered |= 1u << s;
         p->in[s].here = here;
     }
-    for (unsigned s = 0; s < STAGES; s++)
+    for (unsigned s = 0; s < stages; s++)
         if (entered >> s & 1) enter(p, s, c);
     if (entered & 1) p->next_id = (p->next_id + 1) % IDS;
-    for (unsigned s = 1; s < STAGES; s++)
+    for (unsigned s = 1; s < stages; s++)
         if (was[s] && !p->in[s].here && p->registers) uscope_slot_clear(p->w, ROB, (uint16_t)(s - 1));
     p->last = *c;
     return entered;
@@ -103,7 +116,7 @@ static const char *const texts[] = {"80000000: addi", "80000004: lw", "80000008:
 static void model(uscope_writer_t *w, bool one_by_one, const char *registers, unsigned cycles)
 {
     struct plain plain = {.w = w, .registers = *registers != 0};
-    uscope_pipeline_t *pipeline = one_by_one ? NULL : uscope_pipeline_new(w, "core0", registers, STAGES);
+    uscope_pipeline_t *pipeline = one_by_one ? NULL : uscope_pipeline_new(w, "core0", registers, stages);
     CHECK(one_by_one || pipeline != NULL);
     for (unsigned i = 0; i < 3; i++)
         uscope_string(w, texts[i]);
@@ -120,7 +133,16 @@ static void model(uscope_writer_t *w, bool one_by_one, const char *registers, un
         else
             entered = uscope_pipeline_step(pipeline, c.valid, c.hold, c.kill, c.reason, c.pc, c.inst, c.text);
         uscope_slot_add(w, COMMITTED, 0, 0, entered);
-        for (unsigned s = 0; s < STAGES; s++) {
+        /* a type that does not fit is refused */
+        unsigned producer = (unsigned)below(stages), consumer = (unsigned)below(stages),
+                 type = (unsigned)below(260);
+        if (c.valid >> producer & c.valid >> consumer & 1) {
+            if (one_by_one)
+                uscope_event3(w, DEPENDENCY, plain.in[producer].id, plain.in[consumer].id, type);
+            else
+                uscope_pipeline_dependency(pipeline, producer, consumer, type);
+        }
+        for (unsigned s = 0; s < stages; s++) {
             if (!(c.valid >> s & 1)) continue;
             unsigned id = one_by_one ? plain.in[s].id : uscope_pipeline_entity(pipeline, s);
             uscope_slot_set(w, WIDE_DENSE, (uint16_t)s, 0, id);
@@ -130,9 +152,10 @@ static void model(uscope_writer_t *w, bool one_by_one, const char *registers, un
     uscope_pipeline_free(pipeline);
 }
 
-static void check_both(const char *registers, unsigned cycles)
+static void check_both(unsigned num_stages, const char *registers, unsigned cycles)
 {
-    struct fake_daemon *d = start_daemon();
+    struct fake_daemon *d = start_pipeline_daemon();
+    stages = num_stages;
     uscope_writer_t *steps = open_trace("steps"), *single = open_trace("single");
     model(steps, false, registers, cycles);
     model(single, true, registers, cycles);
@@ -142,7 +165,7 @@ static void check_both(const char *registers, unsigned cycles)
     uscope_close(steps);
     uscope_close(single);
     struct fake_log a = log_of(d, "steps"), b = log_of(d, "single");
-    CHECK(a.items > 5 * cycles);
+    CHECK(a.items > num_stages * cycles);
     CHECK_NUMBER(a.items, b.items);
     CHECK_NUMBER(a.size, b.size);
     CHECK(memcmp(a.records, b.records, a.size) == 0);
@@ -153,12 +176,14 @@ static void check_both(const char *registers, unsigned cycles)
 TEST(a_step_makes_the_records_of_single_calls)
 {
     /* enough to fill many chunks, so that steps meet the end of one in every way */
-    check_both("rob", 20000);
+    check_both(5, "rob", 20000);
+    for (unsigned n = 2; n <= MAX_STAGES; n++)
+        check_both(n, "rob", 2000);
 }
 
 TEST(a_pipeline_without_registers)
 {
-    check_both("", 3000);
+    check_both(5, "", 3000);
 }
 
 TEST(a_scope_without_what_is_needed_is_refused)
@@ -193,10 +218,45 @@ TEST(calls_without_a_pipeline_do_nothing_and_say_so_once)
     CHECK(strstr(message_at(1), "OP_HANDLE: pipeline_step: ") != NULL);
     CHECK_NUMBER(uscope_pipeline_entity(NULL, 1), 0);
     CHECK_NUMBER(uscope_pipeline_entity(pipeline, 2), 0);
+    uscope_pipeline_dependency(NULL, 0, 0, 0);
+    uscope_pipeline_dependency(w, 0, 0, 0);
     uscope_pipeline_free(NULL);
     uscope_pipeline_free(pipeline);
     uscope_pipeline_free(pipeline);
     CHECK_NUMBER(uscope_pipeline_step(pipeline, 1, 0, 0, 0, 1, 2, 3), 0);
     uscope_close(w);
     finish(d, 3);
+}
+
+TEST(a_dependency_between_stages_that_there_are_not_is_refused)
+{
+    struct fake_daemon *d = start_pipeline_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_pipeline_t *pipeline = uscope_pipeline_new(w, "core0", "", 3);
+    uscope_begin_cycle(w, 0);
+    uscope_pipeline_dependency(pipeline, 2, 0, 0);
+    uscope_pipeline_dependency(pipeline, 3, 0, 0);
+    uscope_pipeline_dependency(pipeline, 0, 3, 0);
+    uscope_end_cycle(w);
+    CHECK_TEXT(message_at(0), "core0: OP_VALUE: pipeline_dependency: stages 3 and 0 of 3; item rejected");
+    CHECK_NUMBER(uscope_rejected(w), 2);
+    uscope_pipeline_free(pipeline);
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").items, 1);
+    finish(d, 2);
+}
+
+TEST(a_dependency_needs_its_event)
+{
+    struct fake_daemon *d = start_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_pipeline_t *pipeline = uscope_pipeline_new(w, "core0", "", 3);
+    uscope_begin_cycle(w, 0);
+    uscope_pipeline_dependency(pipeline, 2, 0, 0);
+    uscope_end_cycle(w);
+    CHECK_TEXT(message_at(0), "core0: OP_EVENT: pipeline_dependency: the pipeline's scope has no event "
+                              "dependency {src_id, dst_id, dep_type}; item rejected");
+    uscope_pipeline_free(pipeline);
+    uscope_close(w);
+    finish(d, 2);
 }

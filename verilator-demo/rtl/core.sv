@@ -346,8 +346,8 @@ module core
 
   assign probe_o.running       = running;
   assign probe_o.stage         = stage;
-  assign probe_o.fetch_pc      = fetched.pc;
-  assign probe_o.fetch_inst    = fetched.inst;
+  assign probe_o.fetch_pc      = imem_addr_o;
+  assign probe_o.fetch_inst    = imem_data_i;
   assign probe_o.stalled       = stalled;
   assign probe_o.stall_reason  = stall_reason;
   assign probe_o.flush         = flush;

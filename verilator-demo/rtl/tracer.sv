@@ -83,8 +83,11 @@ module tracer
       framed      = 1'b0;
       edge_counts = '0;
       now         = 64'd0;
-    end else if (tracing) begin
-      if (!framed && probe_i.running) begin_cycle();
+    end else begin
+      // In steps, because most cycles end at the first.
+      if (!framed) begin
+        if (tracing && probe_i.running) begin_cycle();
+      end
       if (framed) record(trace);
     end
   end
@@ -137,21 +140,25 @@ module tracer
                                              32'(probe_i.stage.kill), 32'(probe_i.flush_reason),
                                              64'(probe_i.fetch_pc), probe_i.fetch_inst, text));
     if (probe_i.stalled) ev_stall(w, stall_reason_e'(8'(probe_i.stall_reason)));
-    if (arrived[StageE]) record_forwarding(w);
-    if (probe_i.reg_write) record_read_through(w);
+    if (arrived[StageE]) record_forwarding();
+    if (probe_i.reg_write) record_read_through();
     record_counters(w, arrived[StageF]);
   endfunction
 
   // What the edge does at its end. What becomes of the instructions, the pipeline says with the next cycle.
   function automatic void record_edge(input chandle w);
     if (probe_i.reg_write) regs_set_value(w, 16'(probe_i.reg_index), probe_i.reg_value);
+    if (probe_i.flush) record_flush(w);
+    if (probe_i.stores.pop) record_drain(w);
+    if (probe_i.stores.push) record_store(w);
+  endfunction
+
+  function automatic void record_flush(input chandle w);
     if (probe_i.trap) begin
       record_trap(64'({probe_i.trap_exc.irq, 27'd0, probe_i.trap_exc.cause}), 64'(probe_i.trap_exc.tval),
                   64'(probe_i.trap_target));
     end
-    if (probe_i.flush) squashed_insns_add(w, 64'($countones(probe_i.stage.kill)));
-    if (probe_i.stores.pop) record_drain(w);
-    if (probe_i.stores.push) record_store(w);
+    squashed_insns_add(w, 64'($countones(probe_i.stage.kill)));
   endfunction
 
   function automatic void record_trap(input longint unsigned cause, input longint unsigned tval,
@@ -192,8 +199,7 @@ module tracer
   function automatic void record_counters(input chandle w, input logic fetched);
     counts_t counts, seen;
     counts = probe_i.running ? probe_i.counts : '0;
-    seen   = edge_counts | (counts & CycleCounts);
-    seen[CNT_FETCHED] = fetched;
+    seen   = edge_counts | (counts & CycleCounts) | counts_t'(fetched) << CNT_FETCHED;
     count(w, 64'(seen));
     edge_counts = counts & EdgeCounts;
   endfunction
@@ -213,13 +219,13 @@ module tracer
   end
 
   // A value handed on while its producer is in flight: forwarded into execute, or read in decode while it is written.
-  function automatic void record_dependency(input chandle w, input int unsigned src, input int unsigned dst);
-    ev_dependency(w, uscope_pipeline_entity(pipeline, src), uscope_pipeline_entity(pipeline, dst), DEP_TYPE_RAW);
+  function automatic void record_dependency(input int unsigned producer, input int unsigned consumer);
+    uscope_pipeline_dependency(pipeline, producer, consumer, 32'(DEP_TYPE_RAW));
   endfunction
 
   // Decode reads what writeback writes, unless a younger instruction, not done yet, is to provide the value. In steps,
   // because most cycles end at the first.
-  function automatic void record_read_through(input chandle w);
+  function automatic void record_read_through();
     logic [4:0] rd;
     rd = probe_i.reg_index;
     if ((probe_i.decode_src.uses_rs1 && probe_i.decode_src.rs1 == rd)
@@ -227,19 +233,19 @@ module tracer
       if (probe_i.stage.valid[StageD] && !probe_i.stage.hold[StageD] && !probe_i.stage.kill[StageD]
           && !(probe_i.execute_dst.write && probe_i.execute_dst.rd == rd)
           && !(probe_i.memory_dst.write && probe_i.memory_dst.rd == rd)) begin
-        record_dependency(w, StageW, StageD);
+        record_dependency(StageW, StageD);
       end
     end
   endfunction
 
-  function automatic int unsigned producer(input fwd_e from);
+  function automatic int unsigned stage_of(input fwd_e from);
     return from == FWD_MEMORY ? StageM : StageW;
   endfunction
 
-  function automatic void record_forwarding(input chandle w);
-    if (probe_i.fwd_a != FWD_REGFILE) record_dependency(w, producer(probe_i.fwd_a), StageE);
+  function automatic void record_forwarding();
+    if (probe_i.fwd_a != FWD_REGFILE) record_dependency(stage_of(probe_i.fwd_a), StageE);
     if (probe_i.fwd_b != FWD_REGFILE && probe_i.fwd_b != probe_i.fwd_a) begin
-      record_dependency(w, producer(probe_i.fwd_b), StageE);
+      record_dependency(stage_of(probe_i.fwd_b), StageE);
     end
   endfunction
 
@@ -250,10 +256,10 @@ module tracer
   localparam int unsigned TextBits = $clog2(CodeWords);
   typedef struct packed {
     logic [31:0] inst;
-    logic [31:0] number;  // the text's index plus 1; 0: not formatted yet
+    logic [31:0] number;  // the text's index; USCOPE_NO_STRING: not formatted yet
   } text_t;
   text_t texts [CodeWords];
-  initial for (int unsigned i = 0; i < CodeWords; i++) texts[i] = '0;
+  initial for (int unsigned i = 0; i < CodeWords; i++) texts[i] = '{inst: 32'd0, number: USCOPE_NO_STRING};
 
   // Formatting is rare; inlined, its string temporaries would be built and dropped in every cycle.
   function automatic int unsigned make_text(input logic [31:0] pc, input logic [31:0] inst);
@@ -267,12 +273,12 @@ module tracer
     word = (pc - CodeBase) >> 2;
     if (word >= CodeWords) return make_text(pc, inst);
     text = texts[word[TextBits-1:0]];
-    if (text.number == 32'd0 || text.inst != inst) begin
-      text = '{inst: inst, number: make_text(pc, inst) + 32'd1};
+    if (text.number == USCOPE_NO_STRING || text.inst != inst) begin
+      text = '{inst: inst, number: make_text(pc, inst)};
       /* verilator lint_off BLKSEQ */
       texts[word[TextBits-1:0]] = text;
       /* verilator lint_on BLKSEQ */
     end
-    return text.number - 32'd1;
+    return text.number;
   endfunction
 endmodule
