@@ -60,8 +60,8 @@ export function register(program: Command): void {
 }
 
 /**
- * The daemon makes little garbage, and V8 lets little garbage grow for hours: memory would rise with the length of a trace though nothing is kept.
- * What this costs in time is less than can be measured. The heap of each new thread sets the growth factor back, for the whole process.
+ * The daemon makes little garbage, and V8 lets little garbage grow: memory would rise with the length of a trace though nothing is kept. So it is
+ * collected before there is much. The heap of each new thread sets the growth factor back, for the whole process.
  */
 function keepHeapSmall(): void {
   const setFlags = (): void => {

@@ -1,6 +1,6 @@
 /**
- * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun. One memory holds the
- * shadow state, a window for records and one for the frames made of them; it has its full size from the start,
+ * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun. The writer's memory holds the
+ * shadow state, windows for records, and the frames made of them.
  */
 import { RecordKind } from '../../format/record.js';
 import { Action } from '../../format/types.js';
