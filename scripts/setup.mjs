@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Brings a machine and a fresh clone to the point where everything runs: Node's version, system packages, npm packages, and
- * the built SDK and client library. Does only what is missing, so it is quick the second time.
+ * the built SDK with its native kernel and client library. Does only what is missing, so it is quick the second time.
  *
  *     node scripts/setup.mjs [--for demo|bench|test] [--no-install] [--no-build]
  *
@@ -40,7 +40,7 @@ export async function setUpPackages(purpose, { install = true } = {}) {
   await npmPackages(install);
 }
 
-/** The `uscope` command and the client library, as the demo needs them. */
+/** The `uscope` command, its native kernel and the client library, as the demo needs them. */
 export async function build() {
   for (const step of buildSteps()) {
     const { ok } = await runStep(step);
@@ -52,6 +52,11 @@ export async function build() {
 export function buildSteps() {
   return [
     { title: 'build the SDK', ...npmCommand(['run', '--silent', 'build', '-w', 'sdk']) },
+    {
+      title: 'build the native kernel',
+      command: 'make',
+      args: ['-C', 'sdk/kernel/native', '--no-print-directory'],
+    },
     { title: 'build the C client library', command: 'make', args: ['-C', 'dpi', '--no-print-directory'] },
   ];
 }

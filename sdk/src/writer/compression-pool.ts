@@ -7,6 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../base/errors.js';
 import { lz4Module } from './kernel/lz4.js';
+import { nativeAddonPath } from './kernel/native.js';
 
 /** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;
@@ -30,9 +31,16 @@ const THREAD_SOURCE = `
   let lz4Module = null;
 
   function adopt(number, memory) {
+    memories.set(number, { memory, lz4_compress: workerData.lz4Addon ? nativeLz4(memory) : wasmLz4(memory) });
+  }
+  function nativeLz4(memory) {
+    const { lz4Compress } = require(workerData.lz4Addon);
+    const bytes = new Uint8Array(memory.buffer);
+    return (...block) => lz4Compress(bytes, ...block);
+  }
+  function wasmLz4(memory) {
     lz4Module ??= new WebAssembly.Module(workerData.lz4Module);
-    const { lz4_compress } = new WebAssembly.Instance(lz4Module, { env: { memory } }).exports;
-    memories.set(number, { memory, lz4_compress });
+    return new WebAssembly.Instance(lz4Module, { env: { memory } }).exports.lz4_compress;
   }
   function lz4() {
     const { compressSync } = require(workerData.lz4);
@@ -136,7 +144,12 @@ class CompressionThread {
     const worker = new Worker(THREAD_SOURCE, {
       eval: true,
       execArgv: [], // a profiler of the process is not for its threads
-      workerData: { lz4Module: lz4Module(), lz4: findModule('lz4-napi'), zstd: findModule('zstd-napi') },
+      workerData: {
+        lz4Addon: nativeAddonPath(),
+        lz4Module: lz4Module(),
+        lz4: findModule('lz4-napi'),
+        zstd: findModule('zstd-napi'),
+      },
     });
     worker.on('message', (answer: Answer) => this.settle(answer));
     worker.on('error', (error) => this.fail(error));

@@ -5,7 +5,8 @@
 
 import { compressInMemory } from './compression-pool.js';
 import type { Compressor } from './compressor.js';
-import { bindLz4, LZ4_PREFIX_BYTES, LZ4_TABLE_BYTES, type Lz4Compress, lz4Room } from './kernel/lz4.js';
+import type { Lz4Compress } from './kernel/kernel-exports.js';
+import { bindLz4, LZ4_PREFIX_BYTES, LZ4_TABLE_BYTES, lz4Room } from './kernel/lz4.js';
 import type { WriterMemory } from './kernel/writer-memory.js';
 
 /** Blobs up to this size are compressed at once: a thread would cost more than it spares. */

@@ -19,7 +19,7 @@ scopes:
 const directory = mkdtempSync(join(tmpdir(), 'uscope-no-storages-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-describe.each(['wasm', 'typescript'] as const)('a schema without storages (%s)', (kernel) => {
+describe.each(['native', 'wasm', 'typescript'] as const)('a schema without storages (%s)', (kernel) => {
   it('is written with checksums that hold, over several segments', async () => {
     const path = join(directory, `${kernel}.uscope`);
     const { schema, dut } = parseSchema(SCHEMA);

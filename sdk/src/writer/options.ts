@@ -52,8 +52,11 @@ export interface WriterOptions {
   readonly onFull?: 'wait' | 'stop' | undefined;
   /** The file layer; the default writes to the file system. */
   readonly openOutput?: OpenOutput | undefined;
-  /** The inner loop: compiled (default, where there is WebAssembly) or in TypeScript. They write the same file. */
-  readonly kernel?: 'wasm' | 'typescript' | undefined;
+  /**
+   * The inner loop: `native` is machine code where it was built (`make -C sdk/kernel/native`) and WebAssembly elsewhere, which is the default.
+   * All three write the same file.
+   */
+  readonly kernel?: 'native' | 'wasm' | 'typescript' | undefined;
   /** Limit on the memory the schema's storages may take. */
   readonly maxStateBytes?: number | undefined;
 }

@@ -104,7 +104,7 @@ const content = (file: DecodedFile) =>
     record: { nextFrame: record.nextFrame, nextString: record.nextString, strings: record.strings },
   }));
 
-describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) => {
+describe.each(['native', 'wasm', 'typescript'] as const)('the fast path (%s)', (kernel) => {
   it('writes what the plain path writes, wherever messages are split', async () => {
     let rollbacks = 0;
     await fc.assert(
@@ -118,7 +118,7 @@ describe.each(['wasm', 'typescript'] as const)('the fast path (%s)', (kernel) =>
           plain.run.margin = Number.POSITIVE_INFINITY;
           plain.push(batch.words, 0, batch.length);
           const fast = await open('fast', { summarizer: createCpuSummarizer, kernel });
-          expect(fast.run).toBeInstanceOf(kernel === 'wasm' ? FrameKernel : FrameRun);
+          expect(fast.run).toBeInstanceOf(kernel === 'typescript' ? FrameRun : FrameKernel);
           const ends = boundaries(batch);
           fast.run.margin = 0;
           const cuts = [0, ...splits.map((s) => ends[s % ends.length]), batch.length].sort((a, b) => a - b);

@@ -127,7 +127,7 @@ export class RecordWriter {
     const { payloadSizes } = this.checker;
     const kernel =
       this.memory && options.kernel !== 'typescript'
-        ? createFrameKernel(this.memory, state, summarizer, payloadSizes)
+        ? createFrameKernel(this.memory, state, summarizer, payloadSizes, options.kernel !== 'wasm')
         : null;
     this.run = kernel ?? new FrameRun(state, summarizer, payloadSizes);
     this.summarizer = kernel ? kernel.summarizer : summarizer;

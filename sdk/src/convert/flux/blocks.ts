@@ -2,7 +2,8 @@
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { decompressLz4Block } from '../../format/compression.js';
-import { bindLz4, LZ4_TABLE_BYTES, type Lz4Compress, lz4Room } from '../../writer/kernel/lz4.js';
+import type { Lz4Compress } from '../../writer/kernel/kernel-exports.js';
+import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from '../../writer/kernel/lz4.js';
 import { decompressFastLz } from './fastlz.js';
 import { BLOCK_NAMES, BlockMode } from './types.js';
 

@@ -10,7 +10,9 @@ import { FrameTaker } from '../frame-taker.js';
 import type { SegmentBuffer } from '../segment-buffer.js';
 import type { Summarizer } from '../summarizer.js';
 import { WASM_BASE64 } from './frame-run-wasm.js';
-import { KernelSums, SUM_BYTES, type SumExports } from './kernel-sums.js';
+import type { KernelExports, KernelImports } from './kernel-exports.js';
+import { KernelSums, SUM_BYTES } from './kernel-sums.js';
+import { openNativeKernel } from './native.js';
 import type { WriterMemory } from './writer-memory.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
@@ -69,19 +71,31 @@ const EVENT_WORDS = 2;
 
 let compiled: WebAssembly.Module | null = null;
 
-/** null where FrameRun has to do the work: with a summarizer that does more than add up. */
+/**
+ * null where FrameRun has to do the work: with a summarizer that does more than add up.
+ * @param native machine code, where there is any
+ */
 export function createFrameKernel(
   memory: WriterMemory,
   state: StorageState,
   summarizer: Summarizer | null,
   payloadSizes: Uint32Array,
+  native: boolean,
 ): FrameKernel | null {
   if (summarizer !== null && !summarizer.cycleSums) return null;
-  return new FrameKernel(memory, state, summarizer, payloadSizes);
+  return new FrameKernel(memory, state, summarizer, payloadSizes, native);
+}
+
+function openWasmKernel(memory: WebAssembly.Memory, imports: KernelImports): KernelExports {
+  compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
+  const { exports } = new WebAssembly.Instance(compiled, { env: { memory, ...imports } });
+  return exports as unknown as KernelExports;
 }
 
 export class FrameKernel extends FrameTaker {
   override readonly windows: readonly Uint8Array[];
+  /** The loop is machine code, not WebAssembly. */
+  readonly isNative: boolean;
   private readonly run: Uint32Array;
   /** The first window: where records are copied to that are in none. */
   private readonly words: Uint32Array;
@@ -100,6 +114,7 @@ export class FrameKernel extends FrameTaker {
     private readonly state: StorageState,
     summarizer: Summarizer | null,
     payloadSizes: Uint32Array,
+    native: boolean,
   ) {
     super();
     const { layout } = state;
@@ -140,12 +155,15 @@ export class FrameKernel extends FrameTaker {
     this.run[Run.COMPACT] = 1;
     this.run[Run.NONE] = none;
 
-    compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
-    const take_string = (word: number): void => this.onString(this.source, this.sourceFirst + word);
-    const take_bucket = (source: number): void => kernelSums?.takeBucket(source);
-    const { exports } = new WebAssembly.Instance(compiled, { env: { memory, take_string, take_bucket } });
-    kernelSums?.bind(exports as unknown as SumExports);
-    this.frameRun = exports.frame_run as (run: number) => void;
+    const imports: KernelImports = {
+      take_string: (word) => this.onString(this.source, this.sourceFirst + word),
+      take_bucket: (source) => kernelSums?.takeBucket(source),
+    };
+    const machineCode = native ? openNativeKernel(buffer, this.runAt, imports) : null;
+    this.isNative = machineCode !== null;
+    const exports = machineCode ?? openWasmKernel(memory, imports);
+    kernelSums?.bind(exports);
+    this.frameRun = exports.frame_run;
   }
 
   take(

@@ -6,6 +6,7 @@ import type { TraceSummary } from '../../format/tsum.js';
 import type { Action } from '../../format/types.js';
 import type { StateLayout } from '../../state/layout.js';
 import type { CycleSums, Summarizer } from '../summarizer.js';
+import type { SumExports } from './kernel-exports.js';
 
 /** Words of `struct sum`, in its order; all but the last two are low halves of u64. */
 enum Sum {
@@ -25,14 +26,6 @@ export const SUM_BYTES = Sum.WORDS * 4;
 const BUCKET_CYCLES = 1024;
 const WORD = 2 ** 32;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
-
-/** What the compiled code offers for sums; `run` is the address of its `struct run`. */
-export interface SumExports {
-  sums_add(run: number, source: number, lo: number, hi: number): void;
-  sums_end_frame(run: number, lo: number, hi: number): void;
-  sums_abort_frame(run: number): void;
-  sums_close(run: number): void;
-}
 
 export class KernelSums implements Summarizer {
   readonly watched: Uint8Array;

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The writer's compiled loops as a Node-API addon: the same C as the WebAssembly build, for those who have a
+ * compiler. sdk/src/writer/kernel/native.ts loads it, and is what knows these functions:
+ *
+ *   openRun(memory, run) -> handle    memory: Uint8Array over all of a writer's memory; run: address in it
+ *   frameRun(handle, takeString, takeBucket)
+ *   sumsAdd(handle, source, lo, hi)
+ *   sumsEndFrame(handle, lo, hi, takeBucket)
+ *   sumsAbortFrame(handle)
+ *   sumsClose(handle, takeBucket)
+ *   lz4Compress(memory, table, source, size, target) -> size
+ *
+ * Addresses come from our own TypeScript and are not checked; what records say is, by the loops themselves.
+ * The memory outlives the handle: whoever calls holds both.
+ */
+#include <node_api.h>
+#include <stdlib.h>
+
+#include "../lz4.h"
+#include "run_image.h"
+
+enum { MAX_ARGUMENTS = 5 };
+
+/* What the loops call, while they run. */
+struct call {
+    napi_env env;
+    napi_value take_string, take_bucket;
+    bool failed; /* a callback has thrown: no more is called, and the caller gets the exception */
+};
+
+static _Thread_local struct call *current;
+
+static void call_back(napi_value function, uint32_t argument)
+{
+    struct call *call = current;
+    napi_env env = call->env;
+    napi_handle_scope scope;
+    napi_value receiver, value;
+    if (call->failed) return;
+    call->failed = napi_open_handle_scope(env, &scope) != napi_ok;
+    if (call->failed) return;
+    call->failed = napi_get_undefined(env, &receiver) != napi_ok ||
+                   napi_create_uint32(env, argument, &value) != napi_ok ||
+                   napi_call_function(env, receiver, function, 1, &value, NULL) != napi_ok;
+    napi_close_handle_scope(env, scope);
+}
+
+void take_string(uint32_t word)
+{
+    call_back(current->take_string, word);
+}
+
+void take_bucket(uint32_t source)
+{
+    call_back(current->take_bucket, source);
+}
+
+/* Arguments of a call: all the function's, or an exception is pending. */
+struct arguments {
+    napi_env env;
+    napi_value values[MAX_ARGUMENTS];
+    bool valid;
+};
+
+static struct arguments get_arguments(napi_env env, napi_callback_info info, size_t count)
+{
+    struct arguments arguments = {.env = env};
+    size_t given = MAX_ARGUMENTS;
+    arguments.valid =
+        napi_get_cb_info(env, info, &given, arguments.values, NULL, NULL) == napi_ok && given == count;
+    return arguments;
+}
+
+static uint32_t get_number(struct arguments *arguments, size_t index)
+{
+    uint32_t value = 0;
+    if (arguments->valid)
+        arguments->valid = napi_get_value_uint32(arguments->env, arguments->values[index], &value) == napi_ok;
+    return value;
+}
+
+static uint8_t *get_memory(struct arguments *arguments, size_t index)
+{
+    void *data = NULL;
+    if (arguments->valid)
+        arguments->valid = napi_get_typedarray_info(arguments->env, arguments->values[index], NULL, NULL,
+                                                    &data, NULL, NULL) == napi_ok &&
+                           data;
+    return data;
+}
+
+static struct run_image *get_run(struct arguments *arguments)
+{
+    void *run = NULL;
+    if (arguments->valid)
+        arguments->valid =
+            napi_get_value_external(arguments->env, arguments->values[0], &run) == napi_ok && run;
+    return run;
+}
+
+/* false: thrown. */
+static bool check(const struct arguments *arguments)
+{
+    if (!arguments->valid) napi_throw_type_error(arguments->env, NULL, "wrong arguments");
+    return arguments->valid;
+}
+
+static void free_run(napi_env env, void *data, void *hint)
+{
+    (void)env, (void)hint;
+    run_image_close(data);
+    free(data);
+}
+
+static napi_value open_run(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 2);
+    uint8_t *memory = get_memory(&arguments, 0);
+    uint32_t run = get_number(&arguments, 1);
+    if (!check(&arguments)) return NULL;
+    struct run_image *image = malloc(sizeof *image);
+    napi_value handle;
+    if (image && run_image_open(image, memory, run)) {
+        if (napi_create_external(env, image, free_run, NULL, &handle) == napi_ok) return handle;
+        run_image_close(image);
+    }
+    free(image);
+    napi_throw_error(env, NULL, "out of memory");
+    return NULL;
+}
+
+static napi_value run_frames(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 3);
+    struct run_image *image = get_run(&arguments);
+    if (!check(&arguments)) return NULL;
+    struct call call = {.env = env, .take_string = arguments.values[1], .take_bucket = arguments.values[2]};
+    current = &call;
+    run_image_take(image);
+    return NULL;
+}
+
+static napi_value add_to_sum(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 4);
+    struct run_image *image = get_run(&arguments);
+    uint32_t source = get_number(&arguments, 1), lo = get_number(&arguments, 2),
+             hi = get_number(&arguments, 3);
+    if (check(&arguments)) sums_add(&image->run, source, lo, hi);
+    return NULL;
+}
+
+static napi_value end_frame(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 4);
+    struct run_image *image = get_run(&arguments);
+    uint32_t lo = get_number(&arguments, 1), hi = get_number(&arguments, 2);
+    if (!check(&arguments)) return NULL;
+    struct call call = {.env = env, .take_bucket = arguments.values[3]};
+    current = &call;
+    sums_end_frame(&image->run, lo, hi);
+    return NULL;
+}
+
+static napi_value abort_frame(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 1);
+    struct run_image *image = get_run(&arguments);
+    if (check(&arguments)) sums_abort_frame(&image->run);
+    return NULL;
+}
+
+static napi_value close_sums(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 2);
+    struct run_image *image = get_run(&arguments);
+    if (!check(&arguments)) return NULL;
+    struct call call = {.env = env, .take_bucket = arguments.values[1]};
+    current = &call;
+    sums_close(&image->run);
+    return NULL;
+}
+
+static napi_value compress(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 5);
+    uint8_t *memory = get_memory(&arguments, 0);
+    uint32_t table = get_number(&arguments, 1), source = get_number(&arguments, 2),
+             size = get_number(&arguments, 3), target = get_number(&arguments, 4);
+    napi_value result = NULL;
+    if (!check(&arguments)) return NULL;
+    uint32_t length =
+        lz4_compress((uint16_t *)(void *)(memory + table), memory + source, size, memory + target);
+    napi_create_uint32(env, length, &result);
+    return result;
+}
+
+static bool export_text(napi_env env, napi_value exports, const char *name, const char *text)
+{
+    napi_value value;
+    return napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value) == napi_ok &&
+           napi_set_named_property(env, exports, name, value) == napi_ok;
+}
+
+NAPI_MODULE_INIT()
+{
+    const napi_property_descriptor functions[] = {
+        {.utf8name = "openRun", .method = open_run, .attributes = napi_enumerable},
+        {.utf8name = "frameRun", .method = run_frames, .attributes = napi_enumerable},
+        {.utf8name = "sumsAdd", .method = add_to_sum, .attributes = napi_enumerable},
+        {.utf8name = "sumsEndFrame", .method = end_frame, .attributes = napi_enumerable},
+        {.utf8name = "sumsAbortFrame", .method = abort_frame, .attributes = napi_enumerable},
+        {.utf8name = "sumsClose", .method = close_sums, .attributes = napi_enumerable},
+        {.utf8name = "lz4Compress", .method = compress, .attributes = napi_enumerable},
+    };
+    bool good =
+        napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions) == napi_ok &&
+        export_text(env, exports, "frameRunSources", FRAME_RUN_SOURCES) &&
+        export_text(env, exports, "lz4Sources", LZ4_SOURCES);
+    return good ? exports : NULL;
+}
