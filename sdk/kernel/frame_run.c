@@ -11,11 +11,15 @@ enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff, BYTE_IDS = 
 #define HEAD(action)         (OP | (action) << 8)
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
-static inline uint64_t load64(const void *from)
+/*
+ * Half a record. Natively, records may lie in memory of another process, which may change them while they
+ * are read: what was checked must not be fetched again. (WebAssembly gets a copy.)
+ */
+typedef uint64_t half __attribute__((aligned(4), may_alias));
+
+static inline uint64_t load64(const uint32_t *from)
 {
-    uint64_t value;
-    COPY(&value, from, 8);
-    return value;
+    return *(const volatile half *)from;
 }
 
 static inline void store64(uint8_t *to, uint64_t value)
@@ -42,14 +46,15 @@ static inline void copy_payload(uint8_t *to, const uint32_t *from, uint32_t size
         COPY(to + at, bytes + at, 16);
 }
 
-static inline uint32_t extra_words(uint32_t size)
-{
-    return size <= EVENT_INLINE_BYTES ? 0 : (size - EVENT_INLINE_BYTES + 15) / 16 * RECORD_WORDS;
-}
-
+/* As many whole records as a payload fills, in words. */
 static inline uint32_t payload_words(uint32_t size)
 {
     return size / 16 * RECORD_WORDS + (size % 16 ? RECORD_WORDS : 0);
+}
+
+static inline uint32_t extra_words(uint32_t size)
+{
+    return size <= EVENT_INLINE_BYTES ? 0 : payload_words(size - EVENT_INLINE_BYTES);
 }
 
 /* A record: kind, action, storage and slot and field (of an event: type and size); value. */
@@ -92,19 +97,25 @@ static inline uint8_t *put_compact(uint8_t *at, struct item item)
     return at + 9;
 }
 
+/* Words of a record with its payload. */
+static inline uint32_t record_words(struct item item)
+{
+    uint32_t kind = item.ids & 0xff, size = (uint32_t)(item.ids >> 32);
+    return RECORD_WORDS + (kind == EVENT ? extra_words(size) : kind == STRING ? payload_words(size) : 0);
+}
+
 /* Encodes the items of a frame so far in the other form. */
 static uint8_t *encode_again(uint8_t *at, const uint32_t *record, const uint32_t *end, bool compact)
 {
     while (record < end) {
         struct item item = load_item(record);
-        switch (*record & 0xff) {
-        case EVENT:
+        uint32_t kind = item.ids & 0xff, length = record_words(item);
+        if (length > (uint32_t)(end - record)) break; /* it has changed since */
+        if (kind == EVENT)
             at = put_event(at, record, item);
-            record += RECORD_WORDS + extra_words(record[1]);
-            break;
-        case STRING: record += RECORD_WORDS + payload_words(record[1]); break;
-        default: at = compact ? put_compact(at, item) : put_wide(at, item); record += RECORD_WORDS;
-        }
+        else if (kind != STRING)
+            at = compact ? put_compact(at, item) : put_wide(at, item);
+        record += length;
     }
     return at;
 }
@@ -135,6 +146,7 @@ struct cursor {
     uint64_t ids;     /* first half of its record, */
     uint8_t *cell;    /* and what it wrote to */
     uint64_t event;   /* first half of the record of the last event without further ones; 0: none yet */
+    uint32_t items;   /* of the frame, when it is complete */
     uint32_t skipped; /* words of the frame that are no item's record */
     uint32_t wide;    /* words from a frame's first item to one that needed the wide form */
 };
@@ -157,6 +169,11 @@ static inline uint32_t id_of(struct item item)
 static inline bool needs_wide(struct item item)
 {
     return (item.value >> 16 | (uint32_t)item.ids >> 24) != 0;
+}
+
+static inline bool is_wide_op(struct item item)
+{
+    return (item.ids & 0xff) == OP && needs_wide(item);
 }
 
 /* An event without further records. */
@@ -278,11 +295,8 @@ static inline uint32_t find_wide(const uint32_t *first, const uint32_t *end)
     const uint32_t *record = first;
     while (record < end) {
         struct item item = load_item(record);
-        uint32_t kind = item.ids & 0xff, size = (uint32_t)(item.ids >> 32);
-        if (kind == OP && needs_wide(item)) break;
-        record += RECORD_WORDS;
-        if (kind == EVENT) record += extra_words(size);
-        if (kind == STRING) record += payload_words(size);
+        if (is_wide_op(item)) break;
+        record += record_words(item);
     }
     return (uint32_t)(record - first);
 }
@@ -304,7 +318,7 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
         if (c->record >= end) return false;
         struct item item = load_item(c->record);
         if ((item.ids & 0xffff) == END) break;
-        if (*compact && (item.ids & 0xff) == OP && needs_wide(item)) {
+        if (*compact && is_wide_op(item)) {
             /* The first op that needs the wide form: so do all before it (§8.6.6). */
             *compact = false;
             c->out = encode_again(start, first, c->record, false);
@@ -312,12 +326,13 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
             return false;
         }
     }
-    uint32_t length = (uint32_t)(c->record - first), items = (length - c->skipped) / RECORD_WORDS;
-    if (items != c->record[1] || items > MAX_ITEMS || load64(c->record + 2) != r->ordinal) return false;
+    uint32_t length = (uint32_t)(c->record - first);
+    struct item last = load_item(c->record);
+    c->items = (length - c->skipped) / RECORD_WORDS;
+    if (c->items != last.ids >> 32 || c->items > MAX_ITEMS || last.value != r->ordinal) return false;
     if (*compact) return true;
     /* In the place where one was the last time, if it is surely a record's. */
-    bool same = c->skipped == 0 && c->wide < length && (first[c->wide] & 0xff) == OP &&
-                needs_wide(load_item(first + c->wide));
+    bool same = c->skipped == 0 && c->wide < length && is_wide_op(load_item(first + c->wide));
     if (!same) c->wide = find_wide(first, c->record);
     if (c->wide < length) return true;
     *compact = true;
@@ -326,10 +341,9 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
 }
 
 /* The next frame may be tried: it is in order, and no cut is due before it. */
-static inline bool may_begin(const struct run *r, const uint32_t *begin, uint32_t length)
+static inline bool may_begin(const struct run *r, const uint32_t *begin, uint64_t time, uint32_t length)
 {
     if (*begin != BEGIN) return false;
-    uint64_t time = load64(begin + 2);
     if (time < r->last || length >= r->hard_limit) return false;
     return time == r->last || (length < r->soft_limit && time < r->grid);
 }
@@ -343,24 +357,24 @@ void frame_run(struct run *run)
     uint8_t *out = r->out;
     uint32_t frames = 0, active = 0, items = 0;
     bool compact = r->compact != 0, dropped = false;
-    while (begin < last_begin && may_begin(r, begin, (uint32_t)(out - r->out))) {
+    while (begin < last_begin) {
         uint64_t time = load64(begin + 2);
+        if (!may_begin(r, begin, time, (uint32_t)(out - r->out))) break;
         uint8_t *count = put_delta(out, time - r->last);
         c.record = begin + RECORD_WORDS;
         c.out = count + 2;
         dropped = !take_items(r, &c, end, &compact);
         if (dropped) break;
-        uint32_t in_frame = c.record[1];
-        count[0] = (uint8_t)in_frame;
-        count[1] = (uint8_t)(in_frame >> 8);
+        count[0] = (uint8_t)c.items;
+        count[1] = (uint8_t)(c.items >> 8);
         sums_end(&r->sums, time);
         out = c.out;
         begin = c.record + RECORD_WORDS;
         r->last = time;
         r->ordinal++;
         frames++;
-        active += in_frame != 0;
-        items += in_frame;
+        active += c.items != 0;
+        items += c.items;
     }
     run->begin = (uint32_t)(begin - r->words);
     run->compact = compact;

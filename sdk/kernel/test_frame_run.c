@@ -4,6 +4,8 @@
  * records say, it stays inside its memory. That it writes what the plain path writes is checked in
  * sdk/src/writer/record-writer.test.ts.
  */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +13,7 @@
 #include "frame_run.h"
 #include "test_random.h"
 
-enum { WORDS = 4096, SOURCES = 2, RUNS = 20000 };
+enum { WORDS = 4096, SOURCES = 2, RUNS = 20000, CHANGING_RUNS = 3000 };
 
 static uint64_t buckets, strings;
 
@@ -99,6 +101,45 @@ static bool is_occupied_again(struct run r, uint32_t *words, bool in_two)
     return r.items == 3 && *s->occupied == 1 && s->mask[slot / 8] == 1 << slot % 8;
 }
 
+/* Another process, to which the memory of the records belongs. */
+struct changer {
+    uint32_t *words;
+    atomic_bool stop;
+};
+
+static void *change(void *argument)
+{
+    struct changer *changer = argument;
+    uint64_t state = 88172645463325252u;
+    while (!atomic_load(&changer->stop)) {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        volatile uint32_t *word = changer->words + (state >> 40) % WORDS;
+        *word = state & 1 ? (uint32_t)(state >> 8) : *word ^ 1u << (state >> 3) % 32;
+    }
+    return NULL;
+}
+
+/* Takes records that change meanwhile; returns how many frames were given up. */
+static uint32_t take_changing(struct run r, uint32_t *words)
+{
+    struct changer changer = {.words = words};
+    pthread_t thread;
+    uint32_t given_up = 0;
+    if (pthread_create(&thread, NULL, change, &changer)) abort();
+    for (uint32_t i = 0; i < CHANGING_RUNS; i++) {
+        r.ordinal = r.last = r.begin = 0;
+        r.end = r.last_begin = fill(words, 0, 0, 0);
+        frame_run(&r);
+        if (r.out_length > WORDS * 4 || r.begin > r.end) abort();
+        given_up += r.dropped;
+    }
+    atomic_store(&changer.stop, true);
+    pthread_join(thread, NULL);
+    return given_up;
+}
+
 int main(void)
 {
     /* everything in memory of exactly its size, so that the sanitizer sees the first byte too many */
@@ -144,15 +185,17 @@ int main(void)
     sums_close(&r);
     uint32_t mistaken = count_mistaken(r, words, 5) + count_mistaken(r, words, 0);
     bool again = is_occupied_again(r, words, false) && is_occupied_again(r, words, true);
+    uint32_t changed = take_changing(r, words);
     printf("%llu frames, %llu given up, %llu strings, %llu buckets\n", (unsigned long long)frames,
            (unsigned long long)dropped, (unsigned long long)strings, (unsigned long long)buckets);
     int good = frames > RUNS && dropped > 100 && buckets > 100 && strings > 100;
     printf("%u kinds mistaken for others\n", mistaken);
     printf("a slot that was cleared is %soccupied again\n", again ? "" : "not ");
-    printf("%d tests, %d failed\n", 3, !good + (mistaken != 0) + !again);
+    printf("%u frames given up that changed while they were read\n", changed);
+    printf("%d tests, %d failed\n", 4, !good + (mistaken != 0) + !again + !changed);
     free(words);
     free(out);
     free(mask);
     free(cells);
-    return !good || mistaken || !again;
+    return !good || mistaken || !again || !changed;
 }

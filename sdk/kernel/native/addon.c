@@ -4,12 +4,13 @@
  * compiler. sdk/src/writer/kernel/native.ts loads it, and is what knows these functions:
  *
  *   openRun(memory, run) -> handle    memory: Uint8Array over all of a writer's memory; run: address in it
- *   frameRun(handle, takeString, takeBucket)
- *   sumsAdd(handle, source, lo, hi)
- *   sumsEndFrame(handle, lo, hi, takeBucket)
+ *   frameRun(handle, records, takeString, takeBucket)    records: Uint32Array of any memory, even one that
+ * changes meanwhile sumsAdd(handle, source, lo, hi) sumsEndFrame(handle, lo, hi, takeBucket)
  *   sumsAbortFrame(handle)
  *   sumsClose(handle, takeBucket)
  *   lz4Compress(memory, table, source, size, target) -> size
+ *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
+ *   unmapFile(buffer)    it and all views of it are empty from now on
  *
  * Addresses come from our own TypeScript and are not checked; what records say is, by the loops themselves.
  * The memory outlives the handle: whoever calls holds both.
@@ -18,6 +19,7 @@
 #include <stdlib.h>
 
 #include "../lz4.h"
+#include "mapping.h"
 #include "run_image.h"
 
 enum { MAX_ARGUMENTS = 5 };
@@ -132,12 +134,13 @@ static napi_value open_run(napi_env env, napi_callback_info info)
 
 static napi_value run_frames(napi_env env, napi_callback_info info)
 {
-    struct arguments arguments = get_arguments(env, info, 3);
+    struct arguments arguments = get_arguments(env, info, 4);
     struct run_image *image = get_run(&arguments);
+    const void *records = get_memory(&arguments, 1);
     if (!check(&arguments)) return NULL;
-    struct call call = {.env = env, .take_string = arguments.values[1], .take_bucket = arguments.values[2]};
+    struct call call = {.env = env, .take_string = arguments.values[2], .take_bucket = arguments.values[3]};
     current = &call;
-    run_image_take(image);
+    run_image_take(image, records);
     return NULL;
 }
 
@@ -196,6 +199,37 @@ static napi_value compress(napi_env env, napi_callback_info info)
     return result;
 }
 
+static void unmap(napi_env env, void *data, void *hint)
+{
+    (void)env, (void)hint;
+    mapping_close(data);
+}
+
+static napi_value map_file(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 2);
+    uint32_t fd = get_number(&arguments, 0);
+    double size = 0;
+    if (arguments.valid)
+        arguments.valid = napi_get_value_double(env, arguments.values[1], &size) == napi_ok && size >= 1;
+    if (!check(&arguments)) return NULL;
+    napi_value result = NULL;
+    uint8_t *start = mapping_open((int)fd, (size_t)size);
+    if (start && napi_create_external_arraybuffer(env, start, (size_t)size, unmap, NULL, &result) != napi_ok)
+        mapping_close(start);
+    if (!result) napi_get_null(env, &result);
+    return result;
+}
+
+/* The mapping is closed when the engine lets go of the buffer's memory. */
+static napi_value unmap_file(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 1);
+    if (arguments.valid) arguments.valid = napi_detach_arraybuffer(env, arguments.values[0]) == napi_ok;
+    check(&arguments);
+    return NULL;
+}
+
 static bool export_text(napi_env env, napi_value exports, const char *name, const char *text)
 {
     napi_value value;
@@ -213,6 +247,8 @@ NAPI_MODULE_INIT()
         {.utf8name = "sumsAbortFrame", .method = abort_frame, .attributes = napi_enumerable},
         {.utf8name = "sumsClose", .method = close_sums, .attributes = napi_enumerable},
         {.utf8name = "lz4Compress", .method = compress, .attributes = napi_enumerable},
+        {.utf8name = "mapFile", .method = map_file, .attributes = napi_enumerable},
+        {.utf8name = "unmapFile", .method = unmap_file, .attributes = napi_enumerable},
     };
     bool good =
         napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions) == napi_ok &&

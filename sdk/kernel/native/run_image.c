@@ -10,8 +10,7 @@
 
 /* Words of the image of `struct run`. */
 enum {
-    IMAGE_WORDS,
-    IMAGE_OUT,
+    IMAGE_OUT = 1, /* records are given apart */
     IMAGE_STORAGES,
     IMAGE_EVENTS,
     IMAGE_NUM_STORAGES,
@@ -137,11 +136,11 @@ void run_image_close(struct run_image *image)
     image->ops = NULL;
 }
 
-void run_image_take(struct run_image *image)
+void run_image_take(struct run_image *image, const uint32_t *records)
 {
     uint32_t *words = image->words;
     struct run *run = &image->run;
-    run->words = at_word(image, IMAGE_WORDS);
+    run->words = records;
     run->out = at_word(image, IMAGE_OUT);
     run->end = words[IMAGE_END];
     run->last_begin = words[IMAGE_LAST_BEGIN];

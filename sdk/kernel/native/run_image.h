@@ -22,7 +22,7 @@ struct run_image {
 bool run_image_open(struct run_image *image, uint8_t *memory, uint32_t run);
 void run_image_close(struct run_image *image);
 
-/* frame_run on what the words say now; its results are in the words then. */
-void run_image_take(struct run_image *image);
+/* frame_run on `records`, with what the words say now; its results are in the words then. */
+void run_image_take(struct run_image *image, const uint32_t *records);
 
 #endif

@@ -201,7 +201,7 @@ int main(void)
         now = 0;
         frame_run(&p->run);
         now = 1;
-        run_image_take(&image);
+        run_image_take(&image, (const uint32_t *)(const void *)(memory + l.words));
         differing += !same(p, memory, &l);
         frames += p->run.frames;
         dropped += p->run.dropped;

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import {
   BridgeBench,
@@ -13,10 +22,12 @@ import {
 import { CHUNKS_AT, makeMemory, memoryPath } from '../../../test/support/client-memory.js';
 import { decodeFile } from '../../../test/support/decode-file.js';
 import { SessionStatus } from '../format/session-chunk.js';
+import { RecordWriter, resumeTrace } from '../writer/index.js';
 import { ClientMemory } from './client-memory.js';
 import { processStart } from './client-process.js';
 import { encodeDataHeader, IN_MEMORY } from './data-header.js';
 import type { OpenedMessage } from './protocol.js';
+import { fileSinks, type SinkFactory } from './sink.js';
 
 const bench = new BridgeBench();
 let directory: string;
@@ -69,32 +80,45 @@ describe('records in the memory of a local client', () => {
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(20));
   });
 
-  it('of large messages are read ahead; one that is not where its header says is asked for again', async () => {
-    const early = vi.spyOn(ClientMemory.prototype, 'read');
-    const { daemon } = await bench.startDaemon();
-    const peer = await bench.greetedPeer(daemon);
-    const opened = await peer.open({ session: sessionId(1), memory: true });
-    const large = 3000;
-    const content = framesFrom(0, 5 * large);
-    const size = content.length / 5;
-    const place5 = async (to: OpenedMessage, first: number, shift: number): Promise<void> => {
-      for (let i = first; i < 5; i++) {
-        const offset = CHUNKS_AT + i * size + (i === 3 ? shift : 0);
-        await peer.send(place(to, BigInt(i - first), BigInt(i * large), offset, size));
-      }
-    };
-    make(sessionId(1), content);
-    await place5(opened, 0, 2 ** 32);
-    expect(await peer.next('error')).toMatchObject({ code: 'BRIDGE_MESSAGE', retry: true });
-    const again = await peer.open({ session: sessionId(1), memory: true });
-    expect(again.frames).toBe(BigInt(3 * large));
-    await place5(again, 3, 0);
-    await peer.control(closeMessage(sessionId(1), again.trace, 5 * large));
-    expect((await peer.next('closed')).stats).toMatchObject({ frames: BigInt(5 * large), lost: 0n });
-    expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(5 * large));
-    expect(early.mock.calls.length).toBeGreaterThanOrEqual(6);
-    early.mockRestore();
+  const sinksOf = (kernel: 'native' | 'wasm'): SinkFactory => ({
+    ...fileSinks,
+    create: (options) => RecordWriter.create({ ...options, kernel }),
+    resume: (options) => resumeTrace({ ...options, kernel }),
   });
+
+  it.each([
+    ['read ahead', 'wasm'],
+    ['taken where they are', 'native'],
+  ] as const)(
+    'of large messages are %s; one that is not where its header says is asked for again',
+    async (_, kernel) => {
+      const early = vi.spyOn(ClientMemory.prototype, 'read');
+      const { daemon } = await bench.startDaemon({ sinks: sinksOf(kernel) });
+      const peer = await bench.greetedPeer(daemon);
+      const opened = await peer.open({ session: sessionId(1), memory: true });
+      const large = 3000;
+      const content = framesFrom(0, 5 * large);
+      const size = content.length / 5;
+      const place5 = async (to: OpenedMessage, first: number, shift: number): Promise<void> => {
+        for (let i = first; i < 5; i++) {
+          const offset = CHUNKS_AT + i * size + (i === 3 ? shift : 0);
+          await peer.send(place(to, BigInt(i - first), BigInt(i * large), offset, size));
+        }
+      };
+      make(sessionId(1), content);
+      await place5(opened, 0, 2 ** 32);
+      expect(await peer.next('error')).toMatchObject({ code: 'BRIDGE_MESSAGE', retry: true });
+      const again = await peer.open({ session: sessionId(1), memory: true });
+      expect(again.frames).toBe(BigInt(3 * large));
+      await place5(again, 3, 0);
+      await peer.control(closeMessage(sessionId(1), again.trace, 5 * large));
+      expect((await peer.next('closed')).stats).toMatchObject({ frames: BigInt(5 * large), lost: 0n });
+      expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(5 * large));
+      if (kernel === 'wasm') expect(early.mock.calls.length).toBeGreaterThanOrEqual(6);
+      else expect(early).not.toHaveBeenCalled();
+      early.mockRestore();
+    },
+  );
 
   it('that cannot be read are asked for again, and nothing is lost', async () => {
     const { daemon } = await bench.startDaemon();
@@ -128,6 +152,44 @@ describe('records in the memory of a local client', () => {
     await peer.send(place(opened, 0n, 0n, CHUNKS_AT, framesFrom(0, 3).length));
     await peer.control(closeMessage(sessionId(1), opened.trace, 3));
     await peer.next('closed');
+  });
+});
+
+describe('a memory that is mapped', () => {
+  const content = framesFrom(0, 300);
+  const open = (): ClientMemory => {
+    make(sessionId(1), content);
+    return ClientMemory.open(sessionId(1))!;
+  };
+  const bytesOf = ({ buffer, byteOffset, byteLength }: Uint32Array) =>
+    Buffer.from(buffer, byteOffset, byteLength);
+
+  it('hands out the records where they are, until it is closed', () => {
+    const memory = open();
+    const words = memory.words(CHUNKS_AT, content.length);
+    expect(bytesOf(words).equals(content)).toBe(true);
+    const fd = openSync(pathOf(sessionId(1)), 'r+');
+    writeSync(fd, Buffer.from([1, 2, 3, 4]), 0, 4, CHUNKS_AT);
+    closeSync(fd);
+    expect(words[0]).toBe(0x04030201);
+    memory.close();
+    expect(words).toHaveLength(0);
+  });
+
+  it('copies what does not begin at a word', () => {
+    const memory = open();
+    const words = memory.words(CHUNKS_AT + 1, 16);
+    expect(bytesOf(words).equals(content.subarray(1, 17))).toBe(true);
+    memory.close();
+  });
+
+  it('that becomes shorter reads as zeros, and is refused from then on', () => {
+    const memory = open();
+    const words = memory.words(CHUNKS_AT, content.length);
+    truncateSync(pathOf(sessionId(1)), 0);
+    expect(words.every((word) => word === 0)).toBe(true);
+    expect(() => memory.words(CHUNKS_AT, content.length)).toThrow('BRIDGE_MESSAGE');
+    memory.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * A local client's record memory (docs/client-memory.md): data messages then carry only where the records are (docs/bridge-protocol.md
- * §4), and the daemon copies them once, from memory to memory.
+ * §4), and the daemon reads them there, or copies them once.
  *
  * The file is found by the session id alone, never by a path that a client names, and taken only if it is an ordinary file that this
  * user owns and nobody else may touch.
@@ -21,6 +21,7 @@ import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../format/record.js';
 import { isRunning } from './client-process.js';
 import { messageError } from './fields.js';
+import { MappedFile } from './mapped-file.js';
 import { MAX_PAYLOAD_BYTES } from './protocol.js';
 
 const DEFAULT_DIRECTORY = '/dev/shm';
@@ -83,6 +84,8 @@ export class ClientMemory {
     return memory;
   }
 
+  private mapped: MappedFile | null = null;
+
   constructor(
     private readonly fd: number,
     private readonly path: string,
@@ -92,13 +95,23 @@ export class ClientMemory {
   ) {}
 
   /**
-   * The records at an offset of the file, in `window` (8-aligned) if they have room there; valid until the next call of any memory.
+   * The records at an offset of the file: in `window` (8-aligned) if they have room there; without one in the file itself, if it can be
+   * mapped. Valid until the next call of any memory.
    * @throws UscopeError BRIDGE_MESSAGE when they are not all in the chunks
    */
   words(offset: number, size: number, window: Uint8Array | null = null): Uint32Array {
     this.checkRange(offset, size);
+    const seen = window === null ? this.mappedWords(offset, size) : null;
+    if (seen !== null) return seen;
     const target = window && window.length >= size ? window : scratch;
     return wordsOf(target, readSync(this.fd, target, 0, size, offset), size);
+  }
+
+  /** null when they had better be copied: a file that is too short by now, so that `words` says so, among others. */
+  private mappedWords(offset: number, size: number): Uint32Array | null {
+    this.mapped ??= MappedFile.open(this.fd, this.end);
+    if (this.mapped === null || fstatSync(this.fd).size < offset + size) return null;
+    return this.mapped.words(offset, size);
   }
 
   /**
@@ -163,6 +176,8 @@ export class ClientMemory {
   }
 
   close(): void {
+    this.mapped?.close();
+    this.mapped = null;
     closeSync(this.fd);
   }
 

@@ -7,7 +7,7 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../base/errors.js';
 import { lz4Module } from './kernel/lz4.js';
-import { nativeAddonPath } from './kernel/native.js';
+import { nativeAddonPath } from './kernel/native-addon.js';
 
 /** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;

@@ -20,34 +20,39 @@ const FRAME_WORDS = 12;
 describe.each(['native', 'wasm'] as const)(
   'the compiled loop (%s) takes records where they lie',
   (kernel) => {
-    it.each([
+    const places: [string, number | null][] = [
       ['in the first window', 0],
       ['in the second', 1],
       ['in the third', 2],
       ['in no window', null],
-    ])('%s, whatever the windows held before', async (name, place) => {
-      const path = join(directory, `${name}.uscope`);
-      const { schema } = parseSchema(SCHEMA);
-      const writer = await RecordWriter.create({ path, schema, checkpointIntervalPs: 10n ** 9n, kernel });
-      expect(writer.run).toHaveProperty('isNative', kernel === 'native');
-      const { run } = writer;
-      const take = run.take.bind(run);
-      let taken = 0;
-      run.take = (...given) => {
-        const next = take(...given);
-        taken += run.items;
-        return next;
-      };
-      const window = place === null ? new Uint8Array(1 << 20) : writer.windows[place];
-      for (const each of writer.windows) each.fill(0xee);
-      window.set(framesFrom(0, FRAMES));
-      const words = new Uint32Array(window.buffer, window.byteOffset, FRAMES * FRAME_WORDS);
-      // As a flight recorder does, in parts.
-      writer.push(words, 0, 2000 * FRAME_WORDS);
-      writer.push(words, 2000 * FRAME_WORDS);
-      await writer.close({ status: SessionStatus.CLOSED });
-      expect(valuesOf(decodeFile(path))).toEqual(upTo(FRAMES));
-      expect(taken).toBeGreaterThan(FRAMES * 0.9);
-    });
+    ];
+    // Machine code needs no windows.
+    it.each(places.filter(([, place]) => kernel === 'wasm' || place === null))(
+      '%s, whatever the windows held before',
+      async (name, place) => {
+        const path = join(directory, `${name}.uscope`);
+        const { schema } = parseSchema(SCHEMA);
+        const writer = await RecordWriter.create({ path, schema, checkpointIntervalPs: 10n ** 9n, kernel });
+        expect(writer.run).toHaveProperty('isNative', kernel === 'native');
+        const { run } = writer;
+        const take = run.take.bind(run);
+        let taken = 0;
+        run.take = (...given) => {
+          const next = take(...given);
+          taken += run.items;
+          return next;
+        };
+        const window = place === null ? new Uint8Array(1 << 20) : writer.windows[place];
+        for (const each of writer.windows) each.fill(0xee);
+        window.set(framesFrom(0, FRAMES));
+        const words = new Uint32Array(window.buffer, window.byteOffset, FRAMES * FRAME_WORDS);
+        // As a flight recorder does, in parts.
+        writer.push(words, 0, 2000 * FRAME_WORDS);
+        writer.push(words, 2000 * FRAME_WORDS);
+        await writer.close({ status: SessionStatus.CLOSED });
+        expect(valuesOf(decodeFile(path))).toEqual(upTo(FRAMES));
+        expect(taken).toBeGreaterThan(FRAMES * 0.9);
+      },
+    );
   },
 );

@@ -92,17 +92,23 @@ function openWasmKernel(memory: WebAssembly.Memory, imports: KernelImports): Ker
   return exports as unknown as KernelExports;
 }
 
+function takeWindows(space: WriterMemory): Uint8Array[] {
+  const places = Array.from({ length: WINDOWS }, () => space.take(WINDOW_BYTES).byteOffset);
+  const { buffer } = space.memory; // all views of one object, by which records are known to be here
+  return places.map((at) => new Uint8Array(buffer, at, WINDOW_BYTES));
+}
+
 export class FrameKernel extends FrameTaker {
   override readonly windows: readonly Uint8Array[];
   /** The loop is machine code, not WebAssembly. */
   readonly isNative: boolean;
   private readonly run: Uint32Array;
-  /** The first window: where records are copied to that are in none. */
-  private readonly words: Uint32Array;
-  private readonly frameRun: (run: number) => void;
+  /** The first window: where records are copied to that are in none. null: they are taken where they are, by machine code. */
+  private readonly words: Uint32Array | null;
+  private readonly frameRun: (run: number, records: Uint32Array) => void;
   private readonly runAt: number;
-  /** The message being taken, when it is not in the window itself. */
-  private source: Uint32Array;
+  /** The message being taken, and where in it the compiled code begins to count. */
+  private source: Uint32Array = new Uint32Array(0);
   private sourceFirst = 0;
 
   /** What the writer's plain path feeds instead of the summarizer given. */
@@ -126,7 +132,6 @@ export class FrameKernel extends FrameTaker {
     const cells = space.place(state.cells.byteLength);
     const mask = space.place(state.mask.byteLength);
     const occupied = space.place(state.occupied.byteLength);
-    const windows = Array.from({ length: WINDOWS }, () => space.take(WINDOW_BYTES).byteOffset);
     const numSums = summarizer?.cycleSums?.fields.length ?? 0;
     const sums = space.place(numSums * SUM_BYTES);
     const touched = space.place(numSums * 4);
@@ -147,10 +152,8 @@ export class FrameKernel extends FrameTaker {
     this.summarizer = kernelSums;
     new Uint32Array(buffer, ops).set(opRows(state, kernelSums, none));
     new Uint32Array(buffer, events).set(eventRows(payloadSizes));
-    this.windows = windows.map((at) => new Uint8Array(buffer, at, WINDOW_BYTES));
-    this.words = this.source = new Uint32Array(buffer, windows[0], WINDOW_BYTES / 4);
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
-    this.run.set([windows[0], 0, storages, events]);
+    this.run.set([0, 0, storages, events]);
     this.run.set([layout.numStorages, payloadSizes.length, sums, touched, numSums], Run.NUM_STORAGES);
     this.run[Run.COMPACT] = 1;
     this.run[Run.NONE] = none;
@@ -164,6 +167,9 @@ export class FrameKernel extends FrameTaker {
     const exports = machineCode ?? openWasmKernel(memory, imports);
     kernelSums?.bind(exports);
     this.frameRun = exports.frame_run;
+    this.windows = this.isNative ? [] : takeWindows(space);
+    const [first] = this.windows;
+    this.words = first ? new Uint32Array(first.buffer, first.byteOffset, WINDOW_BYTES / 4) : null;
   }
 
   take(
@@ -191,19 +197,23 @@ export class FrameKernel extends FrameTaker {
     run[Run.LAST_HI] = this.lastHi;
     run[Run.ORDINAL_LO] = this.ordinal;
     run[Run.ORDINAL_HI] = this.ordinal / WORD;
-    this.frameRun(this.runAt);
+    this.frameRun(this.runAt, words);
     this.finish(buffer);
     return run[Run.BEGIN] + shift;
   }
 
-  /** Makes sure that the records are in a window; returns by how many words they lie further on in `words`. */
+  /** Makes sure that the compiled code can have the records; returns by how many words they lie further on in `words` than there. */
   private place(words: Uint32Array, first: number, end: number): number {
-    const here = words.buffer === this.words.buffer;
-    if (!here) this.words.set(words.subarray(first, end));
-    this.run[Run.WORDS] = here ? words.byteOffset : this.words.byteOffset;
     this.source = words;
-    this.sourceFirst = here ? 0 : first;
+    this.sourceFirst = this.words === null ? 0 : this.placeInWindow(this.words, words, first, end);
     return this.sourceFirst;
+  }
+
+  private placeInWindow(window: Uint32Array, words: Uint32Array, first: number, end: number): number {
+    const here = words.buffer === window.buffer;
+    if (!here) window.set(words.subarray(first, end));
+    this.run[Run.WORDS] = here ? words.byteOffset : window.byteOffset;
+    return here ? 0 : first;
   }
 
   private finish(buffer: SegmentBuffer): void {

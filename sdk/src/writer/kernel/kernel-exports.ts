@@ -2,7 +2,8 @@
 
 /** `run` is the address of its `struct run`. */
 export interface KernelExports extends SumExports {
-  frame_run(run: number): void;
+  /** @param records to which the run's words refer; WebAssembly takes those at its member `words` instead */
+  frame_run(run: number, records: Uint32Array): void;
 }
 
 export interface SumExports {

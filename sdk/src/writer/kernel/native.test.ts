@@ -10,7 +10,8 @@ import { RecordBatch } from '../record-batch.js';
 import { SegmentBuffer } from '../segment-buffer.js';
 import { createFrameKernel } from './frame-kernel.js';
 import { bindWasmLz4, LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
-import { bindNativeLz4, nativeAddonPath } from './native.js';
+import { bindNativeLz4 } from './native.js';
+import { nativeAddonPath } from './native-addon.js';
 import { WriterMemory } from './writer-memory.js';
 
 it('the addon is built, from the sources beside it (else: make -C sdk/kernel/native)', () => {

@@ -1,0 +1,54 @@
+/**
+ * The addon that `make -C sdk/kernel/native` builds: machine code for those who have a C compiler. Whatever it does is done without it
+ * too, only slower.
+ */
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { SOURCES_SHA256 as FRAME_RUN_SOURCES } from './frame-run-wasm.js';
+import { SOURCES_SHA256 as LZ4_SOURCES } from './lz4-wasm.js';
+
+/** From here, in src as in dist. */
+const ADDON = '../../../kernel/native/build/kernel.node';
+
+/** An open run. */
+export type Handle = object;
+type TakeString = (word: number) => void;
+type TakeBucket = (source: number) => void;
+
+/** See sdk/kernel/native/addon.c. */
+export interface Addon {
+  readonly frameRunSources: string;
+  readonly lz4Sources: string;
+  openRun(memory: Uint8Array, run: number): Handle;
+  frameRun(handle: Handle, records: Uint32Array, takeString: TakeString, takeBucket: TakeBucket): void;
+  sumsAdd(handle: Handle, source: number, lo: number, hi: number): void;
+  sumsEndFrame(handle: Handle, lo: number, hi: number, takeBucket: TakeBucket): void;
+  sumsAbortFrame(handle: Handle): void;
+  sumsClose(handle: Handle, takeBucket: TakeBucket): void;
+  lz4Compress(memory: Uint8Array, table: number, source: number, size: number, target: number): number;
+  mapFile(fd: number, size: number): ArrayBuffer | null;
+  unmapFile(buffer: ArrayBuffer): void;
+}
+
+let addon: Addon | null | undefined;
+
+/** null when it is not built, or for another machine, or from other sources than the WebAssembly beside this file. */
+export function loadAddon(): Addon | null {
+  if (addon === undefined) addon = tryLoad();
+  return addon;
+}
+
+/** Where it is; null as above. */
+export function nativeAddonPath(): string | null {
+  return loadAddon() === null ? null : fileURLToPath(new URL(ADDON, import.meta.url));
+}
+
+function tryLoad(): Addon | null {
+  try {
+    const found = createRequire(import.meta.url)(ADDON) as Addon;
+    const current = found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES;
+    return current ? found : null;
+  } catch {
+    return null;
+  }
+}
