@@ -54,8 +54,8 @@ const SECTIONS = /** @type {const} */ ([
     'Sources',
     [
       nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-      ...['dpi', 'sdk/kernel', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map((folder) =>
-        make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
+      ...['dpi', 'sdk/kernel', 'sdk/kernel/native', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map(
+        (folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
       ),
       nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
       script('direction of imports', 'check-imports.mjs'),
@@ -76,6 +76,7 @@ const SECTIONS = /** @type {const} */ ([
 const CLIENTS = [
   make('C client tests', 'dpi', ['test']),
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
+  make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
 ];
 
