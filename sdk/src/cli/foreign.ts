@@ -1,20 +1,13 @@
 /** `info`, `dump`, `events` and `stats` of files in other formats. */
 import { stat } from 'node:fs/promises';
 import { isUscopeError, UscopeError } from '../base/errors.js';
-import {
-  type ConversionContext,
-  ConversionReport,
-  type ForeignEvent,
-  type ForeignTrace,
-  type InfoSection,
-  sniffFormat,
-  USCOPE,
-} from '../convert/formats/index.js';
-import { isHttpUrl, type Source, type Trace } from '../reader/index.js';
+import type { ConversionContext, ForeignEvent, ForeignTrace, InfoSection } from '../convert/formats/index.js';
+import { sniffFormat, USCOPE } from '../convert/formats/sniff.js';
+import { isHttpUrl } from '../reader/http-url.js';
+import type { Source, Trace } from '../reader/index.js';
 import { openSource } from '../reader/node.js';
-import { type Condition, type EventArguments, parseConditions } from './event-filter.js';
+import type { Condition, EventArguments } from './event-filter.js';
 import { ExitCode, io, printJson } from './io.js';
-import { withProgress } from './progress-bar.js';
 import type { RangeArguments } from './ranges.js';
 import { shownName, withTrace } from './trace-file.js';
 
@@ -28,9 +21,16 @@ export async function withAnyTrace(
   const foreign = source && (await asForeign(path, source));
   if (!foreign) return withTrace(path, onTrace, source ?? undefined);
   try {
-    await withProgress('reading', (onProgress) => onForeign(foreign, contextOf(path, onProgress)), {
-      streams: true,
-    });
+    const [{ ConversionReport }, { withProgress }] = await Promise.all([
+      import('../convert/formats/report.js'),
+      import('./progress-bar.js'),
+    ]);
+    const [options, report, onWarning] = [new Map(), new ConversionReport(), warnOnce(path)];
+    await withProgress(
+      'reading',
+      (onProgress) => onForeign(foreign, { options, report, onProgress, onWarning }),
+      { streams: true },
+    );
     tellPartial(path, foreign.isPartial);
   } catch (error) {
     throw isUscopeError(error) && error.code !== 'CLI_USAGE' ? error.at({ file: shownName(path) }) : error;
@@ -47,7 +47,7 @@ async function openBytes(path: string): Promise<Source | null> {
     (found) => found.isFile(),
     () => false,
   );
-  return isFile ? openSource(path) : null;
+  return isFile ? openSource(path, { blocking: true }) : null;
 }
 
 /** null when the bytes are µScope or in no known format. */
@@ -59,10 +59,6 @@ async function asForeign(path: string, source: Source): Promise<ForeignTrace | n
     await source.close?.();
     throw isUscopeError(error) ? error.at({ file: shownName(path) }) : error;
   }
-}
-
-function contextOf(path: string, onProgress: (part: number) => void): ConversionContext {
-  return { options: new Map(), report: new ConversionReport(), onProgress, onWarning: warnOnce(path) };
 }
 
 /** Warnings about a file to stderr, each once. */
@@ -154,6 +150,7 @@ export async function printForeignEvents(
       `${trace.description} has no events; \`uscope dump\` prints its records`,
     );
   }
+  const { parseConditions } = await import('./event-filter.js');
   const conditions = parseConditions(args);
   let left = limit;
   if (left === 0) return;

@@ -2,7 +2,7 @@
  * How verbs talk: data to stdout, diagnostics to stderr. Output is collected into large writes, which block while the reader of a pipe is
  * slow: memory stays bounded however much is printed.
  */
-import { writeSync } from 'node:fs';
+import { fstatSync, writeSync } from 'node:fs';
 import type { UscopeError } from '../base/errors.js';
 
 /** Exit status of the command. */
@@ -26,6 +26,8 @@ export interface Io {
   flush(): void;
   /** Whether stdout is a terminal that shows colours. */
   readonly colour: boolean;
+  /** Of stdout; absent where it is no terminal. */
+  readonly columns?: number | undefined;
   /** Where a progress bar may be drawn; absent or null: nowhere. */
   readonly bar?: BarPlace | null;
 }
@@ -40,14 +42,28 @@ export interface BarPlace {
   onOutput(hook: (() => void) | null): void;
 }
 
+/**
+ * Whether stdout or stderr is a terminal. Node's stream is asked only where it can be one: making it takes time, and would turn a pipe into
+ * one that does not wait for its reader.
+ */
+function isTerminal(fd: typeof STDOUT | typeof STDERR): boolean {
+  try {
+    if (!fstatSync(fd).isCharacterDevice()) return false;
+  } catch {
+    return false; // closed
+  }
+  return (fd === STDOUT ? process.stdout : process.stderr).isTTY === true;
+}
+
 function processIo(): Io {
+  const isTty = isTerminal(STDOUT);
   let pending = '';
   let beforeOutput: (() => void) | null = null;
   const flush = (): void => {
     const text = pending;
     pending = '';
     if (!text) return;
-    if (process.stdout.isTTY) beforeOutput?.();
+    if (isTty) beforeOutput?.();
     writeAll(STDOUT, text);
   };
   return {
@@ -57,7 +73,7 @@ function processIo(): Io {
     },
     outBytes(bytes) {
       flush();
-      if (process.stdout.isTTY) beforeOutput?.();
+      if (isTty) beforeOutput?.();
       writeAllBytes(STDOUT, bytes);
     },
     err(line) {
@@ -66,22 +82,24 @@ function processIo(): Io {
       writeAll(STDERR, `${line}\n`);
     },
     flush,
-    colour: process.stdout.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
-    bar: terminalBar((hook) => {
+    colour: isTty && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
+    get columns() {
+      return isTty ? process.stdout.columns : undefined;
+    },
+    bar: terminalBar(isTty, (hook) => {
       beforeOutput = hook;
     }),
   };
 }
 
-function terminalBar(onOutput: BarPlace['onOutput']): BarPlace | null {
-  const { stderr, stdout } = process;
-  if (stderr.isTTY !== true || process.env.TERM === 'dumb') return null;
+function terminalBar(sharesStdout: boolean, onOutput: BarPlace['onOutput']): BarPlace | null {
+  if (process.env.TERM === 'dumb' || !isTerminal(STDERR)) return null;
   return {
     get columns() {
       // A terminal that does not know its size reports 0.
-      return stderr.columns || DEFAULT_COLUMNS;
+      return process.stderr.columns || DEFAULT_COLUMNS;
     },
-    sharesStdout: stdout.isTTY === true,
+    sharesStdout,
     write: (text) => writeAll(STDERR, text),
     onOutput,
   };

@@ -1,7 +1,8 @@
 /** Opens the trace a verb is about, names it in errors, and tells what the reader found odd. */
 import { isUscopeError } from '../base/errors.js';
-import { isHttpUrl, type Source, type Trace } from '../reader/index.js';
-import { openTraceFile } from '../reader/node.js';
+import { isHttpUrl } from '../reader/http-url.js';
+import type { Source, Trace } from '../reader/index.js';
+import { openSource, openTraceFile } from '../reader/node.js';
 import { io } from './io.js';
 
 /** What messages call a file: a path as it is, a URL without credentials. */
@@ -23,7 +24,7 @@ export async function withTrace<T>(
   source?: Source,
 ): Promise<T> {
   try {
-    const trace = await openTraceFile(source ?? path, {
+    const trace = await openTraceFile(source ?? (await openSource(path, { blocking: true })), {
       onWarning: ({ message }) => io.err(`uscope: warning: ${message} (${shownName(path)})`),
     });
     try {

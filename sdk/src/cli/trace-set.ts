@@ -2,7 +2,8 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { isHttpUrl, type Trace } from '../reader/index.js';
+import { isHttpUrl } from '../reader/http-url.js';
+import type { Trace } from '../reader/index.js';
 import { io } from './io.js';
 import { withTrace } from './trace-file.js';
 

@@ -152,13 +152,9 @@ function writeCounter(writer: ByteWriter, counter: CounterSummary): void {
  */
 export function decodeTraceSummary(bytes: Uint8Array, baseOffset = 0): TraceSummary {
   const reader = new ByteReader(bytes, 0, bytes.length, baseOffset);
-  const magic = reader.u32();
-  if (magic !== TSUM_MAGIC && magic !== CSUM_MAGIC) {
-    throw reader.error('FORMAT_MAGIC', 'no trace summary here: it starts with neither "TSUM" nor "CSUM"', 0);
-  }
+  const isTsum = readMagic(reader) === TSUM_MAGIC;
   const baseIntervalCycles = reader.u32();
   const fanOut = reader.u32();
-  const isTsum = magic === TSUM_MAGIC;
   const totalInstructions = isTsum ? reader.u64() : 0n;
   const density: Uint32Array[] = [];
   for (let levels = isTsum ? reader.u32() : 0; levels > 0; levels--) density.push(readDensityLevel(reader));
@@ -167,11 +163,44 @@ export function decodeTraceSummary(bytes: Uint8Array, baseOffset = 0): TraceSumm
   return { baseIntervalCycles, fanOut, totalInstructions, density, counters };
 }
 
+/** Bytes in front of the finest level of density, at most. */
+export const DENSITY_HEAD_SIZE = 28;
+
+/** Where the finest level of density begins, from the first bytes of a summary: `DENSITY_HEAD_SIZE`, or all it has. */
+export interface DensityHead {
+  /** Cycles per bucket. */
+  readonly baseIntervalCycles: number;
+  /** Buckets; they follow as u32 each. */
+  readonly length: number;
+}
+
+/** @throws UscopeError FORMAT_MAGIC, FORMAT_TRUNCATED */
+export function decodeDensityHead(bytes: Uint8Array, baseOffset = 0): DensityHead {
+  const reader = new ByteReader(bytes, 0, bytes.length, baseOffset);
+  const isTsum = readMagic(reader) === TSUM_MAGIC;
+  const baseIntervalCycles = reader.u32();
+  if (!isTsum) return { baseIntervalCycles, length: 0 };
+  reader.skip(12);
+  return { baseIntervalCycles, length: reader.u32() === 0 ? 0 : reader.u32() };
+}
+
+function readMagic(reader: ByteReader): number {
+  const magic = reader.u32();
+  if (magic === TSUM_MAGIC || magic === CSUM_MAGIC) return magic;
+  throw reader.error('FORMAT_MAGIC', 'no trace summary here: it starts with neither "TSUM" nor "CSUM"', 0);
+}
+
 function readDensityLevel(reader: ByteReader): Uint32Array {
   const length = reader.u32();
   reader.need(length * 4, `density level with ${length} entries`);
-  const level = new Uint32Array(length);
-  for (let i = 0; i < length; i++) level[i] = reader.u32();
+  return decodeDensityLevel(reader.bytes(length * 4));
+}
+
+/** The buckets of one level, each 4 bytes. */
+export function decodeDensityLevel(bytes: Uint8Array): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const level = new Uint32Array(bytes.length / 4);
+  for (let i = 0; i < level.length; i++) level[i] = view.getUint32(i * 4, true);
   return level;
 }
 

@@ -1,6 +1,7 @@
 /** What the protocols share: which definitions belong to a scope, where the fields of an event lie, and the names of stages. */
 import { type EnumDef, type EventDef, FieldType, NO_ID, type Schema } from '../format/types.js';
-import { payloadLayout, type Trace } from '../reader/index.js';
+import type { Trace } from '../reader/index.js';
+import { payloadLayout } from '../reader/payload.js';
 
 /** Where a field of an event lies in the payload. */
 export interface EventField {

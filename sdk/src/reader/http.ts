@@ -17,11 +17,6 @@ const DIRECT_BYTES = 1024 * 1024;
 const MAX_AHEAD_BLOCKS = 1024;
 const DEFAULT_CACHE_BYTES = 16 * 1024 * 1024;
 
-/** Whether a name given by a user is an address for `httpSource` and not a path. */
-export function isHttpUrl(name: string): boolean {
-  return /^https?:\/\//i.test(name);
-}
-
 /**
  * A source over a file on a web server; in a page `url` may be relative. Nothing is fetched before the first read. Every read of it ends
  * with READER_OPEN (no connection), READER_HTTP_STATUS, READER_HTTP_RANGES, READER_HTTP_TIMEOUT, or, once the trace is known to be

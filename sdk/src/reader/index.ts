@@ -1,6 +1,7 @@
 /** Reading traces, in Node and in a browser. Files in Node: `uscope/reader/node`. */
 export { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from './codec.js';
-export { type HttpOptions, httpSource, httpVersion, isHttpUrl } from './http.js';
+export { type HttpOptions, httpSource, httpVersion } from './http.js';
+export { isHttpUrl } from './http-url.js';
 export { NameIndex } from './names.js';
 export type { OpenOptions } from './options.js';
 export { interpret, isStringRef, payloadLayout, readRaw, TraceEvent } from './payload.js';
@@ -10,7 +11,7 @@ export type { SegmentEntry } from './segment-list.js';
 export type { LoadedSegment } from './segment-loader.js';
 export { blobSource, memorySource, type Source } from './source.js';
 export type { TraceStrings } from './strings.js';
-export type { SummaryLevel } from './summary.js';
+export type { Density, SummaryLevel } from './summary.js';
 export { openTrace, type PollResult, type Trace } from './trace.js';
 export { type StorageView, TraceState } from './trace-state.js';
 export type { TimedItem, TimePs, TimeRange } from './walker.js';

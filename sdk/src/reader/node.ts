@@ -1,16 +1,28 @@
 /** Reading traces in Node: the file source and native libraries. The only part of the reader that imports Node. */
+import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import zlib from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
 import type { Codec } from './codec.js';
-import { httpSource, isHttpUrl } from './http.js';
+import { isHttpUrl } from './http-url.js';
 import type { OpenOptions } from './options.js';
 import type { Source } from './source.js';
 import { openTrace, type Trace } from './trace.js';
 
+export interface FileOptions {
+  /**
+   * Small reads hold up the whole process, instead of a thread of its own: of a file in memory they are then over sooner than another thread
+   * is told. For programs that have nothing else to do.
+   */
+  readonly blocking?: boolean | undefined;
+}
+
+/** Larger reads are worth doing something else meanwhile. */
+const MAX_BLOCKING_BYTES = 64 * 1024;
+
 /** A source over a file. @throws UscopeError READER_OPEN when it cannot be opened */
-export async function fileSource(path: string): Promise<Source> {
+export async function fileSource(path: string, { blocking = false }: FileOptions = {}): Promise<Source> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
@@ -24,15 +36,17 @@ export async function fileSource(path: string): Promise<Source> {
   }
   return {
     name: path,
-    size: async () => (await handle.stat()).size,
-    read: (offset, length) => readAll(handle, offset, length),
+    size: async () => (blocking ? fstatSync(handle.fd) : await handle.stat()).size,
+    read: (offset, length) => readAll(handle, offset, length, blocking && length <= MAX_BLOCKING_BYTES),
     close: () => handle.close(),
   };
 }
 
 /** A source over what a user names: a file, or an http or https URL. @throws UscopeError READER_OPEN */
-export async function openSource(pathOrUrl: string): Promise<Source> {
-  return isHttpUrl(pathOrUrl) ? httpSource(pathOrUrl) : fileSource(pathOrUrl);
+export async function openSource(pathOrUrl: string, options: FileOptions = {}): Promise<Source> {
+  if (!isHttpUrl(pathOrUrl)) return fileSource(pathOrUrl, options);
+  const { httpSource } = await import('./http.js');
+  return httpSource(pathOrUrl);
 }
 
 /**
@@ -55,11 +69,19 @@ export const nodeCodec: Codec = {
   ...nativeCrc32(),
 };
 
-async function readAll(handle: FileHandle, offset: number, length: number): Promise<Uint8Array> {
+async function readAll(
+  handle: FileHandle,
+  offset: number,
+  length: number,
+  blocking: boolean,
+): Promise<Uint8Array> {
   const buffer = new Uint8Array(length);
   let filled = 0;
   while (filled < length) {
-    const { bytesRead } = await handle.read(buffer, filled, length - filled, offset + filled);
+    const [left, at] = [length - filled, offset + filled];
+    const bytesRead = blocking
+      ? readSync(handle.fd, buffer, filled, left, at)
+      : (await handle.read(buffer, filled, left, at)).bytesRead;
     if (bytesRead === 0) break;
     filled += bytesRead;
   }

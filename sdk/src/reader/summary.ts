@@ -1,7 +1,14 @@
 /** The trace summary of a finalized trace (§6), and its levels (§10). */
 import { UscopeError } from '../base/errors.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
-import { decodeTraceSummary, type MipmapLevel, type TraceSummary } from '../format/tsum.js';
+import {
+  DENSITY_HEAD_SIZE,
+  decodeDensityHead,
+  decodeDensityLevel,
+  decodeTraceSummary,
+  type MipmapLevel,
+  type TraceSummary,
+} from '../format/tsum.js';
 import { findSection, readSection } from './index-loader.js';
 import type { CheckedSource } from './source.js';
 
@@ -27,6 +34,37 @@ export async function readSummary(
   if (!section) return null;
   const bytes = await readSection(source, section, 'the trace summary');
   return decodeTraceSummary(bytes, Number(section.offset));
+}
+
+/** Instructions over time, as finely as the summary has them. */
+export interface Density {
+  /** Cycles per bucket. */
+  readonly intervalCycles: number;
+  readonly births: Uint32Array;
+}
+
+/**
+ * The finest density alone: a summary has megabytes of counters besides. null when there is no summary.
+ * @throws UscopeError FORMAT_* for damage
+ */
+export async function readDensity(
+  source: CheckedSource,
+  sections: readonly SectionEntry[],
+): Promise<Density | null> {
+  const section = findSection(sections, SectionType.COUNTER_SUMMARY);
+  if (!section) return null;
+  const [start, size] = [Number(section.offset), Number(section.size)];
+  const what = 'the trace summary';
+  const head = await source.exactly(start, Math.min(size, DENSITY_HEAD_SIZE), what);
+  const { baseIntervalCycles, length } = decodeDensityHead(head, start);
+  const bytes = length * 4;
+  if (DENSITY_HEAD_SIZE + bytes > size && length > 0) {
+    const detail = `the density of ${length} entries does not fit the trace summary of ${size} bytes`;
+    throw new UscopeError('FORMAT_TRUNCATED', detail, { offset: start });
+  }
+  const level =
+    length === 0 ? new Uint8Array(0) : await source.exactly(start + DENSITY_HEAD_SIZE, bytes, what);
+  return { intervalCycles: baseIntervalCycles, births: decodeDensityLevel(level) };
 }
 
 /** Number of levels; 0 without a summary. */

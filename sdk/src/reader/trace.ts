@@ -3,6 +3,7 @@
  * segments it needs.
  */
 import { UscopeError } from '../base/errors.js';
+import type { ItemLimits } from '../format/frame.js';
 import { type FileHeader, Flag, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { Preamble } from '../format/preamble.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
@@ -36,10 +37,18 @@ import {
   type SegmentPlaces,
 } from './segment-list.js';
 import { type LoadedSegment, SegmentLoader } from './segment-loader.js';
+import { SegmentWindow } from './segment-window.js';
 import { CheckedSource, type Source } from './source.js';
 import { StateReader } from './state-reader.js';
 import { TraceStrings } from './strings.js';
-import { countLevels, readSummary, type SummaryLevel, summaryLevel } from './summary.js';
+import {
+  countLevels,
+  type Density,
+  readDensity,
+  readSummary,
+  type SummaryLevel,
+  summaryLevel,
+} from './summary.js';
 import { TraceState } from './trace-state.js';
 import { type TimedItem, type TimePs, type TimeRange, Walker } from './walker.js';
 import { type TraceWarning, Warnings } from './warnings.js';
@@ -84,6 +93,7 @@ export class Trace {
   private readonly warningLog: Warnings;
   private readonly list = new SegmentList();
   private readonly loader: SegmentLoader;
+  private readonly checks: SchemaChecks;
   private readonly walker: Walker;
   private readonly stateReader: StateReader;
   private sections: readonly SectionEntry[] = [];
@@ -117,6 +127,7 @@ export class Trace {
     // What was recovered may come from another writer.
     const strictSlots = ours && session.status !== SessionStatus.RECOVERED;
     const checks = new SchemaChecks(schema, strictSlots, this.warningLog);
+    this.checks = checks;
     this.walker = new Walker(this.list, this.loader, checks, this.names);
     const { maxStateBytes } = options;
     this.stateReader = new StateReader(schema, this.list, this.loader, checks, this.warningLog, {
@@ -256,6 +267,11 @@ export class Trace {
     return readSummary(this.source, this.sections);
   }
 
+  /** Instructions per bucket of time, the finest there is, without the rest of the summary; null when the trace has none. */
+  density(): Promise<Density | null> {
+    return readDensity(this.source, this.sections);
+  }
+
   /** §10 `uscope_summary_levels`: number of levels, 0 without a summary. */
   async summaryLevels(): Promise<number> {
     return countLevels(await this.summary());
@@ -349,10 +365,27 @@ export class Trace {
     yield* this.walker.segmentsFrom(first, to === undefined ? null : BigInt(to));
   }
 
+  /** The same, each decompressed over the one before: it is valid until the next is asked for. */
+  async *segmentsInPlace(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
+    await this.table();
+    yield* this.walker.segmentsInPlace(first, to === undefined ? null : BigInt(to));
+  }
+
+  /** The same in any order, each when it is asked for; to be closed. `space`: see `SegmentWindow`. */
+  async segmentWindow(space = 0): Promise<SegmentWindow> {
+    await this.table();
+    return new SegmentWindow(this.loader, space);
+  }
+
   /** One segment, decompressed; kept in the cache for a while. @throws UscopeError READER_RANGE when there is no such segment; FORMAT_* for damage */
   async loadSegment(index: number): Promise<LoadedSegment> {
     await this.table();
     return this.loader.loadCached(index);
+  }
+
+  /** What `FrameCursor.run` takes for ordinary: for code that walks segments itself. */
+  get itemLimits(): ItemLimits {
+    return this.checks.limits;
   }
 
   // -- life

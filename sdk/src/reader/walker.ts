@@ -102,6 +102,18 @@ export class Walker {
     return this.ahead(first, to, (index) => this.loader.load(index));
   }
 
+  /** The same, each decompressed over the one before. */
+  async *segmentsInPlace(first: number, to: bigint | null): AsyncGenerator<LoadedSegment> {
+    const kernel = takeKernel();
+    try {
+      for await (const packed of this.ahead(first, to, (index) => this.loader.packed(index))) {
+        yield await this.loader.unpack(packed, kernel);
+      }
+    } finally {
+      giveBack(kernel);
+    }
+  }
+
   private async *inRange<T>(range: TimeRange, load: (index: number) => Promise<T>): AsyncGenerator<T> {
     const [from, to] = bounds(range);
     yield* this.ahead(await this.list.firstReaching(from), to, load);

@@ -1,14 +1,8 @@
 /** Which cycles and instructions `uscope timeline` is asked for. */
 import { UscopeError } from '../../base/errors.js';
-import {
-  birthOf,
-  type CpuCore,
-  cycleOf,
-  firstAt,
-  instructions,
-  requireEntities,
-  requirePeriod,
-} from '../../protocols/cpu/index.js';
+import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../protocols/cpu/cores.js';
+import { firstAt, instructions } from '../../protocols/cpu/instructions.js';
+import { birthOf } from '../../protocols/cpu/numbering.js';
 import type { Trace } from '../../reader/index.js';
 import { parseCycles } from '../ranges.js';
 import { parseClockCycle, parseTime, periodOfClock } from '../times.js';

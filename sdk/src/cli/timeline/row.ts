@@ -1,17 +1,15 @@
 /** One instruction as a row of the timeline: what stands in which cycle. */
-import {
-  type CpuCore,
-  type Instruction,
-  InstructionEnd,
-  type StageEntry,
-} from '../../protocols/cpu/index.js';
-import { disassemble } from '../../protocols/cpu/riscv/index.js';
+import type { CpuCore } from '../../protocols/cpu/cores.js';
+import { type Instruction, InstructionEnd, type StageEntry } from '../../protocols/cpu/lifecycle.js';
+import { disassemble } from '../../protocols/cpu/riscv/disassemble.js';
 import { NO_LETTER } from './letters.js';
 
 /** What a cell shows; also what it is coloured by. */
 export type CellKind = 'empty' | 'stage' | 'held' | 'waiting' | 'unknown' | 'squashed' | 'retired' | 'lost';
 
-export interface Cell {
+/** Neighbouring cycles that look the same. */
+export interface Cells {
+  /** A character for each. */
   readonly text: string;
   readonly kind: CellKind;
   /** Index of the stage, for `stage` and `held`; -1 for none. */
@@ -26,8 +24,10 @@ export const MARKS = {
   lost: '!',
 } as const;
 
-const mark = (kind: keyof typeof MARKS): Cell => ({ text: MARKS[kind], kind, stage: -1 });
-const EMPTY: Cell = { text: ' ', kind: 'empty', stage: -1 };
+/** All made here: objects of one shape. */
+const cellsOf = (text: string, kind: CellKind, stage = -1): Cells => ({ text, kind, stage });
+const mark = (kind: keyof typeof MARKS): Cells => cellsOf(MARKS[kind], kind);
+const EMPTY = cellsOf(' ', 'empty');
 
 interface StageStart {
   readonly cycle: number;
@@ -53,6 +53,8 @@ export class TimelineRow {
   private readonly starts: readonly StageStart[];
   private readonly flushCycle: number;
   private readonly endCycle: number;
+  /** Cycles at which it begins to look otherwise, besides those of `starts`. */
+  private readonly changes: readonly number[];
 
   constructor(
     core: CpuCore,
@@ -78,6 +80,8 @@ export class TimelineRow {
     // Some models clear in the very cycle in which the last stage is entered: the mark then stands behind it.
     this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
     this.last = Math.min(this.flushCycle, this.endCycle, knownUntil - 1);
+    const marks = [this.last, this.flushCycle, this.endCycle];
+    this.changes = [this.first, ...marks, ...marks.map((at) => at + 1)];
   }
 
   /** Nothing is known of it but that it is there. */
@@ -87,28 +91,40 @@ export class TimelineRow {
   }
 
   /** The cells of cycles `from` to `to` (exclusive). */
-  cells(from: number, to: number): Cell[] {
-    const cells: Cell[] = [];
+  cells(from: number, to: number): Cells[] {
+    const { starts } = this;
+    const cells: Cells[] = [];
     let next = 0;
-    for (let cycle = from; cycle < to; cycle++) {
-      while (next < this.starts.length && this.starts[next].cycle <= cycle) next++;
-      cells.push(this.cell(cycle, this.starts[next - 1]));
+    for (let cycle = from; cycle < to; ) {
+      while (next < starts.length && starts[next].cycle <= cycle) next++;
+      const start = next > 0 ? starts[next - 1] : undefined;
+      const end = this.unchangedUntil(
+        cycle,
+        start,
+        next < starts.length ? Math.min(starts[next].cycle, to) : to,
+      );
+      const { text, kind, stage } = this.cell(cycle, start);
+      cells.push(cellsOf(text.repeat(end - cycle), kind, stage));
+      cycle = end;
     }
     return cells;
   }
 
-  private cell(cycle: number, start: StageStart | undefined): Cell {
+  /** The first cycle behind `cycle` that may look otherwise; at most `end`. */
+  private unchangedUntil(cycle: number, start: StageStart | undefined, end: number): number {
+    let until = start?.cycle === cycle ? cycle + 1 : end;
+    for (const change of this.changes) if (change > cycle && change < until) until = change;
+    return until;
+  }
+
+  private cell(cycle: number, start: StageStart | undefined): Cells {
     if (cycle < this.first || (cycle > this.last && cycle !== this.endMark)) return EMPTY;
     if (cycle === this.flushCycle) return mark('squashed');
     if (cycle === this.endCycle) return this.endCell();
     if (!start) return mark(this.instruction.birthPs === null ? 'unknown' : 'waiting');
     const letter = this.letters[start.stage] ?? NO_LETTER;
     const entered = start.cycle === cycle;
-    return {
-      text: entered ? letter : letter.toLowerCase(),
-      kind: entered ? 'stage' : 'held',
-      stage: start.stage,
-    };
+    return cellsOf(entered ? letter : letter.toLowerCase(), entered ? 'stage' : 'held', start.stage);
   }
 
   /** Where the end is marked even though the trace ends there. */
@@ -116,7 +132,7 @@ export class TimelineRow {
     return this.flushCycle === Number.POSITIVE_INFINITY ? this.endCycle : this.flushCycle;
   }
 
-  private endCell(): Cell {
+  private endCell(): Cells {
     if (this.instruction.end === InstructionEnd.LOST) return mark('lost');
     return this.isSquashed ? EMPTY : mark('retired');
   }

@@ -1,12 +1,12 @@
 /** What of a trace stands in a timeline. */
+import type { CpuCore } from '../../protocols/cpu/cores.js';
 import {
   type CoreStall,
-  type CpuCore,
-  type Instruction,
   type InstructionOptions,
   instructions,
   stalls,
-} from '../../protocols/cpu/index.js';
+} from '../../protocols/cpu/instructions.js';
+import type { Instruction } from '../../protocols/cpu/lifecycle.js';
 import type { Trace } from '../../reader/index.js';
 import type { TimelineRange } from './range.js';
 

@@ -2,7 +2,7 @@
 import type { CoreStall, CpuCore, Instruction } from '../../protocols/cpu/index.js';
 import { stageLetters } from './letters.js';
 import type { TimelineRange } from './range.js';
-import { type Cell, MARKS, TimelineRow, type TimelineSpan } from './row.js';
+import { type Cells, MARKS, TimelineRow, type TimelineSpan } from './row.js';
 import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from './style.js';
 
 export interface TextOptions {
@@ -52,7 +52,8 @@ export class TextTimeline {
   /** Start of the block that is being filled. */
   private blockStart = 0;
   private rows: TimelineRow[] = [];
-  private readonly seen = new WeakSet<TimelineRow>();
+  /** What stands in front of the cells of a row, once it has been printed. */
+  private readonly heads = new WeakMap<TimelineRow, string>();
   private stall: IteratorResult<CoreStall> | null = null;
 
   constructor(
@@ -163,22 +164,28 @@ export class TextTimeline {
 
   private printRow(row: TimelineRow, from: number, to: number): void {
     const { colour, out } = this.options;
-    const { seq, pc, text } = this.layout!;
-    const { instruction } = row;
-    if (!this.seen.has(row)) this.printed++;
-    this.seen.add(row);
-    const isMarked = this.range.pc !== null && instruction.pc === this.range.pc;
-    const number = (instruction.seq?.toString() ?? '').padStart(seq);
-    const address = (instruction.pc?.toString(16).padStart(8, '0') ?? '').padEnd(pc);
-    const head = `${isMarked ? '>' : ' '}${number} ${address} ${fit(row.text, text)} `;
     const cells = row.cells(from, to);
     while (cells.at(-1)?.kind === 'empty') cells.pop();
     const reason = this.reasonAt(row, to);
-    const headStyle = row.isSquashed ? DIM : isMarked ? BOLD : null;
-    const line =
-      (headStyle ? styled(headStyle, head, colour) : head) + paintCells(cells, row.isSquashed, colour);
+    const line = this.headOf(row) + paintCells(cells, row.isSquashed, colour);
     const tail = reason && styled(RED, ` ${reason}`, colour);
     out(`${colour ? line : (line + tail).trimEnd()}${colour ? tail : ''}\n`);
+  }
+
+  private headOf(row: TimelineRow): string {
+    const known = this.heads.get(row);
+    if (known !== undefined) return known;
+    this.printed++;
+    const { seq, pc, text } = this.layout!;
+    const { instruction } = row;
+    const isMarked = this.range.pc !== null && instruction.pc === this.range.pc;
+    const number = (instruction.seq?.toString() ?? '').padStart(seq);
+    const address = (instruction.pc?.toString(16).padStart(8, '0') ?? '').padEnd(pc);
+    const plain = `${isMarked ? '>' : ' '}${number} ${address} ${fit(row.text, text)} `;
+    const style = row.isSquashed ? DIM : isMarked ? BOLD : null;
+    const head = style ? styled(style, plain, this.options.colour) : plain;
+    this.heads.set(row, head);
+    return head;
   }
 
   /** The reason of a squash, in the block that shows it. */
@@ -222,8 +229,8 @@ export function printLegend(
 }
 
 /** Neighbours of one style share their escape sequences. */
-function paintCells(cells: readonly Cell[], isSquashed: boolean, colour: boolean): string {
-  if (!colour) return cells.map((cell) => cell.text).join('');
+function paintCells(cells: readonly Cells[], isSquashed: boolean, colour: boolean): string {
+  if (!colour) return cells.map(({ text }) => text).join('');
   let line = '';
   for (let at = 0; at < cells.length; ) {
     const style = cellStyle(cells[at], isSquashed);
@@ -234,7 +241,7 @@ function paintCells(cells: readonly Cell[], isSquashed: boolean, colour: boolean
   return line;
 }
 
-function cellStyle(cell: Cell, isSquashed: boolean): Style | null {
+function cellStyle(cell: Cells, isSquashed: boolean): Style | null {
   switch (cell.kind) {
     case 'empty':
       return null;

@@ -1,5 +1,6 @@
 /** Several cores on one axis: blocks of cycles, and in each block the rows of every core. Aligned by time: a column is a cycle of the fastest clock. */
-import { type CpuCore, cycleOf, type Instruction, requirePeriod } from '../../protocols/cpu/index.js';
+import { type CpuCore, cycleOf, requirePeriod } from '../../protocols/cpu/cores.js';
+import type { Instruction } from '../../protocols/cpu/lifecycle.js';
 import type { Trace } from '../../reader/index.js';
 import { plain } from '../stats/format.js';
 import type { TimelineRange } from './range.js';

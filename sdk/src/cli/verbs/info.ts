@@ -3,13 +3,11 @@ import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { compressionOf, Flag } from '../../format/header.js';
-import { isHttpUrl, type Trace } from '../../reader/index.js';
-import { DEFAULT_INTERVAL_MS } from '../follow.js';
+import { isHttpUrl } from '../../reader/http-url.js';
+import type { Trace } from '../../reader/index.js';
 import { printSections, refuseOptions, withAnyTrace } from '../foreign.js';
 import { io, paint, printJson } from '../io.js';
 import { parseSeconds } from '../numbers.js';
-import { withProgress } from '../progress-bar.js';
-import { scanFraction } from '../scan-progress.js';
 import {
   clocksJson,
   dutJson,
@@ -20,7 +18,6 @@ import {
   storagesJson,
 } from '../schema-json.js';
 import { shownName } from '../trace-file.js';
-import { watchTrace } from '../watch.js';
 
 interface InfoOptions {
   readonly json?: boolean;
@@ -50,20 +47,24 @@ export function register(program: Command): void {
     .option('--timeout <seconds>', 'with --watch: give up when nothing new came for so long')
     .action(async (file: string, options: InfoOptions) => {
       if (await isDirectory(file)) return listDirectory(file, options);
-      const following = {
-        intervalMs: parseSeconds('--interval', options.interval) ?? DEFAULT_INTERVAL_MS,
-        timeoutMs: parseSeconds('--timeout', options.timeout),
+      const intervalMs = parseSeconds('--interval', options.interval);
+      const timeoutMs = parseSeconds('--timeout', options.timeout);
+      const watch = async (trace: Trace): Promise<void> => {
+        const [{ DEFAULT_INTERVAL_MS }, { watchTrace }] = await Promise.all([
+          import('../follow.js'),
+          import('../watch.js'),
+        ]);
+        const following = { intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS, timeoutMs };
+        await watchTrace(file, trace, options.json === true, following);
       };
       const onTrace = async (trace: Trace): Promise<void> => {
-        if (options.watch && options.json) return watchTrace(file, trace, true, following);
+        if (options.watch && options.json) return watch(trace);
         const frames =
           options.count || isQuick(file, trace.segmentCount) ? Number(await trace.frameCount()) : null;
-        const items = options.count
-          ? await withProgress('counting', (update) => countItems(trace, update))
-          : null;
+        const items = options.count ? await countItems(trace) : null;
         if (options.json) printJson(infoJson(trace, frames, items));
         else printText(file, trace, frames, items);
-        if (options.watch) await watchTrace(file, trace, false, following);
+        if (options.watch) await watch(trace);
       };
       return withAnyTrace(file, onTrace, async (foreign, context) => {
         refuseOptions(foreign.description, { '--watch': options.watch, '--count': options.count });
@@ -100,19 +101,20 @@ function isQuick(file: string, segments: number): boolean {
   return !isHttpUrl(file) || segments <= MAX_REMOTE_HEADERS;
 }
 
-async function countItems(trace: Trace, update: (fraction: number) => void): Promise<number> {
+async function countItems(trace: Trace): Promise<number> {
+  const [{ withProgress }, { scanFraction }] = await Promise.all([
+    import('../progress-bar.js'),
+    import('../scan-progress.js'),
+  ]);
   let items = 0;
-  await trace.scan(
-    {},
-    {
-      segment: (segment) => update(scanFraction(trace, {}, segment)),
-      op: () => {
-        items++;
-      },
-      event: () => {
-        items++;
-      },
-    },
+  const count = (): void => {
+    items++;
+  };
+  await withProgress('counting', (update) =>
+    trace.scan(
+      {},
+      { segment: (segment) => update(scanFraction(trace, {}, segment)), op: count, event: count },
+    ),
   );
   return items;
 }

@@ -9,15 +9,13 @@ import {
   type PerformanceReport,
   SYNTHETIC_TIME,
 } from '../../protocols/cpu/analysis/index.js';
-import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
+import { type CpuCore, findCore, findCores } from '../../protocols/cpu/cores.js';
 import type { Trace } from '../../reader/index.js';
 import { printForeignStats } from '../foreign.js';
 import { io, printJson } from '../io.js';
 import { withProgress } from '../progress-bar.js';
 import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
 import { append } from '../repeated.js';
-import { reportPage } from '../stats/html.js';
-import { printReport } from '../stats/text.js';
 import { shownName, withTrace } from '../trace-file.js';
 import { distinctNames, expandTraces } from '../trace-set.js';
 
@@ -72,9 +70,10 @@ export function register(program: Command): void {
       }
       if (analyses.length === 0) throw nothingFound(files, options.core);
       const report = joined(analyses);
-      if (options.html !== undefined) writePage(options.html, analyses, report);
+      if (options.html !== undefined) await writePage(options.html, analyses, report);
       if (options.json) printJson(reportJson(files, analyses, report));
       else if (options.html === undefined) {
+        const { printReport } = await import('../stats/text.js');
         const { color, allCores = false } = options;
         printReport(report, {
           colour: color ?? io.colour,
@@ -167,7 +166,12 @@ function analyzeRange(
 }
 
 /** @throws UscopeError WRITER_IO when the file cannot be written */
-function writePage(target: string, analyses: readonly Analysis[], report: PerformanceReport): void {
+async function writePage(
+  target: string,
+  analyses: readonly Analysis[],
+  report: PerformanceReport,
+): Promise<void> {
+  const { reportPage } = await import('../stats/html.js');
   const [first] = analyses;
   const names = analyses.map(({ file }) => basename(file));
   const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];

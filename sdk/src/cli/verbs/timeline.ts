@@ -1,12 +1,11 @@
 /** `uscope timeline`: the pipeline of a range of cycles, one row per instruction. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type CpuCore, findCore, findCores } from '../../protocols/cpu/index.js';
+import { type CpuCore, findCore } from '../../protocols/cpu/cores.js';
 import type { Trace } from '../../reader/index.js';
 import { io } from '../io.js';
 import { addRangeOptions } from '../ranges.js';
 import { append } from '../repeated.js';
-import { instructionJson } from '../timeline/json.js';
 import {
   parseRequest,
   type RangeOptions,
@@ -16,9 +15,8 @@ import {
 } from '../timeline/range.js';
 import { selected, stallsOf } from '../timeline/selection.js';
 import { TextTimeline } from '../timeline/text.js';
-import { type Lane, printTogether, rangeOf, type Span } from '../timeline/together.js';
-import { shownName, withTrace } from '../trace-file.js';
-import { distinctNames, expandTraces, withTraces } from '../trace-set.js';
+import { withTrace } from '../trace-file.js';
+import { expandTraces, withTraces } from '../trace-set.js';
 
 interface TimelineOptions extends RangeOptions {
   readonly core: readonly string[];
@@ -83,12 +81,14 @@ function tellEmpty(name: string, from: bigint, to: bigint, file: string): void {
   io.err(`uscope: note: ${name} has no instruction in flight in cycles ${from} to ${to - 1n} (${file})`);
 }
 
-function together(
+async function together(
   files: readonly string[],
   options: TimelineOptions,
   request: Request,
   width: number,
 ): Promise<void> {
+  const { commonSpan, lanesOf, printLanesJson } = await import('../timeline/lanes.js');
+  const { printTogether, rangeOf } = await import('../timeline/together.js');
   return withTraces(files, async (traces) => {
     const lanes = lanesOf(files, traces, options.core);
     const span = await commonSpan(lanes, request);
@@ -102,54 +102,8 @@ function together(
   });
 }
 
-/** All cores, or those of the names. @throws UscopeError READER_NAME when one of them is nowhere */
-function lanesOf(files: readonly string[], traces: readonly Trace[], wanted: readonly string[]): Lane[] {
-  const found = traces.flatMap((trace, index) =>
-    findCores(trace)
-      .filter((core) => wanted.length === 0 || wanted.some((name) => isNamed(core, name)))
-      .map((core) => ({ file: shownName(files[index]), trace, core })),
-  );
-  const missing = wanted.find((name) => !found.some(({ core }) => isNamed(core, name)));
-  if (missing !== undefined || found.length === 0) {
-    const what = missing === undefined ? 'cores (protocol "cpu")' : `core "${missing}"`;
-    throw new UscopeError('READER_NAME', `none of the traces has ${what}`);
-  }
-  const names = distinctNames(found.map(({ file, core }) => ({ file, core: core.name })));
-  return found.map((lane, index) => ({ ...lane, name: names[index] }));
-}
-
-const isNamed = ({ name }: CpuCore, wanted: string): boolean =>
-  name === wanted || name.endsWith(`/${wanted}`);
-
-/**
- * What is asked for, in time. It is understood as of the first core: its cycles, its instructions, its addresses; without a range the
- * timeline begins with the first instruction of any core.
- */
-async function commonSpan(lanes: readonly Lane[], request: Request): Promise<Span> {
-  const asked = request.kind === 'default' ? lanes : lanes.slice(0, 1);
-  const spans: Span[] = [];
-  for (const { trace, core } of asked) {
-    const { from, to } = await resolveRange(trace, core, request);
-    spans.push({ fromPs: from * core.periodPs, toPs: to * core.periodPs });
-  }
-  return spans.reduce((first, span) => (span.fromPs < first.fromPs ? span : first));
-}
-
-/** One after the other; each instruction with its file, and its begin and end in ps, which compare across clocks. */
-async function printLanesJson(lanes: readonly Lane[], span: Span): Promise<void> {
-  for (const lane of lanes) {
-    const { name, file, trace, core } = lane;
-    const range = rangeOf(lane, span);
-    if (range.from * core.periodPs > trace.totalTimePs) continue;
-    for await (const instruction of selected(trace, core, range)) {
-      const { birthPs, endPs } = instruction;
-      const times = { bornPs: birthPs?.toString() ?? null, endPs: endPs?.toString() ?? null };
-      io.out(`${instructionJson(core, instruction, { file, lane: name, ...times })}\n`);
-    }
-  }
-}
-
 async function printJson(trace: Trace, core: CpuCore, range: TimelineRange): Promise<number> {
+  const { instructionJson } = await import('../timeline/json.js');
   let count = 0;
   for await (const instruction of selected(trace, core, range)) {
     io.out(`${instructionJson(core, instruction)}\n`);
@@ -183,7 +137,7 @@ async function printText(
 
 /** @throws UscopeError CLI_USAGE */
 function parseWidth(text: string | undefined): number {
-  if (text === undefined) return Math.max(MIN_WIDTH, process.stdout.columns ?? DEFAULT_WIDTH);
+  if (text === undefined) return Math.max(MIN_WIDTH, io.columns ?? DEFAULT_WIDTH);
   if (/^\d{1,5}$/.test(text) && Number(text) >= MIN_WIDTH) return Number(text);
   throw new UscopeError('CLI_USAGE', `--width "${text}" is not a number from ${MIN_WIDTH} on`);
 }

@@ -11,8 +11,9 @@ import {
   stageLookup,
   stageNames,
 } from '../describe.js';
-import { type Xlen, xlenOfIsa } from './riscv/index.js';
-import { isCounterStorage } from './summarizer.js';
+import { isCounterStorage } from './counter-storage.js';
+import type { Xlen } from './riscv/encodings.js';
+import { xlenOfIsa } from './riscv/isa.js';
 
 export type { EventField } from '../describe.js';
 

@@ -8,6 +8,7 @@ import type { StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import { CounterReplay, type PerCycle } from './counter-replay.js';
+import { isCounterStorage } from './counter-storage.js';
 import {
   askedRange,
   coveredRange,
@@ -20,7 +21,6 @@ import {
   seriesGrid,
   tickOf,
 } from './query-range.js';
-import { isCounterStorage } from './summarizer.js';
 
 export interface CounterOptions extends QueryRange {
   /** By path, own name or storage id; by default all counters (of `core`, where one is given). */

@@ -1,5 +1,7 @@
 /** Where to begin so that the instructions in flight at a time are known from their birth on. */
-import { type Catalogue, type SegmentAccess, SlotWalk } from './segments.js';
+import type { SegmentWindow } from '../../reader/segment-window.js';
+import type { ClearWitness } from './clear-witness.js';
+import { type Catalogue, type SegmentAccess, takenSlots } from './segments.js';
 
 /**
  * Index of the segment to begin with: at or before the one that holds `from`, and at most `lookback` segments earlier. Segments are
@@ -11,28 +13,35 @@ export async function segmentToBeginWith(
   from: bigint,
   lookback: number,
 ): Promise<number> {
-  const holding = await access.firstReaching(from);
-  const earliest = Math.max(0, holding - lookback);
-  /** Slots taken at `from` whose birth has not been found yet; null before the first round. */
-  let wanted: Set<number> | null = null;
-  let needsPredecessor = false;
-  for (let index = holding; ; index--) {
-    const segment = await access.load(index);
-    const walk = new SlotWalk(entities, await access.stateBefore(segment));
-    // Taken at the segment's start, and still by the same instruction where the walk stands.
-    const inherited = new Set(walk.taken);
-    const forget = (slot: number): void => {
-      inherited.delete(slot);
-    };
-    walk.walk(segment, index === holding ? from : null, forget, forget);
-    wanted = wanted === null ? inherited : intersection(wanted, inherited);
-    // Of slots beyond the catalogue no checkpoint tells who is in flight: one more segment finds most births.
-    if (index === holding) needsPredecessor = walk.sawOutside;
-    const isEnough = wanted.size === 0 && !(needsPredecessor && index === holding);
-    if (isEnough || index <= earliest) return index;
+  const witness = access.witnessOf(entities);
+  const window = await access.window(witness.space);
+  try {
+    return await lookBack(access, window, entities, witness, from, lookback);
+  } finally {
+    window.close();
   }
 }
 
-function intersection(a: ReadonlySet<number>, b: ReadonlySet<number>): Set<number> {
-  return new Set([...a].filter((slot) => b.has(slot)));
+async function lookBack(
+  access: SegmentAccess,
+  window: SegmentWindow,
+  entities: Catalogue,
+  witness: ClearWitness,
+  from: bigint,
+  lookback: number,
+): Promise<number> {
+  const holding = await access.firstReaching(from);
+  const earliest = Math.max(0, holding - lookback);
+  const checkpoints = access.checkpointsOf(entities);
+  /** Slots taken at `from` by whom was there already where the walk stands; null before the first round. */
+  let wanted: ReadonlySet<number> | null = null;
+  for (let index = holding; ; index--) {
+    const segment = await window.load(index);
+    const state = await access.catalogueBefore(segment, entities, checkpoints);
+    const taken: number[] = takenSlots(state, entities).filter((slot) => wanted?.has(slot) ?? true);
+    wanted = new Set(witness.untouched(segment, taken, index === holding ? from : null, window.kernel));
+    // Of slots beyond the catalogue no checkpoint tells who is in flight: one more segment finds most births.
+    const isEnough = wanted.size === 0 && !(index === holding && witness.sawOutside);
+    if (isEnough || index <= earliest) return index;
+  }
 }

@@ -15,6 +15,7 @@ export {
   requirePeriod,
 } from './cores.js';
 export type { PerCycle } from './counter-replay.js';
+export { isCounterStorage } from './counter-storage.js';
 export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
 export {
   type CoreRange,
@@ -38,4 +39,4 @@ export {
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
-export { createCpuSummarizer, isCounterStorage, type SummarizerLimits } from './summarizer.js';
+export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';

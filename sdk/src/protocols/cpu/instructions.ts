@@ -4,14 +4,15 @@ import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import type { TimePs, Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
-import { CatalogueCheckpoints, catalogueIn } from '../catalogue-checkpoint.js';
+import { CatalogueCheckpoints } from '../catalogue-checkpoint.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle-walk.js';
 import { type CpuCore, requireEntities, requirePeriod } from './cores.js';
+import { Finishing } from './finishing.js';
 import { segmentToBeginWith } from './history.js';
-import { type Instruction, InstructionEnd } from './lifecycle.js';
+import type { Instruction } from './lifecycle.js';
 import { birthsBefore, type Numbering } from './numbering.js';
 import { SegmentAccess } from './segments.js';
-import { labelOf, type Tracked, Tracker } from './tracker.js';
+import { labelOf, Tracker } from './tracker.js';
 
 /** Start inclusive, end exclusive; by default the whole trace. */
 export interface CoreRange {
@@ -54,16 +55,16 @@ export async function* instructions(
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, lookback);
-  const base = await birthsBefore(trace, core, entities, access, first, numbering);
   const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
   if (options.stages === 'range') tracker.keepStagesOf(from, to);
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
-  const { storageId } = entities.def;
   const checkpoints = CatalogueCheckpoints.of(trace, entities.def);
+  const counting = () => birthsBefore(trace, core, entities, access, first, numbering);
+  const finishing = new Finishing(trace, core, from, counting);
   const toInstructions = (all: boolean): Promise<Instruction[]> =>
-    finish(trace, tracker.take(all, MAX_HELD), from, base);
+    finishing.finish(tracker.take(all, MAX_HELD));
   for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
-    if (segment.index === first) tracker.begin(catalogueIn(await access.stateBefore(segment), storageId));
+    if (segment.index === first) tracker.begin(await access.catalogueBefore(segment, entities, checkpoints));
     else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
     walk.begin(segment);
     while (walk.run()) yield* await toInstructions(false);
@@ -85,65 +86,6 @@ export function rangeInPs(
     throw new UscopeError('READER_RANGE', `the range ends at ${to} ps, before it begins at ${from} ps`);
   }
   return { from: from < 0n ? 0n : from, to: to !== undefined && to < 0n ? 0n : to };
-}
-
-/** What was tracked as instructions, without those that ended before the range. */
-async function finish(
-  trace: Trace,
-  tracked: readonly Tracked[],
-  from: bigint,
-  base: bigint | null,
-): Promise<Instruction[]> {
-  // Some writers flush without ever clearing: what was flushed before the range is no longer in flight either.
-  const wanted = tracked.filter(({ endPs, flush }) => {
-    const until = endPs ?? flush?.timePs;
-    return until === undefined || until >= from;
-  });
-  await trace.strings.load(new Set(wanted.flatMap(({ annotations }) => annotations.map((a) => a.string))));
-  const result = wanted.map((one) => toInstruction(trace, one, base));
-  // The producers must not be kept alive by those who waited for them.
-  for (const one of tracked) one.dependencies = [];
-  return result;
-}
-
-function toInstruction(trace: Trace, tracked: Tracked, base: bigint | null): Instruction {
-  const { id, bits, hasBits, isCompressed, thread, birthPs, stages, stalls, flush, trap } = tracked;
-  const { end, endPs, isAbridged } = tracked;
-  return {
-    id,
-    seq: seqOf(tracked, base),
-    pc: pcOf(tracked),
-    bits: hasBits ? bits : null,
-    isCompressed,
-    thread,
-    birthPs,
-    stages,
-    stalls,
-    annotations: tracked.annotations.map(({ timePs, string }) => ({
-      timePs,
-      text: trace.strings.peek(string) ?? `#${string}`,
-    })),
-    dependencies: tracked.dependencies.map(({ timePs, on, producer, type }) => ({
-      timePs,
-      on,
-      seq: producer && seqOf(producer, base),
-      pc: producer && pcOf(producer),
-      type,
-    })),
-    flush,
-    trap,
-    end: endPs === null ? InstructionEnd.IN_FLIGHT : end,
-    endPs,
-    isAbridged,
-  };
-}
-
-function seqOf({ ordinal }: Tracked, base: bigint | null): bigint | null {
-  return base === null || ordinal < 0 ? null : base + BigInt(ordinal);
-}
-
-function pcOf({ hasPc, pcLo, pcHi }: Tracked): bigint | null {
-  return hasPc ? (BigInt(pcHi) << 32n) | BigInt(pcLo) : null;
 }
 
 /**

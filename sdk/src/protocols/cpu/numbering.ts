@@ -1,5 +1,7 @@
 /** The number of an instruction in the whole trace: how many were born before it. */
-import type { Trace } from '../../reader/index.js';
+import type { FrameCursor } from '../../format/frame.js';
+import type { LoadedSegment, Trace } from '../../reader/index.js';
+import type { CatalogueCheckpoints } from '../catalogue-checkpoint.js';
 import { type CoreEntities, type CpuCore, requireEntities } from './cores.js';
 import { SegmentAccess, SlotWalk } from './segments.js';
 
@@ -30,9 +32,8 @@ export async function birthsBefore(
 ): Promise<bigint | null> {
   if (numbering === 'never' || !(await startsFromNothing(access, entities))) return null;
   if (first === 0) return 0n;
-  const start = await access.start(first);
   const density = await densityOf(trace, core, entities);
-  const milestone = await milestoneWhere(density, access, (timePs) => timePs <= start);
+  const milestone = await milestoneBefore(density, access, await access.start(first));
   const distance = (await access.entry(first)).offset - (await access.entry(milestone.segment)).offset;
   if (numbering === 'cheap' && distance > CHEAP_BYTES) return null;
   return milestone.births + BigInt(await countBirths(access, entities, milestone, first));
@@ -41,7 +42,7 @@ export async function birthsBefore(
 /** A trace whose first checkpoint holds instructions is the end of a longer one: nobody knows how many there were. */
 async function startsFromNothing(access: SegmentAccess, entities: CoreEntities): Promise<boolean> {
   if (access.count === 0) return true;
-  const state = await access.stateBefore(await access.load(0));
+  const state = await access.stateBefore(0);
   return state.occupied[entities.def.storageId] === 0;
 }
 
@@ -53,62 +54,88 @@ export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise
   const entities = requireEntities(core);
   const access = await SegmentAccess.of(trace);
   if (!(await startsFromNothing(access, entities))) return null;
-  const milestone = await milestoneWhere(
-    await densityOf(trace, core, entities),
-    access,
-    (_time, births) => births <= seq,
-  );
+  const density = await densityOf(trace, core, entities);
+  const milestone = await milestoneAt(density, access, bucketsWith(density, seq));
   let { births } = milestone;
   let found: bigint | null = null;
+  const onBirth = (cursor: FrameCursor): boolean => {
+    if (cursor.timePs < milestone.timePs) return true;
+    if (births === seq) found = cursor.timePs;
+    births++;
+    return found === null;
+  };
   let walk: SlotWalk | null = null;
   const checkpoints = access.checkpointsOf(entities);
   for await (const segment of access.from(milestone.segment, undefined)) {
-    if (!walk) walk = new SlotWalk(entities, await access.stateBefore(segment));
+    if (!walk) walk = await startWalk(access, entities, segment, checkpoints, onBirth);
     else if (checkpoints) walk.continueFrom(checkpoints.at(segment));
-    walk.walk(segment, null, (_slot, cursor) => {
-      if (found !== null || cursor.timePs < milestone.timePs) return;
-      if (births === seq) found = cursor.timePs;
-      births++;
-    });
+    walk.walk(segment);
     if (found !== null) break;
   }
   return found;
 }
 
 /** Births per bucket of time. */
-interface Density {
+interface BirthDensity {
   readonly bucketPs: bigint;
   readonly births: Uint32Array;
 }
 
 /** The summary counts births per bucket of cycles, over all catalogues of the trace: it can be used where there is one. */
-async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): Promise<Density | null> {
+async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): Promise<BirthDensity | null> {
   const catalogues = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
   // Only of our own writer is it known what exactly it counts.
   if (catalogues.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
-  const summary = await trace.summary();
-  const births = summary?.density[0];
-  if (!summary || !births || births.length === 0 || summary.baseIntervalCycles === 0) return null;
-  return { bucketPs: BigInt(summary.baseIntervalCycles) * core.periodPs, births };
+  const density = await trace.density();
+  if (!density || density.births.length === 0 || density.intervalCycles === 0) return null;
+  return { bucketPs: BigInt(density.intervalCycles) * core.periodPs, births: density.births };
 }
 
-/** The last border between buckets for which the condition holds; the beginning of the trace without a summary. */
-async function milestoneWhere(
-  density: Density | null,
+/** Buckets from the first on that hold no more than so many births. */
+function bucketsWith(density: BirthDensity | null, births: bigint): number {
+  if (!density) return 0;
+  let sum = 0;
+  const isBeyond = (count: number): boolean => {
+    sum += count;
+    return sum > births;
+  };
+  const index = density.births.findIndex(isBeyond);
+  return index < 0 ? density.births.length : index;
+}
+
+/** The last border between buckets at or before a time; the beginning of the trace without a summary. */
+function milestoneBefore(
+  density: BirthDensity | null,
   access: SegmentAccess,
-  holds: (timePs: bigint, births: bigint) => boolean,
+  timePs: bigint,
 ): Promise<Milestone> {
-  let best: Milestone = { births: 0n, timePs: 0n, segment: 0 };
-  if (!density) return best;
-  let births = 0n;
-  let timePs = 0n;
-  for (const count of density.births) {
-    births += BigInt(count);
-    timePs += density.bucketPs;
-    if (!holds(timePs, births)) break;
-    best = { births, timePs, segment: 0 };
-  }
-  return { ...best, segment: await access.firstReaching(best.timePs) };
+  if (!density) return milestoneAt(null, access, 0);
+  const buckets = timePs / density.bucketPs;
+  return milestoneAt(density, access, Math.min(Number(buckets), density.births.length));
+}
+
+/** The end of so many buckets. Sums stay exact up to 2^53 births. */
+async function milestoneAt(
+  density: BirthDensity | null,
+  access: SegmentAccess,
+  buckets: number,
+): Promise<Milestone> {
+  if (!density) return { births: 0n, timePs: 0n, segment: 0 };
+  let births = 0;
+  for (let bucket = 0; bucket < buckets; bucket++) births += density.births[bucket]!;
+  const timePs = BigInt(buckets) * density.bucketPs;
+  return { births: BigInt(births), timePs, segment: await access.firstReaching(timePs) };
+}
+
+async function startWalk(
+  access: SegmentAccess,
+  entities: CoreEntities,
+  segment: LoadedSegment,
+  checkpoints: CatalogueCheckpoints | null,
+  onBirth: (cursor: FrameCursor) => boolean,
+): Promise<SlotWalk> {
+  const state = await access.catalogueBefore(segment, entities, checkpoints);
+  return new SlotWalk(entities, access.limits, state, onBirth);
 }
 
 async function countBirths(
@@ -119,15 +146,17 @@ async function countBirths(
 ): Promise<number> {
   if (milestone.segment >= first) return 0;
   let births = 0;
+  const onBirth = (cursor: FrameCursor): boolean => {
+    if (cursor.timePs >= milestone.timePs) births++;
+    return true;
+  };
   let walk: SlotWalk | null = null;
   const checkpoints = access.checkpointsOf(entities);
   for await (const segment of access.from(milestone.segment, (await access.start(first)) + 1n)) {
     if (segment.index >= first) break;
-    if (!walk) walk = new SlotWalk(entities, await access.stateBefore(segment));
+    if (!walk) walk = await startWalk(access, entities, segment, checkpoints, onBirth);
     else if (checkpoints) walk.continueFrom(checkpoints.at(segment));
-    walk.walk(segment, null, (_slot, cursor) => {
-      if (cursor.timePs >= milestone.timePs) births++;
-    });
+    walk.walk(segment);
   }
   return births;
 }

@@ -1,10 +1,14 @@
 /** Segments one by one, and which slots of the catalogue are taken where one begins: what looking back and counting are made of. */
-import { CursorItem, type FrameCursor } from '../../format/frame.js';
+import { CursorItem, type FrameCursor, type ItemLimits, type ItemVisitor } from '../../format/frame.js';
 import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, SegmentEntry, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
+import type { SegmentWindow } from '../../reader/segment-window.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { CatalogueCheckpoints, type CatalogueState } from '../catalogue-checkpoint.js';
+import { CatalogueCheckpoints, type CatalogueState, catalogueIn } from '../catalogue-checkpoint.js';
+import { ClearWitness } from './clear-witness.js';
+
+const TWO_32 = 2 ** 32;
 
 /** A storage whose slots are taken by what it lists: instructions, transactions. */
 export interface Catalogue {
@@ -39,14 +43,18 @@ export class SegmentAccess {
     return this.trace.firstSegmentReaching(timePs);
   }
 
-  /** The segments from `first` on that begin before `to`, each loaded while its predecessor is looked at. */
+  /** The segments from `first` on that begin before `to`, each read while its predecessor is looked at, and valid until the next. */
   from(first: number, to: bigint | undefined): AsyncGenerator<LoadedSegment> {
-    return this.trace.loadedSegmentsFrom(first, to);
+    return this.trace.segmentsInPlace(first, to);
   }
 
-  /** One segment, and nothing loaded ahead. */
-  load(index: number): Promise<LoadedSegment> {
-    return this.trace.loadSegment(index);
+  /** For segments one by one, and nothing loaded ahead; to be closed. */
+  window(space?: number): Promise<SegmentWindow> {
+    return this.trace.segmentWindow(space);
+  }
+
+  witnessOf({ def }: Catalogue): ClearWitness {
+    return new ClearWitness(this.trace.schema, def);
   }
 
   /** What checkpoints say of a catalogue; null where they say nothing beyond the frames. */
@@ -54,63 +62,82 @@ export class SegmentAccess {
     return CatalogueCheckpoints.of(this.trace, def);
   }
 
+  /** What `FrameCursor.run` takes for ordinary. */
+  get limits(): ItemLimits {
+    return this.trace.itemLimits;
+  }
+
   /** The state in front of a segment's first frame. */
-  async stateBefore(segment: LoadedSegment): Promise<StorageState> {
-    return (await this.trace.stateBefore(segment.index)).raw;
+  async stateBefore(index: number): Promise<StorageState> {
+    return (await this.trace.stateBefore(index)).raw;
+  }
+
+  /**
+   * Who is listed in front of a segment's first frame.
+   * @param checkpoints of `checkpointsOf`: where there are any, the segment itself tells
+   */
+  async catalogueBefore(
+    segment: LoadedSegment,
+    { def }: Catalogue,
+    checkpoints: CatalogueCheckpoints | null,
+  ): Promise<CatalogueState> {
+    return checkpoints?.at(segment) ?? catalogueIn(await this.stateBefore(segment.index), def.storageId);
   }
 }
 
 /** Which slots of a catalogue are taken, through a walk over ops; calls back at births. */
 export class SlotWalk {
-  readonly taken = new Set<number>();
-  /** Slots beyond the catalogue were seen: checkpoints say nothing of them. */
-  sawOutside = false;
+  private readonly taken = new Set<number>();
+  private readonly visitor: ItemVisitor;
 
+  /** @param onBirth ends the walk by answering false */
   constructor(
     private readonly entities: Catalogue,
-    state: StorageState,
+    private readonly limits: ItemLimits,
+    state: CatalogueState,
+    private readonly onBirth: (cursor: FrameCursor) => boolean,
   ) {
-    const { storageId, numSlots } = entities.def;
-    for (let slot = 0; slot < numSlots; slot++) if (state.slotOccupied(storageId, slot)) this.taken.add(slot);
+    for (const slot of takenSlots(state, entities)) this.taken.add(slot);
+    this.visitor = { op: (cursor) => this.op(cursor) };
   }
 
   /** A later segment begins: its checkpoint knows best. */
   continueFrom(state: CatalogueState): void {
     const { numSlots } = this.entities.def;
     for (const slot of this.taken) if (slot < numSlots && !state.isTaken(slot)) this.taken.delete(slot);
-    for (let slot = 0; slot < numSlots; slot++) if (state.isTaken(slot)) this.taken.add(slot);
+    for (const slot of takenSlots(state, this.entities)) this.taken.add(slot);
   }
 
-  /** Applies the ops of a segment's frames before `until`; false when that time was reached. */
-  walk(
-    segment: LoadedSegment,
-    until: bigint | null,
-    onBirth: (slot: number, cursor: FrameCursor) => void,
-    onClear: (slot: number) => void = () => undefined,
-  ): boolean {
-    const { def, idField } = this.entities;
-    const { storageId, numSlots } = def;
-    const untilTime = until === null ? Number.POSITIVE_INFINITY : Number(until);
+  /** Applies the ops of a segment. @throws UscopeError FORMAT_* with the place in the file */
+  walk(segment: LoadedSegment): void {
     const cursor = segment.cursor();
     try {
       while (cursor.next()) {
-        if (cursor.kind === CursorItem.FRAME) {
-          if (cursor.time >= untilTime && until !== null && cursor.timePs >= until) return false;
-        } else if (cursor.kind === CursorItem.OP && cursor.storageId === storageId) {
-          const { action, slot } = cursor;
-          if (slot >= numSlots) this.sawOutside = true;
-          if (action === Action.CLEAR) {
-            if (this.taken.delete(slot)) onClear(slot);
-          } else if (action === Action.SET && (cursor.field === idField || idField < 0)) {
-            if (this.taken.has(slot)) continue;
-            this.taken.add(slot);
-            onBirth(slot, cursor);
-          }
-        }
+        if (cursor.kind === CursorItem.OP && !this.op(cursor)) return;
+        if (!cursor.run(this.limits, this.visitor, TWO_32)) return;
       }
     } catch (error) {
       throw placeInSegment(error, segment);
     }
+  }
+
+  private op(cursor: FrameCursor): boolean {
+    const { taken, entities } = this;
+    const { def, idField } = entities;
+    if (cursor.storageId !== def.storageId) return true;
+    const { action, slot } = cursor;
+    if (action === Action.CLEAR) taken.delete(slot);
+    else if (action === Action.SET && (cursor.field === idField || idField < 0) && !taken.has(slot)) {
+      taken.add(slot);
+      return this.onBirth(cursor);
+    }
     return true;
   }
+}
+
+/** The slots of a catalogue that are taken in a state. */
+export function takenSlots(state: CatalogueState, { def }: Catalogue): number[] {
+  const slots: number[] = [];
+  for (let slot = 0; slot < def.numSlots; slot++) if (state.isTaken(slot)) slots.push(slot);
+  return slots;
 }

@@ -4,7 +4,8 @@ import { decodeTraceSummary, encodeTraceSummary, type TraceSummary } from '../..
 import { Action, type Schema } from '../../format/types.js';
 import { clockOfScope, parseSchema } from '../../schema/index.js';
 import type { Summarizer } from '../../writer/summarizer.js';
-import { createCpuSummarizer, isCounterStorage } from './summarizer.js';
+import { isCounterStorage } from './counter-storage.js';
+import { createCpuSummarizer } from './summarizer.js';
 
 const SCHEMA = parseSchema(`
 uscope: 1

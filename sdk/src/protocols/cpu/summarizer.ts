@@ -4,19 +4,12 @@
  * period (0) is summed.
  */
 import { buildDensityLevels, buildMipmap, type TraceSummary } from '../../format/tsum.js';
-import {
-  Action,
-  FieldType,
-  qualifiedName,
-  type Schema,
-  SF_BUFFER,
-  SF_SPARSE,
-  type StorageDef,
-} from '../../format/types.js';
+import { Action, qualifiedName, type Schema, type StorageDef } from '../../format/types.js';
 import { clockOfScope } from '../../schema/clock.js';
 import type { CycleSums, Summarizer } from '../../writer/summarizer.js';
 import { Accumulator, type Source } from './accumulator.js';
 import { FAN_OUT } from './buckets.js';
+import { isCounterStorage } from './counter-storage.js';
 
 const MAX_BUCKETS = 65_536;
 /** Bound of all counters together; many counters get fewer buckets each. */
@@ -34,17 +27,6 @@ export interface SummarizerLimits {
 /** Makes the summarizer of a trace; to be given to a writer as its `summarizer`. */
 export function createCpuSummarizer(schema: Schema, limits: SummarizerLimits = {}): Summarizer {
   return new CpuSummarizer(schema, limits);
-}
-
-/** A counter by the conventions of the cpu protocol: one dense slot with exactly one U64 field. */
-export function isCounterStorage(storage: StorageDef): boolean {
-  const isDense = (storage.flags & (SF_SPARSE | SF_BUFFER)) === 0;
-  return (
-    isDense &&
-    storage.numSlots === 1 &&
-    storage.fields.length === 1 &&
-    storage.fields[0]?.type === FieldType.U64
-  );
 }
 
 /** A watched storage. */

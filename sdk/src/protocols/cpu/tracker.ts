@@ -1,47 +1,22 @@
 /** Follows the instructions of one core through ops and events, in file order. */
 import type { FrameCursor } from '../../format/frame.js';
-import { Action, type EnumDef, FieldType, fieldSize } from '../../format/types.js';
+import { Action, type EnumDef, FieldType } from '../../format/types.js';
+import { readRaw } from '../../reader/payload.js';
+import { type ScanRange, scanRange } from '../../reader/scan.js';
 import type { CatalogueState } from '../catalogue-checkpoint.js';
 import type { CoreEntities, CoreEvent, CoreEventName, CpuCore, EventField } from './cores.js';
-import { InstructionEnd, MAX_ENTRIES, type StageEntry } from './lifecycle.js';
+import { InstructionEnd, MAX_ENTRIES } from './lifecycle.js';
+import { type PayloadField, payloadField, readField } from './payload-field.js';
+import { Tracked } from './tracked.js';
 
-/** An instruction while it is followed. */
-export class Tracked {
-  pcLo = 0;
-  pcHi = 0;
-  hasPc = false;
-  bits = 0;
-  hasBits = false;
-  isCompressed: boolean | null = null;
-  thread: number | null = null;
-  /** Null: before what is looked at. */
-  birthPs: bigint | null = null;
-  /** Births before it since tracking began; -1 when it was there already. */
-  ordinal = -1;
-  stages: StageEntry[] = [];
-  stalls: { timePs: bigint; reason: string }[] = [];
-  annotations: { timePs: bigint; string: number }[] = [];
-  dependencies: { timePs: bigint; on: number; producer: Tracked | null; type: string | null }[] = [];
-  flush: { timePs: bigint; reason: string | null } | null = null;
-  trap: { timePs: bigint; cause: bigint | null; tval: bigint | null; target: bigint | null } | null = null;
-  end: InstructionEnd = InstructionEnd.IN_FLIGHT;
-  endPs: bigint | null = null;
-  isAbridged = false;
-  /** False until its id has been set: other fields may come first. */
-  isBorn = false;
-  /** It will be handed out. */
-  isFollowed = false;
-
-  constructor(
-    readonly slot: number,
-    public id: number,
-  ) {}
-}
+// This module's own constants: see `FrameCursor`.
+const { CLEAR, PROP_SET } = Action;
+const TWO_32 = 2 ** 32;
 
 /** Value of the control event's `action`. */
 const PAUSE = 0;
 
-type Handler = (cursor: FrameCursor, event: CoreEvent) => void;
+type Handler = (cursor: FrameCursor) => void;
 
 export class Tracker {
   /** Born (or found at the start) and not yet handed out, in order of birth. */
@@ -52,16 +27,17 @@ export class Tracker {
   ended = 0;
   births = 0;
 
-  private readonly bySlot = new Map<number, Tracked>();
+  private readonly bySlot: (Tracked | undefined)[];
   private readonly byId = new Map<number, Tracked>();
   /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes behind its CLEAR. */
   private readonly closing = new Map<number, Tracked>();
-  private readonly handlers: (readonly [CoreEvent, Handler] | undefined)[] = [];
+  /** By event type. */
+  private readonly handlers: (Handler | undefined)[] = [];
   /** Events of the present frame about ids that nobody has: some writers put them in front of the birth. */
   private early: { readonly id: number; apply(tracked: Tracked): void }[] = [];
   private readonly storageId: number;
   private acceptsBirths = true;
-  private stageRange: readonly [from: bigint, to: bigint | undefined] | null = null;
+  private stageRange: ScanRange | null = null;
 
   constructor(
     private readonly core: CpuCore,
@@ -70,24 +46,28 @@ export class Tracker {
     /** Follow ids beyond the catalogue's slots (some writers use them) that are first met in flight. */
     private readonly adoptsStrangers: boolean,
     /** Type of the event `uscope/control`; -1: the trace has none. */
-    private readonly controlType = -1,
+    controlType = -1,
   ) {
     this.storageId = entities.def.storageId;
-    const handle = (name: CoreEventName, handler: Handler): void => {
-      const event = core.events.get(name);
-      if (event) this.handlers[event.def.eventTypeId] = [event, handler];
-    };
-    handle('stage_transition', (cursor, event) => this.onStage(cursor, event));
-    handle('annotate', (cursor, event) => this.onAnnotate(cursor, event));
-    handle('dependency', (cursor, event) => this.onDependency(cursor, event));
-    handle('flush', (cursor, event) => this.onFlush(cursor, event));
-    handle('stall', (cursor, event) => this.onStall(cursor, event));
-    handle('trap', (cursor, event) => this.onTrap(cursor, event));
+    this.bySlot = new Array(entities.def.numSlots).fill(undefined);
+    if (controlType >= 0) this.handlers[controlType] = (cursor) => this.onControl(cursor);
+    this.handle('stage_transition', (event) => this.stageHandler(event));
+    this.handle('annotate', (event) => this.annotationHandler(event));
+    this.handle('dependency', (event) => this.dependencyHandler(event));
+    this.handle('flush', (event) => this.flushHandler(event));
+    this.handle('stall', (event) => this.stallHandler(event));
+    this.handle('trap', (event) => this.trapHandler(event));
+  }
+
+  /** @param handler null where the event lacks a field without which it says nothing */
+  private handle(name: CoreEventName, handler: (event: CoreEvent) => Handler | null): void {
+    const event = this.core.events.get(name);
+    if (event) this.handlers[event.def.eventTypeId] = handler(event) ?? undefined;
   }
 
   /** Of the stages entered before and behind a range only the last ones are kept. */
   keepStagesOf(from: bigint, to: bigint | undefined): void {
-    this.stageRange = [from, to];
+    this.stageRange = scanRange(from, to ?? null);
   }
 
   /** The instructions in flight at the start, whose history is not known. */
@@ -95,7 +75,7 @@ export class Tracker {
     const { def, idField, pcField, bitsField, compressedField, threadField } = this.entities;
     const value = (slot: number, field: number): bigint => state.value(slot, field);
     for (let slot = 0; slot < def.numSlots; slot++) {
-      if (!state.isTaken(slot) || this.bySlot.has(slot)) continue;
+      if (!state.isTaken(slot) || this.bySlot[slot]) continue;
       const tracked = new Tracked(slot, idField >= 0 ? Number(value(slot, idField)) : slot);
       if (pcField >= 0) this.setPc(tracked, value(slot, pcField));
       if (bitsField >= 0) this.setBits(tracked, Number(value(slot, bitsField) & 0xffff_ffffn));
@@ -111,11 +91,12 @@ export class Tracker {
    */
   continueFrom(state: CatalogueState, timePs: bigint): void {
     const { idField } = this.entities;
-    for (const [slot, tracked] of this.bySlot) {
-      if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === tracked.id)) continue;
-      this.bySlot.delete(slot);
+    this.bySlot.forEach((tracked, slot) => {
+      if (!tracked) return;
+      if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === tracked.id)) return;
+      this.bySlot[slot] = undefined;
       if (tracked.isBorn) this.lose(tracked, timePs);
-    }
+    });
     this.begin(state);
   }
 
@@ -131,14 +112,13 @@ export class Tracker {
 
   op(cursor: FrameCursor): void {
     if (cursor.storageId !== this.storageId) return;
-    if (cursor.action === Action.CLEAR) this.onClear(cursor);
-    else if (cursor.action !== Action.PROP_SET) this.onSet(cursor);
+    const { action } = cursor;
+    if (action === CLEAR) this.onClear(cursor);
+    else if (action !== PROP_SET) this.onSet(cursor);
   }
 
   event(cursor: FrameCursor): void {
-    const entry = this.handlers[cursor.eventType];
-    if (entry) entry[1](cursor, entry[0]);
-    else if (cursor.eventType === this.controlType) this.onControl(cursor);
+    this.handlers[cursor.eventType]?.(cursor);
   }
 
   /** Takes those that may be handed out in order of birth; with `all`, everything that is left. */
@@ -156,17 +136,17 @@ export class Tracker {
   private onSet(cursor: FrameCursor): void {
     const { slot, field, lo, hi } = cursor;
     const { idField } = this.entities;
-    let tracked = this.bySlot.get(slot);
+    let tracked = this.bySlot[slot];
     if (!tracked) {
       tracked = new Tracked(slot, slot);
-      this.bySlot.set(slot, tracked);
+      this.bySlot[slot] = tracked;
       if (idField < 0) this.birth(tracked, slot, cursor);
     }
     if (field === idField) {
       if (tracked.isBorn && tracked.id !== lo) {
         this.leave(tracked, InstructionEnd.LOST, cursor.timePs);
         tracked = new Tracked(slot, lo);
-        this.bySlot.set(slot, tracked);
+        this.bySlot[slot] = tracked;
       }
       if (!tracked.isBorn) this.birth(tracked, lo, cursor);
       return;
@@ -177,8 +157,8 @@ export class Tracker {
   private setField(tracked: Tracked, field: number, lo: number, hi: number): void {
     const { pcField, bitsField, compressedField, threadField } = this.entities;
     if (field === pcField) {
-      tracked.pcLo = lo;
-      tracked.pcHi = hi;
+      tracked.pcLo = lo | 0;
+      tracked.pcHi = hi | 0;
       tracked.hasPc = true;
     } else if (field === bitsField) this.setBits(tracked, lo);
     else if (field === compressedField) tracked.isCompressed = lo !== 0;
@@ -186,20 +166,20 @@ export class Tracker {
   }
 
   private setPc(tracked: Tracked, pc: bigint): void {
-    tracked.pcLo = Number(pc & 0xffff_ffffn);
-    tracked.pcHi = Number(pc >> 32n);
+    tracked.pcLo = Number(BigInt.asIntN(32, pc));
+    tracked.pcHi = Number(BigInt.asIntN(32, pc >> 32n));
     tracked.hasPc = true;
   }
 
   private setBits(tracked: Tracked, bits: number): void {
-    tracked.bits = bits;
+    tracked.bits = bits | 0;
     tracked.hasBits = true;
   }
 
   private onClear(cursor: FrameCursor): void {
-    const tracked = this.bySlot.get(cursor.slot);
+    const tracked = this.bySlot[cursor.slot];
     if (!tracked) return;
-    this.bySlot.delete(cursor.slot);
+    this.bySlot[cursor.slot] = undefined;
     if (!tracked.isBorn) return;
     const end = tracked.flush ? InstructionEnd.SQUASHED : InstructionEnd.RETIRED;
     this.leave(tracked, end, cursor.timePs);
@@ -209,10 +189,10 @@ export class Tracker {
   /** The trace is paused: nothing will say how those in flight end. */
   private onControl({ bytes, payloadOffset, timePs }: FrameCursor): void {
     if (bytes[payloadOffset] !== PAUSE) return;
-    for (const tracked of new Set([...this.bySlot.values(), ...this.byId.values()])) {
-      if (tracked.isBorn) this.lose(tracked, timePs);
+    for (const tracked of new Set([...this.bySlot, ...this.byId.values()])) {
+      if (tracked?.isBorn) this.lose(tracked, timePs);
     }
-    this.bySlot.clear();
+    this.bySlot.fill(undefined);
   }
 
   /** Nothing says how it ended. */
@@ -230,7 +210,7 @@ export class Tracker {
 
   private enter(tracked: Tracked): void {
     tracked.isBorn = true;
-    this.bySlot.set(tracked.slot, tracked);
+    this.bySlot[tracked.slot] = tracked;
     this.byId.set(tracked.id, tracked);
     // Born behind the range it is not handed out, but events are about it, and others may depend on it.
     if (!this.acceptsBirths) return;
@@ -250,10 +230,7 @@ export class Tracker {
   }
 
   /** The instruction an event is about. */
-  private subject(cursor: FrameCursor, event: CoreEvent, name = 'entity_id'): Tracked | undefined {
-    const field = event.fields.get(name);
-    if (!field) return undefined;
-    const id = readLow(cursor, field);
+  private subject(id: number): Tracked | undefined {
     return this.byId.get(id) ?? this.closing.get(id) ?? this.stranger(id);
   }
 
@@ -270,101 +247,127 @@ export class Tracker {
     return false;
   }
 
-  private onStage(cursor: FrameCursor, event: CoreEvent): void {
-    const field = event.fields.get('stage');
-    if (!field) return;
-    const value = readLow(cursor, field);
-    const stage = this.core.stageOf(value);
-    const name = this.core.stages[stage] ?? labelOf(field.labels, value);
-    const entry = { stage, name, timePs: cursor.timePs };
+  private stageHandler(event: CoreEvent): Handler | null {
+    const [id, stage] = [payloadField(event, 'entity_id'), payloadField(event, 'stage')];
+    if (!id || !stage) return null;
     // The most frequent event of all: no closure for it, unless it comes before its instruction.
-    const tracked = this.subject(cursor, event);
-    if (tracked) this.enterStage(tracked, entry);
-    else this.postpone(cursor, event, (late) => this.enterStage(late, entry));
+    return (cursor) => {
+      const tracked = this.subject(readField(cursor, id));
+      if (tracked) this.enterStage(tracked, readField(cursor, stage), cursor.timeLo, cursor.timeHi);
+      else this.postponeStage(cursor, id, readField(cursor, stage));
+    };
   }
 
-  private enterStage(tracked: Tracked, entry: StageEntry): void {
+  private postponeStage(cursor: FrameCursor, id: PayloadField, value: number): void {
+    const { timeLo, timeHi } = cursor;
+    this.postpone(cursor, id, (late) => this.enterStage(late, value, timeLo, timeHi));
+  }
+
+  private enterStage(tracked: Tracked, value: number, timeLo: number, timeHi: number): void {
     const { stages } = tracked;
-    if (this.stageRange && stages.length > 0) {
-      const [from, to] = this.stageRange;
-      const last = stages[stages.length - 1];
-      if (entry.timePs < from || (to !== undefined && last.timePs >= to)) {
-        stages[stages.length - 1] = entry;
+    const { stageRange } = this;
+    if (stageRange && stages.length > 0) {
+      const { fromLo, fromHi, toLo, toHi } = stageRange;
+      const last = stages[stages.length - 1]!;
+      // Both are asked of every event: see `LifecycleWalk`.
+      const isBefore = isEarlier(timeLo, timeHi, fromLo, fromHi);
+      const isBehind = !isEarlier(last.timeLo >>> 0, last.timeHi >>> 0, toLo, toHi);
+      if (isBefore || isBehind) {
+        last.value = value;
+        last.timeLo = timeLo | 0;
+        last.timeHi = timeHi | 0;
         return;
       }
     }
-    if (this.hasRoom(tracked, stages)) stages.push(entry);
+    if (this.hasRoom(tracked, stages)) stages.push({ value, timeLo: timeLo | 0, timeHi: timeHi | 0 });
   }
 
-  private onAnnotate(cursor: FrameCursor, event: CoreEvent): void {
-    const field = event.fields.get('text');
-    if (field?.type !== FieldType.STRING_REF) return;
-    const annotation = { timePs: cursor.timePs, string: readLow(cursor, field) };
-    this.attach(cursor, event, (tracked) => {
-      if (this.hasRoom(tracked, tracked.annotations)) tracked.annotations.push(annotation);
-    });
-  }
-
-  /** Gives an event to its instruction, now or when it is born in this frame. */
-  private attach(cursor: FrameCursor, event: CoreEvent, apply: (tracked: Tracked) => void): void {
-    const tracked = this.subject(cursor, event);
-    if (tracked) apply(tracked);
-    else this.postpone(cursor, event, apply);
+  private annotationHandler(event: CoreEvent): Handler | null {
+    const [id, text] = [payloadField(event, 'entity_id'), payloadField(event, 'text')];
+    if (!id || !text || event.fields.get('text')?.type !== FieldType.STRING_REF) return null;
+    return (cursor) => {
+      const annotation = { timePs: cursor.timePs, string: readField(cursor, text) };
+      const attach = (tracked: Tracked): void => {
+        if (this.hasRoom(tracked, tracked.annotations)) tracked.annotations.push(annotation);
+      };
+      const tracked = this.subject(readField(cursor, id));
+      if (tracked) attach(tracked);
+      else this.postpone(cursor, id, attach);
+    };
   }
 
   /** Until the instruction that an event is about is born in this frame. */
-  private postpone(cursor: FrameCursor, event: CoreEvent, apply: (tracked: Tracked) => void): void {
-    const field = event.fields.get('entity_id');
-    if (field && this.early.length < MAX_ENTRIES) this.early.push({ id: readLow(cursor, field), apply });
+  private postpone(cursor: FrameCursor, id: PayloadField, apply: (tracked: Tracked) => void): void {
+    if (this.early.length < MAX_ENTRIES) this.early.push({ id: readField(cursor, id), apply });
   }
 
-  private onDependency(cursor: FrameCursor, event: CoreEvent): void {
-    const consumer = this.subject(cursor, event, 'dst_id');
-    const source = event.fields.get('src_id');
-    if (!consumer || !source || !this.hasRoom(consumer, consumer.dependencies)) return;
-    const type = event.fields.get('dep_type');
-    const on = readLow(cursor, source);
-    consumer.dependencies.push({
-      timePs: cursor.timePs,
-      on,
-      producer: this.byId.get(on) ?? this.closing.get(on) ?? null,
-      type: type ? labelOf(type.labels, readLow(cursor, type)) : null,
-    });
-  }
-
-  private onFlush(cursor: FrameCursor, event: CoreEvent): void {
-    const field = event.fields.get('entity_id');
-    if (!field) return;
-    const closed = this.closing.get(readLow(cursor, field));
-    // Without interleaving the order within a frame is lost: the flush is about the one that went, not about its successor.
-    const tracked = !this.interleaved && closed ? closed : this.subject(cursor, event);
-    if (!tracked || tracked.flush) return;
-    const reason = event.fields.get('reason');
-    tracked.flush = {
-      timePs: cursor.timePs,
-      reason: reason ? labelOf(reason.labels, readLow(cursor, reason)) : null,
+  private dependencyHandler(event: CoreEvent): Handler | null {
+    const [consumerId, source] = [payloadField(event, 'dst_id'), payloadField(event, 'src_id')];
+    const type = payloadField(event, 'dep_type');
+    const labels = event.fields.get('dep_type')?.labels ?? null;
+    if (!consumerId) return null;
+    return (cursor) => {
+      const consumer = this.subject(readField(cursor, consumerId));
+      if (!consumer || !source || !this.hasRoom(consumer, consumer.dependencies)) return;
+      const on = readField(cursor, source);
+      consumer.dependencies.push({
+        timePs: cursor.timePs,
+        on,
+        producer: this.byId.get(on) ?? this.closing.get(on) ?? null,
+        type: type && labelOf(labels, readField(cursor, type)),
+      });
     };
-    if (tracked.end === InstructionEnd.RETIRED) tracked.end = InstructionEnd.SQUASHED;
   }
 
-  private onStall(cursor: FrameCursor, event: CoreEvent): void {
-    if (!event.fields.has('entity_id')) return;
-    const tracked = this.subject(cursor, event);
-    const field = event.fields.get('reason');
-    if (!tracked || !field || !this.hasRoom(tracked, tracked.stalls)) return;
-    tracked.stalls.push({ timePs: cursor.timePs, reason: labelOf(field.labels, readLow(cursor, field)) });
-  }
-
-  private onTrap(cursor: FrameCursor, event: CoreEvent): void {
-    const tracked = this.subject(cursor, event);
-    if (!tracked) return;
-    const value = (name: string): bigint | null => {
-      const field = event.fields.get(name);
-      return field ? readWide(cursor, field) : null;
+  private flushHandler(event: CoreEvent): Handler | null {
+    const [idField, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
+    const labels = event.fields.get('reason')?.labels ?? null;
+    if (!idField) return null;
+    return (cursor) => {
+      const id = readField(cursor, idField);
+      const closed = this.closing.get(id);
+      // Without interleaving the order within a frame is lost: the flush is about the one that went, not about its successor.
+      const tracked = !this.interleaved && closed ? closed : this.subject(id);
+      if (!tracked || tracked.flush) return;
+      tracked.flush = {
+        timePs: cursor.timePs,
+        reason: reason && labelOf(labels, readField(cursor, reason)),
+      };
+      if (tracked.end === InstructionEnd.RETIRED) tracked.end = InstructionEnd.SQUASHED;
     };
-    const { timePs } = cursor;
-    tracked.trap = { timePs, cause: value('cause'), tval: value('tval'), target: value('target') };
   }
+
+  private stallHandler(event: CoreEvent): Handler | null {
+    const [id, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
+    const labels = event.fields.get('reason')?.labels ?? null;
+    if (!id) return null;
+    return (cursor) => {
+      const tracked = this.subject(readField(cursor, id));
+      if (!tracked || !reason || !this.hasRoom(tracked, tracked.stalls)) return;
+      tracked.stalls.push({ timePs: cursor.timePs, reason: labelOf(labels, readField(cursor, reason)) });
+    };
+  }
+
+  private trapHandler(event: CoreEvent): Handler | null {
+    const id = payloadField(event, 'entity_id');
+    if (!id) return null;
+    const [cause, tval, target] = ['cause', 'tval', 'target'].map((name) => event.fields.get(name));
+    return (cursor) => {
+      const tracked = this.subject(readField(cursor, id));
+      if (!tracked) return;
+      tracked.trap = {
+        timePs: cursor.timePs,
+        cause: readWide(cursor, cause),
+        tval: readWide(cursor, tval),
+        target: readWide(cursor, target),
+      };
+    };
+  }
+}
+
+/** Of two times as u32 halves. Rounding cannot change the sign: halves that differ outweigh what is below them. */
+function isEarlier(lo: number, hi: number, thanLo: number, thanHi: number): boolean {
+  return (hi - thanHi) * TWO_32 + (lo - thanLo) < 0;
 }
 
 function hasEnded(tracked: Tracked): boolean {
@@ -376,19 +379,7 @@ export function labelOf(labels: EnumDef | null, value: number): string {
   return labels?.values.find((candidate) => candidate.value === value)?.name ?? String(value);
 }
 
-/** The lower 32 bits of a payload field. The payload has its size: see `instructions`. */
-function readLow(cursor: FrameCursor, field: EventField): number {
-  return readBytes(cursor, field.offset, Math.min(fieldSize(field.type), 4));
-}
-
-function readWide(cursor: FrameCursor, field: EventField): bigint {
-  const low = BigInt(readLow(cursor, field));
-  if (fieldSize(field.type) < 8) return low;
-  return (BigInt(readBytes(cursor, field.offset + 4, 4)) << 32n) | low;
-}
-
-function readBytes({ bytes, payloadOffset }: FrameCursor, offset: number, size: number): number {
-  let value = 0;
-  for (let i = size - 1; i >= 0; i--) value = value * 256 + bytes[payloadOffset + offset + i];
-  return value;
+/** As many bits as a field has; null without one. The payload has its size: see `instructions`. */
+function readWide({ bytes, payloadOffset }: FrameCursor, field: EventField | undefined): bigint | null {
+  return field ? readRaw(bytes, payloadOffset + field.offset, field.type) : null;
 }

@@ -1,7 +1,7 @@
 /** Fields of the noc protocol's events. Besides the transaction their names are not agreed: then it is the first that is left. */
 import type { FrameCursor } from '../../format/frame.js';
 import { type EnumDef, fieldSize } from '../../format/types.js';
-import { readRaw } from '../../reader/index.js';
+import { readRaw } from '../../reader/payload.js';
 import type { EventField, ProtocolEvent } from '../describe.js';
 
 export interface NocEvent {

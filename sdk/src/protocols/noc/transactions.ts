@@ -58,7 +58,7 @@ export async function* transactions(
   const finished = (all: boolean): Promise<Transaction[]> =>
     finish(trace, networks, tracker.take(all, MAX_HELD), from);
   for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
-    if (segment.index === first) tracker.begin(await access.stateBefore(segment));
+    if (segment.index === first) tracker.begin(await access.stateBefore(segment.index));
     else {
       const states = checkpoints.map((one) => one?.at(segment) ?? null);
       tracker.continueFrom(states, segment.header.timeStartPs);

@@ -129,7 +129,7 @@ async function pass(
       segment: async (segment) => {
         signal?.throwIfAborted();
         if (segment.index === first) {
-          const state = await access.stateBefore(segment);
+          const state = await access.stateBefore(segment.index);
           for (const pipeline of pipelines) pipeline.begin(state);
           hasBegun = true;
         } else if (hasBegun) begun = segment;

@@ -1,8 +1,8 @@
 /** Flushes and the instructions they squashed, by reason. */
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
+import { type PayloadField, payloadField, readField } from '../payload-field.js';
 import { LabelIndex } from './labels.js';
-import { type PayloadField, payloadField, readField } from './payload-field.js';
 import type { FlushReport } from './report.js';
 import type { CycleWindow } from './window.js';
 

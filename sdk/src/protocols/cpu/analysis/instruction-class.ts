@@ -1,6 +1,7 @@
 /** What kind of work a RISC-V instruction is, from its machine code. */
 import { COMPRESSED } from '../riscv/compressed.js';
-import { instructionLength, type Xlen } from '../riscv/index.js';
+import type { Xlen } from '../riscv/encodings.js';
+import { instructionLength } from '../riscv/isa.js';
 
 /** In the order in which equally frequent ones are listed. */
 export const INSTRUCTION_CLASSES = [

@@ -1,8 +1,8 @@
 /** Stalled cycles of a core, by reason. */
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
+import { type PayloadField, payloadField, readField } from '../payload-field.js';
 import { LabelIndex } from './labels.js';
-import { type PayloadField, payloadField, readField } from './payload-field.js';
 import type { StallReport } from './report.js';
 import type { CycleWindow } from './window.js';
 

@@ -1,6 +1,7 @@
 /** RISC-V machine code as text: RV32 and RV64 with I, M, A, F, D, C, Zicsr, Zifencei and the privileged instructions. */
 import { COMPRESSED, COMPRESSED_OPERANDS, type CompressedEncoding } from './compressed.js';
 import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
+import { instructionLength } from './isa.js';
 import {
   compileOperands,
   field,
@@ -38,12 +39,6 @@ const compressedRows: readonly CompressedRow[] = COMPRESSED.map((encoding) => ({
   text: compileOperands(encoding.operands, COMPRESSED_OPERANDS),
 }));
 
-/** Length of the instruction that starts with these bits, in bytes; 0: longer than 32 bits. */
-export function instructionLength(bits: number): 0 | 2 | 4 {
-  if ((bits & 3) !== 3) return 2;
-  return (bits & 0x1f) === 0x1f ? 0 : 4;
-}
-
 /**
  * One instruction: mnemonic, a space, operands separated by commas, as GNU objdump writes them. Of a 16-bit instruction the upper half of
  * `bits` is ignored. What is no instruction is `.word 0x…` (`.half 0x…` for 16 bits).
@@ -53,12 +48,6 @@ export function disassemble(bits: number, { xlen, pc, pseudo = true }: Disassemb
   const context: OperandContext = { xlen, pc };
   if (instructionLength(bits) === 2) return compressed(bits & 0xffff, context, pseudo);
   return word(bits >>> 0, context, pseudo) ?? `.word 0x${hexDigits(bits >>> 0, 8)}`;
-}
-
-/** Word size that a DUT's `cpu.isa` names (`RV64GC`, `rv32imc_zicsr`); null where it is not RISC-V of 32 or 64 bits. */
-export function xlenOfIsa(isa: string | undefined): Xlen | null {
-  const match = /^\s*rv(32|64)/i.exec(isa ?? '');
-  return match ? (Number(match[1]) as Xlen) : null;
 }
 
 function word(bits: number, context: OperandContext, pseudo: boolean): string | null {

@@ -1,7 +1,7 @@
 /** Reads one field of an event's payload: its lower 32 bits, which is all that ids and labels have. */
-import type { FrameCursor } from '../../../format/frame.js';
-import { fieldSize } from '../../../format/types.js';
-import type { CoreEvent } from '../cores.js';
+import type { FrameCursor } from '../../format/frame.js';
+import { fieldSize } from '../../format/types.js';
+import type { CoreEvent } from './cores.js';
 
 /** Where a field lies, and how many of its bytes count. */
 export interface PayloadField {
