@@ -74,7 +74,7 @@ const SECTIONS = /** @type {const} */ ([
 
 /** Mostly one process at a time each: on two cores they run beside each other. */
 const CLIENTS = [
-  make('C client tests', 'dpi', ['test']),
+  make('C client tests', 'dpi', ['-j2', '-O', 'test']),
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),

@@ -14,12 +14,14 @@ $(B)/tsan/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
 $(B)/tsan_%: test/test_%.c $(TSAN_OBJ)
 	$(CC) $(TEST_CFLAGS) $(TSAN_FLAGS) $< $(TSAN_OBJ) $(LIBS) -o $@
 
-.PHONY: test-threads test-fuzz fuzz
+THREADED = $(TSAN_NAMES:%=threads-%)
+.PHONY: test-threads test-fuzz fuzz $(THREADED)
 test: test-threads test-fuzz
 
-test-threads: $(TSAN_NAMES:%=$(B)/tsan_%)
-	@set -e; for t in $(TSAN_NAMES); do echo "== $$t (ThreadSanitizer)"; \
-	  TSAN_OPTIONS=suppressions=test/tsan.supp:halt_on_error=1 $(B)/tsan_$$t; done
+test-threads: $(THREADED)
+$(THREADED): threads-%: $(B)/tsan_%
+	@echo "== $* (ThreadSanitizer)"
+	@TSAN_OPTIONS=suppressions=test/tsan.supp:halt_on_error=1 $<
 
 # -- ten thousand traces one after the other, under LeakSanitizer too
 .PHONY: endurance

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every test program is built twice: against the library as it is shipped, and with the sanitizers. What needs a simulator's
-# svdpi.h, or Verilator, is left out where there is none.
+# svdpi.h, or Verilator, is left out where there is none. Every program is a target that runs it: with -j they are built and
+# run beside each other (some wait more than they compute), and -O keeps their output apart.
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
@@ -13,8 +14,14 @@ TEST_NAMES += shim dpi_checkpoint
 $(B)/test_shim $(B)/san_shim $(B)/test_dpi_checkpoint $(B)/san_dpi_checkpoint: SHIM = $(DPI) -isystem $(SVDPI_INC)
 endif
 
-$(B)/test_%: test/test_%.c $(TEST_COMMON) $(B)/libuscope.a $(DPI) $(TEST_HEADERS)
-	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
+# what all of them need, compiled once
+TEST_OBJ = $(TEST_COMMON:test/%.c=$(B)/test/%.o)
+$(B)/test/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -O1 -c $< -o $@
+
+$(B)/test_%: test/test_%.c $(TEST_OBJ) $(B)/libuscope.a $(DPI)
+	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_OBJ) $(B)/libuscope.a $(LIBS) -o $@
 
 # the sanitized client and helpers, compiled once
 SAN_OBJ = $(CLIENT:src/%.c=$(B)/san/%.o) $(TEST_COMMON:test/%.c=$(B)/san/%.o)
@@ -31,23 +38,30 @@ $(B)/san_%: test/test_%.c $(SAN_OBJ) $(DPI)
 $(B)/header_cxx.o: test/header_cxx.cpp $(wildcard include/*.h) | $(B)
 	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c $< -o $@
 
-.PHONY: test-unit test-sanitized test-verilator
+UNIT = $(TEST_NAMES:%=unit-%)
+SANITIZED = $(TEST_NAMES:%=sanitized-%)
+.PHONY: test-unit test-sanitized test-verilator $(UNIT) $(SANITIZED)
 test: test-unit test-sanitized test-verilator
 
-test-unit: all $(B)/header_cxx.o $(TEST_NAMES:%=$(B)/test_%)
-	@set -e; for t in $(TEST_NAMES); do echo "== $$t"; $(B)/test_$$t; done
+test-unit: all $(B)/header_cxx.o $(UNIT)
+$(UNIT): unit-%: $(B)/test_%
+	@echo "== $*"
+	@$<
 
-test-sanitized: $(TEST_NAMES:%=$(B)/san_%)
-	@set -e; for t in $(TEST_NAMES); do echo "== $$t (AddressSanitizer, UBSan)"; LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_$$t; done
+test-sanitized: $(SANITIZED)
+$(SANITIZED): sanitized-%: $(B)/san_%
+	@echo "== $* (AddressSanitizer, UBSan)"
+	@LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $<
 
 # -- a real Verilator model, linked against the shared and the static library
 
 VERILATOR ?= verilator
 SV = ../sv/uscope_pkg.sv test/verilator/top.sv
-VERILATE = $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS "-I$(abspath include) -O1"
+# Verilator calls a make of its own: it is told nothing of ours, whose jobs it could not share.
+VERILATE = MAKEFLAGS= $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS "-I$(abspath include) -O1"
 
-$(B)/fake_daemon: test/fake_main.c $(TEST_COMMON) $(B)/libuscope.a $(TEST_HEADERS)
-	$(CC) $(TEST_CFLAGS) $< $(TEST_COMMON) $(B)/libuscope.a $(LIBS) -o $@
+$(B)/fake_daemon: test/fake_main.c $(TEST_OBJ) $(B)/libuscope.a
+	$(CC) $(TEST_CFLAGS) -O1 $< $(TEST_OBJ) $(B)/libuscope.a $(LIBS) -o $@
 
 $(B)/verilator_shared/Vtop: $(SV) ../sv/uscope_dpi.svh test/verilator/main.cpp include/uscope.h $(B)/libuscope_dpi.so
 	$(VERILATE) --Mdir $(@D) -LDFLAGS "-L$(abspath $(B)) -Wl,-rpath,$(abspath $(B)) -luscope_dpi" $(SV) $(abspath test/verilator/main.cpp) > $(B)/verilator_shared.log

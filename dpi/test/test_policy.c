@@ -243,6 +243,11 @@ static bool goes_on(void *unused)
     return num_messages() >= 2;
 }
 
+static bool stalled_is_sent(void *d)
+{
+    return !atomic_load(&fake_switches(d)->stalled);
+}
+
 TEST(a_stall_is_reported_once_and_again_when_it_ends)
 {
     struct fake_daemon *d = start_daemon();
@@ -251,8 +256,10 @@ TEST(a_stall_is_reported_once_and_again_when_it_ends)
     run_cycles(w, 0, 10);
     for (int i = 0; i < 3; i++) {
         atomic_store(&fake_switches(d)->stalled, true);
-        sleep_ms(20);
+        CHECK(wait_until(stalled_is_sent, d, 3000));
     }
+    CHECK(wait_until(has_failed_message, NULL, 3000));
+    sleep_ms(40); /* for a second one, which does not come */
     CHECK_NUMBER(num_messages(), 1);
     CHECK_TEXT(message_at(0), "core0: WRITER_DISK_FULL: no space left; free some; waiting");
     atomic_store(&fake_switches(d)->withhold_acks, false);

@@ -61,14 +61,18 @@ TEST(a_daemon_killed_and_restarted_again_and_again_gets_every_frame_once)
     finish(d, 0);
 }
 
+static bool more_than_10000_frames(void *d)
+{
+    return fake_frames(d, "core0") > 10000;
+}
+
 TEST(what_was_received_but_not_acknowledged_is_sent_again)
 {
     struct fake_daemon *d = start_daemon();
     atomic_store(&fake_switches(d)->withhold_acks, true);
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 20000);
-    sleep_ms(50);
-    CHECK(fake_frames(d, "core0") > 10000);
+    CHECK(wait_until(more_than_10000_frames, d, 5000));
     fake_kill(d);
     CHECK_NUMBER(fake_frames(d, "core0"), 0);
     run_cycles(w, 20000, 20000);

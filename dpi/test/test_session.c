@@ -159,10 +159,21 @@ TEST(more_strings_than_the_cache_holds_cost_duplicates_not_mistakes)
     finish(d, 0);
 }
 
-static bool gave_up_waiting(void *w)
+static bool credit_is_nearly_used_up(void *d)
 {
-    (void)w;
-    return false;
+    struct fake_log log;
+    return fake_log(d, "core0", &log) && log.most_held > 3 << 20;
+}
+
+struct more_frames {
+    struct fake_daemon *d;
+    uint64_t than;
+};
+
+static bool there_are_more_frames(void *argument)
+{
+    struct more_frames *more = argument;
+    return fake_frames(more->d, "core0") > more->than;
 }
 
 struct producer {
@@ -187,17 +198,17 @@ TEST(when_the_credit_is_used_up_the_simulator_waits_and_then_goes_on)
     struct producer p = {.w = open_trace("core0"), .cycles = 100000};
     pthread_t thread;
     pthread_create(&thread, NULL, produce, &p);
-    wait_until(gave_up_waiting, NULL, 300);
+    CHECK(wait_until(credit_is_nearly_used_up, d, 20000));
+    sleep_ms(200);
     CHECK(!atomic_load(&p.done));
     struct fake_log log = log_of(d, "core0");
     CHECK(log.most_held <= 4 << 20);
-    CHECK(log.most_held > 3 << 20);
     CHECK_NUMBER(log.credit, 4 << 20);
     /* what is there is acknowledged, and no more: the next wait comes soon */
     atomic_store(&fake_switches(d)->ack_now, true);
-    wait_until(gave_up_waiting, NULL, 100);
+    CHECK(wait_until(there_are_more_frames, &(struct more_frames){d, log.frames}, 20000));
+    sleep_ms(100);
     CHECK(!atomic_load(&p.done));
-    CHECK(fake_frames(d, "core0") > log.frames);
     atomic_store(&fake_switches(d)->withhold_acks, false);
     atomic_store(&fake_switches(d)->ack_now, true);
     pthread_join(thread, NULL);
@@ -243,8 +254,7 @@ TEST(what_is_published_is_sent_without_further_calls)
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 3);
-    for (int i = 0; i < 200 && fake_frames(d, "core0") < 3; i++)
-        sleep_ms(1);
+    wait_until(there_are_more_frames, &(struct more_frames){d, 2}, 5000);
     CHECK_NUMBER(fake_frames(d, "core0"), 3);
     uscope_close(w);
     finish(d, 0);
