@@ -3,7 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   buildDensityLevels,
   buildMipmap,
+  CSUM_MAGIC,
   createMipmapLevel,
+  DENSITY_HEAD_SIZE,
+  decodeDensityHead,
+  decodeDensityLevel,
   decodeTraceSummary,
   encodeTraceSummary,
 } from './tsum.js';
@@ -83,6 +87,37 @@ describe('counter mipmap', () => {
         },
       ),
     );
+  });
+});
+
+describe('the finest density alone', () => {
+  const summaryWith = (density: readonly Uint32Array[]) =>
+    encodeTraceSummary({ baseIntervalCycles: 1024, fanOut: 4, totalInstructions: 7n, density, counters: [] });
+
+  test('is that of the whole summary', () => {
+    fc.assert(
+      fc.property(fc.uint32Array({ minLength: 1, maxLength: 50 }), (level0) => {
+        const bytes = summaryWith(buildDensityLevels(level0, 4));
+        const head = decodeDensityHead(bytes.subarray(0, DENSITY_HEAD_SIZE));
+        expect(head).toEqual({ baseIntervalCycles: 1024, length: level0.length });
+        const end = DENSITY_HEAD_SIZE + head.length * 4;
+        expect(decodeDensityLevel(bytes.subarray(DENSITY_HEAD_SIZE, end))).toEqual(
+          decodeTraceSummary(bytes).density[0],
+        );
+      }),
+    );
+  });
+
+  test('a summary without levels, and one without density, have none', () => {
+    expect(decodeDensityHead(summaryWith([]))).toEqual({ baseIntervalCycles: 1024, length: 0 });
+    const older = Uint8Array.from([...new Uint8Array(Uint32Array.of(CSUM_MAGIC, 512, 4, 0).buffer)]);
+    expect(decodeDensityHead(older)).toEqual({ baseIntervalCycles: 512, length: 0 });
+  });
+
+  test('a head that is cut, or is none, is refused', () => {
+    const bytes = summaryWith([Uint32Array.of(1)]);
+    expect(() => decodeDensityHead(bytes.subarray(0, DENSITY_HEAD_SIZE - 1))).toThrow(/FORMAT_TRUNCATED/);
+    expect(() => decodeDensityHead(new Uint8Array(DENSITY_HEAD_SIZE))).toThrow(/FORMAT_MAGIC/);
   });
 });
 

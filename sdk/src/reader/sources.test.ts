@@ -25,6 +25,7 @@ describe('sources', () => {
     ['memory', () => memorySource(bytes)],
     ['a blob', () => blobSource(new Blob([bytes.slice()]))],
     ['a file', () => fileSource(path)],
+    ['a file, its small reads at once', () => fileSource(path, { blocking: true })],
   ])('%s: the same trace', async (_, make) => {
     const trace = await openTrace(await make());
     const times: bigint[] = [];

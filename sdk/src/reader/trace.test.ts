@@ -270,6 +270,8 @@ describe('summary', () => {
     const trace = await open(build().finalize({ summary }));
     expect(await trace.summary()).toEqual(summary);
     expect(await trace.summaryLevels()).toBe(2);
+    const { baseIntervalCycles: intervalCycles, density } = summary;
+    expect(await trace.density()).toEqual({ intervalCycles, births: density[0] });
     const level = await trace.summaryData(1);
     expect([level.intervalCycles, [...level.density], level.counters]).toEqual([4096n, [6], []]);
     await expect(trace.summaryData(2)).rejects.toThrow(/READER_RANGE/);
@@ -278,6 +280,7 @@ describe('summary', () => {
   it('is null where there is none', async () => {
     const trace = await open(build());
     expect([await trace.summary(), await trace.summaryLevels()]).toEqual([null, 0]);
+    expect(await trace.density()).toBeNull();
   });
 });
 

@@ -134,7 +134,7 @@ export class Tracker {
   }
 
   private onSet(cursor: FrameCursor): void {
-    const { slot, field, lo, hi } = cursor;
+    const { slot, field } = cursor;
     const { idField } = this.entities;
     let tracked = this.bySlot[slot];
     if (!tracked) {
@@ -142,27 +142,28 @@ export class Tracker {
       this.bySlot[slot] = tracked;
       if (idField < 0) this.birth(tracked, slot, cursor);
     }
-    if (field === idField) {
-      if (tracked.isBorn && tracked.id !== lo) {
-        this.leave(tracked, InstructionEnd.LOST, cursor.timePs);
-        tracked = new Tracked(slot, lo);
-        this.bySlot[slot] = tracked;
-      }
-      if (!tracked.isBorn) this.birth(tracked, lo, cursor);
+    if (field !== idField) {
+      this.setField(tracked, field, cursor);
       return;
     }
-    this.setField(tracked, field, lo, hi);
+    const id = cursor.lo;
+    if (tracked.isBorn && tracked.id !== id) {
+      this.leave(tracked, InstructionEnd.LOST, cursor.timePs);
+      tracked = new Tracked(slot, id);
+      this.bySlot[slot] = tracked;
+    }
+    if (!tracked.isBorn) this.birth(tracked, id, cursor);
   }
 
-  private setField(tracked: Tracked, field: number, lo: number, hi: number): void {
+  private setField(tracked: Tracked, field: number, cursor: FrameCursor): void {
     const { pcField, bitsField, compressedField, threadField } = this.entities;
     if (field === pcField) {
-      tracked.pcLo = lo | 0;
-      tracked.pcHi = hi | 0;
+      tracked.pcLo = cursor.lo | 0;
+      tracked.pcHi = cursor.hi | 0;
       tracked.hasPc = true;
-    } else if (field === bitsField) this.setBits(tracked, lo);
-    else if (field === compressedField) tracked.isCompressed = lo !== 0;
-    else if (field === threadField) tracked.thread = lo;
+    } else if (field === bitsField) this.setBits(tracked, cursor.lo);
+    else if (field === compressedField) tracked.isCompressed = cursor.lo !== 0;
+    else if (field === threadField) tracked.thread = cursor.lo;
   }
 
   private setPc(tracked: Tracked, pc: bigint): void {
@@ -253,16 +254,17 @@ export class Tracker {
     // The most frequent event of all: no closure for it, unless it comes before its instruction.
     return (cursor) => {
       const tracked = this.subject(readField(cursor, id));
-      if (tracked) this.enterStage(tracked, readField(cursor, stage), cursor.timeLo, cursor.timeHi);
+      if (tracked) this.enterStage(tracked, readField(cursor, stage), cursor.timeLo | 0, cursor.timeHi | 0);
       else this.postponeStage(cursor, id, readField(cursor, stage));
     };
   }
 
   private postponeStage(cursor: FrameCursor, id: PayloadField, value: number): void {
-    const { timeLo, timeHi } = cursor;
+    const [timeLo, timeHi] = [cursor.timeLo | 0, cursor.timeHi | 0];
     this.postpone(cursor, id, (late) => this.enterStage(late, value, timeLo, timeHi));
   }
 
+  /** The halves of the time as a `LiveStage` has them. */
   private enterStage(tracked: Tracked, value: number, timeLo: number, timeHi: number): void {
     const { stages } = tracked;
     const { stageRange } = this;
@@ -270,16 +272,16 @@ export class Tracker {
       const { fromLo, fromHi, toLo, toHi } = stageRange;
       const last = stages[stages.length - 1]!;
       // Both are asked of every event: see `LifecycleWalk`.
-      const isBefore = isEarlier(timeLo, timeHi, fromLo, fromHi);
+      const isBefore = isEarlier(timeLo >>> 0, timeHi >>> 0, fromLo, fromHi);
       const isBehind = !isEarlier(last.timeLo >>> 0, last.timeHi >>> 0, toLo, toHi);
       if (isBefore || isBehind) {
         last.value = value;
-        last.timeLo = timeLo | 0;
-        last.timeHi = timeHi | 0;
+        last.timeLo = timeLo;
+        last.timeHi = timeHi;
         return;
       }
     }
-    if (this.hasRoom(tracked, stages)) stages.push({ value, timeLo: timeLo | 0, timeHi: timeHi | 0 });
+    if (this.hasRoom(tracked, stages)) stages.push({ value, timeLo, timeHi });
   }
 
   private annotationHandler(event: CoreEvent): Handler | null {

@@ -180,6 +180,24 @@ describe('kernels in turns', () => {
     expect(await seen(trace)).toEqual(alone);
   });
 
+  it('segments in place, and in a window in any order, are those loaded for good, while others are looked at', async () => {
+    const trace = await open();
+    const expected = [];
+    for await (const { deltas } of trace.loadedSegments()) expected.push(deltas.slice());
+    const window = await trace.segmentWindow();
+    const buffers = new Set<ArrayBufferLike>();
+    for await (const { index, deltas } of trace.segmentsInPlace(2)) {
+      const other = expected.length - 1 - index;
+      const back = await window.load(other);
+      await trace.stateAt(BigInt(index * ITEMS + 7) * 1000n);
+      expect([deltas.slice(), back.deltas.slice()]).toEqual([expected[index], expected[other]]);
+      buffers.add(deltas.buffer).add(back.deltas.buffer);
+    }
+    expect(buffers.size).toBe(2);
+    await expect(window.load(expected.length)).rejects.toThrow(/READER_RANGE/);
+    window.close();
+  });
+
   it('what is loaded for good stays as it is', async () => {
     const trace = await open();
     const kept = [];
