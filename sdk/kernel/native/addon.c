@@ -9,6 +9,7 @@
  *   sumsAbortFrame(handle)
  *   sumsClose(handle, takeBucket)
  *   lz4Compress(memory, table, source, size, target) -> size
+ *   openPool, poolCompress: see pool_binding.h
  *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
  *   unmapFile(buffer)    it and all views of it are empty from now on
  *
@@ -19,10 +20,10 @@
 #include <stdlib.h>
 
 #include "../lz4.h"
+#include "arguments.h"
 #include "mapping.h"
+#include "pool_binding.h"
 #include "run_image.h"
-
-enum { MAX_ARGUMENTS = 5 };
 
 /* What the loops call, while they run. */
 struct call {
@@ -58,40 +59,6 @@ void take_bucket(uint32_t source)
     call_back(current->take_bucket, source);
 }
 
-/* Arguments of a call: all the function's, or an exception is pending. */
-struct arguments {
-    napi_env env;
-    napi_value values[MAX_ARGUMENTS];
-    bool valid;
-};
-
-static struct arguments get_arguments(napi_env env, napi_callback_info info, size_t count)
-{
-    struct arguments arguments = {.env = env};
-    size_t given = MAX_ARGUMENTS;
-    arguments.valid =
-        napi_get_cb_info(env, info, &given, arguments.values, NULL, NULL) == napi_ok && given == count;
-    return arguments;
-}
-
-static uint32_t get_number(struct arguments *arguments, size_t index)
-{
-    uint32_t value = 0;
-    if (arguments->valid)
-        arguments->valid = napi_get_value_uint32(arguments->env, arguments->values[index], &value) == napi_ok;
-    return value;
-}
-
-static uint8_t *get_memory(struct arguments *arguments, size_t index)
-{
-    void *data = NULL;
-    if (arguments->valid)
-        arguments->valid = napi_get_typedarray_info(arguments->env, arguments->values[index], NULL, NULL,
-                                                    &data, NULL, NULL) == napi_ok &&
-                           data;
-    return data;
-}
-
 static struct run_image *get_run(struct arguments *arguments)
 {
     void *run = NULL;
@@ -99,13 +66,6 @@ static struct run_image *get_run(struct arguments *arguments)
         arguments->valid =
             napi_get_value_external(arguments->env, arguments->values[0], &run) == napi_ok && run;
     return run;
-}
-
-/* false: thrown. */
-static bool check(const struct arguments *arguments)
-{
-    if (!arguments->valid) napi_throw_type_error(arguments->env, NULL, "wrong arguments");
-    return arguments->valid;
 }
 
 static void free_run(napi_env env, void *data, void *hint)
@@ -247,6 +207,8 @@ NAPI_MODULE_INIT()
         {.utf8name = "sumsAbortFrame", .method = abort_frame, .attributes = napi_enumerable},
         {.utf8name = "sumsClose", .method = close_sums, .attributes = napi_enumerable},
         {.utf8name = "lz4Compress", .method = compress, .attributes = napi_enumerable},
+        {.utf8name = "openPool", .method = open_pool, .attributes = napi_enumerable},
+        {.utf8name = "poolCompress", .method = compress_in_pool, .attributes = napi_enumerable},
         {.utf8name = "mapFile", .method = map_file, .attributes = napi_enumerable},
         {.utf8name = "unmapFile", .method = unmap_file, .attributes = napi_enumerable},
     };

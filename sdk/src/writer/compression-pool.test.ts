@@ -3,8 +3,15 @@ import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { decompressLz4Blob } from '../format/compression.js';
-import { compressInPool, findModule, releaseCompressed } from './compression-pool.js';
+import {
+  compressInMemory,
+  compressInPool,
+  compressInWorker,
+  findModule,
+  releaseCompressed,
+} from './compression-pool.js';
 import { decompress } from './compressor.js';
+import { LZ4_TABLE_BYTES, lz4Room } from './kernel/lz4.js';
 import { WriterMemory } from './kernel/writer-memory.js';
 import { Lz4Compressor } from './lz4-compressor.js';
 
@@ -84,6 +91,41 @@ describe('LZ4 in the memory of the writer', () => {
     const size = memory.memory.buffer.byteLength;
     for (let i = 0; i < 50; i++) await compress(Buffer.alloc(200_000, 'abc'));
     expect(memory.memory.buffer.byteLength).toBe(size);
+  });
+});
+
+describe('a thread of the addon and a worker', () => {
+  it('make the same block, with the same checksum', async () => {
+    const job = (raw: Uint8Array) => {
+      const [table, source, target] = [LZ4_TABLE_BYTES, raw.length + 64, 4 + lz4Room(raw.length)].map(
+        (size) => memory.take(size),
+      );
+      source.set(raw);
+      return { table, source, target, size: raw.length };
+    };
+    await fc.assert(
+      fc.asyncProperty(blobs, async (raw) => {
+        const results = [];
+        for (const run of [compressInMemory, compressInWorker]) {
+          const { table, source, target, size } = job(raw);
+          const prefix = target.byteOffset;
+          target.set([1, 2, 3, 4]);
+          const { size: length, crc } = await run(memory.memory, {
+            table: table.byteOffset,
+            source: source.byteOffset,
+            size,
+            target: prefix + 4,
+            prefix: 4,
+          });
+          const block = Buffer.from(target.subarray(0, 4 + length));
+          expect(crc).toBe(crc32(block));
+          results.push(block);
+          for (const taken of [table, source, target]) memory.giveBack(taken);
+        }
+        expect(Buffer.compare(results[0]!, results[1]!)).toBe(0);
+      }),
+      { numRuns: 50 },
+    );
   });
 });
 

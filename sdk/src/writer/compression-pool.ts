@@ -6,8 +6,8 @@ import { createRequire } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../base/errors.js';
-import { lz4Module } from './kernel/lz4.js';
-import { nativeAddonPath } from './kernel/native-addon.js';
+import { type Compressed, type Lz4Job, lz4Module } from './kernel/lz4.js';
+import { NativePool } from './native-pool.js';
 
 /** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;
@@ -31,16 +31,9 @@ const THREAD_SOURCE = `
   let lz4Module = null;
 
   function adopt(number, memory) {
-    memories.set(number, { memory, lz4_compress: workerData.lz4Addon ? nativeLz4(memory) : wasmLz4(memory) });
-  }
-  function nativeLz4(memory) {
-    const { lz4Compress } = require(workerData.lz4Addon);
-    const bytes = new Uint8Array(memory.buffer);
-    return (...block) => lz4Compress(bytes, ...block);
-  }
-  function wasmLz4(memory) {
     lz4Module ??= new WebAssembly.Module(workerData.lz4Module);
-    return new WebAssembly.Instance(lz4Module, { env: { memory } }).exports.lz4_compress;
+    const { lz4_compress } = new WebAssembly.Instance(lz4Module, { env: { memory } }).exports;
+    memories.set(number, { memory, lz4_compress });
   }
   function lz4() {
     const { compressSync } = require(workerData.lz4);
@@ -81,22 +74,6 @@ const THREAD_SOURCE = `
     }
   });
 `;
-
-/** One LZ4 block: addresses in a writer's memory, see lz4.ts. */
-export interface Lz4Job {
-  readonly table: number;
-  readonly source: number;
-  readonly size: number;
-  readonly target: number;
-  /** Bytes in front of the block that its CRC is to include. */
-  readonly prefix: number;
-}
-
-/** Of a result; the CRC where the thread has computed it. */
-export interface Compressed {
-  readonly size: number;
-  readonly crc?: number | undefined;
-}
 
 interface Answer extends Partial<Compressed> {
   readonly id: number;
@@ -145,7 +122,6 @@ class CompressionThread {
       eval: true,
       execArgv: [], // a profiler of the process is not for its threads
       workerData: {
-        lz4Addon: nativeAddonPath(),
         lz4Module: lz4Module(),
         lz4: findModule('lz4-napi'),
         zstd: findModule('zstd-napi'),
@@ -175,10 +151,8 @@ class CompressionThread {
   }
 }
 
-const threads = Array.from(
-  { length: Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1)) },
-  () => new CompressionThread(),
-);
+const NUM_THREADS = Math.max(1, Math.min(MAX_THREADS, availableParallelism() - 1));
+const threads = Array.from({ length: NUM_THREADS }, () => new CompressionThread());
 const free: SharedArrayBuffer[] = [];
 let freeBytes = 0;
 
@@ -189,8 +163,16 @@ const leastLoaded = (): CompressionThread =>
 const numbers = new WeakMap<WebAssembly.Memory, number>();
 let nextNumber = 0;
 
+let nativePool: NativePool | null | undefined;
+
 /** Compresses a block inside a writer's memory. @throws UscopeError WRITER_COMPRESSION */
 export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
+  if (nativePool === undefined) nativePool = NativePool.open(NUM_THREADS);
+  return nativePool ? nativePool.compress(memory, job) : compressInWorker(memory, job);
+}
+
+/** The same where there is no addon. */
+export function compressInWorker(memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
   const number = numbers.get(memory) ?? nextNumber++;
   numbers.set(memory, number);
   return leastLoaded().runInMemory(number, memory, job);

@@ -9,6 +9,22 @@ export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 
 /** Bytes in front of a block: its raw size as u32, the framing of µScope files (§8.6.7). */
 export const LZ4_PREFIX_BYTES = 4;
 
+/** One LZ4 block: addresses in a writer's memory. */
+export interface Lz4Job {
+  readonly table: number;
+  readonly source: number;
+  readonly size: number;
+  readonly target: number;
+  /** Bytes in front of the block that its CRC is to include. */
+  readonly prefix: number;
+}
+
+/** Of a result; the CRC where the thread has computed it. */
+export interface Compressed {
+  readonly size: number;
+  readonly crc?: number | undefined;
+}
+
 export const lz4Module = (): Uint8Array => Buffer.from(WASM_BASE64, 'base64');
 
 let compiled: WebAssembly.Module | null = null;

@@ -12,8 +12,11 @@ const ADDON = '../../../kernel/native/build/kernel.node';
 
 /** An open run. */
 export type Handle = object;
+/** Threads that compress. */
+export type Pool = object;
 type TakeString = (word: number) => void;
 type TakeBucket = (source: number) => void;
+type BlockDone = (number: number, size: number, checksum: number) => void;
 
 /** See sdk/kernel/native/addon.c. */
 export interface Addon {
@@ -26,6 +29,17 @@ export interface Addon {
   sumsAbortFrame(handle: Handle): void;
   sumsClose(handle: Handle, takeBucket: TakeBucket): void;
   lz4Compress(memory: Uint8Array, table: number, source: number, size: number, target: number): number;
+  openPool(threads: number, done: BlockDone): Pool;
+  poolCompress(
+    pool: Pool,
+    memory: Uint8Array,
+    number: number,
+    table: number,
+    source: number,
+    size: number,
+    target: number,
+    prefix: number,
+  ): void;
   mapFile(fd: number, size: number): ArrayBuffer | null;
   unmapFile(buffer: ArrayBuffer): void;
 }
@@ -46,7 +60,8 @@ export function nativeAddonPath(): string | null {
 function tryLoad(): Addon | null {
   try {
     const found = createRequire(import.meta.url)(ADDON) as Addon;
-    const current = found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES;
+    const current =
+      found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES && 'openPool' in found;
     return current ? found : null;
   } catch {
     return null;
