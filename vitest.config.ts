@@ -10,13 +10,11 @@ const alias = [
   { find: /^uscope\/([a-z]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
-/** These wait for compilers and simulators most of the time, each in a folder of its own. */
-const builds = [
-  'test/docs/guide.test.ts',
-  'test/dpi/**/*.test.ts',
-  'test/codegen/**/*.test.ts',
-  'examples/**/*.test.ts',
-];
+/** These compute from what they are given and keep nothing: no daemons, no memory that is used again, no replaced functions. */
+const calculations = ['sdk/src/{base,format,state,schema,protocols,convert}/**/*.test.ts'];
+/** These wait for compilers, simulators and browsers most of the time, each in a folder of its own. */
+const builds = ['test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts', 'examples/**/*.test.ts'];
+const demo = ['verilator-demo/**/*.test.ts'];
 const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
 
 export default defineConfig({
@@ -31,7 +29,18 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['sdk/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          exclude: [...elsewhere, ...calculations],
           testTimeout: 30_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'calculations',
+          include: calculations,
+          testTimeout: 30_000,
+          // One process loads the sources once for many files, which takes as long as most of them run.
+          isolate: false,
         },
       },
       {
@@ -42,21 +51,31 @@ export default defineConfig({
           exclude: elsewhere,
           testTimeout: 240_000,
           hookTimeout: 240_000,
-          sequence: { groupOrder: 1 },
         },
       },
       {
         extends: true,
         test: {
-          // Whole processes: daemons, simulators, files on disk. One file at a time, after all others, so that
-          // two cores are enough for what each of them starts.
+          name: 'demo',
+          include: demo,
+          exclude: elsewhere,
+          globalSetup: 'test/support/build-demo.ts',
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Several processes each, and moments that are waited for: daemons, simulators, things killed. One file at
+          // a time, after all others, so that two cores are enough for what each of them starts.
           name: 'system',
-          include: ['test/**/*.test.ts', 'verilator-demo/**/*.test.ts', 'bench/**/*.test.ts'],
+          include: ['test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [...elsewhere, ...builds],
           testTimeout: 180_000,
           hookTimeout: 180_000,
           fileParallelism: false,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -18,9 +18,12 @@ const TEST_TIMEOUT_MS = 5 * 60_000;
 
 /** @typedef {import('./counts.mjs').Counts} Counts */
 
-/** @returns {Promise<Counts>} */
-export async function cocotbTests() {
-  const why = await pythonEnvironment();
+/**
+ * @param {Promise<string | null>} environment what `pythonEnvironment` returned
+ * @returns {Promise<Counts>}
+ */
+export async function cocotbTests(environment) {
+  const why = await environment;
   if (why !== null) {
     console.log(`skip  tests of the cocotb adapter: ${why}`);
     return { passed: 0, failed: 0, skipped: 1 };

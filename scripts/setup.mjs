@@ -35,9 +35,18 @@ export class SetupError extends Error {
  * @param {{install?: boolean}} [options]
  */
 export async function setUpPackages(purpose, { install = true } = {}) {
+  await setUpSystem(purpose, { install });
+  await setUpNpm({ install });
+}
+
+/**
+ * Node's version and system packages: all that C and Python need.
+ * @param {import('./system-packages.mjs').Purpose} purpose
+ * @param {{install?: boolean}} [options]
+ */
+export async function setUpSystem(purpose, { install = true } = {}) {
   checkNode(process.versions.node);
   await systemPackages(purpose, install);
-  await npmPackages(install);
 }
 
 /** The `uscope` command, its native kernel and the client library, as the demo needs them. */
@@ -84,8 +93,8 @@ async function systemPackages(purpose, install) {
   if (missing.length > 0) throw new SetupError(`ENV_MISSING: ${describeMissing(missing)}`, 2);
 }
 
-/** @param {boolean} install */
-async function npmPackages(install) {
+/** @param {{install?: boolean}} [options] */
+export async function setUpNpm({ install = true } = {}) {
   const reason = whyInstall(ROOT);
   if (reason === null) {
     printResult('npm packages', { ok: true, seconds: 0 });

@@ -7,13 +7,15 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { cocotbTests } from './cocotb.mjs';
+import { cocotbTests, pythonEnvironment } from './cocotb.mjs';
 import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
-import { buildSteps, runScript, setUpPackages } from './setup.mjs';
-import { printResult, run, runStep } from './step.mjs';
+import { runJobs } from './jobs.mjs';
+import { buildSteps, runScript, setUpNpm, setUpSystem } from './setup.mjs';
+import { printResult, ROOT, run, runStep } from './step.mjs';
 
 /** @typedef {import('./counts.mjs').Counts} Counts */
 /** @typedef {import('./step.mjs').Command} Command */
+/** @typedef {import('./jobs.mjs').Job<Counts>} Job */
 
 /** For what hangs; a slow machine must not come near it. */
 const VITEST_TIMEOUT_MS = 30 * 60_000;
@@ -48,61 +50,96 @@ function script(title, name) {
   return { title, command: process.execPath, args: [`scripts/${name}`] };
 }
 
-/** Headline -> steps. */
-const SECTIONS = /** @type {const} */ ([
-  [
-    'Sources',
-    [
-      nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-      ...['dpi', 'sdk/kernel', 'sdk/kernel/native', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map(
-        (folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
-      ),
-      nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
-      script('direction of imports', 'check-imports.mjs'),
-      script('lock file', 'check-lockfile.mjs'),
-    ],
-  ],
-  ['Build', buildSteps()],
-  [
-    'Demo core',
-    [
-      make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
-      make('build the demo core', 'verilator-demo'),
-    ],
-  ],
-]);
-
-/** Mostly one process at a time each: on two cores they run beside each other. */
-const CLIENTS = [
-  make('C client tests', 'dpi', ['-j2', '-O', 'test']),
+const SOURCES = [
+  nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
+  ...['dpi', 'sdk/kernel', 'sdk/kernel/native', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map(
+    (folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
+  ),
+  script('direction of imports', 'check-imports.mjs'),
+  script('lock file', 'check-lockfile.mjs'),
+];
+const TYPES = [nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json'])];
+/** All that the tests simulate, so that none of them has to build it. */
+const DEMO_CORE = [
+  make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
+  make('build the demo core', 'verilator-demo'),
+  make('build it without the tracer', 'verilator-demo', ['TRACE=0']),
+  make('build several on one memory', 'verilator-demo', ['soc']),
+];
+const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
+const KERNEL_TESTS = [
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
 ];
+const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;
 
 await runScript(async () => {
   const started = performance.now();
-  await setUpPackages('test');
+  const scratch = mkdtempSync(join(tmpdir(), 'uscope-test-'));
+  try {
+    await setUpSystem('test');
+    shareObjects(scratch);
+    console.log('\nChecks, builds, C and Python');
+    const counts = await runJobs(jobs(), 2);
+    console.log('\nTests');
+    counts.push(await vitest(process.argv.slice(2), join(scratch, 'vitest.json')));
 
-  /** @type {Counts[]} */
-  const counts = [];
-  for (const [headline, steps] of SECTIONS) {
-    console.log(`\n${headline}`);
-    for (const step of steps) counts.push(countsFromOutput(await runStep(step)));
+    const { passed, failed, skipped } = total(counts);
+    const minutes = ((performance.now() - started) / 60_000).toFixed(1);
+    console.log(
+      `\n${minutes} minutes${skipped ? `; ${skipped} tests skipped (what they need is not on this machine)` : ''}`,
+    );
+    console.log(`${passed} passed, ${failed} failed`);
+    return failed === 0 ? 0 : 1;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
   }
-  console.log('\nC and Python');
-  counts.push(...(await Promise.all([inTurn(CLIENTS), cocotbTests()])));
-  console.log('\nTests');
-  counts.push(await vitest(process.argv.slice(2)));
-
-  const { passed, failed, skipped } = total(counts);
-  const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-  console.log(
-    `\n${minutes} minutes${skipped ? `; ${skipped} tests skipped (what they need is not on this machine)` : ''}`,
-  );
-  console.log(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
 });
+
+/**
+ * Everything but vitest, the long ones first. What is written in C, and Python's packages, need not wait for those of npm.
+ * @returns {Job[]}
+ */
+function jobs() {
+  const builds = buildSteps();
+  const python = pythonEnvironment();
+  return [
+    { name: 'npm packages', run: () => setUpNpm().then(() => total([])) },
+    inOrder('client library', [], builds.filter(isOfClient)),
+    inOrder(
+      'SDK',
+      ['npm packages'],
+      builds.filter((step) => !isOfClient(step)),
+    ),
+    inOrder('demo core', ['client library'], DEMO_CORE),
+    { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },
+    inOrder('client', ['client library'], CLIENT_TESTS),
+    inOrder('kernels', ['npm packages'], KERNEL_TESTS),
+    inOrder('types', ['npm packages'], TYPES),
+    inOrder('sources', ['npm packages'], SOURCES),
+  ];
+}
+
+/**
+ * Models that tests build share the objects of Verilator's runtime.
+ * @param {string} directory
+ */
+function shareObjects(directory) {
+  if (process.env.OBJCACHE !== undefined || /[^\w./+-]/.test(ROOT)) return;
+  process.env.OBJCACHE = `sh ${join(ROOT, 'scripts/object-cache.sh')}`;
+  process.env.OBJECT_CACHE = directory;
+}
+
+/**
+ * @param {string} name
+ * @param {string[]} needs
+ * @param {Command[]} steps
+ * @returns {Job}
+ */
+function inOrder(name, needs, steps) {
+  return { name, needs, run: () => inTurn(steps) };
+}
 
 /**
  * @param {Command[]} steps
@@ -117,24 +154,19 @@ async function inTurn(steps) {
 
 /**
  * @param {string[]} args filters and options for vitest
+ * @param {string} report where its report goes
  * @returns {Promise<Counts>}
  */
-async function vitest(args) {
-  const directory = mkdtempSync(join(tmpdir(), 'uscope-test-'));
-  const report = join(directory, 'vitest.json');
-  try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
-      'run',
-      ...reporters,
-      ...args,
-    ]);
-    const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env: { NO_COLOR: '1' } });
-    printResult(step.title, outcome);
-    return countsFromVitest(outcome.ok, readOrNull(report));
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+async function vitest(args, report) {
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
+    'run',
+    ...reporters,
+    ...args,
+  ]);
+  const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env: { NO_COLOR: '1' } });
+  printResult(step.title, outcome);
+  return countsFromVitest(outcome.ok, readOrNull(report));
 }
 
 /** @param {string} file */

@@ -58,7 +58,7 @@ $(SANITIZED): sanitized-%: $(B)/san_%
 VERILATOR ?= verilator
 SV = ../sv/uscope_pkg.sv test/verilator/top.sv
 # Verilator calls a make of its own: it is told nothing of ours, whose jobs it could not share.
-VERILATE = MAKEFLAGS= $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS "-I$(abspath include) -O1"
+VERILATE = MAKEFLAGS= $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS -I$(abspath include)
 
 $(B)/fake_daemon: test/fake_main.c $(TEST_OBJ) $(B)/libuscope.a
 	$(CC) $(TEST_CFLAGS) -O1 $< $(TEST_OBJ) $(B)/libuscope.a $(LIBS) -o $@

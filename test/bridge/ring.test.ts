@@ -109,15 +109,15 @@ describe('uscope run --last', () => {
   it('refuses what makes no sense', async () => {
     const cwd = dirs.make();
     mkdirSync(join(cwd, 'out'));
-    for (const [options, message] of [
+    const wrong = [
       [['--ring', '12'], /"12" is no size of a ring/],
       [['--trigger', 'a'], /--trigger is for a flight recorder/],
       [['--last', '0cycles'], /keeps nothing/],
       [['--ring', '1MB', '--trigger', 'a b'], /is no trigger/],
-    ] as const) {
-      const { running } = run(['whole', '100'], options);
-      const { status, stderr } = await running.ended;
-      expect(stderr).toMatch(message);
+    ] as const;
+    const ends = wrong.map(([options]) => run(['whole', '100'], options).running.ended);
+    for (const [index, { status, stderr }] of (await Promise.all(ends)).entries()) {
+      expect(stderr).toMatch(wrong[index][1]);
       expect(status).toBe(2);
     }
   });

@@ -32,7 +32,7 @@ function verilate(name: string, shared: boolean): void {
     : `${LIBRARY}.a -lzmq -lpthread`;
   const sources = [...PACKAGES, join(HERE, `${name}.sv`), join(HERE, 'main.cpp')];
   const options = ['--cc', '--exe', '--build', '-Wall', '-Wno-DECLFILENAME', '--top-module', 'top'];
-  const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', build, '-CFLAGS', '-O0', '-LDFLAGS', link];
+  const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', build, '-LDFLAGS', link];
   execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 

@@ -204,15 +204,7 @@ describe.skipIf(!hasVerilator)('uscope_rvfi with two channels of 64 bits', () =>
       '--top-module',
       'top',
     ];
-    const paths = [
-      `+incdir+${join(ROOT, 'sv')}`,
-      '--Mdir',
-      at('obj'),
-      '-MAKEFLAGS',
-      'OPT_FAST=-O0 OPT_GLOBAL=-O0',
-      '-LDFLAGS',
-      link,
-    ];
+    const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', at('obj'), '-LDFLAGS', link];
     execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
     const uscope = [BIN, 'run', '--out', at('out'), '--schema', at('extended.yaml'), '--', at('obj/Vtop')];
     // The first level of the clock is no edge.

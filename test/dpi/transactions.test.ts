@@ -93,7 +93,7 @@ describe.skipIf(!hasVerilator)('transactions recorded from SystemVerilog', () =>
       'top',
     ];
     const link = `${join(ROOT, 'dpi/build/libuscope_dpi.a')} -lzmq -lpthread`;
-    const paths = [`+incdir+${SV}`, '--Mdir', join(directory, 'obj'), '-CFLAGS', '-O0', '-LDFLAGS', link];
+    const paths = [`+incdir+${SV}`, '--Mdir', join(directory, 'obj'), '-LDFLAGS', link];
     const sources = [...SOURCES, join(ROOT, 'test/dpi/main.cpp')];
     execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
     const command = ['--out', directory, '--schema', join(SV, 'uscope_tr.yaml')];

@@ -1,22 +1,12 @@
 /** Processes that tests start: their output, their end, and that none is left behind. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const BIN = `${ROOT}sdk/bin/uscope.js`;
 
-/** Brings sdk/dist up to date with the sources: what runs as a process is what was compiled. */
-export function buildSdk(): void {
-  try {
-    execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'sdk/tsconfig.build.json'], {
-      cwd: ROOT,
-    });
-  } catch (error) {
-    // Type errors are another test's business; the files are written all the same.
-    if ((error as { status?: number }).status === null) throw error;
-  }
-}
+export { buildSdk } from './build-sdk.js';
 
 export interface Ended {
   readonly status: number | null;

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Compiles once what every Verilator model is made of again: Verilator's own runtime, most of the time a small model takes to
+# build. For Verilator's OBJCACHE:
+#
+#   OBJECT_CACHE=DIRECTORY OBJCACHE="sh object-cache.sh" verilator --build ...
+#
+# The runtime depends on nothing but its source and the options (all of them but where to look for the model's own headers and
+# where to write), and a directory is for one run with one compiler. Everything else is compiled as ever, and so is everything
+# where the directory cannot be used.
+set -eu
+
+source='' output='' options='' previous=''
+for word in "$@"; do
+  case $word in
+    -o | -I*) ;;
+    *)
+      if [ "$previous" = -o ]; then output=$word; else options="$options $word"; fi
+      ;;
+  esac
+  case $word in
+    */include/verilated*.cpp) source=$word ;;
+  esac
+  previous=$word
+done
+if [ ! -d "${OBJECT_CACHE:-}" ] || [ -z "$source" ] || [ -z "$output" ]; then
+  exec "$@"
+fi
+
+kept=$OBJECT_CACHE/$(basename "$source" .cpp)-$(echo "$options" | cksum | tr ' ' -)
+if [ -f "$kept.o" ] && [ "$(cat "$kept.options")" = "$options" ] && cp "$kept.o" "$output"; then
+  exit
+fi
+"$@"
+# Under names of its own first: another compiler may do the same now.
+{
+  echo "$options" > "$kept.$$.options" && cp "$output" "$kept.$$.o" &&
+    mv "$kept.$$.options" "$kept.options" && mv "$kept.$$.o" "$kept.o"
+} 2> /dev/null || rm -f "$kept.$$.options" "$kept.$$.o"

@@ -1,0 +1,71 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ROOT } from './step.mjs';
+
+const RUNTIME = '/somewhere/include/verilated_dpi.cpp';
+let directory = '';
+
+/** Stands for a compiler: it notes that it was called, and makes an object of what it is told. */
+const COMPILER = `#!/bin/sh
+echo "$@" >> calls
+case $* in *-Wrong*) exit 3 ;; esac
+while [ "$1" != -o ]; do shift; done
+echo "$COMPILED" > "$2"
+`;
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'uscope-object-cache-'));
+  mkdirSync(join(directory, 'cache'));
+  writeFileSync(join(directory, 'compiler'), COMPILER);
+  chmodSync(join(directory, 'compiler'), 0o755);
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function compile(args: readonly string[], compiled: string, cache = 'cache'): number | null {
+  const command = [join(ROOT, 'scripts/object-cache.sh'), './compiler', ...args];
+  const env = { ...process.env, COMPILED: compiled, OBJECT_CACHE: cache };
+  return spawnSync('sh', command, { cwd: directory, env }).status;
+}
+const calls = (): number => readFileSync(join(directory, 'calls'), 'utf8').trimEnd().split('\n').length;
+const object = (name: string): string => readFileSync(join(directory, name), 'utf8').trim();
+
+describe('the object cache', () => {
+  it('compiles the runtime once for all models with the same options', () => {
+    expect(compile(['-I.', '-Os', '-c', '-o', 'a.o', RUNTIME], 'first')).toBe(0);
+    expect(compile(['-I/model', '-I.', '-Os', '-c', '-o', 'b.o', RUNTIME], 'second')).toBe(0);
+    expect([calls(), object('a.o'), object('b.o')]).toEqual([1, 'first', 'first']);
+  });
+
+  it.each([
+    ['other options', RUNTIME, ['-O2', '-c', '-o', 'b.o', RUNTIME]],
+    ['another source', RUNTIME, ['-Os', '-c', '-o', 'b.o', RUNTIME.replace('dpi', 'threads')]],
+    ['a source that is not of the runtime', 'Vtop.cpp', ['-Os', '-c', '-o', 'b.o', 'Vtop.cpp']],
+  ])('compiles %s anew', (_, before, args) => {
+    compile(['-Os', '-c', '-o', 'a.o', before], 'first');
+    expect(compile(args, 'second')).toBe(0);
+    expect([calls(), object('b.o')]).toEqual([2, 'second']);
+  });
+
+  it('keeps nothing of a compiler that fails', () => {
+    for (let round = 0; round < 2; round++)
+      expect(compile(['-Wrong', '-c', '-o', 'a.o', RUNTIME], '')).toBe(3);
+    expect(calls()).toBe(2);
+  });
+
+  it.each(['', 'absent'])('does without its directory (%j)', (cache) => {
+    for (const name of ['a.o', 'b.o']) expect(compile(['-c', '-o', name, RUNTIME], name, cache)).toBe(0);
+    expect([calls(), object('b.o')]).toEqual([2, 'b.o']);
+  });
+
+  it('leaves nothing half written behind', () => {
+    compile(['-c', '-o', 'a.o', RUNTIME], 'first');
+    const names = readdirSync(join(directory, 'cache')).sort();
+    expect(names).toEqual([
+      expect.stringMatching(/^verilated_dpi-\d+-\d+\.o$/),
+      expect.stringMatching(/^verilated_dpi-\d+-\d+\.options$/),
+    ]);
+  });
+});
