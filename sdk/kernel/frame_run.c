@@ -9,6 +9,7 @@ enum { TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
 enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff, BYTE_IDS = 256 };
 
 #define HEAD(action)         (OP | (action) << 8)
+#define SLOT_BITS            ((uint64_t)0xffff << 32)
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
 /*
@@ -132,9 +133,9 @@ static inline void clear_slot(const struct storage *s, uint32_t slot)
 
 static inline void occupy(const struct storage *s, uint32_t slot)
 {
-    uint8_t *byte = s->mask + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
-    if (*byte & bit) return;
-    *byte |= bit;
+    uint8_t *byte = s->mask + (slot >> 3);
+    if (*byte >> (slot & 7) & 1) return;
+    *byte |= (uint8_t)(1 << (slot & 7));
     ++*s->occupied;
 }
 
@@ -184,7 +185,31 @@ static inline bool is_short_event(const struct run *r, struct item item)
            item.ids >> 32 <= EVENT_INLINE_BYTES;
 }
 
-/* Applies an op to the state; false when it does not fit the schema. */
+/* The record is one of the op's, and fits it. */
+static inline bool is_of(const struct op *op, struct item item)
+{
+    return ((item.ids ^ op->head) & ~SLOT_BITS) == 0 && slot_of(item) < op->storage->slots;
+}
+
+/* The op is the last one now, in a slot that is occupied therefore. */
+static inline void write_cell(struct run *r, struct cursor *c, struct op *op, struct item item)
+{
+    const struct storage *s = op->storage;
+    uint32_t slot = slot_of(item);
+    uint64_t *cell = op->cells + slot * s->fields;
+    occupy(s, slot);
+    if (op->apart) {
+        *cell = (op->apart & ADDS ? *cell + item.value : item.value) & op->mask;
+        if (op->apart & SUMMED) sums_add_to(&r->sums, op->source, item.value);
+    } else {
+        *cell = item.value & op->mask;
+    }
+    c->op = op;
+    c->ids = item.ids;
+    c->cell = (uint8_t *)cell;
+}
+
+/* Applies an op that is not the expected one to the state; false when it does not fit the schema. */
 static inline bool apply(struct run *r, struct cursor *c, struct item item)
 {
     uint32_t head = item.ids & 0xffff, slot = slot_of(item), number = field_of(item);
@@ -203,19 +228,16 @@ static inline bool apply(struct run *r, struct cursor *c, struct item item)
     }
     if ((head != HEAD(SET) && head != HEAD(ADD)) || number >= s->fields) return false;
     struct op *op = s->ops + 2 * number + (head == HEAD(ADD)), *last = c->op;
-    uint64_t *cell = s->cells + slot * s->fields + number;
-    if (last != r->none && (uint32_t)(item.ids >> 16) == (uint32_t)(c->ids >> 16)) {
+    uint64_t ids = c->ids;
+    uint8_t *cell = c->cell;
+    write_cell(r, c, op, item);
+    if (last != r->none && (uint32_t)(item.ids >> 16) == (uint32_t)(ids >> 16)) {
         last->next = op;
-        last->step = item.ids - c->ids;
-        last->cell_step = (int32_t)((uint8_t *)cell - c->cell);
+        last->step = item.ids - ids;
+        last->cell_step = (int32_t)(c->cell - cell);
     } else {
-        occupy(s, slot);
+        last->after = op;
     }
-    *cell = (op->apart & ADDS ? *cell + item.value : item.value) & op->mask;
-    if (op->apart & SUMMED) sums_add_to(&r->sums, op->source, item.value);
-    c->op = op;
-    c->ids = item.ids;
-    c->cell = (uint8_t *)cell;
     return true;
 }
 
@@ -229,7 +251,8 @@ static inline __attribute__((always_inline)) void take_ordinary(struct run *r, s
     struct cursor at = *c; /* of its own, so that its members stay in registers */
     for (; at.record < end; at.record += RECORD_WORDS) {
         struct item item = load_item(at.record);
-        if (item.ids == at.event && at.event) {
+        if (item.ids == at.event) {
+            if (!at.event) break;
             at.out = put_short_event(at.out, item);
             continue;
         }
@@ -240,6 +263,10 @@ static inline __attribute__((always_inline)) void take_ordinary(struct run *r, s
             store64(at.cell, item.value & next->mask);
             at.op = (struct op *)next;
             at.ids = item.ids;
+        } else if (is_of(at.op->after, item)) {
+            write_cell(r, &at, (struct op *)at.op->after, item);
+        } else if ((item.ids & 0xff) == END) {
+            break;
         } else if (is_short_event(r, item)) {
             at.event = item.ids;
             at.out = put_short_event(at.out, item);

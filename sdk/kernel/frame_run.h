@@ -19,18 +19,24 @@
 
 #include "sums.h"
 
+struct storage;
+
 /*
  * What SET, or ADD, does to a field of a storage's slots; of a property, nothing but the mask. A storage has
  * two for each field, SET and ADD, then two for each property.
  */
 struct op {
     uint64_t mask;   /* truncates to the field's width */
+    uint64_t head;   /* first half of its records, of slot 0 */
     uint32_t apart;  /* ADDS, SUMMED: does more than to write */
     uint32_t source; /* the sum it goes to */
+    const struct storage *storage;
+    uint64_t *cells; /* of slot 0 */
     /* what followed it in the same slot the last time, to be tried first */
     uint64_t step;     /* from the first half of this one's record to that of the next */
     int32_t cell_step; /* bytes */
     const struct op *next;
+    const struct op *after; /* what followed it in another slot or storage the last time */
 };
 
 enum { ADDS = 1, SUMMED = 2 };
@@ -63,7 +69,7 @@ struct run {
     uint32_t out_length; /* bytes */
     uint32_t frames, active_frames, items;
     uint32_t dropped; /* a frame was begun and given up: the state holds a part of it */
-    struct op *none;  /* in: an op of no storage, apart, followed by itself */
+    struct op *none;  /* in: an op of a storage without slots, apart, followed by itself */
     uint64_t grid;    /* ps: the segment ends before this time */
     uint64_t last;    /* in and out: time of the last frame, ps */
     uint64_t ordinal; /* in and out: of the next frame */

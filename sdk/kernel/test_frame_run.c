@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "frame_run.h"
+#include "test_ops.h"
 #include "test_random.h"
 
-enum { WORDS = 4096, SOURCES = 2, RUNS = 20000, CHANGING_RUNS = 3000 };
+enum { WORDS = 4096, SOURCES = 2, OPS = 12, RUNS = 20000, CHANGING_RUNS = 3000 };
 
 static uint64_t buckets, strings;
 
@@ -148,15 +149,15 @@ int main(void)
     uint8_t *out = malloc(WORDS * 4 + OUT_SLACK), *mask = calloc(16, 1);
     uint64_t *cells = calloc(60 * 2 + 60 * 2 + 2, 8);
     uint32_t occupied[2] = {0};
-    struct op none = {.apart = ADDS, .next = &none}, ops[12];
-    uint64_t masks[6] = {UINT32_MAX, 255, 65535, UINT64_MAX, UINT64_MAX, 65535};
-    for (uint32_t i = 0; i < 12; i++)
-        ops[i] = (struct op){.mask = masks[i / 2], .apart = i & 1 ? ADDS : 0, .next = &none};
+    struct op ops[OPS + 1], *none = ops + OPS;
+    struct storage storages[] = {{60, 2, 2, occupied, cells, cells + 240, mask, ops},
+                                 {60, 2, 0, occupied + 1, cells + 120, cells + 242, mask + 8, ops + 8},
+                                 {.slots = 0}};
+    const uint64_t masks[OPS / 2] = {UINT32_MAX, 255, 65535, UINT64_MAX, UINT64_MAX, 65535};
+    fill_ops(storages, 2, masks, none);
     ops[0].apart = SUMMED;
     ops[9].apart = ADDS | SUMMED;
     ops[9].source = 1;
-    struct storage storages[2] = {{60, 2, 2, occupied, cells, cells + 240, mask, ops},
-                                  {60, 2, 0, occupied + 1, cells + 120, cells + 242, mask + 8, ops + 8}};
     struct sum sums[SOURCES] = {{.period = 1000, .cycle_end = 1000, .min = UINT64_MAX, .counts = 1},
                                 {.period = 700, .cycle_end = 700, .min = UINT64_MAX}};
     struct run r = {.words = words,
@@ -170,7 +171,7 @@ int main(void)
                     .soft_limit = UINT32_MAX,
                     .grid = UINT64_MAX,
                     .compact = 1,
-                    .none = &none};
+                    .none = none};
     uint64_t frames = 0, dropped = 0;
     for (uint32_t i = 0; i < RUNS; i++) {
         r.end = fill(words, r.ordinal, r.last, i % 4);

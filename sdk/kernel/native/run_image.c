@@ -43,11 +43,11 @@ struct storage_row {
 
 /* Image of `struct op`; what followed it is learned anew. */
 struct op_row {
-    uint64_t mask;
-    uint32_t apart, source, learned[4];
+    uint64_t mask, head;
+    uint32_t apart, source, storage, cells, learned[6];
 };
 
-_Static_assert(sizeof(struct storage_row) == 8 * 4 && sizeof(struct op_row) == 8 * 4, "rows of the tables");
+_Static_assert(sizeof(struct storage_row) == 8 * 4 && sizeof(struct op_row) == 14 * 4, "rows of the tables");
 _Static_assert(sizeof(struct sum) == 20 * 4, "both builds have it in common");
 
 static void *at(const struct run_image *image, uint32_t offset)
@@ -80,14 +80,26 @@ static uint32_t count_ops(const struct run_image *image, uint32_t first)
 static void read_ops(struct run_image *image, const struct op_row *rows, uint32_t count)
 {
     struct op *none = image->ops + count - 1;
-    for (uint32_t i = 0; i < count; i++)
-        image->ops[i] =
-            (struct op){.mask = rows[i].mask, .apart = rows[i].apart, .source = rows[i].source, .next = none};
+    for (uint32_t i = 0; i < count; i++) {
+        const struct op_row *row = rows + i;
+        uint32_t storage =
+            (row->storage - image->words[IMAGE_STORAGES]) / (uint32_t)sizeof(struct storage_row);
+        image->ops[i] = (struct op){.mask = row->mask,
+                                    .head = row->head,
+                                    .apart = row->apart,
+                                    .source = row->source,
+                                    .storage = image->storages + storage,
+                                    .cells = at(image, row->cells),
+                                    .next = none,
+                                    .after = none};
+    }
     image->run.none = none;
 }
 
+/* Behind them is one without slots, to which the op of no storage belongs. */
 static void read_storages(struct run_image *image, const struct storage_row *rows, uint32_t first_op)
 {
+    image->storages[image->run.num_storages] = (struct storage){.slots = 0};
     for (uint32_t id = 0; id < image->run.num_storages; id++) {
         const struct storage_row *row = rows + id;
         image->storages[id] =

@@ -7,10 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../test_ops.h"
 #include "../test_random.h"
 #include "run_image.h"
 
-enum { MESSAGES = 400, ITEMS = 12, WORDS = 4096, STORAGES = 2, OPS = 12, SOURCES = 2, EVENTS = 2 };
+enum {
+    MESSAGES = 400,
+    ITEMS = 12,
+    WORDS = 4096,
+    STORAGES = 2,
+    OPS = 12,
+    OP_WORDS = 14,
+    SOURCES = 2,
+    EVENTS = 2
+};
 
 /* What both have, as offsets into a memory. */
 struct layout {
@@ -28,8 +38,8 @@ static struct layout lay_out(void)
 {
     uint32_t next = 0;
     struct layout l = {.run = place(&next, 28 * 4)};
-    l.storages = place(&next, STORAGES * 32);
-    l.ops = place(&next, (OPS + 1) * 32);
+    l.storages = place(&next, (STORAGES + 1) * 32);
+    l.ops = place(&next, (OPS + 1) * OP_WORDS * 4);
     l.events = place(&next, EVENTS * 8);
     l.cells = place(&next, (60 * 2 + 60 * 2 + 2) * 8);
     l.mask = place(&next, 16);
@@ -45,9 +55,21 @@ static struct layout lay_out(void)
 static const uint64_t MASKS[OPS / 2] = {UINT32_MAX, 255, 65535, UINT64_MAX, UINT64_MAX, 65535};
 static const uint64_t EVENT_HEADS[EVENTS] = {3 | 5ull << 32, 3 | 1 << 16 | 24ull << 32};
 
+/* Of an op of one storage without slots, or of the two, which have four fields and properties and two. */
+static uint32_t storage_of(uint32_t op)
+{
+    return op < 8 ? 0 : op < OPS ? 1 : 2;
+}
+
 static uint32_t apart_of(uint32_t op)
 {
     return (op & 1 ? ADDS : 0u) | (op == 0 || op == 9 ? SUMMED : 0u);
+}
+
+static uint64_t head_of(uint32_t op)
+{
+    uint32_t storage = storage_of(op), field = (op - 8 * storage) / 2;
+    return 1 | (op & 1 ? 3u : 1u) << 8 | storage << 16 | (uint64_t)field << 48;
 }
 
 static void fill_sums(struct sum *sums)
@@ -59,18 +81,34 @@ static void fill_sums(struct sum *sums)
 /* Tables as sdk/src/writer/kernel/frame-kernel.ts writes them. */
 static void fill_tables(uint8_t *memory, const struct layout *l)
 {
-    uint32_t storage_rows[STORAGES * 8] = {
-        60, 2, 2, l->occupied,     l->cells,           l->cells + 240 * 8, l->mask,     l->ops,
-        60, 2, 0, l->occupied + 4, l->cells + 120 * 8, l->cells + 242 * 8, l->mask + 8, l->ops + 8 * 32};
-    uint32_t none = l->ops + OPS * 32, op_rows[(OPS + 1) * 8] = {0};
-    for (uint32_t i = 0; i < OPS; i++) {
-        memcpy(op_rows + i * 8, &MASKS[i / 2], 8);
-        op_rows[i * 8 + 2] = apart_of(i);
-        op_rows[i * 8 + 3] = i == 9;
-        op_rows[i * 8 + 7] = none;
+    uint32_t storage_rows[(STORAGES + 1) * 8] = {60,
+                                                 2,
+                                                 2,
+                                                 l->occupied,
+                                                 l->cells,
+                                                 l->cells + 240 * 8,
+                                                 l->mask,
+                                                 l->ops,
+                                                 60,
+                                                 2,
+                                                 0,
+                                                 l->occupied + 4,
+                                                 l->cells + 120 * 8,
+                                                 l->cells + 242 * 8,
+                                                 l->mask + 8,
+                                                 l->ops + 8 * OP_WORDS * 4};
+    uint32_t none = l->ops + OPS * OP_WORDS * 4, op_rows[(OPS + 1) * OP_WORDS] = {0};
+    for (uint32_t i = 0; i <= OPS; i++) {
+        uint32_t *row = op_rows + i * OP_WORDS, storage = storage_of(i);
+        uint64_t head = i < OPS ? head_of(i) : 0;
+        if (i < OPS) memcpy(row, &MASKS[i / 2], 8);
+        memcpy(row + 2, &head, 8);
+        row[4] = i < OPS ? apart_of(i) : ADDS;
+        row[5] = i == 9;
+        row[6] = l->storages + storage * 32;
+        row[7] = l->cells + 120 * 8 * storage + (i - 8 * storage) / 2 * 8;
+        row[11] = row[12] = none;
     }
-    op_rows[OPS * 8 + 2] = ADDS;
-    op_rows[OPS * 8 + 7] = none;
     uint32_t run[28] = {l->words,   l->out,  l->storages, l->events, STORAGES, EVENTS,     l->sums,
                         l->touched, SOURCES, 0,           0,         0,        UINT32_MAX, UINT32_MAX};
     run[15] = 1;
@@ -132,7 +170,7 @@ static uint32_t fill_message(uint32_t *words, uint64_t ordinal, uint64_t time)
 /* The same run with pointers from the start. */
 struct plain {
     struct run run;
-    struct storage storages[STORAGES];
+    struct storage storages[STORAGES + 1];
     struct op ops[OPS + 1];
     struct sum sums[SOURCES];
     uint32_t touched[SOURCES], occupied[STORAGES];
@@ -145,12 +183,13 @@ struct plain {
 static void fill_plain(struct plain *p)
 {
     struct op *none = p->ops + OPS;
-    for (uint32_t i = 0; i < OPS; i++)
-        p->ops[i] = (struct op){.mask = MASKS[i / 2], .apart = apart_of(i), .source = i == 9, .next = none};
-    *none = (struct op){.apart = ADDS, .next = none};
     p->storages[0] = (struct storage){60, 2, 2, p->occupied, p->cells, p->cells + 240, p->mask, p->ops};
     p->storages[1] =
         (struct storage){60, 2, 0, p->occupied + 1, p->cells + 120, p->cells + 242, p->mask + 8, p->ops + 8};
+    fill_ops(p->storages, STORAGES, MASKS, none);
+    for (uint32_t i = 0; i < OPS; i++)
+        p->ops[i].apart = apart_of(i);
+    p->ops[9].source = 1;
     fill_sums(p->sums);
     p->run = (struct run){.words = p->words,
                           .out = p->out,

@@ -56,15 +56,15 @@ enum Run {
   LENGTH,
 }
 const STORAGE_WORDS = 8;
-const OP_WORDS = 8;
+const OP_WORDS = 14;
 /** SET and ADD. */
 const OPS_PER_FIELD = 2;
 /** Bits of an op that does more than to write a value. */
 const ADDS = 1;
 const SUMMED = 2;
 /** Words of an op. */
-const APART = 2;
-const SOURCE = 3;
+const APART = 4;
+const SOURCE = 5;
 const CELL_BYTES = 8;
 /** First half of an event's record. */
 const EVENT_WORDS = 2;
@@ -125,7 +125,7 @@ export class FrameKernel extends FrameTaker {
     super();
     const { layout } = state;
     this.runAt = space.place(Run.LENGTH * 4);
-    const storages = space.place(layout.numStorages * STORAGE_WORDS * 4);
+    const storages = space.place((layout.numStorages + 1) * STORAGE_WORDS * 4); // the last one has no slots
     const ops = space.place((layout.sizes.length * OPS_PER_FIELD + 1) * OP_WORDS * 4);
     const none = ops + layout.sizes.length * OPS_PER_FIELD * OP_WORDS * 4;
     const events = space.place(payloadSizes.length * EVENT_WORDS * 4);
@@ -150,7 +150,7 @@ export class FrameKernel extends FrameTaker {
         )
       : null;
     this.summarizer = kernelSums;
-    new Uint32Array(buffer, ops).set(opRows(state, kernelSums, none));
+    new Uint32Array(buffer, ops).set(opRows(state, kernelSums, { storages, cells, none }));
     new Uint32Array(buffer, events).set(eventRows(payloadSizes));
     this.run = new Uint32Array(buffer, this.runAt, Run.LENGTH);
     this.run.set([0, 0, storages, events]);
@@ -254,30 +254,42 @@ function storageRows({ layout }: StorageState, { cells, mask, occupied, ops }: P
   return rows;
 }
 
+/** Addresses to which the ops refer: those of the storages, of the cells of their slots, and of the op that no record is. */
+interface OpPlaces {
+  readonly storages: number;
+  readonly cells: number;
+  readonly none: number;
+}
+
 /**
  * `struct op`s in the order of the fields, and behind them the one that no record is. Only SET and ADD of slot fields can be watched:
  * properties and CLEAR are no part of any summary.
  */
-function opRows({ layout }: StorageState, sums: KernelSums | null, none: number): Uint32Array {
-  const rows = new Uint32Array((layout.sizes.length * OPS_PER_FIELD + 1) * OP_WORDS);
-  const put = (row: number, maskLo: number, maskHi: number, apart: number): void => {
-    rows.set([maskLo, maskHi, apart, 0, 0, 0, 0, none], row * OP_WORDS);
+function opRows({ layout }: StorageState, sums: KernelSums | null, places: OpPlaces): Uint32Array {
+  const { maskLo, maskHi, sizes, fieldBase, numFields, numStorages } = layout;
+  const { storages, cells, none } = places;
+  const rows = new Uint32Array((sizes.length * OPS_PER_FIELD + 1) * OP_WORDS);
+  const learned = [0, 0, 0, none, none];
+  const put = (id: number, field: number, action: Action): void => {
+    const index = fieldBase[id] + field;
+    const cell = cells + (layout.cellBase[id] + field) * CELL_BYTES;
+    const head = [RecordKind.OP | (action << 8) | (id << 16), field << 16];
+    const apart = action === Action.ADD ? ADDS : 0;
+    const row = (index * OPS_PER_FIELD + (action === Action.ADD ? 1 : 0)) * OP_WORDS;
+    const storage = storages + id * STORAGE_WORDS * 4;
+    rows.set([maskLo[index], maskHi[index], ...head, apart, 0, storage, cell, ...learned], row);
+    if (sums?.watchedAction(id, field) !== action || field >= numFields[id]) return;
+    rows[row + APART] |= SUMMED;
+    rows[row + SOURCE] = sums.source(index);
   };
-  layout.maskLo.forEach((lo, field) => {
-    put(field * OPS_PER_FIELD, lo, layout.maskHi[field], 0);
-    put(field * OPS_PER_FIELD + 1, lo, layout.maskHi[field], ADDS);
-  });
-  put(layout.sizes.length * OPS_PER_FIELD, 0, 0, ADDS);
-  for (let id = 0; sums && id < layout.numStorages; id++) {
-    for (let field = 0; field < layout.numFields[id]; field++) {
-      const action = sums.watchedAction(id, field);
-      if (action !== Action.SET && action !== Action.ADD) continue;
-      const index = layout.fieldBase[id] + field;
-      const row = (index * OPS_PER_FIELD + (action === Action.ADD ? 1 : 0)) * OP_WORDS;
-      rows[row + APART] |= SUMMED;
-      rows[row + SOURCE] = sums.source(index);
+  for (let id = 0; id < numStorages; id++) {
+    for (let field = 0; field < numFields[id] + layout.numProperties[id]; field++) {
+      put(id, field, Action.SET);
+      put(id, field, Action.ADD);
     }
   }
+  const noStorage = storages + numStorages * STORAGE_WORDS * 4;
+  rows.set([0, 0, 0, 0, ADDS, 0, noStorage, cells, ...learned], sizes.length * OPS_PER_FIELD * OP_WORDS);
   return rows;
 }
 

@@ -83,10 +83,16 @@ export class KernelSums implements Summarizer {
     const { words } = this;
     const at = source * Sum.WORDS;
     const first = words[at + Sum.BUCKET_END] + words[at + Sum.BUCKET_END + 1] * WORD - BUCKET_CYCLES;
-    const [minLo, minHi] = [words[at + Sum.MIN], words[at + Sum.MIN + 1]];
-    const [maxLo, maxHi] = [words[at + Sum.MAX], words[at + Sum.MAX + 1]];
-    const [sumLo, sumHi] = [words[at + Sum.SUM], words[at + Sum.SUM + 1]];
-    this.sums.addBucket(source, first, minLo, minHi, maxLo, maxHi, sumLo, sumHi);
+    this.sums.addBucket(
+      source,
+      first,
+      words[at + Sum.MIN],
+      words[at + Sum.MIN + 1],
+      words[at + Sum.MAX],
+      words[at + Sum.MAX + 1],
+      words[at + Sum.SUM],
+      words[at + Sum.SUM + 1],
+    );
   }
 
   watchedAction(storageId: number, field: number): Action | 0 {
