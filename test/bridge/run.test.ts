@@ -304,7 +304,7 @@ describe('uscope serve', () => {
     const [first, second] = [await daemonAt('a'), await daemonAt('b')];
     const simulate = (endpoint: string): Running => {
       const env = { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '5000' };
-      const running = new Running(process.execPath, [SIMULATOR, 'slow', '3000'], { cwd, env });
+      const running = new Running(process.execPath, [SIMULATOR, 'slow', '12000'], { cwd, env });
       started.push(running);
       return running;
     };
@@ -313,7 +313,7 @@ describe('uscope serve', () => {
     const refused = await simulate(second).ended;
     expect(refused.stderr).toContain('WRITER_BUSY');
     expect((await traced.ended).status).toBe(0);
-    expect(valuesOf(fileOf(cwd))).toEqual(upTo(3000));
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(12000));
   });
 
   it('takes the place of a daemon that was killed', async () => {

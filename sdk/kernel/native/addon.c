@@ -165,6 +165,16 @@ static void unmap(napi_env env, void *data, void *hint)
     mapping_close(data);
 }
 
+/*
+ * The engine counts a buffer as memory that collecting garbage may free, and for one of this size begins to.
+ * A mapping is neither garbage nor memory of this process: it is taken off the count while it is open.
+ */
+static void adjust_pressure(napi_env env, double change)
+{
+    int64_t sum = 0;
+    napi_adjust_external_memory(env, (int64_t)change, &sum);
+}
+
 static napi_value map_file(napi_env env, napi_callback_info info)
 {
     struct arguments arguments = get_arguments(env, info, 2);
@@ -177,7 +187,10 @@ static napi_value map_file(napi_env env, napi_callback_info info)
     uint8_t *start = mapping_open((int)fd, (size_t)size);
     if (start && napi_create_external_arraybuffer(env, start, (size_t)size, unmap, NULL, &result) != napi_ok)
         mapping_close(start);
-    if (!result) napi_get_null(env, &result);
+    if (result)
+        adjust_pressure(env, -size);
+    else
+        napi_get_null(env, &result);
     return result;
 }
 
@@ -185,6 +198,10 @@ static napi_value map_file(napi_env env, napi_callback_info info)
 static napi_value unmap_file(napi_env env, napi_callback_info info)
 {
     struct arguments arguments = get_arguments(env, info, 1);
+    void *start = NULL;
+    size_t size = 0;
+    if (arguments.valid && napi_get_arraybuffer_info(env, arguments.values[0], &start, &size) == napi_ok)
+        adjust_pressure(env, (double)size);
     if (arguments.valid) arguments.valid = napi_detach_arraybuffer(env, arguments.values[0]) == napi_ok;
     check(&arguments);
     return NULL;

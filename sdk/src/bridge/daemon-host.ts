@@ -4,6 +4,7 @@ import { SessionStatus } from '../format/session-chunk.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
 import { announceDaemon } from './daemon-file.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
+import { optimizeLate } from './optimizer.js';
 import { DEFAULT_NICE, lowerPriority } from './priority.js';
 import { runOfEnvironment } from './run-identity.js';
 import type { Session } from './session.js';
@@ -30,6 +31,7 @@ interface Reporter {
  * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
  */
 export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
+  optimizeLate();
   lowerPriority(options.nice ?? DEFAULT_NICE);
   const supervised = process.send !== undefined;
   const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());

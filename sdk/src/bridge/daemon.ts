@@ -1,6 +1,6 @@
 /** The daemon: a ROUTER socket, what comes in through it, and who gets an answer. */
 import { randomBytes } from 'node:crypto';
-import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Router } from 'zeromq';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
@@ -197,19 +197,25 @@ export class Daemon {
 
   private async receiveAll(): Promise<void> {
     let bytes = 0;
-    for await (const parts of this.router) {
-      this.lastReceived = performance.now();
-      bytes += this.dispatch(parts);
-      if (bytes < BYTES_PER_TURN) continue;
-      bytes = 0;
-      await nextTurn();
+    try {
+      for (;;) {
+        const parts = await this.router.receive();
+        this.lastReceived = performance.now();
+        bytes += this.dispatch(parts);
+        if (bytes < BYTES_PER_TURN) continue;
+        bytes = 0;
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    } catch (error) {
+      if (!this.router.closed) throw error;
     }
   }
 
   /** Returns the bytes of records and messages this was about, wherever they are. */
-  private dispatch([routingId, first, second, ...more]: Buffer[]): number {
+  private dispatch(parts: readonly Buffer[]): number {
+    const { 0: routingId, 1: first, 2: second } = parts; // no iterator, once per message
     try {
-      if (more.length > 0 || !first)
+      if (parts.length > 3 || !first)
         throw new UscopeError('BRIDGE_MESSAGE', 'a message has one or two parts');
       if (second) return this.takeData(routingId, first, second);
       if (isDataHeader(first)) return this.takeData(routingId, first, null);

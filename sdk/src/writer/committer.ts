@@ -44,9 +44,13 @@ export interface CommitterEvents {
   onCommitted(checkpoint: Uint8Array): void;
 }
 
-/** What is left of a segment once its buffer is compressed. */
-interface Queued extends Omit<CutSegment, 'buffer'> {
-  readonly header: Omit<FinishedSegment['header'], 'deltasCompressedSize'>;
+/** A segment while it waits, without what is in its buffer: that is another one's as soon as it is compressed. */
+interface Queued {
+  readonly cut: CutSegment;
+  readonly timeStartPs: bigint;
+  readonly rawSize: number;
+  readonly numFrames: number;
+  readonly numActiveFrames: number;
   readonly checkpoint: Uint8Array;
   readonly snapshots: readonly number[];
   readonly compressed: Promise<Uint8Array>;
@@ -79,23 +83,18 @@ export class Committer {
   ) {}
 
   /** Takes over the segment; it is durable when `onDurable` says so. */
-  enqueue(segment: CutSegment): void {
-    const { buffer, ...rest } = segment;
+  enqueue(cut: CutSegment): void {
+    const { buffer } = cut;
     // A small segment gives its buffer back at once: thousands of them may wait, and each would keep a large one.
     const isSmall = buffer.length <= SMALL_BYTES;
     const raw = isSmall ? buffer.bytes.slice(0, buffer.length) : buffer.bytes.subarray(0, buffer.length);
     const compressed = this.compressor.compress(raw);
     const entry: Queued = {
-      ...rest,
-      header: {
-        flags: 0,
-        timeStartPs: buffer.timeStartPs,
-        timeEndPs: segment.timeEndPs,
-        checkpointSize: buffer.checkpoint.length,
-        deltasRawSize: buffer.length,
-        numFrames: buffer.numFrames,
-        numFramesActive: buffer.numActiveFrames,
-      },
+      cut,
+      timeStartPs: buffer.timeStartPs,
+      rawSize: buffer.length,
+      numFrames: buffer.numFrames,
+      numActiveFrames: buffer.numActiveFrames,
       checkpoint: buffer.checkpoint,
       snapshots: [...buffer.snapshots],
       compressed,
@@ -119,7 +118,7 @@ export class Committer {
 
   private settle(entry: Queued, raw: Uint8Array, blob: Uint8Array | null): void {
     entry.settled = true;
-    this.rawBytes -= entry.header.deltasRawSize;
+    this.rawBytes -= entry.rawSize;
     if (blob === null || blob === raw) return; // not compressed: its bytes go to the disk from where they are
     if (entry.buffer) this.events.onRecycle(entry.buffer);
     entry.buffer = null;
@@ -185,7 +184,7 @@ export class Committer {
       this.events.onCommitted(checkpoint);
       if (buffer) this.events.onRecycle(buffer);
     }
-    this.events.onDurable(last.nextFrame, last.nextString);
+    this.events.onDurable(last.cut.nextFrame, last.cut.nextString);
     this.wake();
   }
 
@@ -213,16 +212,25 @@ export class Committer {
 }
 
 function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefined): FinishedSegment {
-  const { header, checkpoint, snapshots, nextFrame, nextString, strings, note } = entry;
+  const { cut, checkpoint } = entry;
   return {
-    header: { ...header, deltasCompressedSize: deltas.length },
+    header: {
+      flags: 0,
+      timeStartPs: entry.timeStartPs,
+      timeEndPs: cut.timeEndPs,
+      checkpointSize: checkpoint.length,
+      deltasCompressedSize: deltas.length,
+      deltasRawSize: entry.rawSize,
+      numFrames: entry.numFrames,
+      numFramesActive: entry.numActiveFrames,
+    },
     checkpoint,
     deltas,
     deltasCrc,
-    snapshots,
-    nextFrame,
-    nextString,
-    strings,
-    note,
+    snapshots: entry.snapshots,
+    nextFrame: cut.nextFrame,
+    nextString: cut.nextString,
+    strings: cut.strings,
+    note: cut.note,
   };
 }

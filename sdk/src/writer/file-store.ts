@@ -11,6 +11,10 @@ import type { TraceFile } from './trace-file.js';
 
 export class FileStore implements SegmentStore {
   private chunks: Uint8Array[] = [];
+  /** What a commit writes into the header. */
+  private readonly numbers = new DataView(new ArrayBuffer(12));
+  private readonly tail = new Uint8Array(this.numbers.buffer, 0, 8);
+  private readonly count = new Uint8Array(this.numbers.buffer, 8, 4);
   /** 8-aligned end of what is committed, and of what was added. */
   private committed: number;
   private end: number;
@@ -49,12 +53,10 @@ export class FileStore implements SegmentStore {
     if (this.chunks.length === 0) return;
     await file.write(this.chunks, this.committed);
     await file.sync();
-    const tail = new Uint8Array(8);
-    new DataView(tail.buffer).setBigUint64(0, BigInt(this.segments.lastOffset), true);
-    await file.write([tail], HEADER_TAIL_OFFSET);
-    const count = new Uint8Array(4);
-    new DataView(count.buffer).setUint32(0, this.segments.length, true);
-    await file.write([count], HEADER_NUM_SEGMENTS_OFFSET);
+    this.numbers.setBigUint64(0, BigInt(this.segments.lastOffset), true);
+    await file.write([this.tail], HEADER_TAIL_OFFSET);
+    this.numbers.setUint32(8, this.segments.length, true);
+    await file.write([this.count], HEADER_NUM_SEGMENTS_OFFSET);
     await file.sync();
     this.chunks = [];
     this.committed = this.end;

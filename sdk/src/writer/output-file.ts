@@ -2,6 +2,7 @@
  * The file layer under the writer. Everything the writer does to a disk goes through this interface, so that tests can put a layer
  * under it that forgets, reorders and tears what was not synced.
  */
+import { fdatasync, writev } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../base/errors.js';
@@ -45,22 +46,33 @@ function behind(chunks: readonly Uint8Array[], count: number): Uint8Array[] {
   return rest;
 }
 
+type Done = (error: Error | null) => void;
+
+/** All chunks, however many calls that takes. */
+function writeChunks(fd: number, chunks: Uint8Array[], position: number, done: Done): void {
+  if (chunks.length === 0) {
+    done(null);
+    return;
+  }
+  const some = chunks.length > MAX_VECTORS ? chunks.slice(0, MAX_VECTORS) : chunks;
+  writev(fd, some, position, (error, written) => {
+    if (error) done(error);
+    else writeChunks(fd, behind(chunks, written), position + written, done);
+  });
+}
+
 class NodeOutputFile implements OutputFile {
+  private underWay = 0;
+  private onIdle: (() => void) | null = null;
+
   constructor(
     readonly path: string,
     private readonly handle: FileHandle,
   ) {}
 
   write(chunks: readonly Uint8Array[], position: number): Promise<void> {
-    return this.guard(async () => {
-      let rest = chunks.filter((chunk) => chunk.length > 0);
-      let at = position;
-      while (rest.length > 0) {
-        const { bytesWritten } = await this.handle.writev(rest.slice(0, MAX_VECTORS), at);
-        at += bytesWritten;
-        rest = behind(rest, bytesWritten);
-      }
-    });
+    const rest = chunks.filter((chunk) => chunk.length > 0);
+    return this.perform((fd, done) => writeChunks(fd, rest, position, done));
   }
 
   read(position: number, length: number): Promise<Uint8Array> {
@@ -77,7 +89,25 @@ class NodeOutputFile implements OutputFile {
   }
 
   sync(): Promise<void> {
-    return this.guard(() => this.handle.datasync());
+    return this.perform(fdatasync);
+  }
+
+  /** What every segment needs is done by callbacks, which cost less than the promises of a FileHandle. */
+  private perform(action: (fd: number, done: Done) => void): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const done: Done = (error) => {
+        this.underWay--;
+        if (this.underWay === 0) this.onIdle?.();
+        if (error) reject(ioError(error, this.path));
+        else resolve();
+      };
+      this.underWay++;
+      try {
+        action(this.handle.fd, done);
+      } catch (error) {
+        done(error as Error);
+      }
+    });
   }
 
   syncDirectory(): Promise<void> {
@@ -100,7 +130,11 @@ class NodeOutputFile implements OutputFile {
   }
 
   close(): Promise<void> {
-    return this.guard(() => this.handle.close());
+    return this.guard(async () => {
+      // The number of a closed descriptor may be another file's the next moment.
+      if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+      await this.handle.close();
+    });
   }
 
   private async guard<T>(action: () => Promise<T>): Promise<T> {

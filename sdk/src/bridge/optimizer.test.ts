@@ -1,0 +1,52 @@
+/** What V8 says of the functions it optimizes. */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { TempDirs } from '../../../test/support/bridge-peer.js';
+
+const dirs = new TempDirs();
+let script: string;
+beforeAll(() => {
+  const directory = dirs.make();
+  const source = readFileSync(new URL('./optimizer.ts', import.meta.url), 'utf8');
+  const { outputText } = ts.transpileModule(source, {
+    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+  });
+  writeFileSync(join(directory, 'optimizer.mjs'), outputText);
+  script = join(directory, 'loop.mjs');
+  writeFileSync(
+    script,
+    `import { optimizeLate } from './optimizer.mjs';
+const [late, calls] = process.argv.slice(2);
+if (late === 'late') optimizeLate();
+function addUp(n) {
+  let sum = 0;
+  for (let i = 0; i < n; i++) sum += i & 7;
+  return sum;
+}
+let total = 0;
+for (let call = 0; call < Number(calls); call++) total += addUp(20);
+console.log(total);
+`,
+  );
+});
+afterAll(() => dirs.cleanUp());
+
+function isOptimized(when: 'late' | 'as usual', calls: number): boolean {
+  const { stdout, status } = spawnSync(process.execPath, ['--trace-opt', script, when, String(calls)], {
+    encoding: 'utf8',
+  });
+  expect(status).toBe(0);
+  return /marking .*<JSFunction addUp.* for optimization to TURBOFAN/.test(stdout);
+}
+
+/** Later ones have one more compiler, with a budget of its own. */
+const isNode20 = process.versions.node.startsWith('20.');
+
+it.runIf(isNode20)('leaves alone what runs now and then, and optimizes what runs all the time', () => {
+  expect(isOptimized('as usual', 2000)).toBe(true);
+  expect(isOptimized('late', 2000)).toBe(false);
+  expect(isOptimized('late', 200_000)).toBe(true);
+});
