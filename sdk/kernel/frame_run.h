@@ -43,6 +43,8 @@ enum { ADDS = 1, SUMMED = 2 };
 
 struct storage {
     uint32_t slots, fields, properties;
+    uint32_t number;    /* of the schema */
+    uint32_t sparse;    /* checkpoints hold its occupied slots only, else all */
     uint32_t *occupied; /* number of its slots that are */
     uint64_t *cells;    /* of slot 0, and of the others behind it */
     uint64_t *property_cells;
@@ -75,7 +77,7 @@ struct run {
     uint64_t ordinal; /* in and out: of the next frame */
 };
 
-enum { OUT_SLACK = 64 };
+enum { OUT_SLACK = 64, CHECKPOINT_SLACK = 8 };
 
 void frame_run(struct run *r);
 
@@ -84,6 +86,11 @@ void sums_end_frame(struct run *r, uint32_t lo, uint32_t hi);
 void sums_abort_frame(struct run *r);
 /* Hands on everything that is open. */
 void sums_close(struct run *r);
+
+/*
+ * The checkpoint of the state (§8.5), at an address with room for it and CHECKPOINT_SLACK; returns its size.
+ */
+uint32_t encode_checkpoint(const struct run *r, uint8_t *out);
 
 /* Provided by the caller: the STRING record at this word. */
 IMPORT("take_string") void take_string(uint32_t word);

@@ -4,7 +4,7 @@
 
 #ifdef __wasm__ /* what frame-kernel.ts and kernel-sums.ts know of these structures */
 _Static_assert(sizeof(struct run) == 28 * 4 && sizeof(struct sum) == 20 * 4, "words");
-_Static_assert(sizeof(struct storage) == 8 * 4 && sizeof(struct op) == 14 * 4, "words of the tables' rows");
+_Static_assert(sizeof(struct storage) == 10 * 4 && sizeof(struct op) == 14 * 4, "words of the tables' rows");
 _Static_assert(__builtin_offsetof(struct run, end) == 10 * 4 &&
                    __builtin_offsetof(struct run, grid) == 22 * 4,
                "order");

@@ -150,8 +150,8 @@ int main(void)
     uint64_t *cells = calloc(60 * 2 + 60 * 2 + 2, 8);
     uint32_t occupied[2] = {0};
     struct op ops[OPS + 1], *none = ops + OPS;
-    struct storage storages[] = {{60, 2, 2, occupied, cells, cells + 240, mask, ops},
-                                 {60, 2, 0, occupied + 1, cells + 120, cells + 242, mask + 8, ops + 8},
+    struct storage storages[] = {{60, 2, 2, 7, 0, occupied, cells, cells + 240, mask, ops},
+                                 {60, 2, 0, 9, 1, occupied + 1, cells + 120, cells + 242, mask + 8, ops + 8},
                                  {.slots = 0}};
     const uint64_t masks[OPS / 2] = {UINT32_MAX, 255, 65535, UINT64_MAX, UINT64_MAX, 65535};
     fill_ops(storages, 2, masks, none);

@@ -8,6 +8,7 @@
  * changes meanwhile sumsAdd(handle, source, lo, hi) sumsEndFrame(handle, lo, hi, takeBucket)
  *   sumsAbortFrame(handle)
  *   sumsClose(handle, takeBucket)
+ *   encodeCheckpoint(handle, target)    target: address in the run's memory
  *   lz4Compress(memory, table, source, size, target) -> size
  *   openPool, poolCompress: see pool_binding.h
  *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
@@ -101,6 +102,15 @@ static napi_value run_frames(napi_env env, napi_callback_info info)
     struct call call = {.env = env, .take_string = arguments.values[2], .take_bucket = arguments.values[3]};
     current = &call;
     run_image_take(image, records);
+    return NULL;
+}
+
+static napi_value write_checkpoint(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 2);
+    struct run_image *image = get_run(&arguments);
+    uint32_t target = get_number(&arguments, 1);
+    if (check(&arguments)) encode_checkpoint(&image->run, image->memory + target);
     return NULL;
 }
 
@@ -219,6 +229,7 @@ NAPI_MODULE_INIT()
     const napi_property_descriptor functions[] = {
         {.utf8name = "openRun", .method = open_run, .attributes = napi_enumerable},
         {.utf8name = "frameRun", .method = run_frames, .attributes = napi_enumerable},
+        {.utf8name = "encodeCheckpoint", .method = write_checkpoint, .attributes = napi_enumerable},
         {.utf8name = "sumsAdd", .method = add_to_sum, .attributes = napi_enumerable},
         {.utf8name = "sumsEndFrame", .method = end_frame, .attributes = napi_enumerable},
         {.utf8name = "sumsAbortFrame", .method = abort_frame, .attributes = napi_enumerable},

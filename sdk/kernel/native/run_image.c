@@ -38,7 +38,7 @@ enum {
 
 /* Image of `struct storage`. */
 struct storage_row {
-    uint32_t slots, fields, properties, occupied, cells, property_cells, mask, ops;
+    uint32_t slots, fields, properties, number, sparse, occupied, cells, property_cells, mask, ops;
 };
 
 /* Image of `struct op`; what followed it is learned anew. */
@@ -47,7 +47,7 @@ struct op_row {
     uint32_t apart, source, storage, cells, learned[6];
 };
 
-_Static_assert(sizeof(struct storage_row) == 8 * 4 && sizeof(struct op_row) == 14 * 4, "rows of the tables");
+_Static_assert(sizeof(struct storage_row) == 10 * 4 && sizeof(struct op_row) == 14 * 4, "rows of the tables");
 _Static_assert(sizeof(struct sum) == 20 * 4, "both builds have it in common");
 
 static void *at(const struct run_image *image, uint32_t offset)
@@ -106,6 +106,8 @@ static void read_storages(struct run_image *image, const struct storage_row *row
             (struct storage){.slots = row->slots,
                              .fields = row->fields,
                              .properties = row->properties,
+                             .number = row->number,
+                             .sparse = row->sparse,
                              .occupied = at(image, row->occupied),
                              .cells = at(image, row->cells),
                              .property_cells = at(image, row->property_cells),

@@ -18,6 +18,7 @@ enum {
     STORAGES = 2,
     OPS = 12,
     OP_WORDS = 14,
+    STORAGE_WORDS = 10,
     SOURCES = 2,
     EVENTS = 2
 };
@@ -38,7 +39,7 @@ static struct layout lay_out(void)
 {
     uint32_t next = 0;
     struct layout l = {.run = place(&next, 28 * 4)};
-    l.storages = place(&next, (STORAGES + 1) * 32);
+    l.storages = place(&next, (STORAGES + 1) * STORAGE_WORDS * 4);
     l.ops = place(&next, (OPS + 1) * OP_WORDS * 4);
     l.events = place(&next, EVENTS * 8);
     l.cells = place(&next, (60 * 2 + 60 * 2 + 2) * 8);
@@ -81,22 +82,26 @@ static void fill_sums(struct sum *sums)
 /* Tables as sdk/src/writer/kernel/frame-kernel.ts writes them. */
 static void fill_tables(uint8_t *memory, const struct layout *l)
 {
-    uint32_t storage_rows[(STORAGES + 1) * 8] = {60,
-                                                 2,
-                                                 2,
-                                                 l->occupied,
-                                                 l->cells,
-                                                 l->cells + 240 * 8,
-                                                 l->mask,
-                                                 l->ops,
-                                                 60,
-                                                 2,
-                                                 0,
-                                                 l->occupied + 4,
-                                                 l->cells + 120 * 8,
-                                                 l->cells + 242 * 8,
-                                                 l->mask + 8,
-                                                 l->ops + 8 * OP_WORDS * 4};
+    uint32_t storage_rows[(STORAGES + 1) * STORAGE_WORDS] = {60,
+                                                             2,
+                                                             2,
+                                                             7,
+                                                             0,
+                                                             l->occupied,
+                                                             l->cells,
+                                                             l->cells + 240 * 8,
+                                                             l->mask,
+                                                             l->ops,
+                                                             60,
+                                                             2,
+                                                             0,
+                                                             9,
+                                                             1,
+                                                             l->occupied + 4,
+                                                             l->cells + 120 * 8,
+                                                             l->cells + 242 * 8,
+                                                             l->mask + 8,
+                                                             l->ops + 8 * OP_WORDS * 4};
     uint32_t none = l->ops + OPS * OP_WORDS * 4, op_rows[(OPS + 1) * OP_WORDS] = {0};
     for (uint32_t i = 0; i <= OPS; i++) {
         uint32_t *row = op_rows + i * OP_WORDS, storage = storage_of(i);
@@ -105,7 +110,7 @@ static void fill_tables(uint8_t *memory, const struct layout *l)
         memcpy(row + 2, &head, 8);
         row[4] = i < OPS ? apart_of(i) : ADDS;
         row[5] = i == 9;
-        row[6] = l->storages + storage * 32;
+        row[6] = l->storages + storage * STORAGE_WORDS * 4;
         row[7] = l->cells + 120 * 8 * storage + (i - 8 * storage) / 2 * 8;
         row[11] = row[12] = none;
     }
@@ -183,9 +188,9 @@ struct plain {
 static void fill_plain(struct plain *p)
 {
     struct op *none = p->ops + OPS;
-    p->storages[0] = (struct storage){60, 2, 2, p->occupied, p->cells, p->cells + 240, p->mask, p->ops};
-    p->storages[1] =
-        (struct storage){60, 2, 0, p->occupied + 1, p->cells + 120, p->cells + 242, p->mask + 8, p->ops + 8};
+    p->storages[0] = (struct storage){60, 2, 2, 7, 0, p->occupied, p->cells, p->cells + 240, p->mask, p->ops};
+    p->storages[1] = (struct storage){
+        60, 2, 0, 9, 1, p->occupied + 1, p->cells + 120, p->cells + 242, p->mask + 8, p->ops + 8};
     fill_ops(p->storages, STORAGES, MASKS, none);
     for (uint32_t i = 0; i < OPS; i++)
         p->ops[i].apart = apart_of(i);
@@ -205,13 +210,29 @@ static void fill_plain(struct plain *p)
                           .grid = UINT64_MAX};
 }
 
-static bool same(const struct plain *p, const uint8_t *memory, const struct layout *l)
+/* Most bytes that a checkpoint has: two headers, a mask, all cells. */
+enum { CHECKPOINT_MOST = 2 * 8 + 8 + 60 * 5 + 60 * 16 + 10 };
+
+static bool same_checkpoint(const struct run *a, const struct run *b)
 {
-    const uint32_t *words = (const uint32_t *)(const void *)(memory + l->run);
+    uint8_t *one = malloc(CHECKPOINT_MOST + CHECKPOINT_SLACK),
+            *other = malloc(CHECKPOINT_MOST + CHECKPOINT_SLACK);
+    uint32_t size = encode_checkpoint(a, one);
+    bool good = encode_checkpoint(b, other) == size && !memcmp(one, other, size);
+    free(one);
+    free(other);
+    return good;
+}
+
+static bool same(const struct plain *p, const struct run_image *image, const struct layout *l)
+{
+    const uint8_t *memory = image->memory;
+    const uint32_t *words = image->words;
     const struct run *r = &p->run;
     uint32_t results[] = {r->begin,         r->compact, r->out_length, r->frames,
                           r->active_frames, r->items,   r->dropped};
     uint64_t times[] = {r->last, r->ordinal};
+    if (!same_checkpoint(r, &image->run)) return false;
     return !memcmp(words + 14, results, sizeof results) && !memcmp(words + 24, times, sizeof times) &&
            !memcmp(memory + l->out, p->out, r->out_length) &&
            !memcmp(memory + l->cells, p->cells, sizeof p->cells) &&
@@ -241,7 +262,7 @@ int main(void)
         frame_run(&p->run);
         now = 1;
         run_image_take(&image, (const uint32_t *)(const void *)(memory + l.words));
-        differing += !same(p, memory, &l);
+        differing += !same(p, &image, &l);
         frames += p->run.frames;
         dropped += p->run.dropped;
     }
@@ -249,7 +270,7 @@ int main(void)
     sums_close(&p->run);
     now = 1;
     sums_close(&image.run);
-    differing += !same(p, memory, &l);
+    differing += !same(p, &image, &l);
     bool good = frames > MESSAGES && dropped > 10 && buckets[0] && strings[0];
     printf("%llu frames, %llu given up, %u messages differ\n", (unsigned long long)frames,
            (unsigned long long)dropped, differing);

@@ -4,6 +4,7 @@ import type { StateLayout } from './layout.js';
 import type { StorageState } from './storage-state.js';
 
 const BLOCK_HEADER_BYTES = 8;
+export const PACKER_SLACK = 8;
 
 /** Packed size of one storage's block payload: mask (sparse), slot data, properties. */
 function blockPayloadSize(state: StorageState, storageId: number): number {
@@ -14,15 +15,17 @@ function blockPayloadSize(state: StorageState, storageId: number): number {
   return mask + slots * layout.slotBytes[storageId] + layout.propertyBytes[storageId];
 }
 
-/** @param allocate at least so many bytes, of any content; by default an array of its own */
-export function encodeCheckpoint(
-  state: StorageState,
-  allocate: (size: number) => Uint8Array = (size) => new Uint8Array(size),
-): Uint8Array {
-  const { layout } = state;
+/** @param allocate at least so many bytes, of any content, of the memory that the state's packer knows, where it has one; by default an array of its own */
+export function encodeCheckpoint(state: StorageState, allocate?: (size: number) => Uint8Array): Uint8Array {
+  const { layout, packer } = state;
   let size = 0;
   for (let id = 0; id < layout.numStorages; id++) size += BLOCK_HEADER_BYTES + blockPayloadSize(state, id);
-  const bytes = allocate(size).subarray(0, size);
+  if (allocate && packer) {
+    const bytes = allocate(size + PACKER_SLACK).subarray(0, size);
+    packer(bytes.byteOffset);
+    return bytes;
+  }
+  const bytes = allocate ? allocate(size).subarray(0, size) : new Uint8Array(size);
   const view = new DataView(bytes.buffer, bytes.byteOffset, size);
   let at = 0;
   for (let id = 0; id < layout.numStorages; id++) {

@@ -18,6 +18,12 @@ export class StorageState {
   /** Per storage: number of set bits in its mask. */
   occupied: Uint32Array;
 
+  /**
+   * Packs a checkpoint of the state at an address of the memory to which its arrays have been moved, and may write `PACKER_SLACK` bytes
+   * behind it; null: they are packed here.
+   */
+  packer: ((address: number) => void) | null = null;
+
   constructor(schemaOrLayout: Schema | StateLayout) {
     this.layout = 'cellBase' in schemaOrLayout ? schemaOrLayout : stateLayout(schemaOrLayout);
     this.cells = new Uint32Array(this.layout.totalCells * 2);

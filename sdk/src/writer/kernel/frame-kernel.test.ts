@@ -1,12 +1,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { framesFrom, SCHEMA, upTo, valuesOf } from '../../../../test/support/bridge-peer.js';
+import { coreSchema } from '../../../../test/support/build-trace.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { parseSchema } from '../../schema/index.js';
+import { StorageState } from '../../state/storage-state.js';
 import { RecordWriter } from '../record-writer.js';
+import { createFrameKernel } from './frame-kernel.js';
+import { WriterMemory } from './writer-memory.js';
 
 let directory: string;
 beforeAll(() => {
@@ -56,3 +61,32 @@ describe.each(['native', 'wasm'] as const)(
     );
   },
 );
+
+describe('checkpoints', () => {
+  const u32 = fc.nat(0xffff_ffff);
+  const ops = fc.array(fc.tuple(fc.integer({ min: 1, max: 4 }), fc.nat(3), fc.nat(12), fc.nat(3), u32, u32), {
+    maxLength: 60,
+  });
+
+  it.each([true, false])('are packed as TypeScript does it (machine code: %s)', (native) => {
+    const memory = WriterMemory.create()!;
+    const state = new StorageState(coreSchema);
+    const sizes = Uint32Array.from(coreSchema.events, () => 0);
+    expect(createFrameKernel(memory, state, null, sizes, native)!.isNative).toBe(native);
+    fc.assert(
+      fc.property(ops, (changes) => {
+        for (const [action, id, slot, field, lo, hi] of changes) {
+          if (state.inRange(action, id, slot, field)) state.apply(action, id, slot, field, lo, hi);
+        }
+        let block: Uint8Array | undefined;
+        const packed = state.encodeCheckpoint((size) => {
+          block = memory.take(size).fill(0xee);
+          return block;
+        });
+        expect(packed.byteOffset).toBe(block!.byteOffset);
+        expect(Buffer.compare(packed, state.encodeCheckpoint())).toBe(0);
+        memory.giveBack(block!);
+      }),
+    );
+  });
+});

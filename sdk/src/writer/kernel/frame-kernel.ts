@@ -55,7 +55,7 @@ enum Run {
   ORDINAL_HI,
   LENGTH,
 }
-const STORAGE_WORDS = 8;
+const STORAGE_WORDS = 10;
 const OP_WORDS = 14;
 /** SET and ADD. */
 const OPS_PER_FIELD = 2;
@@ -167,6 +167,7 @@ export class FrameKernel extends FrameTaker {
     const exports = machineCode ?? openWasmKernel(memory, imports);
     kernelSums?.bind(exports);
     this.frameRun = exports.frame_run;
+    state.packer = (address) => exports.encode_checkpoint(this.runAt, address);
     this.windows = this.isNative ? [] : takeWindows(space);
     const [first] = this.windows;
     this.words = first ? new Uint32Array(first.buffer, first.byteOffset, WINDOW_BYTES / 4) : null;
@@ -249,7 +250,8 @@ function storageRows({ layout }: StorageState, { cells, mask, occupied, ops }: P
       mask + layout.maskBase[id],
       ops + layout.fieldBase[id] * OPS_PER_FIELD * OP_WORDS * 4,
     ];
-    rows.set([...counts, ...addresses], id * STORAGE_WORDS);
+    const block = [layout.schema.storages[id].storageId, layout.sparse[id]];
+    rows.set([...counts, ...block, ...addresses], id * STORAGE_WORDS);
   }
   return rows;
 }

@@ -24,6 +24,7 @@ export interface Addon {
   readonly lz4Sources: string;
   openRun(memory: Uint8Array, run: number): Handle;
   frameRun(handle: Handle, records: Uint32Array, takeString: TakeString, takeBucket: TakeBucket): void;
+  encodeCheckpoint(handle: Handle, target: number): void;
   sumsAdd(handle: Handle, source: number, lo: number, hi: number): void;
   sumsEndFrame(handle: Handle, lo: number, hi: number, takeBucket: TakeBucket): void;
   sumsAbortFrame(handle: Handle): void;

@@ -17,6 +17,7 @@ export function openNativeKernel(
   const handle = native.openRun(memory, run);
   return {
     frame_run: (_, records) => native.frameRun(handle, records, take_string, take_bucket),
+    encode_checkpoint: (_, target) => native.encodeCheckpoint(handle, target),
     sums_add: (_, source, lo, hi) => native.sumsAdd(handle, source, lo, hi),
     sums_end_frame: (_, lo, hi) => native.sumsEndFrame(handle, lo, hi, take_bucket),
     sums_abort_frame: () => native.sumsAbortFrame(handle),
