@@ -1,6 +1,7 @@
 /** Interleaved frames drawn at random, for the reader's loops: items of any kind, times of one byte and more between frames. */
 import fc from 'fast-check';
-import { encodeFrames, type Frame, type Item } from '../../sdk/src/format/index.js';
+import { Action, encodeFrames, type Frame, type Item, type Schema } from '../../sdk/src/format/index.js';
+import { parseSchema } from '../../sdk/src/schema/index.js';
 
 const MAX_U64 = (1n << 64n) - 1n;
 
@@ -8,6 +9,40 @@ export interface DrawnFrame {
   /** ps since the frame before. */
   readonly step: number;
   readonly items: readonly Item[];
+}
+
+/** A schema with the events that are drawn. @param storages a line of YAML each */
+export function schemaOf(...storages: string[]): Schema {
+  const { schema } = parseSchema(`
+uscope: 1
+dut: {dut_name: t}
+clocks: {clk: 1000}
+scopes:
+  top:
+    clock: clk
+    storages:
+      ${storages.join('\n      ')}
+    events:
+      one: {value: u32}
+      text: {id: u32, kind: u8}
+`);
+  return schema;
+}
+
+/** Ops of any action and value: half of the values are small. */
+export function randomOp(
+  storageId: fc.Arbitrary<number>,
+  slot: fc.Arbitrary<number>,
+  field: fc.Arbitrary<number>,
+): fc.Arbitrary<Item> {
+  return fc.record({
+    kind: fc.constant('op' as const),
+    action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
+    storageId,
+    slot,
+    field,
+    value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: MAX_U64 })),
+  });
 }
 
 /** Of types 0 and 1, whose payloads have four and five bytes. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRC-32 as in zlib, gzip and PNG (reflected polynomial 0xEDB88320): what a segment's seal holds of its blob.
+/* CRC-32 as in zlib, gzip and PNG (reflected polynomial 0xEDB88320): what the commit record of a segment
+ * holds of its blob.
  */
 #ifndef USCOPE_CRC32_H
 #define USCOPE_CRC32_H

@@ -1,20 +1,16 @@
 /** What V8 says of the functions it optimizes. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TempDirs } from '../../../test/support/bridge-peer.js';
+import { compileAlone } from '../../../test/support/stand-alone.js';
 
 const dirs = new TempDirs();
 let script: string;
 beforeAll(() => {
   const directory = dirs.make();
-  const source = readFileSync(new URL('./optimizer.ts', import.meta.url), 'utf8');
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-  });
-  writeFileSync(join(directory, 'optimizer.mjs'), outputText);
+  compileAlone(new URL('./optimizer.ts', import.meta.url), directory);
   script = join(directory, 'loop.mjs');
   writeFileSync(
     script,

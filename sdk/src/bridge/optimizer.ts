@@ -1,7 +1,6 @@
 /**
- * When the engine optimizes a function. Most of what a daemon runs it runs a few times per message, where optimizing saves little; by
- * default the compiler's threads spend more than a second on it, on cores that the simulator and the threads that compress need. Loops over
- * records get there all the same.
+ * When the engine optimizes a function. Most of what a daemon runs it runs a few times per message, where optimizing saves little, and
+ * the compiler's threads take the cores that the simulator and the threads that compress need. Loops over records get there all the same.
  */
 import { setFlagsFromString } from 'node:v8';
 

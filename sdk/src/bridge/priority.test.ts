@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import ts from 'typescript';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../../../test/support/bridge-peer.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../../../test/support/processes.js';
+import { compileAlone } from '../../../test/support/stand-alone.js';
 import { DEFAULT_NICE } from './priority.js';
 
 /** Of these tests, and so of what they start. */
@@ -21,11 +21,7 @@ let script: string;
 beforeAll(() => {
   const directory = dirs.make();
   chmodSync(directory, 0o755);
-  const source = readFileSync(new URL('./priority.ts', import.meta.url), 'utf8');
-  const { outputText } = ts.transpileModule(source, {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
-  });
-  writeFileSync(join(directory, 'priority.mjs'), outputText);
+  compileAlone(new URL('./priority.ts', import.meta.url), directory);
   script = join(directory, 'child.mjs');
   writeFileSync(
     script,

@@ -1,37 +1,23 @@
 /** The fast walk over a segment's items against the plain one, item by item, on sound and on damaged frames. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { encodeDrawn, randomFrames } from '../../../test/support/random-frames.js';
-import { Action, encodeFrames, FrameCursor } from '../format/index.js';
-import { parseSchema } from '../schema/index.js';
+import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/support/random-frames.js';
+import { encodeFrames, FrameCursor } from '../format/index.js';
 import { SchemaChecks, SegmentScan, scanRange } from './scan.js';
 import type { LoadedSegment } from './segment-loader.js';
 import { Warnings } from './warnings.js';
 
-const { schema } = parseSchema(`
-uscope: 1
-dut: {dut_name: t}
-clocks: {clk: 1000}
-scopes:
-  top:
-    clock: clk
-    storages:
-      wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32}}
-      buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}
-    events:
-      one: {value: u32}
-      text: {id: u32, kind: u8}
-`);
+const schema = schemaOf(
+  'wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32}}',
+  'buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}',
+);
 
-const op = fc.record({
-  kind: fc.constant('op' as const),
-  action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
-  storageId: fc.integer({ min: 0, max: 1 }),
+const op = randomOp(
+  fc.integer({ min: 0, max: 1 }),
   // beyond the ends too: the checks must say the same
-  slot: fc.oneof(fc.nat(3), fc.nat(310)),
-  field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(2) }),
-  value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })),
-});
+  fc.oneof(fc.nat(3), fc.nat(310)),
+  fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.nat(2) }),
+);
 // Times of one to five bytes, and beyond 2^32.
 const frames = randomFrames(op, { maxStep: 2 ** 32, maxItems: 8 });
 

@@ -1,8 +1,8 @@
 /** A segment replayed by compiled code and by the plain loop, against one that applies item by item; on sound and on damaged frames. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeDrawn, randomFrames } from '../../../test/support/random-frames.js';
-import { Action, CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
+import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/support/random-frames.js';
+import { CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
@@ -12,32 +12,19 @@ import { type LoadedSegment, placeInSegment } from './segment-loader.js';
 import { SegmentReplay } from './segment-replay.js';
 import { Warnings } from './warnings.js';
 
-const { schema } = parseSchema(`
-uscope: 1
-dut: {dut_name: t}
-clocks: {clk: 1000}
-scopes:
-  top:
-    clock: clk
-    storages:
-      wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32, c: u8}}
-      buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}
-      dense: {kind: dense, slots: 1, fields: {n: u64}}
-    events:
-      one: {value: u32}
-      text: {id: u32, kind: u8}
-`);
+const schema = schemaOf(
+  'wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32, c: u8}}',
+  'buffer: {kind: buffer, slots: 4, fields: {v: u16}, properties: {head: {type: u16, role: head}}}',
+  'dense: {kind: dense, slots: 1, fields: {n: u64}}',
+);
 const layout = stateLayout(schema);
 const MAX_U64 = (1n << 64n) - 1n;
 
-const op = fc.record({
-  kind: fc.constant('op' as const),
-  action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
-  storageId: fc.oneof({ weight: 30, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.constant(3) }),
-  slot: fc.oneof({ weight: 8, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(310) }),
-  field: fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(3) }),
-  value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: MAX_U64 })),
-});
+const op = randomOp(
+  fc.oneof({ weight: 30, arbitrary: fc.nat(2) }, { weight: 1, arbitrary: fc.constant(3) }),
+  fc.oneof({ weight: 8, arbitrary: fc.nat(3) }, { weight: 1, arbitrary: fc.nat(310) }),
+  fc.oneof({ weight: 20, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.nat(3) }),
+);
 const frames = randomFrames(op, { maxStep: 2 ** 33, maxItems: 10 });
 const start = fc.constantFrom(0n, 0xffff_f000n, (1n << 40n) - 5n, MAX_U64 - 3000n);
 

@@ -4,7 +4,8 @@ import type { StateLayout } from './layout.js';
 import type { StorageState } from './storage-state.js';
 
 const BLOCK_HEADER_BYTES = 8;
-export const PACKER_SLACK = 8;
+/** A packer may write so far past the end: CHECKPOINT_SLACK of sdk/kernel/frame_run.h. */
+const PACKER_SLACK = 8;
 
 /** Packed size of one storage's block payload: mask (sparse), slot data, properties. */
 function blockPayloadSize(state: StorageState, storageId: number): number {
@@ -15,7 +16,10 @@ function blockPayloadSize(state: StorageState, storageId: number): number {
   return mask + slots * layout.slotBytes[storageId] + layout.propertyBytes[storageId];
 }
 
-/** @param allocate at least so many bytes, of any content, of the memory that the state's packer knows, where it has one; by default an array of its own */
+/**
+ * @param allocate at least so many bytes, of any content, in the memory of the state's packer if it has one; by default an array of its own,
+ *   which is packed here
+ */
 export function encodeCheckpoint(state: StorageState, allocate?: (size: number) => Uint8Array): Uint8Array {
   const { layout, packer } = state;
   let size = 0;

@@ -19,8 +19,8 @@ export class StorageState {
   occupied: Uint32Array;
 
   /**
-   * Packs a checkpoint of the state at an address of the memory to which its arrays have been moved, and may write `PACKER_SLACK` bytes
-   * behind it; null: they are packed here.
+   * Packs a checkpoint of the state at an address of the memory to which its arrays have been moved, and may write some bytes
+   * behind it; null: there is none (see `encodeCheckpoint`).
    */
   packer: ((address: number) => void) | null = null;
 

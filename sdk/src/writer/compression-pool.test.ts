@@ -108,13 +108,12 @@ describe('a thread of the addon and a worker', () => {
         const results = [];
         for (const run of [compressInMemory, compressInWorker]) {
           const { table, source, target, size } = job(raw);
-          const prefix = target.byteOffset;
           target.set([1, 2, 3, 4]);
           const { size: length, crc } = await run(memory.memory, {
             table: table.byteOffset,
             source: source.byteOffset,
             size,
-            target: prefix + 4,
+            target: target.byteOffset + 4,
             prefix: 4,
           });
           const block = Buffer.from(target.subarray(0, 4 + length));

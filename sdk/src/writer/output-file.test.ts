@@ -36,6 +36,13 @@ describe('an output file', () => {
     expect(readFileSync(path).equals(whole)).toBe(true);
   });
 
+  it('is closed for everybody who asks meanwhile', async () => {
+    const { path, file } = await create();
+    const writing = file.write(CHUNKS, 0);
+    await Promise.all([file.close(), file.close(), writing]);
+    expect(readFileSync(path).equals(whole)).toBe(true);
+  });
+
   it('that is closed takes nothing, whoever has its descriptor now', async () => {
     const { file } = await create();
     await file.close();

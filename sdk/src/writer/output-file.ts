@@ -63,7 +63,7 @@ function writeChunks(fd: number, chunks: Uint8Array[], position: number, done: D
 
 class NodeOutputFile implements OutputFile {
   private underWay = 0;
-  private onIdle: (() => void) | null = null;
+  private readonly closers: (() => void)[] = [];
 
   constructor(
     readonly path: string,
@@ -97,7 +97,7 @@ class NodeOutputFile implements OutputFile {
     return new Promise((resolve, reject) => {
       const done: Done = (error) => {
         this.underWay--;
-        if (this.underWay === 0) this.onIdle?.();
+        if (this.underWay === 0) for (const wake of this.closers.splice(0)) wake();
         if (error) reject(ioError(error, this.path));
         else resolve();
       };
@@ -132,7 +132,7 @@ class NodeOutputFile implements OutputFile {
   close(): Promise<void> {
     return this.guard(async () => {
       // The number of a closed descriptor may be another file's the next moment.
-      if (this.underWay > 0) await new Promise<void>((resolve) => (this.onIdle = resolve));
+      if (this.underWay > 0) await new Promise<void>((resolve) => this.closers.push(resolve));
       await this.handle.close();
     });
   }

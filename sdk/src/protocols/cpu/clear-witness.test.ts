@@ -1,38 +1,24 @@
 /** Found out by compiled code and op by op, against a set of what was cleared; on sound and on unusual frames. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { encodeDrawn, randomFrames } from '../../../../test/support/random-frames.js';
+import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../../test/support/random-frames.js';
 import { Action, CursorItem, FrameCursor } from '../../format/index.js';
 import type { LoadedSegment } from '../../reader/index.js';
 import { giveBack, takeKernel } from '../../reader/kernel/segment-kernel.js';
-import { parseSchema } from '../../schema/index.js';
 import { ClearWitness } from './clear-witness.js';
 
-const { schema } = parseSchema(`
-uscope: 1
-dut: {dut_name: t}
-clocks: {clk: 1000}
-scopes:
-  top:
-    clock: clk
-    storages:
-      other: {kind: sparse, slots: 60000, fields: {a: u64, b: u32, c: u8}}
-      catalogue: {kind: sparse, slots: 6, fields: {id: u32, pc: u64}, properties: {head: u16}}
-    events:
-      one: {value: u32}
-      text: {id: u32, kind: u8}
-`);
+const schema = schemaOf(
+  'other: {kind: sparse, slots: 60000, fields: {a: u64, b: u32, c: u8}}',
+  'catalogue: {kind: sparse, slots: 6, fields: {id: u32, pc: u64}, properties: {head: u16}}',
+);
 const [OTHER, CATALOGUE] = schema.storages;
 const SLOTS = [0, 1, 2, 3, 4, 5];
 
-const op = fc.record({
-  kind: fc.constant('op' as const),
-  action: fc.constantFrom(Action.SET, Action.CLEAR, Action.ADD, Action.PROP_SET),
-  storageId: fc.oneof({ weight: 30, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.constant(2) }),
-  slot: fc.oneof({ weight: 20, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(10) }),
-  field: fc.nat(1),
-  value: fc.oneof(fc.bigInt({ min: 0n, max: 0xffffn }), fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })),
-});
+const op = randomOp(
+  fc.oneof({ weight: 30, arbitrary: fc.nat(1) }, { weight: 1, arbitrary: fc.constant(2) }),
+  fc.oneof({ weight: 20, arbitrary: fc.nat(5) }, { weight: 1, arbitrary: fc.nat(10) }),
+  fc.nat(1),
+);
 const frames = randomFrames(op, { maxStep: 2 ** 33, maxItems: 6 });
 
 const segmentOf = (deltas: Uint8Array): LoadedSegment =>
