@@ -21,22 +21,34 @@ static inline __attribute__((always_inline)) bool append(struct uscopei_trace *t
  */
 static COLD void set_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
 {
-    uscopei_op_slow(w, op_word(ACTION_SET, storage, slot, field), value);
+    if (uscopei_room_made(w))
+        uscope_slot_set(w, storage, slot, field, value);
+    else
+        uscopei_op_slow(w, op_word(ACTION_SET, storage, slot, field), value);
 }
 
 static COLD void add_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
 {
-    uscopei_op_slow(w, op_word(ACTION_ADD, storage, slot, field), value);
+    if (uscopei_room_made(w))
+        uscope_slot_add(w, storage, slot, field, value);
+    else
+        uscopei_op_slow(w, op_word(ACTION_ADD, storage, slot, field), value);
 }
 
 static COLD void clear_slow(void *w, uint16_t storage, uint16_t slot)
 {
-    uscopei_op_slow(w, op_word(ACTION_CLEAR, storage, slot, 0), 0);
+    if (uscopei_room_made(w))
+        uscope_slot_clear(w, storage, slot);
+    else
+        uscopei_op_slow(w, op_word(ACTION_CLEAR, storage, slot, 0), 0);
 }
 
 static COLD void prop_slow(void *w, uint16_t storage, uint16_t property, uint64_t value)
 {
-    uscopei_op_slow(w, op_word(ACTION_PROP_SET, storage, 0, property), value);
+    if (uscopei_room_made(w))
+        uscope_prop_set(w, storage, property, value);
+    else
+        uscopei_op_slow(w, op_word(ACTION_PROP_SET, storage, 0, property), value);
 }
 
 void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,

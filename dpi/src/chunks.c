@@ -23,36 +23,58 @@ static bool fits(const struct uscopei_trace *t, size_t bytes)
 
 /*
  * The first lines of another chunk are in no cache, nor is the way to them in the processor's tables of
- * pages: a cycle that meets them unprepared takes microseconds. So the next chunk is taken when this one is
- * nearly full, and its beginning is on its way while the rest is filled.
+ * pages, nor this code, which nobody has called since the last chunk: a cycle that meets all of it
+ * takes microseconds. So the end of a chunk is prepared in steps, a page of records apart, each of which
+ * holds up a cycle for a part of that time: the careful path is entered for no other reason than to be in the
+ * caches; the next chunk is taken; its beginning is asked for, and on its way while the rest is filled.
  */
-enum { AHEAD_BYTES = 4096, WARM_BYTES = 1024 };
+enum { STEP_BYTES = 4096, NUM_STEPS = 3, WARM_BYTES = 1024 };
 
-static void take_ahead(struct uscopei_session *s)
+static void take_spare(struct uscopei_session *s)
 {
     struct uscopei_pool *pool = s->pool;
     uint32_t index;
     /* what this chunk will hold counts, too */
     uint64_t held = atomic_load_explicit(&pool->held, memory_order_acquire) + pool->chunk_size;
-    if (s->has_spare || held + pool->chunk_size > pool->credit || !uscopei_pool_take(pool, &index)) return;
+    if (held + pool->chunk_size > pool->credit || !uscopei_pool_take(pool, &index)) return;
     s->has_spare = true;
     s->spare = index;
-    for (unsigned at = 0; at < WARM_BYTES; at += 64)
-        __builtin_prefetch(chunk_base(pool, index) + at, 1);
     __builtin_prefetch(&pool->entries[index], 1);
+    __builtin_prefetch(chunk_base(pool, index), 1);
 }
 
-/* Where the careful path looks ahead; the chunk's end, where that is behind or the chunk too small for it. */
-static unsigned char *lookout(const struct uscopei_trace *t)
+static void warm_spare(const struct uscopei_session *s)
 {
-    bool is_large = t->session->pool->chunk_size > 4 * AHEAD_BYTES;
+    const unsigned char *base = chunk_base(s->pool, s->spare);
+    for (unsigned at = 0; at < WARM_BYTES; at += 64)
+        __builtin_prefetch(base + at, 1);
+}
+
+static void look_ahead(const struct uscopei_trace *t)
+{
+    struct uscopei_session *s = t->session;
+    ptrdiff_t left = chunk_end(t) - t->cursor;
+    if (!s->has_spare && left <= 2 * STEP_BYTES)
+        take_spare(s);
+    else if (s->has_spare && left <= STEP_BYTES)
+        warm_spare(s);
+}
+
+/* Where the careful path takes its next step; the chunk's end, where all of them are behind or the chunk is
+ * too small for them. */
+static unsigned char *next_step(const struct uscopei_trace *t)
+{
     unsigned char *end = chunk_end(t);
-    return is_large && end - t->cursor > AHEAD_BYTES ? end - AHEAD_BYTES : end - RECORD_BYTES;
+    if (t->session->pool->chunk_size > 4 * NUM_STEPS * STEP_BYTES) {
+        for (ptrdiff_t left = NUM_STEPS * STEP_BYTES; left > 0; left -= STEP_BYTES)
+            if (end - t->cursor > left) return end - left;
+    }
+    return end - RECORD_BYTES;
 }
 
 void uscopei_set_limit(struct uscopei_trace *t)
 {
-    t->limit = lookout(t);
+    t->limit = next_step(t);
     if (!t->frame_handle) return;
     size_t left = (size_t)(MAX_ITEMS_PER_FRAME - uscopei_frame_items(t)) * RECORD_BYTES;
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
@@ -156,11 +178,17 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
     } else if (!fits(t, bytes)) {
         bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
         if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed)) return false;
-    } else if (chunk_end(t) - t->cursor <= AHEAD_BYTES) {
-        take_ahead(s);
+    } else {
+        look_ahead(t);
     }
     uscopei_set_limit(t);
     return true;
+}
+
+bool uscopei_room_made(void *w)
+{
+    struct uscopei_trace *t;
+    return w && in_frame(w, &t) && t->cursor >= t->limit && uscopei_make_room(t, RECORD_BYTES);
 }
 
 bool uscopei_first_chunk(struct uscopei_trace *t)

@@ -127,7 +127,10 @@ static inline __attribute__((always_inline)) bool append_single(struct uscopei_t
 #define EVENT(n, parameters, ...)                                                                            \
     static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
     {                                                                                                        \
-        event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                       \
+        if (uscopei_room_made(w))                                                                            \
+            uscope_event##n(w, type, __VA_ARGS__);                                                           \
+        else                                                                                                 \
+            event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                   \
     }                                                                                                        \
     static __attribute__((noinline)) void event_long##n(                                                     \
         struct uscopei_trace *t, const struct event_shape *shape, PARAMETERS parameters)                     \
