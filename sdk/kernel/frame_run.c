@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-enum { OP = 0x01, EVENT = 0x03, BEGIN = 0x10, END = 0x11, STRING = 0x12 };
+enum { OP = 0x01, EVENT = 0x03, BEGIN = 0x10, END = 0x11, STRING = 0x12, SNAPSHOT = 0x13 };
 enum { SET = 1, CLEAR = 2, ADD = 3, PROP_SET = 4 };
 enum { TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
 enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff, BYTE_IDS = 256 };
@@ -102,7 +102,8 @@ static inline uint8_t *put_compact(uint8_t *at, struct item item)
 static inline uint32_t record_words(struct item item)
 {
     uint32_t kind = item.ids & 0xff, size = (uint32_t)(item.ids >> 32);
-    return RECORD_WORDS + (kind == EVENT ? extra_words(size) : kind == STRING ? payload_words(size) : 0);
+    if (kind == EVENT) return RECORD_WORDS + extra_words(size);
+    return RECORD_WORDS + (kind == STRING || kind == SNAPSHOT ? payload_words(size) : 0);
 }
 
 /* Encodes the items of a frame so far in the other form. */
@@ -375,16 +376,34 @@ static inline bool may_begin(const struct run *r, const uint32_t *begin, uint64_
     return time == r->last || (length < r->soft_limit && time < r->grid);
 }
 
+/*
+ * Where the last frame ends that is complete here; `record` is the first behind another one. It says no more
+ * than what is worth trying: records that make no sense, or change meanwhile, do no harm.
+ */
+static __attribute__((noinline)) const uint32_t *end_of_whole_frames(const uint32_t *record,
+                                                                     const uint32_t *end)
+{
+    const uint32_t *whole = record;
+    while (record < end) {
+        struct item item = load_item(record);
+        uint32_t length = record_words(item);
+        if (length > (uint32_t)(end - record)) break;
+        record += length;
+        if ((item.ids & 0xff) == END) whole = record;
+    }
+    return whole;
+}
+
 void frame_run(struct run *run)
 {
     struct run copy = *run, *r = &copy; /* of its own, so that its members stay in registers */
     struct cursor c = {.op = r->none};
-    const uint32_t *begin = r->words + r->begin, *last_begin = r->words + r->last_begin,
+    const uint32_t *begin = r->words + r->begin, *untried = r->words + r->margin_begin,
                    *end = r->words + r->end;
     uint8_t *out = r->out;
     uint32_t frames = 0, active = 0, items = 0;
     bool compact = r->compact != 0, dropped = false;
-    while (begin < last_begin) {
+    while (begin < untried || begin < (untried = end_of_whole_frames(begin, end))) {
         uint64_t time = load64(begin + 2);
         if (!may_begin(r, begin, time, (uint32_t)(out - r->out))) break;
         uint8_t *count = put_delta(out, time - r->last);

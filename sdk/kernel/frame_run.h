@@ -61,8 +61,8 @@ struct run {
     uint32_t num_storages, num_events;
     struct sums sums;
     /* what to do */
-    uint32_t end;                    /* words */
-    uint32_t last_begin;             /* no frame is tried that begins at or behind this word */
+    uint32_t end;          /* words */
+    uint32_t margin_begin; /* of frames that begin at or behind this word, only whole ones are tried */
     uint32_t soft_limit, hard_limit; /* bytes of `out` at which the segment is to be cut */
     /* in and out */
     uint32_t begin;   /* first word not taken */

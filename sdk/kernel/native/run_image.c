@@ -20,7 +20,7 @@ enum {
     IMAGE_NUM_SUMS,
     IMAGE_NUM_TOUCHED,
     IMAGE_END,
-    IMAGE_LAST_BEGIN,
+    IMAGE_MARGIN_BEGIN,
     IMAGE_SOFT_LIMIT,
     IMAGE_HARD_LIMIT,
     IMAGE_BEGIN,
@@ -157,7 +157,7 @@ void run_image_take(struct run_image *image, const uint32_t *records)
     run->words = records;
     run->out = at_word(image, IMAGE_OUT);
     run->end = words[IMAGE_END];
-    run->last_begin = words[IMAGE_LAST_BEGIN];
+    run->margin_begin = words[IMAGE_MARGIN_BEGIN];
     run->soft_limit = words[IMAGE_SOFT_LIMIT];
     run->hard_limit = words[IMAGE_HARD_LIMIT];
     run->begin = words[IMAGE_BEGIN];

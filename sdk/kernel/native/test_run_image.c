@@ -257,7 +257,7 @@ int main(void)
         uint32_t length = fill_message(p->words, p->run.ordinal, p->run.last);
         memcpy(memory + l.words, p->words, length * 4);
         p->run.begin = words[14] = 0;
-        p->run.end = p->run.last_begin = words[10] = words[11] = length;
+        p->run.end = p->run.margin_begin = words[10] = words[11] = length;
         now = 0;
         frame_run(&p->run);
         now = 1;

@@ -1,12 +1,6 @@
 /** One trace of a client: what it has sent and not yet seen acknowledged, and how that is sent again. */
 import { UscopeError } from '../base/errors.js';
-import {
-  eventExtraRecords,
-  payloadRecords,
-  RECORD_BYTES,
-  RECORD_WORDS,
-  RecordKind,
-} from '../format/record.js';
+import { RECORD_BYTES, RecordKind, recordLength } from '../format/record.js';
 import { CONTINUES, encodeDataHeader, payloadWords } from './data-header.js';
 import {
   type ClientMessage,
@@ -193,18 +187,14 @@ export class ClientTrace {
     const firstFrame = this.frames;
     const continues = this.inFrame;
     let lastFrame = firstFrame;
-    for (let at = 0; at < words.length; at += RECORD_WORDS) {
+    for (let at = 0; at < words.length; at += recordLength(words, at)) {
       const kind = words[at] & 0xff;
       lastFrame = this.frames;
       if (kind === RecordKind.BEGIN) this.inFrame = true;
       else if (kind === RecordKind.END) {
         this.inFrame = false;
         this.frames++;
-      } else if (kind === RecordKind.EVENT) at += RECORD_WORDS * eventExtraRecords(words[at + 1]);
-      else if (kind === RecordKind.STRING || kind === RecordKind.SNAPSHOT) {
-        if (kind === RecordKind.STRING) this.strings++;
-        at += RECORD_WORDS * payloadRecords(words[at + 1]);
-      }
+      } else if (kind === RecordKind.STRING) this.strings++;
     }
     return { payload, firstFrame, lastFrame, continues };
   }

@@ -34,3 +34,16 @@ export function eventExtraRecords(payloadSize: number): number {
 export function payloadRecords(size: number): number {
   return (size + RECORD_BYTES - 1) >>> 4;
 }
+
+/** Words of a record with its payload. */
+export function recordLength(words: Uint32Array, at: number): number {
+  switch (words[at] & 0xff) {
+    case RecordKind.EVENT:
+      return RECORD_WORDS * (1 + eventExtraRecords(words[at + 1]));
+    case RecordKind.STRING:
+    case RecordKind.SNAPSHOT:
+      return RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
+    default:
+      return RECORD_WORDS;
+  }
+}

@@ -5,8 +5,8 @@
  * Ordinary means: complete in this message, in order, valid, and no cut due. The pass is optimistic: it encodes and applies while it checks.
  * When a frame turns out not to be ordinary, its encoding is dropped, the state is rebuilt from the segment's checkpoint and the frames
  * before it, and the plain path (FrameChecker, FrameEncoder) takes that frame, including any complaint about it. This is rare
- * by construction: frames near the end of a message, which may be incomplete, are not tried. A test holds the two paths against each
- * other item by item.
+ * by construction: frames near the end of a message are looked through for their end before they are tried. A test holds the two paths
+ * against each other item by item.
  */
 import {
   EVENT_INLINE_BYTES,
@@ -14,6 +14,7 @@ import {
   payloadRecords,
   RECORD_WORDS,
   RecordKind,
+  recordLength,
 } from '../format/record.js';
 import { Action } from '../format/types.js';
 import type { StorageState } from '../state/storage-state.js';
@@ -46,6 +47,22 @@ const FIELD_SHIFT = 2;
 const MASK_LO = 0;
 const MASK_HI = 1;
 const WATCHED = 2;
+
+/**
+ * Where the last frame ends that is complete in `words[at]` up to `words[end]`; `at` is the first record behind another one. It says no
+ * more than what is worth trying: records that make no sense do no harm.
+ */
+function endOfWholeFrames(words: Uint32Array, at: number, end: number): number {
+  let whole = at;
+  let next = at;
+  while (next < end) {
+    const isEnd = (words[next] & 0xff) === RecordKind.END;
+    next += recordLength(words, next);
+    if (next > end) break;
+    if (isEnd) whole = next;
+  }
+  return whole;
+}
 
 /** A frame's records take at least as many bytes as its encoding; this covers what the last one writes past its end. */
 const SLACK_BYTES = 32;
@@ -84,9 +101,9 @@ export class FrameRun extends FrameTaker {
   ): number {
     const { state, summarizer, table, numStorages, numEvents, eventsAt } = this;
     const { cells, mask, occupied } = state;
-    const lastBegin = endOfWords - this.margin;
+    let untried = endOfWords - this.margin;
     this.items = 0;
-    if (first >= lastBegin) return first;
+    if (first >= endOfWords) return first;
     buffer.reserve((endOfWords - first) * 4 + SLACK_BYTES);
     const { bytes, view } = buffer;
     const { softLimit, hardLimit, nextLo: gridLo, nextHi: gridHi } = policy;
@@ -99,7 +116,11 @@ export class FrameRun extends FrameTaker {
     let totalItems = 0;
     let dropped = false;
 
-    run: while (begin < lastBegin) {
+    run: for (;;) {
+      if (begin >= untried) {
+        untried = endOfWholeFrames(words, begin, endOfWords);
+        if (begin >= untried) break;
+      }
       if (words[begin] !== RecordKind.BEGIN) break;
       const timeLo = words[begin + 2];
       const timeHi = words[begin + 3];

@@ -4,7 +4,7 @@ import type { StorageState } from '../state/storage-state.js';
 import type { CutPolicy } from './cut-policy.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 
-/** Words before the end of a message in which no frame is tried, at first: 128 records. */
+/** Words before the end of a message in which no frame is tried that may be cut, at first: 128 records. */
 const FIRST_MARGIN_WORDS = 512;
 
 export abstract class FrameTaker {
@@ -19,7 +19,7 @@ export abstract class FrameTaker {
   rollbacks = 0;
   /** Where STRING records inside frames go. */
   onString: (words: Uint32Array, record: number) => void = () => {};
-  /** No frame is tried that begins in the last so many words of a message. */
+  /** A frame that begins in the last so many words of a message is tried only if it is known to end there. */
   margin = FIRST_MARGIN_WORDS;
   /** Where records are best put before they are given to `take`, each for one message: it then need not copy them. */
   readonly windows: readonly Uint8Array[] = [];

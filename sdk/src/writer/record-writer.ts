@@ -5,7 +5,7 @@
  *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> SegmentStore
  */
 import { UscopeError } from '../base/errors.js';
-import { eventExtraRecords, payloadRecords, RECORD_WORDS, RecordKind } from '../format/record.js';
+import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
 import type { SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
@@ -345,15 +345,21 @@ export class RecordWriter {
       if (!isEnd) continue;
       if (at > end) break;
       this.carry.append(words, first, at);
-      const { words: frame, length } = this.carry;
-      this.checker.scan(frame, RECORD_WORDS, length);
-      this.takeFrame(frame, 0);
+      this.takeCarried(this.carry.words, this.carry.length);
       this.carry.clear();
       return at;
     }
     if (at > end) throw recordError('a record and its payload do not end inside their message');
     this.carry.append(words, first, end);
     return end;
+  }
+
+  private takeCarried(frame: Uint32Array, length: number): void {
+    // A window may be where the message is that the frame goes on in.
+    const copied = this.run.windows.length > 0;
+    if (!copied && this.takeRun(frame, 0, length) === length) return;
+    this.checker.scan(frame, RECORD_WORDS, length);
+    this.takeFrame(frame, 0);
   }
 
   /** A complete, checked frame whose BEGIN is at `begin`. */
@@ -520,17 +526,4 @@ export class RecordWriter {
 
 function time(lo: number, hi: number): bigint {
   return (BigInt(hi) << 32n) | BigInt(lo);
-}
-
-/** Words of a record with its payload. */
-function recordLength(words: Uint32Array, at: number): number {
-  switch (words[at] & 0xff) {
-    case RecordKind.EVENT:
-      return RECORD_WORDS * (1 + eventExtraRecords(words[at + 1]));
-    case RecordKind.STRING:
-    case RecordKind.SNAPSHOT:
-      return RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
-    default:
-      return RECORD_WORDS;
-  }
 }

@@ -36,7 +36,7 @@ enum Run {
   NUM_SUMS,
   NUM_TOUCHED,
   END,
-  LAST_BEGIN,
+  MARGIN_BEGIN,
   SOFT_LIMIT,
   HARD_LIMIT,
   BEGIN,
@@ -183,11 +183,11 @@ export class FrameKernel extends FrameTaker {
     const { run } = this;
     const end = Math.min(endOfWords, first + WINDOW_BYTES / 4);
     this.items = 0;
-    if (first >= end - this.margin) return first;
+    if (first >= end) return first;
     const shift = this.place(words, first, end);
     run[Run.BEGIN] = first - shift;
     run[Run.END] = end - shift;
-    run[Run.LAST_BEGIN] = Math.max(0, Math.min(end - this.margin, end) - shift);
+    run[Run.MARGIN_BEGIN] = Math.max(first, end - this.margin) - shift;
     buffer.reserve((end - first) * 4 + OUT_SLACK_BYTES);
     run[Run.OUT] = buffer.bytes.byteOffset + buffer.length;
     run[Run.SOFT_LIMIT] = Math.max(0, policy.softLimit - buffer.length);
