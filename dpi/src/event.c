@@ -120,6 +120,14 @@ static inline __attribute__((always_inline)) bool append_single(struct uscopei_t
     return true;
 }
 
+/* When all that was missing was room. */
+static COLD bool append_again(void *w, uint16_t type, const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t;
+    return uscopei_room_made(w) && in_frame(w, &t) && type < t->num_events &&
+           append_event(t, &t->events[type], values, n);
+}
+
 /*
  * uscope_eventN, and its two twins for longer events and for what is wrong. They take the values as they
  * came, in registers, so that the path of most events needs no stack.
@@ -127,10 +135,8 @@ static inline __attribute__((always_inline)) bool append_single(struct uscopei_t
 #define EVENT(n, parameters, ...)                                                                            \
     static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
     {                                                                                                        \
-        if (uscopei_room_made(w))                                                                            \
-            uscope_event##n(w, type, __VA_ARGS__);                                                           \
-        else                                                                                                 \
-            event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                   \
+        if (append_again(w, type, (const unsigned long long[]){__VA_ARGS__}, n)) return;                     \
+        event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                       \
     }                                                                                                        \
     static __attribute__((noinline)) void event_long##n(                                                     \
         struct uscopei_trace *t, const struct event_shape *shape, PARAMETERS parameters)                     \
