@@ -30,15 +30,22 @@ console.log(total);
 });
 afterAll(() => dirs.cleanUp());
 
+function run(args: string[]) {
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
+  return { stdout };
+}
+
 function isOptimized(when: 'late' | 'as usual', calls: number): boolean {
-  const { stdout, status } = spawnSync(process.execPath, ['--trace-opt', script, when, String(calls)], {
-    encoding: 'utf8',
-  });
-  expect(status).toBe(0);
+  const { stdout } = run(['--trace-opt', script, when, String(calls)]);
   return /marking .*<JSFunction addUp.* for optimization to TURBOFAN/.test(stdout);
 }
 
-/** Later ones have one more compiler, with a budget of its own. */
+it('names no flag that the engine does not know', () => {
+  expect(run([script, 'late', '1']).stdout).toBe('62\n');
+});
+
+/** Later ones have one more compiler, and another rule. */
 const isNode20 = process.versions.node.startsWith('20.');
 
 it.runIf(isNode20)('leaves alone what runs now and then, and optimizes what runs all the time', () => {

@@ -68,8 +68,11 @@ async function exported(path: string, options: Record<string, string> = {}) {
   const files = new MemoryFiles();
   const context = contextOf(options);
   const trace = await openTraceFile(path);
-  await FORMAT.write!(trace, files, '.ftr', context);
-  await trace.close();
+  try {
+    await FORMAT.write!(trace, files, '.ftr', context);
+  } finally {
+    await trace.close();
+  }
   return { parts: files.files, report: context.report };
 }
 
