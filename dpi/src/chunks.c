@@ -60,15 +60,12 @@ static void look_ahead(const struct uscopei_trace *t)
         warm_spare(s);
 }
 
-/* Where the careful path takes its next step; the chunk's end, where all of them are behind or the chunk is
- * too small for them. */
+/* Where the careful path takes its next step; the chunk's end, when all of them are behind. */
 static unsigned char *next_step(const struct uscopei_trace *t)
 {
     unsigned char *end = chunk_end(t);
-    if (t->session->pool->chunk_size > 4 * NUM_STEPS * STEP_BYTES) {
-        for (ptrdiff_t left = NUM_STEPS * STEP_BYTES; left > 0; left -= STEP_BYTES)
-            if (end - t->cursor > left) return end - left;
-    }
+    for (ptrdiff_t left = NUM_STEPS * STEP_BYTES; left > 0; left -= STEP_BYTES)
+        if (end - t->cursor > left) return end - left;
     return end - RECORD_BYTES;
 }
 
