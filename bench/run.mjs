@@ -63,6 +63,14 @@ function isMeasured({ name, value }) {
   return false;
 }
 
+/** @param {'bench' | 'demo'} packages of the system that are needed */
+async function buildAll(packages) {
+  await setUpPackages(packages);
+  await build();
+  const { buildNative } = await import('./native.mjs');
+  await buildNative();
+}
+
 /** @param {Options} options */
 async function prepare({ json, names }) {
   // stdout carries the results alone when they are for a program.
@@ -73,10 +81,7 @@ async function prepare({ json, names }) {
     process.stdout.write = process.stderr.write.bind(process.stderr);
   }
   try {
-    await setUpPackages(names.includes('demo') ? 'bench' : 'demo');
-    await build();
-    const { buildNative } = await import('./native.mjs');
-    await buildNative();
+    await buildAll(names.includes('demo') ? 'bench' : 'demo');
     if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo();
   } finally {
     console.log = log;
@@ -133,6 +138,7 @@ async function report(files) {
 }
 
 async function profile() {
+  await buildAll('demo');
   const directory = mkdtempSync(join(tmpdir(), 'uscope-bench-'));
   try {
     const { profileAll, printProfile } = await import('./profile.mjs');

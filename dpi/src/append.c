@@ -16,89 +16,74 @@ static inline __attribute__((always_inline)) bool append(struct uscopei_trace *t
 }
 
 /*
- * Of each call the fast form, which says whether it has appended, and the careful twin. The twins take their
- * arguments as they came, so that a fast form need not keep more than these in registers.
+ * The careful twins take their arguments as they came, so that a fast path need not keep more than these in
+ * registers.
  */
-#define FAST static inline __attribute__((always_inline)) bool
-
-FAST set_fast(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
-{
-    struct uscopei_trace *t;
-    if (UNLIKELY(!in_frame(w, &t) || storage >= t->num_storages)) return false;
-    const struct storage_shape *shape = &t->storages[storage];
-    return LIKELY(slot < shape->num_slots && field < shape->num_fields && value < shape->limits[field] &&
-                  append(t, op_word(ACTION_SET, storage, slot, field), value));
-}
-
 static COLD void set_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
 {
-    if (uscopei_room_made(w) && set_fast(w, storage, slot, field, value)) return;
     uscopei_op_slow(w, op_word(ACTION_SET, storage, slot, field), value);
+}
+
+static COLD void add_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
+{
+    uscopei_op_slow(w, op_word(ACTION_ADD, storage, slot, field), value);
+}
+
+static COLD void clear_slow(void *w, uint16_t storage, uint16_t slot)
+{
+    uscopei_op_slow(w, op_word(ACTION_CLEAR, storage, slot, 0), 0);
+}
+
+static COLD void prop_slow(void *w, uint16_t storage, uint16_t property, uint64_t value)
+{
+    uscopei_op_slow(w, op_word(ACTION_PROP_SET, storage, 0, property), value);
 }
 
 void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
                      unsigned long long value)
 {
-    if (UNLIKELY(!set_fast(w, storage, slot, field, value))) set_slow(w, storage, slot, field, value);
-}
-
-FAST add_fast(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
-{
     struct uscopei_trace *t;
-    if (UNLIKELY(!in_frame(w, &t) || storage >= t->num_storages)) return false;
-    const struct storage_shape *shape = &t->storages[storage];
-    return LIKELY(slot < shape->num_slots && field < shape->num_fields &&
-                  append(t, op_word(ACTION_ADD, storage, slot, field), value));
-}
-
-static COLD void add_slow(void *w, uint16_t storage, uint16_t slot, uint16_t field, uint64_t value)
-{
-    if (uscopei_room_made(w) && add_fast(w, storage, slot, field, value)) return;
-    uscopei_op_slow(w, op_word(ACTION_ADD, storage, slot, field), value);
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
+        const struct storage_shape *shape = &t->storages[storage];
+        if (LIKELY(slot < shape->num_slots && field < shape->num_fields && value < shape->limits[field] &&
+                   append(t, op_word(ACTION_SET, storage, slot, field), value)))
+            return;
+    }
+    set_slow(w, storage, slot, field, value);
 }
 
 void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16_t field,
                      unsigned long long value)
 {
-    if (UNLIKELY(!add_fast(w, storage, slot, field, value))) add_slow(w, storage, slot, field, value);
-}
-
-FAST clear_fast(void *w, uint16_t storage, uint16_t slot)
-{
     struct uscopei_trace *t;
-    return LIKELY(in_frame(w, &t) && storage < t->num_storages && slot < t->storages[storage].num_slots &&
-                  append(t, op_word(ACTION_CLEAR, storage, slot, 0), 0));
-}
-
-static COLD void clear_slow(void *w, uint16_t storage, uint16_t slot)
-{
-    if (uscopei_room_made(w) && clear_fast(w, storage, slot)) return;
-    uscopei_op_slow(w, op_word(ACTION_CLEAR, storage, slot, 0), 0);
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
+        const struct storage_shape *shape = &t->storages[storage];
+        if (LIKELY(slot < shape->num_slots && field < shape->num_fields &&
+                   append(t, op_word(ACTION_ADD, storage, slot, field), value)))
+            return;
+    }
+    add_slow(w, storage, slot, field, value);
 }
 
 void uscope_slot_clear(uscope_writer_t *w, uint16_t storage, uint16_t slot)
 {
-    if (UNLIKELY(!clear_fast(w, storage, slot))) clear_slow(w, storage, slot);
-}
-
-FAST prop_fast(void *w, uint16_t storage, uint16_t property, uint64_t value)
-{
     struct uscopei_trace *t;
-    if (UNLIKELY(!in_frame(w, &t) || storage >= t->num_storages)) return false;
-    struct property_shape shape = t->properties[storage];
-    return LIKELY(property < shape.count && value < t->field_limits[shape.first + property] &&
-                  append(t, op_word(ACTION_PROP_SET, storage, 0, property), value));
-}
-
-static COLD void prop_slow(void *w, uint16_t storage, uint16_t property, uint64_t value)
-{
-    if (uscopei_room_made(w) && prop_fast(w, storage, property, value)) return;
-    uscopei_op_slow(w, op_word(ACTION_PROP_SET, storage, 0, property), value);
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages && slot < t->storages[storage].num_slots &&
+               append(t, op_word(ACTION_CLEAR, storage, slot, 0), 0)))
+        return;
+    clear_slow(w, storage, slot);
 }
 
 void uscope_prop_set(uscope_writer_t *w, uint16_t storage, uint16_t property, unsigned long long value)
 {
-    if (UNLIKELY(!prop_fast(w, storage, property, value))) prop_slow(w, storage, property, value);
+    struct uscopei_trace *t;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
+        struct property_shape shape = t->properties[storage];
+        if (LIKELY(property < shape.count && value < t->field_limits[shape.first + property] &&
+                   append(t, op_word(ACTION_PROP_SET, storage, 0, property), value)))
+            return;
+    }
+    prop_slow(w, storage, property, value);
 }
 
 void uscope_begin_cycle(uscope_writer_t *w, unsigned long long time_ps)

@@ -10,7 +10,7 @@
 /** An open trace inside a cycle, or NULL after having reported what is wrong. */
 COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
 /**
- * Makes room where that is all that was missing: true when it is worth to try the fast form again. Most of
+ * Makes room where that is all that was missing: true when the fast form's checks may be made again. Most of
  * the calls that the fast form cannot take are such, and little else is touched for them (chunks.c).
  */
 COLD bool uscopei_room_made(void *w);

@@ -77,8 +77,35 @@ static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage,
     return action != ACTION_SET || check_value(t, storage, shape.first_field + field, value);
 }
 
+/* The fast form's checks. What is wrong, and what it is called, check_op says. */
+static bool is_good(const struct uscopei_trace *t, unsigned action, uint16_t storage, uint16_t slot,
+                    uint16_t field, uint64_t value)
+{
+    if (storage >= t->num_storages) return false;
+    if (action == ACTION_PROP_SET) {
+        struct property_shape shape = t->properties[storage];
+        return field < shape.count && value < t->field_limits[shape.first + field];
+    }
+    const struct storage_shape *shape = &t->storages[storage];
+    if (slot >= shape->num_slots || (action != ACTION_CLEAR && field >= shape->num_fields)) return false;
+    return action != ACTION_SET || value < shape->limits[field];
+}
+
+/* When all that was missing was room. */
+static bool append_again(void *w, uint64_t op, uint64_t value)
+{
+    struct uscopei_trace *t;
+    if (!uscopei_room_made(w) || !in_frame(w, &t)) return false;
+    if (!is_good(t, op >> 8 & 0xFF, (uint16_t)(op >> 16), (uint16_t)(op >> 32), (uint16_t)(op >> 48), value))
+        return false;
+    put_record(t->cursor, op, value);
+    t->cursor += RECORD_BYTES;
+    return true;
+}
+
 void uscopei_op_slow(void *w, uint64_t op, uint64_t value)
 {
+    if (append_again(w, op, value)) return;
     unsigned action = op >> 8 & 0xFF;
     struct uscopei_trace *t = uscopei_resolve_in_frame(w, action_names[action]);
     if (!t || uscopei_skips_storage(t, (uint16_t)(op >> 16), 1)) return;

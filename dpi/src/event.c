@@ -54,28 +54,6 @@ static unsigned char *place_event(struct uscopei_trace *t, const struct event_sh
     return fits || uscopei_make_room(t, shape->bytes) ? put_event(t, shape) : NULL;
 }
 
-/* The careful form: reports, and masks sign extension. */
-static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values,
-                            unsigned n)
-{
-    struct uscopei_trace *t = resolve_event(w, call, type);
-    if (!t) return;
-    const struct event_shape *shape = &t->events[type];
-    const struct event_field *fields = shape->fields;
-    if (shape->num_fields != n) {
-        uscopei_reject(t, E_OP_PAYLOAD, type, "%s: %u fields are given, the event has %u; item rejected",
-                       t->session->schema->event_names[type], n, shape->num_fields);
-        return;
-    }
-    for (unsigned i = 0; i < n; i++) {
-        if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i])) return;
-    }
-    unsigned char *payload = place_event(t, shape);
-    if (!payload) return;
-    for (unsigned i = 0; i < n; i++)
-        memcpy(payload + fields[i].offset, &values[i], fields[i].size);
-}
-
 static inline bool is_good(const struct uscopei_trace *t, const struct event_field *field, uint64_t value)
 {
     return LIKELY(value < field->limit) || (field->type == FT_STRING_REF && value < t->num_strings);
@@ -102,6 +80,37 @@ static inline __attribute__((always_inline)) bool append_event(struct uscopei_tr
     return true;
 }
 
+/* When all that was missing was room. */
+static bool append_again(void *w, uint16_t type, const unsigned long long *values, unsigned n)
+{
+    struct uscopei_trace *t;
+    return uscopei_room_made(w) && in_frame(w, &t) && type < t->num_events &&
+           append_event(t, &t->events[type], values, n);
+}
+
+/* The careful form: reports, and masks sign extension. */
+static COLD void event_slow(void *w, const char *call, uint16_t type, const unsigned long long *values,
+                            unsigned n)
+{
+    if (append_again(w, type, values, n)) return;
+    struct uscopei_trace *t = resolve_event(w, call, type);
+    if (!t) return;
+    const struct event_shape *shape = &t->events[type];
+    const struct event_field *fields = shape->fields;
+    if (shape->num_fields != n) {
+        uscopei_reject(t, E_OP_PAYLOAD, type, "%s: %u fields are given, the event has %u; item rejected",
+                       t->session->schema->event_names[type], n, shape->num_fields);
+        return;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        if (values[i] >= fields[i].limit && !check_field(t, type, &fields[i], values[i])) return;
+    }
+    unsigned char *payload = place_event(t, shape);
+    if (!payload) return;
+    for (unsigned i = 0; i < n; i++)
+        memcpy(payload + fields[i].offset, &values[i], fields[i].size);
+}
+
 /* The event is one record: its first field fills what the others leave of it. */
 static inline __attribute__((always_inline)) bool append_single(struct uscopei_trace *t,
                                                                 const struct event_shape *shape,
@@ -120,14 +129,6 @@ static inline __attribute__((always_inline)) bool append_single(struct uscopei_t
     return true;
 }
 
-/* When all that was missing was room. */
-static COLD bool append_again(void *w, uint16_t type, const unsigned long long *values, unsigned n)
-{
-    struct uscopei_trace *t;
-    return uscopei_room_made(w) && in_frame(w, &t) && type < t->num_events &&
-           append_event(t, &t->events[type], values, n);
-}
-
 /*
  * uscope_eventN, and its two twins for longer events and for what is wrong. They take the values as they
  * came, in registers, so that the path of most events needs no stack.
@@ -135,7 +136,6 @@ static COLD bool append_again(void *w, uint16_t type, const unsigned long long *
 #define EVENT(n, parameters, ...)                                                                            \
     static COLD void event_slow##n(void *w, uint16_t type, PARAMETERS parameters)                            \
     {                                                                                                        \
-        if (append_again(w, type, (const unsigned long long[]){__VA_ARGS__}, n)) return;                     \
         event_slow(w, "event" #n, type, (const unsigned long long[]){__VA_ARGS__}, n);                       \
     }                                                                                                        \
     static __attribute__((noinline)) void event_long##n(                                                     \

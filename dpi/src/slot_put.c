@@ -32,9 +32,7 @@ static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t sto
 #define SLOT_PUT(n, parameters, ...)                                                                         \
     static COLD void put_slow##n(void *w, uint16_t storage, uint16_t slot, PARAMETERS parameters)            \
     {                                                                                                        \
-        const unsigned long long values[] = {__VA_ARGS__};                                                   \
-        if (uscopei_room_made(w) && put_fast(w, storage, slot, values, n)) return;                           \
-        uscopei_put_slow(w, storage, slot, values, n);                                                       \
+        uscopei_put_slow(w, storage, slot, (const unsigned long long[]){__VA_ARGS__}, n);                    \
     }                                                                                                        \
     void uscope_slot_put##n(uscope_writer_t *w, uint16_t storage, uint16_t slot, PARAMETERS parameters)      \
     {                                                                                                        \
