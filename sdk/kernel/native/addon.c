@@ -4,8 +4,9 @@
  * compiler. sdk/src/writer/kernel/native.ts loads it, and is what knows these functions:
  *
  *   openRun(memory, run) -> handle    memory: Uint8Array over all of a writer's memory; run: address in it
- *   frameRun(handle, records, takeString, takeBucket)    records: Uint32Array of any memory, even one that
- * changes meanwhile sumsAdd(handle, source, lo, hi) sumsEndFrame(handle, lo, hi, takeBucket)
+ *   frameRun(handle, records, takeString, takeBucket)    records: Uint32Array, may change meanwhile
+ *   sumsAdd(handle, source, lo, hi)
+ *   sumsEndFrame(handle, lo, hi, takeBucket)
  *   sumsAbortFrame(handle)
  *   sumsClose(handle, takeBucket)
  *   encodeCheckpoint(handle, target)    target: address in the run's memory

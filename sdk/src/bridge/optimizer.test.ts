@@ -30,19 +30,20 @@ console.log(total);
 });
 afterAll(() => dirs.cleanUp());
 
-function run(args: string[]) {
+/** What it prints, of a process that complains of nothing. */
+function outputOf(args: string[]): string {
   const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8' });
   expect({ stderr, status }).toEqual({ stderr: '', status: 0 });
-  return { stdout };
+  return stdout;
 }
 
 function isOptimized(when: 'late' | 'as usual', calls: number): boolean {
-  const { stdout } = run(['--trace-opt', script, when, String(calls)]);
-  return /marking .*<JSFunction addUp.* for optimization to TURBOFAN/.test(stdout);
+  const output = outputOf(['--trace-opt', script, when, String(calls)]);
+  return /marking .*<JSFunction addUp.* for optimization to TURBOFAN/.test(output);
 }
 
 it('names no flag that the engine does not know', () => {
-  expect(run([script, 'late', '1']).stdout).toBe('62\n');
+  expect(outputOf([script, 'late', '1'])).toBe('62\n');
 });
 
 /** Later ones have one more compiler, and another rule. */

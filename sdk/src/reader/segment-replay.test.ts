@@ -3,7 +3,6 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/support/random-frames.js';
 import { CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
-import { parseSchema } from '../schema/index.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { giveBack } from './kernel/segment-kernel.js';
@@ -111,16 +110,8 @@ it('fails where and as item after item fails, wherever bytes are damaged or cut'
 });
 
 it('a state too large for a kernel is replayed all the same', () => {
-  const { schema: large } = parseSchema(`
-uscope: 1
-dut: {dut_name: t}
-clocks: {clk: 1000}
-scopes:
-  top:
-    clock: clk
-    storages:
-      big: {kind: dense, slots: 60000, fields: {a: u64, b: u64, c: u64, d: u64, e: u64, f: u64, g: u64, h: u64, i: u64, j: u64}}
-`);
+  const fields = Array.from('abcdefghij', (name) => `${name}: u64`).join(', ');
+  const large = schemaOf(`big: {kind: dense, slots: 60000, fields: {${fields}}}`);
   const replay = new SegmentReplay(stateLayout(large), large, new SchemaChecks(large, true, new Warnings()));
   expect(replay.takeKernel()).toBeNull();
   const state = new StorageState(large);
