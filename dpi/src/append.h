@@ -14,6 +14,8 @@ COLD struct uscopei_trace *uscopei_resolve_in_frame(void *w, const char *call);
  * the calls that the fast form cannot take are such, and little else is touched for them (chunks.c).
  */
 COLD bool uscopei_room_made(void *w);
+/** The same where it may have been lane records that were missing. */
+COLD bool uscopei_lane_room_made(void *w);
 /** `op` is a word of op_word. */
 COLD void uscopei_op_slow(void *w, uint64_t op, uint64_t value);
 COLD void uscopei_put_slow(void *w, uint16_t storage, uint16_t slot, const unsigned long long *values,
@@ -27,9 +29,10 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     put_record(t->cursor, RECORD_BEGIN, time_ps);
     t->cursor += RECORD_BYTES;
     t->last_time = time_ps;
-    start_items(t);
+    start_frame(t);
     /* so the limit of the chunk is good enough, until the frame goes on in another one */
-    _Static_assert(MAX_CHUNK <= (MAX_ITEMS_PER_FRAME + 2) * RECORD_BYTES, "BEGIN, items, END");
+    _Static_assert(MAX_CHUNK <= (MAX_ITEMS_PER_FRAME - MAX_LANE_ITEMS + 2) * RECORD_BYTES,
+                   "BEGIN, items, END");
     t->idle_handle = 0;
     t->frame_handle = handle;
 }
@@ -53,8 +56,8 @@ static inline void uscopei_next_frame(struct uscopei_trace *t, uint64_t time_ps)
     prefetch_ahead(at);
     store_record(at, RECORD_END | (uint64_t)count_items(t) << 32, t->ordinal++);
     store_record(at + RECORD_BYTES, RECORD_BEGIN, time_ps);
-    t->cursor = t->item_base = at + 2 * RECORD_BYTES;
-    t->more_items = 0;
+    t->cursor = at + 2 * RECORD_BYTES;
+    start_frame(t);
     t->last_time = time_ps;
     atomic_store_explicit(t->published, (uint64_t)(at + RECORD_BYTES - t->chunk), memory_order_release);
 }

@@ -69,11 +69,17 @@ static unsigned char *next_step(const struct uscopei_trace *t)
     return end - RECORD_BYTES;
 }
 
+/* Counted as one each, lane records may turn out to be so many items more. */
+static uint32_t max_items(const struct uscopei_trace *t)
+{
+    return MAX_ITEMS_PER_FRAME - t->lanes_per_frame;
+}
+
 void uscopei_set_limit(struct uscopei_trace *t)
 {
     t->limit = next_step(t);
     if (!t->frame_handle) return;
-    size_t left = (size_t)(MAX_ITEMS_PER_FRAME - uscopei_frame_items(t)) * RECORD_BYTES;
+    size_t left = (size_t)(max_items(t) - uscopei_frame_items(t)) * RECORD_BYTES;
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
 }
 
@@ -162,7 +168,7 @@ static bool split_frame(struct uscopei_trace *t, size_t bytes)
     if (!fits(t, bytes + RECORD_BYTES) && !next_chunk(t, false)) return false;
     put_record(t->cursor, RECORD_BEGIN, t->last_time);
     t->cursor += RECORD_BYTES;
-    start_items(t);
+    start_frame(t);
     return true;
 }
 
@@ -170,7 +176,7 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
 {
     struct uscopei_session *s = t->session;
     bool framed = t->frame_handle != 0;
-    if (framed && uscopei_frame_items(t) >= MAX_ITEMS_PER_FRAME) {
+    if (framed && uscopei_frame_items(t) >= max_items(t)) {
         if (!split_frame(t, bytes)) return false;
     } else if (!fits(t, bytes)) {
         bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
@@ -186,6 +192,31 @@ bool uscopei_room_made(void *w)
 {
     struct uscopei_trace *t;
     return w && in_frame(w, &t) && t->cursor >= t->limit && uscopei_make_room(t, RECORD_BYTES);
+}
+
+bool uscopei_lane_room_made(void *w)
+{
+    struct uscopei_trace *t;
+    if (!w || !in_frame(w, &t)) return false;
+    uint16_t before = t->lanes_left;
+    uscopei_begin_lanes(t);
+    return uscopei_room_made(w) || t->lanes_left != before;
+}
+
+/*
+ * Not with the first cycle, but with the first call that can make use of it: the daemon looks for lane
+ * records only in the messages of traces that have some. A frame that is large already goes on without.
+ */
+void uscopei_begin_lanes(struct uscopei_trace *t)
+{
+    struct uscopei_session *s = t->session;
+    if (t->lanes_per_frame || !s->takes_lanes) return;
+    bool framed = t->frame_handle != 0;
+    if (framed && uscopei_frame_items(t) > MAX_ITEMS_PER_FRAME / 2) return;
+    /* before anything that is published from here on */
+    atomic_store_explicit(&s->has_lanes, true, memory_order_release);
+    t->lanes_per_frame = t->lanes_left = MAX_LANE_ITEMS;
+    if (framed) uscopei_set_limit(t);
 }
 
 bool uscopei_first_chunk(struct uscopei_trace *t)

@@ -25,13 +25,17 @@
 enum {
     RECORD_OP = 0x01,
     RECORD_EVENT = 0x03,
+    RECORD_ADD_LANES = 0x04, /* §5.1: several items in one record */
+    RECORD_SET_LANES = 0x05,
+    RECORD_EVENT_LANES = 0x06,
     RECORD_BEGIN = 0x10,
     RECORD_END = 0x11,
     RECORD_STRING = 0x12,
     RECORD_SNAPSHOT = 0x13,
     RECORD_BYTES = 16,
     MAX_ITEMS_PER_FRAME = 65535,
-    MAX_PAYLOAD = 65520, /* of an event, of a string */
+    MAX_LANE_ITEMS = 4032, /* of a frame: its items are not counted while it is written */
+    MAX_PAYLOAD = 65520,   /* of an event, of a string */
     DATA_HEADER_BYTES = 48,
     MAX_CONTROL_BYTES = 4 << 20,
 };

@@ -56,6 +56,8 @@ static inline bool has_room(const struct uscopei_trace *t, unsigned last)
     return t->cursor + (size_t)last * RECORD_BYTES < t->limit;
 }
 
+enum { LANES = 64 };
+
 /* In the careful twins: true when the lane has a value, else it is reported. */
 static bool has_value(void *w, const char *call, unsigned lane, unsigned width)
 {
@@ -122,8 +124,22 @@ void uscope_slot_clear_lanes(uscope_writer_t *w, uint16_t storage, unsigned long
     clear_lanes_slow(w, storage, lanes);
 }
 
+/* All of them in one record. */
+static inline __attribute__((always_inline)) bool put_count(void *w, uint16_t first_storage, uint64_t lanes)
+{
+    struct uscopei_trace *t;
+    if (UNLIKELY(!in_frame(w, &t) || first_storage + highest_lane(lanes) >= t->num_countable ||
+                 t->lanes_left < LANES || t->cursor >= t->limit))
+        return false;
+    t->lanes_left = (uint16_t)(t->lanes_left - LANES);
+    put_record(t->cursor, add_lanes_word(first_storage), lanes);
+    t->cursor += RECORD_BYTES;
+    return true;
+}
+
 static COLD void count_lanes_slow(void *w, uint16_t first_storage, uint64_t lanes)
 {
+    if (uscopei_lane_room_made(w) && put_count(w, first_storage, lanes)) return;
     for (; lanes; lanes &= lanes - 1) {
         unsigned storage = first_storage + lowest_lane(lanes);
         uscope_slot_add(w, storage > UINT16_MAX ? UINT16_MAX : (uint16_t)storage, 0, 0, 1);
@@ -140,17 +156,7 @@ uint32_t uscopei_num_countable(const struct storage_shape *storages, uint32_t nu
 
 void uscope_count_lanes(uscope_writer_t *w, uint16_t first_storage, unsigned long long lanes)
 {
-    struct uscopei_trace *t;
-    if (!lanes) return;
-    unsigned last = highest_lane(lanes);
-    if (LIKELY(in_frame(w, &t) && first_storage + last < t->num_countable && has_room(t, last))) {
-        unsigned char *at = t->cursor;
-        uint64_t op = op_word(ACTION_ADD, first_storage, 0, 0);
-        for (; lanes; lanes &= lanes - 1, at += RECORD_BYTES)
-            put_record(at, op + lowest_lane(lanes) * (uint32_t)OP_STORAGE, 1);
-        t->cursor = at;
-        return;
-    }
+    if (!lanes || put_count(w, first_storage, lanes)) return;
     count_lanes_slow(w, first_storage, lanes);
 }
 

@@ -133,7 +133,8 @@ void data_header_encode(const struct data_header *header, unsigned char out[DATA
 {
     memset(out, 0, DATA_HEADER_BYTES);
     memcpy(out, "uDAT", 4);
-    store(out + 4, (header->continues ? 1u : 0u) | (header->in_memory ? 2u : 0u), 2);
+    store(out + 4, (header->continues ? 1u : 0u) | (header->in_memory ? 2u : 0u) | (header->lanes ? 4u : 0u),
+          2);
     store(out + 6, DATA_HEADER_BYTES, 2);
     store(out + 8, header->trace, 4);
     store(out + 12, header->epoch, 4);
@@ -244,6 +245,8 @@ static void take_pair(const struct mp_value *key, const struct mp_value *value, 
         out->retry = value->type == MP_BOOL && value->number;
     else if (mp_is(key, "memory"))
         out->memory = value->type == MP_BOOL && value->number;
+    else if (mp_is(key, "lanes"))
+        out->lanes = value->type == MP_BOOL && value->number;
     else if (match_uint(key, "v", value, &out->v))
         out->has_v = true;
     else if (match_uint(key, "number", value, &out->number))

@@ -24,7 +24,7 @@ enum message_type {
 struct message {
     enum message_type type;
     bool has_v, has_req, has_trace, has_epoch, has_frames, has_strings, has_session, has_number, retry,
-        memory;
+        memory, lanes;
     uint64_t v, req, trace, epoch, frames, strings, interval_ps, credit, number;
     struct mp_value code, msg, path, schema, session, action, scope, text; /* type MP_BAD when absent */
     bool has_stats;
@@ -78,6 +78,7 @@ void message_controlled(struct mp_writer *w, const struct controlled_message *co
 
 struct data_header {
     bool continues;
+    bool lanes; /* there may be lane records */
     uint32_t trace, epoch;
     uint64_t seq, first_frame;
     uint32_t payload_size;

@@ -38,12 +38,11 @@ static void move(struct pipeline *p, uint32_t stayed)
 
 static void enter(const struct pipeline *p, uint32_t arrives)
 {
-    for (unsigned i = 0; i <= p->last_stage; i++) {
-        if (!(arrives >> i & 1)) continue;
-        uint32_t id = p->ids.in[i];
-        uscope_event2(p->w, p->stage, id, i);
-        if (i > 0 && p->has_registers) uscope_slot_put1(p->w, p->registers, (uint16_t)(i - 1), id);
-    }
+    for (unsigned i = 0; i <= p->last_stage; i++)
+        if (arrives >> i & 1) uscope_event2(p->w, p->stage, p->ids.in[i], i);
+    if (!p->has_registers) return;
+    for (unsigned i = 1; i <= p->last_stage; i++)
+        if (arrives >> i & 1) uscope_slot_put1(p->w, p->registers, (uint16_t)(i - 1), p->ids.in[i]);
 }
 
 static void record_step(struct pipeline *p, uint32_t was, uint32_t stayed, uint32_t is, uint64_t pc,
@@ -74,70 +73,27 @@ static inline unsigned char *put_birth(struct pipeline *p, unsigned char *at, ui
     store_record(at + 2 * RECORD_BYTES, p->put[2] + slot, inst);
     at += 3 * RECORD_BYTES;
     store_record(at, p->annotate_word, id | (uint64_t)text << p->text_shift);
-    if (LIKELY(text != USCOPE_NO_STRING)) at += RECORD_BYTES;
-    store_record(at, p->stage_word, id);
-    return at + RECORD_BYTES;
-}
-
-/* The records of one stage, and of the register in front of it. */
-static inline void put_stage(const struct pipeline *p, unsigned char *at, uint64_t word, unsigned i)
-{
-    uint64_t id = p->ids.in[i];
-    store_record(at, word, id | p->of[i].stage);
-    store_record(at + RECORD_BYTES, p->of[i].set, id);
+    return LIKELY(text != USCOPE_NO_STRING) ? at + RECORD_BYTES : at;
 }
 
 /*
- * Records are written in any case and stay where the stage has been entered: which are changes from cycle to
+ * All stages in one record, and the registers in front of them in another, in which a lane is a stage or a
+ * register. Both are written in any case and stay where one has been entered: which are changes from cycle to
  * cycle, and a branch on it would be guessed wrong.
  */
 static inline unsigned char *put_stages(const struct pipeline *p, unsigned char *at, uint32_t arrives)
 {
-    uint64_t word = p->stage_word;
-    unsigned last = p->last_stage;
-    UNROLL for (unsigned i = 1; i < MAX_STAGES; i++)
-    {
-        put_stage(p, at, word, i);
-        at = arrives >> i & 1 ? at + 2 * RECORD_BYTES : at;
-        if (i == last) break;
-    }
-    return at;
-}
-
-/* All have been entered, which is usual. */
-static inline __attribute__((always_inline)) unsigned char *put_all_stages(const struct pipeline *p,
-                                                                           unsigned char *at)
-{
-    enum { BYTES = 2 * RECORD_BYTES };
-    uint64_t word = p->stage_word;
-    unsigned last = p->last_stage;
-    switch (last) {
-    case 7: put_stage(p, at + 6 * BYTES, word, 7); /* fall through */
-    case 6: put_stage(p, at + 5 * BYTES, word, 6); /* fall through */
-    case 5: put_stage(p, at + 4 * BYTES, word, 5); /* fall through */
-    case 4: put_stage(p, at + 3 * BYTES, word, 4); /* fall through */
-    case 3: put_stage(p, at + 2 * BYTES, word, 3); /* fall through */
-    case 2: put_stage(p, at + 1 * BYTES, word, 2); /* fall through */
-    default: put_stage(p, at, word, 1);
-    }
-    return at + (size_t)last * BYTES;
-}
-
-static inline unsigned char *put_stages_alone(const struct pipeline *p, unsigned char *at, uint32_t arrives)
-{
-    for (unsigned i = 1; i <= p->last_stage; i++) {
-        store_record(at, p->stage_word, p->ids.in[i] | p->of[i].stage);
-        at += (arrives >> i & 1) * RECORD_BYTES;
-    }
-    return at;
+    uint32_t registers = (arrives & p->behind_registers) >> 1;
+    store_record(at, p->stages_word | arrives << LANE_SHIFT, p->ids.all);
+    at = arrives ? at + RECORD_BYTES : at;
+    store_record(at, p->set | registers << LANE_SHIFT, p->ids.all >> 8);
+    return registers ? at + RECORD_BYTES : at;
 }
 
 static inline unsigned char *put_emptied(const struct pipeline *p, unsigned char *at, uint32_t emptied)
 {
-    for (; emptied; emptied &= emptied - 1) {
-        store_record(at, p->of[__builtin_ctz(emptied)].clear, 0);
-        at += p->register_bytes;
-    }
+    for (; emptied; emptied &= emptied - 1, at += RECORD_BYTES)
+        store_record(at, p->cleared[__builtin_ctz(emptied)], 0);
     return at;
 }
 
@@ -155,7 +111,13 @@ static inline bool has_text(const struct pipeline *p, uint32_t text)
     return LIKELY(text < p->t->num_strings) || text == USCOPE_NO_STRING;
 }
 
-enum { STEP_BYTES = MAX_RECORDS * RECORD_BYTES };
+enum { STEP_BYTES = MAX_RECORDS * RECORD_BYTES, LANES = 2 * MAX_STAGES };
+
+/* A step may be written. */
+static inline bool is_usual_step(const struct pipeline *p, const void *handle, uint32_t text)
+{
+    return is_usual(p, handle, STEP_BYTES) && LIKELY(p->t->lanes_left >= LANES) && has_text(p, text);
+}
 
 /* Where everything is as usual: all but how the last step's instructions ended. */
 static inline __attribute__((always_inline)) void write_step(struct pipeline *p, unsigned char *at,
@@ -166,13 +128,10 @@ static inline __attribute__((always_inline)) void write_step(struct pipeline *p,
     uint64_t ids = p->ids.all, moved = ids << 8 | p->next_id;
     p->ids.all = moved ^ ((ids ^ moved) & uscopei_stage_bytes[stayed]);
     if (arrives & 1) at = put_birth(p, at, pc, inst, text);
-    if (LIKELY((arrives | 1) == p->entered))
-        at = put_all_stages(p, at);
-    else if (p->has_registers)
-        at = put_stages(p, at, arrives);
-    else
-        at = put_stages_alone(p, at, arrives);
-    if (UNLIKELY(was & ~is & ~1u)) at = put_emptied(p, at, was & ~is & ~1u);
+    at = put_stages(p, at, arrives);
+    p->t->lanes_left = (uint16_t)(p->t->lanes_left - LANES);
+    uint32_t emptied = was & ~is & p->behind_registers;
+    if (UNLIKELY(emptied)) at = put_emptied(p, at, emptied);
     p->t->cursor = at;
 }
 
@@ -185,7 +144,7 @@ static COLD unsigned int step_slow(uscope_pipeline_t *handle, uint32_t valid, ui
     uint32_t was = p->valid, stayed = was & p->hold & ~p->kill, is = valid & p->stages;
     uint32_t arrives = is & ~stayed;
     end_last_cycle(p);
-    if (is_usual(p, handle, STEP_BYTES) && has_text(p, text))
+    if (is_usual_step(p, handle, text))
         write_step(p, p->t->cursor, was, stayed, is, pc, inst, text);
     else
         record_step(p, was, stayed, is, pc, inst, text);
@@ -199,16 +158,16 @@ unsigned int uscope_pipeline_step(uscope_pipeline_t *handle, unsigned int valid,
 {
     struct pipeline *p = pipeline_at(handle);
     uint32_t was = p->valid;
-    if (UNLIKELY(!is_usual(p, handle, STEP_BYTES) || was & p->kill || !has_text(p, text)))
+    if (UNLIKELY(!is_usual_step(p, handle, text) || was & p->kill))
         return step_slow(handle, valid, hold, kill, reason, pc, inst_bits, text);
     uint32_t stayed = was & p->hold, is = valid & p->stages;
     end_step(p, is, hold, kill, reason);
     unsigned char *at = p->t->cursor;
     /* from the second line on: BEGIN is in the first */
-    for (unsigned i = 1; i < 4; i++)
-        prefetch_ahead(at + i * 64);
+    prefetch_ahead(at + 64);
+    prefetch_ahead(at + 128);
     store_record(at, p->clear + ((uint64_t)p->ids.in[p->last_stage] << 32), 0);
-    at = (was ^ stayed) & p->last_bit ? at + RECORD_BYTES : at;
+    at += ((was ^ stayed) >> p->last_stage & 1) * RECORD_BYTES;
     write_step(p, at, was, stayed, is, pc, inst_bits, text);
     return is & ~stayed;
 }

@@ -13,8 +13,8 @@ enum {
     PIPELINE_STRIDE = 512,
     MAX_STAGES = 8, /* an id is a byte, and a word holds those of all stages */
     MAX_IDS = 256,
-    /* retired; birth; transitions, registers set, registers cleared */
-    MAX_RECORDS = 1 + 4 + MAX_STAGES + (MAX_STAGES - 1) + (MAX_STAGES - 1),
+    /* retired; birth; transitions; registers set, registers cleared */
+    MAX_RECORDS = 1 + 4 + 1 + 1 + (MAX_STAGES - 1),
 };
 
 /* As the handle of a trace, this is no address: any value names some place of the table. */
@@ -36,19 +36,17 @@ struct pipeline {
     uint32_t stages; /* a bit for each */
     uint32_t last_stage, last_bit;
     uint32_t next_id, last_id; /* ids are given out in turn; last_id is a mask */
-    uint32_t text_shift, register_bytes;
-    uint32_t entered; /* all stages, where there are registers: what is written as one block */
+    uint32_t text_shift;
+    uint32_t behind_registers; /* stages that have a register in front of them */
     struct {
         uint64_t word, limit;
         uint32_t bytes, more_records, at[3]; /* its fields, from the record on */
     } depends;
     bool has_registers, has_dependency;
     uint16_t entities, registers, stage, annotate, flush, dependency;
-    uint64_t clear, put[3], annotate_word, stage_word;
-    struct {
-        uint64_t stage;      /* as the second field of stage_transition */
-        uint64_t set, clear; /* of its pipeline register; that of stage 0 there is none */
-    } of[MAX_STAGES];
+    uint64_t clear, put[3], annotate_word;
+    uint64_t stages_word, set;    /* lane records of no lanes */
+    uint64_t cleared[MAX_STAGES]; /* of the pipeline register in front of a stage; of stage 0 there is none */
 };
 
 union uscopei_pipeline_slot {

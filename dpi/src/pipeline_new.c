@@ -135,15 +135,13 @@ static void bind(struct pipeline *p, const struct uscopei_schema *schema, const 
     for (uint16_t i = 0; i < 3; i++)
         p->put[i] = op_word(ACTION_SET, p->entities, 0, i);
     p->clear = op_word(ACTION_CLEAR, p->entities, 0, 0);
-    p->stage_word = schema->events[ids[2]].word;
     p->annotate_word = schema->events[ids[3]].word;
     p->text_shift = 8u * schema->events[ids[3]].fields[1].offset;
-    unsigned stage_shift = 8u * schema->events[ids[2]].fields[1].offset;
-    for (uint16_t i = 0; i < MAX_STAGES; i++) {
-        p->of[i].stage = (uint64_t)i << stage_shift;
-        p->of[i].set = op_word(ACTION_SET, p->registers, (uint16_t)(i - 1), 0);
-        p->of[i].clear = op_word(ACTION_CLEAR, p->registers, (uint16_t)(i - 1), 0);
-    }
+    const struct event_shape *stage = &schema->events[ids[2]];
+    p->stages_word = event_lanes_word(p->stage, (unsigned)(stage->word >> 32), 8u * stage->fields[1].offset);
+    p->set = set_lanes_word(p->registers, 0, 0);
+    for (uint16_t i = 1; i < MAX_STAGES; i++)
+        p->cleared[i] = op_word(ACTION_CLEAR, p->registers, (uint16_t)(i - 1), 0);
 }
 
 static void fill(struct pipeline *p, uscope_writer_t *w, const struct uscopei_schema *schema,
@@ -156,8 +154,7 @@ static void fill(struct pipeline *p, uscope_writer_t *w, const struct uscopei_sc
     p->last_stage = num_stages - 1;
     p->last_bit = 1u << p->last_stage;
     p->stages = (1u << num_stages) - 1;
-    p->entered = registers ? p->stages : 0;
-    p->register_bytes = registers ? RECORD_BYTES : 0;
+    p->behind_registers = registers ? p->stages & ~1u : 0;
     unsigned num_ids = MAX_IDS;
     while (num_ids > schema->storages[p->entities].num_slots)
         num_ids /= 2;
@@ -220,6 +217,7 @@ uscope_pipeline_t *uscope_pipeline_new(uscope_writer_t *w, const char *scope, co
                          "the scope \"%s\" has no %s", scope, wanted);
         return NULL;
     }
+    uscopei_begin_lanes(t);
     return make(w, t->session->schema, ids, *registers != 0, num_stages);
 }
 

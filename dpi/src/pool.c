@@ -17,7 +17,7 @@
 enum {
     CONTROL_BYTES = 512,
     PAGE = 4096,
-    MIN_CHUNK = 128 << 10,
+    MIN_CHUNK = MAX_CHUNK / 8,
     LAYOUT_VERSION = 1,
 };
 static const uint32_t CONTROL_MAGIC = 0x4D454D75; /* "uMEM" */

@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { CHUNK_CONTINUES = 1, MAX_CHUNK = 1 << 20 };
+enum { CHUNK_CONTINUES = 1, MAX_CHUNK = 960 << 10 };
 
 /** In the control page, one cache line each: what a reader of the memory needs (docs/client-memory.md). */
 struct uscopei_chunk_entry {

@@ -50,8 +50,8 @@ struct uscopei_trace {
     const struct event_shape *events;
     uint16_t num_storages, num_events;
     uint32_t num_strings; /* as the session's: what indexes of strings stay below */
-    /* items of the frame in earlier chunks, less the records since item_base that are no items of their own;
-     * wraps */
+    /* item and lane records of the frame in earlier chunks, less the records since item_base that are no
+     * items of their own; wraps */
     uint32_t more_items;
     uint32_t num_countable; /* storages below have a field and a slot, which is not disabled */
     const struct property_shape *properties;
@@ -61,10 +61,12 @@ struct uscopei_trace {
     uint64_t last_time;
     uint64_t next_checkpoint; /* UINT64_MAX without a callback */
     uint64_t ordinal;         /* of the open or the next frame */
-    unsigned char *item_base; /* items of the frame are counted from here */
+    unsigned char *item_base; /* records of the frame are counted from here */
     unsigned char *chunk;
     _Atomic uint64_t *published;
     _Atomic uint32_t attention; /* ATTENTION_ bits: the next begin_cycle must look closer */
+    /* as many items as lane records may still make in this frame, and may in each; 0: not begun (chunks.c) */
+    uint16_t lanes_left, lanes_per_frame;
 
     /* third: seldom */
     uintptr_t handle;    /* 0: slot is free */
@@ -139,6 +141,8 @@ bool uscopei_first_chunk(struct uscopei_trace *t);
 void uscopei_seal_last(struct uscopei_trace *t);
 void uscopei_set_limit(struct uscopei_trace *t);
 uint32_t uscopei_frame_items(const struct uscopei_trace *t);
+/** From now on lane records may be written, if the daemon takes them; the I/O thread announces them. */
+void uscopei_begin_lanes(struct uscopei_trace *t);
 /** Runs the failure policy once after the I/O thread has given the trace up. */
 void uscopei_handle_failure(struct uscopei_trace *t);
 /** The policy itself; returns only to go on untraced. */
@@ -179,6 +183,26 @@ static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot,
     return low | (uint64_t)((uint32_t)field << 16 | slot) << 32;
 }
 
+/* Lane records (docs/bridge-protocol.md §5.1). Which lanes of a SET_LANES or an EVENT_LANES, LANE_SHIFT says.
+ */
+#define LANE_SHIFT 8
+
+static inline uint64_t add_lanes_word(uint16_t storage)
+{
+    return RECORD_ADD_LANES | (uint64_t)storage << 16;
+}
+
+static inline uint64_t set_lanes_word(uint16_t storage, uint16_t slot, uint16_t field)
+{
+    return RECORD_SET_LANES | (uint64_t)storage << 16 | (uint64_t)slot << 32 | (uint64_t)field << 48;
+}
+
+/** `shift`: bits by which the number of the lane is moved in the payload. */
+static inline uint64_t event_lanes_word(uint16_t type, unsigned size, unsigned shift)
+{
+    return RECORD_EVENT_LANES | (uint64_t)type << 16 | (uint64_t)size << 32 | (uint64_t)shift << 40;
+}
+
 static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset,
                                 uint32_t total)
 {
@@ -204,6 +228,12 @@ static inline void start_items(struct uscopei_trace *t)
 {
     t->item_base = t->cursor;
     t->more_items = 0;
+}
+
+static inline void start_frame(struct uscopei_trace *t)
+{
+    start_items(t);
+    t->lanes_left = t->lanes_per_frame;
 }
 
 #pragma GCC visibility pop

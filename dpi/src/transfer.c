@@ -168,6 +168,8 @@ static bool send_slice(struct io *io, struct uscopei_session *s, uint32_t index,
     bool first = s->send_offset == 0;
     struct data_header header = {
         .continues = first && (entry->flags & CHUNK_CONTINUES),
+        /* asked after what has been published, so that none is overlooked */
+        .lanes = atomic_load_explicit(&s->has_lanes, memory_order_acquire),
         .trace = s->trace_number,
         .epoch = s->epoch,
         .seq = s->seq,

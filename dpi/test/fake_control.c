@@ -239,7 +239,8 @@ static void answer_open(struct fake_daemon *d, const struct fields *f)
     uint64_t frames = t->durable.frames;
     if (atomic_load(&d->switches.forget) && frames > 0) frames = 0;
     uint64_t most = atomic_load(&d->switches.credit);
-    start_map(&w, "opened", 9);
+    bool lanes = !atomic_load(&d->switches.no_lanes);
+    start_map(&w, "opened", lanes ? 10 : 9);
     mp_pair_uint(&w, "req", f->req);
     mp_pair_uint(&w, "trace", t->number);
     mp_pair_uint(&w, "epoch", t->epoch);
@@ -249,6 +250,7 @@ static void answer_open(struct fake_daemon *d, const struct fields *f)
     mp_pair_uint(&w, "interval_ps", f->interval_ps ? f->interval_ps : 10000000);
     mp_pair_uint(&w, "credit", most && most < f->credit ? most : f->credit);
     mp_pair_str(&w, "path", "/out/fake.uscope");
+    if (lanes) mp_pair_bool(&w, "lanes", true);
     send_map(d, &w);
 }
 

@@ -50,6 +50,7 @@ struct fake_switches {
     atomic_uint version;       /* 0: the right one */
     atomic_uint credit;        /* most it grants; 0: what is asked */
     atomic_uint refuse;        /* 1: answer open by BRIDGE_NAME_BUSY */
+    atomic_bool no_lanes;      /* take no lane records */
     atomic_bool forget;        /* after a restart: claim fewer durable frames than acknowledged */
 };
 

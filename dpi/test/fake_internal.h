@@ -25,7 +25,9 @@ struct trace {
     uint32_t number, epoch;
     uint64_t seq, position; /* position: ordinal of the frame the next record belongs to */
     bool in_frame, new_frame;
-    uint64_t items, time, next_string;
+    bool announced; /* the message says that there may be lane records */
+    uint64_t items, lane_items, time,
+        next_string; /* of the frame: item and lane records; what these are more */
     uint64_t held;
     uint32_t part_storage, part_offset, part_total; /* of the snapshot under way */
     struct mark complete, durable; /* behind the last END; and of that what is acknowledged */

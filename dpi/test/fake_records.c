@@ -64,6 +64,51 @@ static void take_snapshot(struct fake_daemon *d, struct trace *t, const unsigned
     append(t, at, size);
 }
 
+/* -- lane records: the log has the items they stand for */
+
+static bool is_lanes(const unsigned char *at)
+{
+    return at[0] >= 0x04 && at[0] <= 0x06;
+}
+
+static void append_record(struct trace *t, uint64_t low, uint64_t high)
+{
+    unsigned char bytes[16];
+    for (unsigned i = 0; i < 8; i++) {
+        bytes[i] = (unsigned char)(low >> 8 * i);
+        bytes[8 + i] = (unsigned char)(high >> 8 * i);
+    }
+    append(t, bytes, sizeof bytes);
+}
+
+static void append_lane(struct trace *t, const unsigned char *at, unsigned lane)
+{
+    uint64_t low = u64_at(at), value = at[8 + (lane & 7)], ids = low & 0xFFFF0000, shift = at[5] & 63;
+    uint64_t slot_and_field = low >> 32;
+    if (at[0] == 0x04)
+        append_record(t, 0x0301 | (ids + ((uint64_t)lane << 16)), 1);
+    else if (at[0] == 0x05)
+        append_record(t, 0x0101 | ids | (slot_and_field + lane) << 32, value);
+    else
+        append_record(t, 0x03 | ids | (uint64_t)at[4] << 32, value | (uint64_t)lane << shift);
+}
+
+static void take_lanes(struct fake_daemon *d, struct trace *t, const unsigned char *at, bool keep)
+{
+    if (!t->announced) violate(d, "lane record 0x%02x in a message that announces none", at[0]);
+    if (atomic_load(&d->switches.no_lanes)) violate(d, "lane record 0x%02x, not agreed on", at[0]);
+    bool reserved = at[0] == 0x04 ? at[1] || u32_at(at + 4) : at[0] == 0x06 && (at[6] || at[7]);
+    if (reserved || (at[0] == 0x06 && (at[4] > 8 || at[5] > 63))) violate(d, "lane record malformed");
+    uint64_t lanes = at[0] == 0x04 ? u64_at(at + 8) : at[1];
+    if (!lanes) violate(d, "a lane record of no lanes");
+    t->lane_items--;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        if (!(lanes >> lane & 1)) continue;
+        t->lane_items++;
+        if (keep) append_lane(t, at, lane);
+    }
+}
+
 static void take_end(struct fake_daemon *d, struct trace *t, const unsigned char *at, bool keep)
 {
     if (!t->in_frame) violate(d, "END outside a frame");
@@ -73,10 +118,11 @@ static void take_end(struct fake_daemon *d, struct trace *t, const unsigned char
     if (!t->new_frame && u32_at(at + 4) != t->items)
         violate(d, "frame %llu says %u items and has %llu", (unsigned long long)t->position, u32_at(at + 4),
                 (unsigned long long)t->items);
-    if (t->items > 65535) violate(d, "a frame of %llu items", (unsigned long long)t->items);
+    uint64_t items = t->items + t->lane_items;
+    if (items > 65535) violate(d, "a frame of %llu items", (unsigned long long)items);
     if (keep) {
-        t->log.items += t->items;
-        append(t, at, 16);
+        t->log.items += items;
+        append_record(t, 0x11 | items << 32, u64_at(at + 8));
     }
     t->position++;
     t->in_frame = t->new_frame = false;
@@ -88,7 +134,7 @@ static void take_begin(struct fake_daemon *d, struct trace *t, const unsigned ch
     if (t->part_total) violate(d, "BEGIN inside a snapshot");
     if (keep && u64_at(at + 8) < t->time) violate(d, "time runs backwards");
     t->in_frame = true;
-    t->items = 0;
+    t->items = t->lane_items = 0;
     if (keep) {
         t->time = u64_at(at + 8);
         append(t, at, 16);
@@ -105,7 +151,7 @@ static size_t record_length(struct fake_daemon *d, const unsigned char *at, size
             violate(d, "a payload of %u bytes", size);
             return 0;
         }
-    } else if (at[0] != 0x01 && at[0] != 0x10 && at[0] != 0x11) {
+    } else if (!is_lanes(at) && at[0] != 0x01 && at[0] != 0x10 && at[0] != 0x11) {
         violate(d, "record kind 0x%02x", at[0]);
         return 0;
     }
@@ -135,7 +181,10 @@ void take_records(struct fake_daemon *d, struct trace *t, const unsigned char *a
         default:
             if (!t->in_frame) violate(d, "an item outside a frame");
             t->items++;
-            if (keep) append(t, at, length);
+            if (is_lanes(at))
+                take_lanes(d, t, at, keep);
+            else if (keep)
+                append(t, at, length);
         }
         if (at[0] == 0x11 && keep) t->complete = here(t);
         at += length;
@@ -154,13 +203,14 @@ struct trace *by_number(struct fake_daemon *d, uint32_t number)
 
 static bool check_header(struct fake_daemon *d, struct trace *t, const unsigned char *h, size_t payload)
 {
-    if (memcmp(h, "uDAT", 4) != 0 || h[6] != 48 || h[7] != 0 || !zero(h + 36, h + 48) || (h[4] & 0xFE) ||
+    if (memcmp(h, "uDAT", 4) != 0 || h[6] != 48 || h[7] != 0 || !zero(h + 36, h + 48) || (h[4] & 0xFA) ||
         h[5])
         violate(d, "data header malformed");
     if (u32_at(h + 32) != payload || payload % 16 != 0 || payload == 0 || payload > 1 << 20)
         violate(d, "payload of %zu bytes, header says %u", payload, u32_at(h + 32));
     uint64_t seq = u64_at(h + 16), first = u64_at(h + 24);
     bool continues = h[4] & 1;
+    t->announced = h[4] & 4;
     if (seq != t->seq) return false;
     if (seq == 0) {
         if (first > t->durable.frames)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call for several lanes, and one for the end of a cycle and the beginning of the next, make, record for
  * record, what single calls make. */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "client.h"
@@ -153,6 +155,76 @@ TEST(lanes_make_the_records_of_single_calls)
     CHECK(log_of(d, "lanes").items > 100000);
     CHECK_TEXT(fake_violation(d), "");
     fake_free(d);
+}
+
+TEST(lanes_are_written_one_by_one_for_a_daemon_that_takes_no_lane_records)
+{
+    struct fake_daemon *d = start_lane_daemon();
+    atomic_store(&fake_switches(d)->no_lanes, true);
+    uscope_writer_t *lanes = open_trace("lanes"), *single = open_trace("single");
+    model(lanes, false, 500);
+    model(single, true, 500);
+    uscope_close(lanes);
+    uscope_close(single);
+    check_same(d);
+    CHECK_TEXT(fake_violation(d), "");
+    fake_free(d);
+}
+
+TEST(lanes_that_were_recorded_are_not_for_another_daemon_that_takes_none)
+{
+    setenv("USCOPE_ON_FAILURE", "continue", 1);
+    struct fake_daemon *d = start_lane_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    atomic_store(&fake_switches(d)->withhold_acks, true);
+    uscope_begin_cycle(w, 0);
+    uscope_count_lanes(w, COMMITTED, 1);
+    uscope_end_cycle(w);
+    fake_kill(d);
+    atomic_store(&fake_switches(d)->no_lanes, true);
+    fake_start(d);
+    uscope_close(w);
+    CHECK_TEXT(
+        message_at(0),
+        "core0: BRIDGE_VERSION: after reconnecting the daemon is another one, which does not take what "
+        "this client has recorded; install matching releases");
+    finish(d, 2);
+}
+
+enum { FIRST_COUNTER = WIDE_DENSE + 1, COUNTERS = 64 };
+
+static struct fake_daemon *start_counting_daemon(void)
+{
+    static struct test_schema s;
+    static char names[COUNTERS][8];
+    s = core_schema;
+    for (unsigned i = 0; i < COUNTERS; i++) {
+        snprintf(names[i], sizeof names[i], "n%u", i);
+        s.storages[FIRST_COUNTER + i] = (struct test_storage){names[i], 1, 1, 0, {{"count", U64, 0}}, {{0}}};
+    }
+    return start_daemon_with(&s);
+}
+
+/* The fake daemon looks whether a frame has more than it may. */
+TEST(a_frame_of_lane_records_is_split_by_their_items)
+{
+    struct fake_daemon *d = start_counting_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uint64_t items = 0;
+    for (unsigned cycle = 0; cycle < 5; cycle++) {
+        static const unsigned single[] = {0, 61000, 65500, 140000, 200000};
+        uscope_begin_cycle(w, cycle * 1000ull);
+        for (unsigned i = 0; i < 1500; i++)
+            uscope_count_lanes(w, FIRST_COUNTER, UINT64_MAX >> cycle);
+        for (unsigned i = 0; i < single[cycle]; i++)
+            uscope_slot_add(w, COMMITTED, 0, 0, i);
+        uscope_count_lanes(w, FIRST_COUNTER, UINT64_MAX);
+        uscope_end_cycle(w);
+        items += 1500 * (COUNTERS - cycle) + single[cycle] + COUNTERS;
+    }
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").items, items);
+    finish(d, 0);
 }
 
 TEST(lanes_of_what_is_disabled_are_not_recorded_but_counted)

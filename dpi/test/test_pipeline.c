@@ -72,17 +72,14 @@ static bool stays(const struct plain *p, unsigned stage)
     return p->in[stage].here && (p->last.hold >> stage & 1) && !(p->last.kill >> stage & 1);
 }
 
-static void enter(struct plain *p, unsigned stage, const struct cycle *c)
+static void be_born(struct plain *p, const struct cycle *c)
 {
-    unsigned id = p->in[stage].id;
-    if (stage == 0) {
-        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 0, id);
-        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 1, c->pc);
-        uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 2, c->inst);
-        if (c->text != USCOPE_NO_STRING) uscope_event2(p->w, ANNOTATE, id, c->text);
-    }
-    uscope_event2(p->w, STAGE, id, stage);
-    if (stage > 0 && p->registers) uscope_slot_set(p->w, ROB, (uint16_t)(stage - 1), 0, id);
+    unsigned id = p->in[0].id;
+    uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 0, id);
+    uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 1, c->pc);
+    uscope_slot_set(p->w, ENTITIES, (uint16_t)id, 2, c->inst);
+    if (c->text != USCOPE_NO_STRING) uscope_event2(p->w, ANNOTATE, id, c->text);
+    p->next_id = (p->next_id + 1) % IDS;
 }
 
 static unsigned step(struct plain *p, const struct cycle *c)
@@ -100,9 +97,11 @@ static unsigned step(struct plain *p, const struct cycle *c)
         if (here && !stayed) entered |= 1u << s;
         p->in[s].here = here;
     }
+    if (entered & 1) be_born(p, c);
     for (unsigned s = 0; s < stages; s++)
-        if (entered >> s & 1) enter(p, s, c);
-    if (entered & 1) p->next_id = (p->next_id + 1) % IDS;
+        if (entered >> s & 1) uscope_event2(p->w, STAGE, p->in[s].id, s);
+    for (unsigned s = 1; s < stages; s++)
+        if (entered >> s & 1 && p->registers) uscope_slot_set(p->w, ROB, (uint16_t)(s - 1), 0, p->in[s].id);
     for (unsigned s = 1; s < stages; s++)
         if (was[s] && !p->in[s].here && p->registers) uscope_slot_clear(p->w, ROB, (uint16_t)(s - 1));
     p->last = *c;

@@ -125,14 +125,38 @@ TEST(what_the_client_says_is_encoded_as_agreed)
 TEST(data_headers_are_encoded_as_agreed)
 {
     unsigned char bytes[DATA_HEADER_BYTES];
-    data_header_encode(&(struct data_header){false, 3, 65536, 2, 1000, 65536, false, 0}, bytes);
+    data_header_encode(
+        &(struct data_header){
+            .trace = 3, .epoch = 65536, .seq = 2, .first_frame = 1000, .payload_size = 65536},
+        bytes);
     same("data-header.bin", bytes, sizeof bytes);
-    data_header_encode(&(struct data_header){true, 4294967295, 16909060, 1234605616436508552,
-                                             18441921395520346504u, 1048576, false, 0},
+    data_header_encode(&(struct data_header){.continues = true,
+                                             .trace = 4294967295,
+                                             .epoch = 16909060,
+                                             .seq = 1234605616436508552,
+                                             .first_frame = 18441921395520346504u,
+                                             .payload_size = 1048576},
                        bytes);
     same("data-header-continues.bin", bytes, sizeof bytes);
-    data_header_encode(&(struct data_header){true, 3, 65536, 1, 5, 160, true, 4294971392}, bytes);
+    data_header_encode(&(struct data_header){.continues = true,
+                                             .trace = 3,
+                                             .epoch = 65536,
+                                             .seq = 1,
+                                             .first_frame = 5,
+                                             .payload_size = 160,
+                                             .in_memory = true,
+                                             .offset = 4294971392},
+                       bytes);
     same("data-header-in-memory.bin", bytes, sizeof bytes);
+    data_header_encode(&(struct data_header){.continues = true,
+                                             .lanes = true,
+                                             .trace = 3,
+                                             .epoch = 65536,
+                                             .seq = 3,
+                                             .first_frame = 6,
+                                             .payload_size = 48},
+                       bytes);
+    same("data-header-lanes.bin", bytes, sizeof bytes);
 }
 
 TEST(what_the_daemon_says_is_understood)
@@ -146,7 +170,9 @@ TEST(what_the_daemon_says_is_understood)
     CHECK(m.schema.type == MP_BIN && m.schema.bytes[0] == 1 && m.schema.bytes[m.schema.count - 1] == 8);
     CHECK(mp_is(&m.path, "/data/out/soc/core0.uscope"));
     m = decoded("opened-memory.bin");
-    CHECK(m.type == MSG_OPENED && m.memory && m.trace == 1 && m.epoch == 2);
+    CHECK(m.type == MSG_OPENED && m.memory && !m.lanes && m.trace == 1 && m.epoch == 2);
+    m = decoded("opened-lanes.bin");
+    CHECK(m.type == MSG_OPENED && m.memory && m.lanes && m.trace == 1 && m.epoch == 2);
     m = decoded("ack.bin");
     CHECK(m.type == MSG_ACK && m.trace == 3 && m.epoch == 65536 && m.frames == 1000);
     m = decoded("ack-64-bit.bin");
@@ -300,6 +326,25 @@ TEST(strings_are_recorded_as_agreed)
     CHECK(memcmp(v.bytes + 0x60, log.records + 0x60, 32) == 0);
     free(v.bytes);
     finish(d, 0);
+}
+
+static void same_record(const struct vector *v, unsigned number, uint64_t word, uint64_t value)
+{
+    _Alignas(16) unsigned char bytes[16];
+    put_record(bytes, word, value);
+    CHECK(memcmp(v->bytes + 16 * number, bytes, 16) == 0);
+}
+
+TEST(lane_records_are_recorded_as_agreed)
+{
+    const uint64_t values = 0x8877665544332211;
+    struct vector v = load("records-lanes.bin");
+    same_record(&v, 2, add_lanes_word(200), 9223372043297226753u);
+    same_record(&v, 3, add_lanes_word(65535), 1);
+    same_record(&v, 5, set_lanes_word(2, 500, 1) | 133 << LANE_SHIFT, values);
+    same_record(&v, 7, event_lanes_word(4, 8, 61) | 66 << LANE_SHIFT, values);
+    same_record(&v, 8, event_lanes_word(4, 2, 8) | 128 << LANE_SHIFT, values);
+    free(v.bytes);
 }
 
 TEST(snapshots_are_recorded_as_agreed)

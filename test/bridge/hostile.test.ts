@@ -5,8 +5,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Dealer } from 'zeromq';
 import { encodeControl } from '../../sdk/src/bridge/codec.js';
-import { encodeDataHeader } from '../../sdk/src/bridge/data-header.js';
+import { encodeDataHeader, LANES } from '../../sdk/src/bridge/data-header.js';
 import { type ClientMessage, MAX_CONTROL_BYTES } from '../../sdk/src/bridge/protocol.js';
+import { RecordKind } from '../../sdk/src/format/record.js';
 import {
   BridgeBench,
   closeMessage,
@@ -18,6 +19,7 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { COUNTERS, LANE_SCHEMA } from '../support/lane-stream.js';
 import { BIN, buildSdk, Running, until } from '../support/processes.js';
 import { generator } from '../torture/scenarios.mjs';
 
@@ -252,5 +254,31 @@ describe('a daemon withstands', () => {
       }
       await peer.control(closeMessage(session, opened.trace, 400, 400));
       expect((await peer.next('closed', ['ack'])).stats.strings).toBe(400n);
+    }));
+
+  it('messages of lane records that stand for 64 times as much', () =>
+    withstands(async ({ endpoint }) => {
+      const peer = new RawPeer(endpoint);
+      bench.later(() => peer.close());
+      await peer.hello();
+      const session = sessionId(8);
+      const credit = 1 << 22;
+      const opened = await peer.open({ session, name: 'lanes', schema: LANE_SCHEMA, credit });
+      const [messages, frames, records] = [6, 60, 1000];
+      for (let seq = 0; seq < messages; seq++) {
+        const words: number[] = [];
+        for (let frame = seq * frames; frame < (seq + 1) * frames; frame++) {
+          words.push(RecordKind.BEGIN, 0, frame * 1000, 0);
+          for (let i = 0; i < records; i++)
+            words.push(RecordKind.ADD_LANES | (1 << 16), 0, 0xffff_ffff, 0xffff_ffff);
+          words.push(RecordKind.END, records, frame, 0);
+        }
+        const bytes = new Uint8Array(Uint32Array.from(words).buffer);
+        await peer.data(opened, BigInt(seq), BigInt(seq * frames), bytes, { flags: LANES });
+        await peer.control({ t: 'flush', trace: opened.trace, epoch: opened.epoch });
+      }
+      await peer.control(closeMessage(session, opened.trace, messages * frames));
+      const { stats } = await peer.next('closed', ['ack']);
+      expect(stats.items).toBe(BigInt(messages * frames * records * COUNTERS));
     }));
 });

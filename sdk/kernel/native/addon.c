@@ -11,6 +11,7 @@
  *   sumsClose(handle, takeBucket)
  *   encodeCheckpoint(handle, target)    target: address in the run's memory
  *   lz4Compress(memory, table, source, size, target) -> size
+ *   unfoldLanes(unfold, words, piece) -> enum unfold_stop    Uint32Arrays; words may change meanwhile
  *   openPool, poolCompress: see pool_binding.h
  *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
  *   unmapFile(buffer)    it and all views of it are empty from now on
@@ -26,6 +27,7 @@
 #include "mapping.h"
 #include "pool_binding.h"
 #include "run_image.h"
+#include "unfold.h"
 
 /* What the loops call, while they run. */
 struct call {
@@ -170,6 +172,18 @@ static napi_value compress(napi_env env, napi_callback_info info)
     return result;
 }
 
+static napi_value unfold(napi_env env, napi_callback_info info)
+{
+    struct arguments arguments = get_arguments(env, info, 3);
+    struct unfold *state = (void *)get_memory(&arguments, 0);
+    struct words words = get_words(&arguments, 1), piece = get_words(&arguments, 2);
+    napi_value result = NULL;
+    if (!check(&arguments)) return NULL;
+    uint32_t end = words.length / 4 * 4;
+    napi_create_uint32(env, unfold_lanes(state, words.start, end, piece.start, piece.length), &result);
+    return result;
+}
+
 static void unmap(napi_env env, void *data, void *hint)
 {
     (void)env, (void)hint;
@@ -238,6 +252,7 @@ NAPI_MODULE_INIT()
         {.utf8name = "lz4Compress", .method = compress, .attributes = napi_enumerable},
         {.utf8name = "openPool", .method = open_pool, .attributes = napi_enumerable},
         {.utf8name = "poolCompress", .method = compress_in_pool, .attributes = napi_enumerable},
+        {.utf8name = "unfoldLanes", .method = unfold, .attributes = napi_enumerable},
         {.utf8name = "mapFile", .method = map_file, .attributes = napi_enumerable},
         {.utf8name = "unmapFile", .method = unmap_file, .attributes = napi_enumerable},
     };

@@ -42,6 +42,24 @@ static inline uint8_t *get_memory(struct arguments *arguments, size_t index)
     return data;
 }
 
+/* A Uint32Array. */
+struct words {
+    uint32_t *start;
+    uint32_t length;
+};
+
+static inline struct words get_words(struct arguments *arguments, size_t index)
+{
+    napi_typedarray_type type;
+    void *data = NULL;
+    size_t length = 0;
+    if (arguments->valid)
+        arguments->valid = napi_get_typedarray_info(arguments->env, arguments->values[index], &type, &length,
+                                                    &data, NULL, NULL) == napi_ok &&
+                           data && type == napi_uint32_array && length <= UINT32_MAX;
+    return (struct words){data, (uint32_t)length};
+}
+
 /* false: thrown. */
 static inline bool check(const struct arguments *arguments)
 {

@@ -166,7 +166,10 @@ describe('data', () => {
     const opened = await peer.open({ session: sessionId(1) });
     const other = await peer.open({ session: sessionId(2), name: 'other' });
     const bytes = readFileSync(new URL(file, VECTORS));
-    await peer.data(opened, 0n, 0n, bytes);
+    const { flags = 0 } = JSON.parse(
+      readFileSync(new URL(file.replace(/bin$/, 'json'), VECTORS), 'utf8'),
+    ) as { flags?: number };
+    await peer.data(opened, 0n, 0n, bytes, { flags });
     expect(await peer.next('error')).toMatchObject({ trace: opened.trace, code: 'BRIDGE_RECORD' });
     await peer.data(other, 0n, 0n, framesFrom(0, 4));
     await peer.control(closeMessage(sessionId(2), other.trace, 4));

@@ -9,6 +9,8 @@ const DATA_MAGIC = 0x5441_4475;
 export const CONTINUES = 1;
 /** The records are in the client's memory; the message has no second part. */
 export const IN_MEMORY = 2;
+/** There may be lane records. */
+export const LANES = 4;
 
 const TRACE_AT = 8;
 
@@ -57,7 +59,7 @@ export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number | null)
   const magic = view.getUint32(0, true);
   if (magic !== DATA_MAGIC) throw wrong('magic', magic);
   const flags = view.getUint16(4, true);
-  if ((flags & ~(CONTINUES | IN_MEMORY)) !== 0) throw wrong('undefined flags', flags);
+  if ((flags & ~(CONTINUES | IN_MEMORY | LANES)) !== 0) throw wrong('undefined flags', flags);
   const headerSize = view.getUint16(6, true);
   if (headerSize !== DATA_HEADER_BYTES) throw wrong('header_size', headerSize);
   const inMemory = (flags & IN_MEMORY) !== 0;

@@ -122,6 +122,7 @@ export const DAEMON_MESSAGES = {
     credit: size,
     path: text(LONG),
     memory: optional(flag),
+    lanes: optional(flag),
   },
   ack: { trace: u32, epoch: u32, frames: u64 },
   stalled: { trace: u32, code: label, msg: message },

@@ -13,6 +13,7 @@ import type { Action } from '../format/types.js';
 import { RecordBatch } from '../writer/record-batch.js';
 import { countItems } from './count-items.js';
 import { payloadWords } from './data-header.js';
+import { LaneRecords } from './lane-records.js';
 
 const VECTORS = new URL('../../../test/vectors/bridge/', import.meta.url);
 
@@ -22,8 +23,8 @@ const vectors = readdirSync(VECTORS)
   .filter((file) => /^records-.*\.bin$/.test(file))
   .map((file) => {
     const json = readFileSync(new URL(file.replace(/bin$/, 'json'), VECTORS), 'utf8');
-    const { records } = JSON.parse(json) as { records: JsonRecord[] };
-    return { name: file, records, bytes: readFileSync(new URL(file, VECTORS)) };
+    const { records, unfolded = records } = JSON.parse(json) as Record<string, JsonRecord[]>;
+    return { name: file, records, unfolded, bytes: readFileSync(new URL(file, VECTORS)) };
   });
 
 const hex = (bytes: Uint8Array): { hex: string } => ({ hex: Buffer.from(bytes).toString('hex') });
@@ -52,6 +53,32 @@ function decode(words: Uint32Array, at: number): [record: JsonRecord, length: nu
       return [
         { kind: 'event', type: word0 >>> 16, payload: hex(payload(behind - EVENT_INLINE_BYTES, word1)) },
         RECORD_WORDS * (1 + eventExtraRecords(word1)),
+      ];
+    case RecordKind.ADD_LANES:
+      return [{ kind: 'add_lanes', storage: word0 >>> 16, lanes: wide }, RECORD_WORDS];
+    case RecordKind.SET_LANES:
+      return [
+        {
+          kind: 'set_lanes',
+          lanes: (word0 >>> 8) & 0xff,
+          storage: word0 >>> 16,
+          slot: word1 & 0xffff,
+          field: word1 >>> 16,
+          values: hex(payload(behind - 8, 8)),
+        },
+        RECORD_WORDS,
+      ];
+    case RecordKind.EVENT_LANES:
+      return [
+        {
+          kind: 'event_lanes',
+          lanes: (word0 >>> 8) & 0xff,
+          type: word0 >>> 16,
+          size: word1 & 0xff,
+          shift: word1 >>> 8,
+          values: hex(payload(behind - 8, 8)),
+        },
+        RECORD_WORDS,
       ];
     case RecordKind.BEGIN:
       return [{ kind: 'begin', time_ps: wide }, RECORD_WORDS];
@@ -88,30 +115,44 @@ function encode(batch: RecordBatch, record: JsonRecord): void {
   }
 }
 
+function decodeAll(words: Uint32Array): JsonRecord[] {
+  const decoded: JsonRecord[] = [];
+  for (let at = 0; at < words.length; ) {
+    const [record, length] = decode(words, at);
+    decoded.push(record);
+    at += length;
+  }
+  return decoded;
+}
+
 describe('golden records', () => {
-  it('are three', () => {
+  it('are four', () => {
     expect(vectors.map(({ name }) => name)).toEqual([
       'records-frame.bin',
+      'records-lanes.bin',
       'records-snapshot.bin',
       'records-string.bin',
     ]);
   });
 
-  it.each(vectors)('$name is decoded', ({ records, bytes }) => {
+  it.each(vectors)('$name is decoded', ({ records, unfolded, bytes }) => {
     const words = payloadWords(new Uint8Array(bytes));
-    const decoded: JsonRecord[] = [];
-    for (let at = 0; at < words.length; ) {
-      const [record, length] = decode(words, at);
-      decoded.push(record);
-      at += length;
-    }
-    expect(decoded).toEqual(records);
-    const items = records.filter(({ kind }) => kind === 'op' || kind === 'event').length;
+    expect(decodeAll(words)).toEqual(records);
+    const items = unfolded.filter(({ kind }) => kind === 'op' || kind === 'event').length;
     expect(countItems(words)).toBe(BigInt(items));
   });
 
-  // The in-process writer never splits a snapshot.
-  it.each(vectors.filter(({ name }) => !name.includes('snapshot')))(
+  it.each(vectors.flatMap((vector) => [true, false].map((native) => ({ ...vector, native }))))(
+    '$name is unfolded (machine code: $native)',
+    ({ unfolded, bytes, native }) => {
+      const words = payloadWords(new Uint8Array(bytes));
+      const pieces = Array.from(new LaneRecords(native).unfold(words), decodeAll);
+      expect(pieces).toEqual([unfolded]);
+    },
+  );
+
+  // The in-process writer never splits a snapshot, and folds nothing.
+  it.each(vectors.filter(({ name }) => !/snapshot|lanes/.test(name)))(
     '$name is encoded',
     ({ records, bytes }) => {
       const batch = new RecordBatch();

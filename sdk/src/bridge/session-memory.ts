@@ -3,6 +3,7 @@ import { UscopeError } from '../base/errors.js';
 import { ClientMemory } from './client-memory.js';
 import type { DataHeader } from './data-header.js';
 import { messageError } from './fields.js';
+import type { LaneRecords } from './lane-records.js';
 import { type AheadRead, ReadAhead } from './read-ahead.js';
 import type { TraceSink } from './sink.js';
 
@@ -28,13 +29,30 @@ export class SessionMemory {
     return this.ahead.ask(header);
   }
 
-  /** Valid until the next call. @throws UscopeError BRIDGE_MESSAGE, BRIDGE_MEMORY */
-  words({ memoryOffset = 0, payloadSize }: DataHeader, sink: TraceSink): Uint32Array {
+  /**
+   * Valid until the next call.
+   * @param window where they are put if they have to be copied; null: where no writer's memory is
+   * @throws UscopeError BRIDGE_MESSAGE, BRIDGE_MEMORY
+   */
+  words({ memoryOffset = 0, payloadSize }: DataHeader, window: Uint8Array | null): Uint32Array {
     if (!this.agreed) throw messageError('data header', 'records in memory that was not agreed on');
     const memory = this.open();
     if (memory === null)
       throw new UscopeError('BRIDGE_MEMORY', "the client's shared memory cannot be read here");
-    return memory.words(memoryOffset, payloadSize, sink.windows[0]);
+    return memory.words(memoryOffset, payloadSize, window);
+  }
+
+  /**
+   * What a dead client recorded and did not send: the last cycles before a crash are the ones people need. Everything received is taken
+   * already, so the frames that are new are those from the sink's next one on.
+   */
+  async takeRemains(memory: ClientMemory, lanes: LaneRecords, sink: TraceSink): Promise<void> {
+    sink.restartStream();
+    lanes.restart();
+    for (const { offset, size } of memory.remains()) {
+      for (const piece of lanes.unfold(memory.words(offset, size))) sink.push(piece);
+      await sink.ready();
+    }
   }
 
   /** Nothing is read for a message any more; resolves when no thread is at it. Only then the sink, whose windows they are, may be closed. */

@@ -6,11 +6,11 @@ import { UscopeError } from '../base/errors.js';
 import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { TraceStats } from '../writer/index.js';
-import type { ClientMemory } from './client-memory.js';
 import { countItems } from './count-items.js';
-import { type DataHeader, payloadWords } from './data-header.js';
+import { type DataHeader, LANES, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
 import { JobQueue } from './job-queue.js';
+import { LaneRecords } from './lane-records.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from './protocol.js';
 import type { AheadRead } from './read-ahead.js';
 import { SessionControl } from './session-control.js';
@@ -76,6 +76,7 @@ export class Session {
   private isMemoryUseless = false;
   private readonly memory: SessionMemory;
   private readonly order = new StreamOrder();
+  private readonly lanes = new LaneRecords();
   private durableStrings = 0n;
   /** The client lives, and may open the trace again. */
   private mayReturn = false;
@@ -150,7 +151,7 @@ export class Session {
   receive(header: DataHeader, payload: Uint8Array | null): void {
     if (this.overran) return;
     const ahead = payload || this.isEnding ? null : this.memory.readEarly(header, this.writer);
-    const records = () => (payload ? payloadWords(payload) : this.memory.words(header, this.writer));
+    const records = () => (payload ? payloadWords(payload) : this.readWords(header));
     this.queuedBytes += header.payloadSize;
     this.queue.run(() => (ahead ? this.takeEarly(header, ahead) : this.take(header, records)));
     // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
@@ -185,6 +186,7 @@ export class Session {
         credit,
         path: this.stats.path,
         memory: offersMemory ? true : undefined,
+        lanes: true,
       });
       this.control.resume();
     });
@@ -268,7 +270,7 @@ export class Session {
       return;
     }
     this.order.advance();
-    this.push(words);
+    this.push(words, this.isFolded(header));
     this.unackedBytes += header.payloadSize;
     const { congested } = this.writer;
     // The client is about to wait for acknowledgements.
@@ -281,12 +283,24 @@ export class Session {
     return this.writer.flush();
   }
 
-  private push(words: Uint32Array): void {
+  /** There may be lane records in it, or are in the frame that it goes on with. */
+  private isFolded({ flags }: DataHeader): boolean {
+    return (flags & LANES) !== 0 || this.lanes.isOpen;
+  }
+
+  /** What is unfolded is copied to the first window: it must not be there itself. */
+  private readWords(header: DataHeader): Uint32Array {
+    const [first = null] = this.isFolded(header) ? [] : this.writer.windows;
+    return this.memory.words(header, first);
+  }
+
+  private push(words: Uint32Array, isFolded: boolean): void {
     const sink = this.writer;
     const { nextFrame } = sink;
     const { items } = sink.stats;
     try {
-      sink.push(words);
+      if (!isFolded) sink.push(words);
+      else for (const piece of this.lanes.unfold(words)) sink.push(piece);
     } catch (error) {
       // While frames are skipped, what is not recorded is not lost.
       if (!this.order.catchingUp) this.lostItems += countItems(words) - (sink.stats.items - items);
@@ -305,6 +319,7 @@ export class Session {
   private async restart(): Promise<void> {
     const sink = this.writer;
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
+    this.lanes.restart();
     await this.flushWriter();
     this.order.restart();
   }
@@ -324,28 +339,16 @@ export class Session {
 
   // -- the end
 
-  /**
-   * What a dead client recorded and did not send: the last cycles before a crash are the ones people need. Everything received is taken
-   * already, so the frames that are new are those from `nextFrame` on.
-   */
   private async drainMemory(): Promise<void> {
     const memory = this.memory.open();
     if (this.failure !== null || !memory?.isAbandoned) return;
     try {
-      await this.takeRemains(memory, this.writer);
+      await this.memory.takeRemains(memory, this.lanes, this.writer);
       this.isDrained = true;
     } catch (error) {
       this.failure = asUscopeError(error);
       // Records that a dying simulator wrote over; a full disk is another matter.
       this.isMemoryUseless = this.failure.code === 'BRIDGE_RECORD' || this.failure.code === 'BRIDGE_MESSAGE';
-    }
-  }
-
-  private async takeRemains(memory: ClientMemory, sink: TraceSink): Promise<void> {
-    sink.restartStream();
-    for (const { offset, size } of memory.remains()) {
-      sink.push(memory.words(offset, size));
-      await sink.ready();
     }
   }
 

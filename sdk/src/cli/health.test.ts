@@ -15,6 +15,7 @@ import {
 } from '../../../test/support/build-trace.js';
 import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 import { Action } from '../format/index.js';
+import { RecordKind } from '../format/record.js';
 import { RecordBatch } from '../writer/record-batch.js';
 
 const run = (...args: string[]): Promise<CliResult> => runUscope(args);
@@ -127,12 +128,14 @@ describe('the shared memory of the client', () => {
   const memoryPath = () =>
     join(directory, `uscope-${Buffer.from(openSession.sessionId).toString('hex')}.mem`);
 
-  /** Frames 4 and 5 of the trace, recorded by a process. */
-  function leaveMemory(owner: { pid: number; start: bigint }): void {
+  /** Frames 4 and 5 of the trace, of one record each, recorded by a process. */
+  function leaveMemory(owner: { pid: number; start: bigint }, lanes?: number): void {
     const batch = new RecordBatch();
     for (const ordinal of [4, 5]) {
       batch.begin(BigInt(ordinal * 1000));
-      batch.op(Action.SET, 0, 5, 0, ordinal, 0);
+      const at = batch.length;
+      batch.op(Action.SET, 0, 4, 0, ordinal, 0);
+      if (lanes) batch.words[at] = RecordKind.SET_LANES | (lanes << 8);
       batch.end(1, ordinal);
     }
     const records = new Uint8Array(batch.words.buffer, 0, batch.length * 4);
@@ -175,6 +178,15 @@ describe('the shared memory of the client', () => {
     expect(out).toMatch(/6 frames.*0 to 5000 ps\n.*2 of the frames from the client's memory, now removed/);
     expect(existsSync(memoryPath())).toBe(false);
     expect((await run('verify', output)).status).toBe(0);
+  });
+
+  it('may hold lane records', async () => {
+    const itemsWith = async (lanes?: number): Promise<number> => {
+      leaveMemory(dead(), lanes);
+      expect((await run('recover', path, '-o', output, '--force')).status).toBe(0);
+      return Number(JSON.parse((await run('info', output, '--count', '--json')).out).items);
+    };
+    expect((await itemsWith(0b11)) - (await itemsWith())).toBe(2);
   });
 
   it('may be named, kept, or left alone', async () => {

@@ -11,6 +11,10 @@
 export const RecordKind = {
   OP: 0x01,
   EVENT: 0x03,
+  /** Several items of a kind, one for each lane (§5.1): between client and daemon only, no writer takes them. */
+  ADD_LANES: 0x04,
+  SET_LANES: 0x05,
+  EVENT_LANES: 0x06,
   BEGIN: 0x10,
   END: 0x11,
   STRING: 0x12,

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { ClientMemory } from '../../bridge/client-memory.js';
+import { LaneRecords } from '../../bridge/lane-records.js';
 import {
   type LostTime,
   type RecordMemory,
@@ -155,7 +156,8 @@ class DeadClient {
 }
 
 function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {
-  for (const { offset, size } of memory.remains()) yield memory.words(offset, size);
+  const lanes = new LaneRecords();
+  for (const { offset, size } of memory.remains()) yield* lanes.unfold(memory.words(offset, size));
 }
 
 function reportJson(file: string, report: RecoverReport, memoryProblem: string | null) {

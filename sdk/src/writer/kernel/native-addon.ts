@@ -41,6 +41,8 @@ export interface Addon {
     target: number,
     prefix: number,
   ): void;
+  /** Returns an UnfoldStop of sdk/src/bridge/unfold-lanes.ts, which does the same. */
+  unfoldLanes(unfold: Uint32Array, words: Uint32Array, piece: Uint32Array): number;
   mapFile(fd: number, size: number): ArrayBuffer | null;
   unmapFile(buffer: ArrayBuffer): void;
 }
@@ -61,9 +63,8 @@ export function nativeAddonPath(): string | null {
 function tryLoad(): Addon | null {
   try {
     const found = createRequire(import.meta.url)(ADDON) as Addon;
-    const current =
-      found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES && 'openPool' in found;
-    return current ? found : null;
+    const current = found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES;
+    return current && 'openPool' in found && 'unfoldLanes' in found ? found : null;
   } catch {
     return null;
   }

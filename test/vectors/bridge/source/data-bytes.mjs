@@ -28,6 +28,27 @@ export const op = (action, storage, slot, field, value) => [
   ...le(field, 2),
   ...le(value, 8),
 ];
+/** @param {number} storage @param {bigint} lanes */
+export const addLanes = (storage, lanes) => [0x04, 0, ...le(storage, 2), ...le(0, 4), ...le(lanes, 8)];
+/** @param {number} lanes @param {number} storage @param {number} slot @param {number} field @param {number[]} values eight */
+export const setLanes = (lanes, storage, slot, field, values) => [
+  0x05,
+  lanes,
+  ...le(storage, 2),
+  ...le(slot, 2),
+  ...le(field, 2),
+  ...values,
+];
+/** @param {number} lanes @param {number} type @param {number} size @param {number} shift @param {number[]} values eight */
+export const eventLanes = (lanes, type, size, shift, values) => [
+  0x06,
+  lanes,
+  ...le(type, 2),
+  size,
+  shift,
+  ...le(0, 2),
+  ...values,
+];
 /** @param {number[]} bytes to a multiple of 16 */
 export const padded = (bytes) => [...bytes, ...new Array((16 - (bytes.length % 16)) % 16).fill(0)];
 /** @param {number} type @param {number[]} payload */

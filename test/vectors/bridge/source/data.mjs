@@ -1,6 +1,17 @@
 // @ts-check
 /** Data headers and records as a client sends them. */
-import { begin, end, event, header, op, snapshot, string } from './data-bytes.mjs';
+import {
+  addLanes,
+  begin,
+  end,
+  event,
+  eventLanes,
+  header,
+  op,
+  setLanes,
+  snapshot,
+  string,
+} from './data-bytes.mjs';
 
 const count = (/** @type {number} */ n) => Array.from({ length: n }, (_, i) => i + 1);
 const digits = (/** @type {number[]} */ bytes) => Buffer.from(bytes).toString('hex');
@@ -50,6 +61,11 @@ export function dataHeaders(output) {
       },
     },
   );
+
+  output.emit('data-header-lanes', header({ flags: 5, seq: 3n, firstFrame: 6n, payloadSize: 48 }), {
+    kind: 'data-header',
+    header: { flags: 5, trace: 3, epoch: 65536, seq: '3', first_frame: '6', payload_size: 48 },
+  });
 }
 
 /** @param {import('./output.mjs').Output} output */
@@ -118,6 +134,81 @@ export function dataRecords(output) {
         { kind: 'snapshot', storage: 2, offset: 32, total: 33, part: { hex: '21' } },
         { kind: 'begin', time_ps: '8000' },
         { kind: 'end', items: 0, ordinal: '43' },
+      ],
+    },
+  );
+  laneRecords(output);
+}
+
+/** @param {import('./output.mjs').Output} output */
+function laneRecords(output) {
+  const values = [0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77, 0x88];
+  const item = (/** @type {number} */ storage) => ({
+    kind: 'op',
+    action: 3,
+    storage,
+    slot: 0,
+    field: 0,
+    value: '1',
+  });
+  const set = (/** @type {number} */ slot, /** @type {string} */ value) => ({
+    kind: 'op',
+    action: 1,
+    storage: 2,
+    slot,
+    field: 1,
+    value,
+  });
+  const note = (/** @type {string} */ payload) => ({ kind: 'event', type: 4, payload: { hex: payload } });
+  output.emit(
+    'records-lanes',
+    [
+      ...begin(9000n),
+      ...op(1, 2, 3, 1, 5n),
+      ...addLanes(200, 0x8000_0001_8000_0001n),
+      ...addLanes(65535, 1n),
+      ...addLanes(0, 0n),
+      ...setLanes(0b1000_0101, 2, 500, 1, values),
+      ...setLanes(1, 2, 65535, 1, values),
+      ...eventLanes(0b0100_0010, 4, 8, 61, values),
+      ...eventLanes(0b1000_0000, 4, 2, 8, values),
+      ...eventLanes(1, 4, 0, 0, values),
+      ...end(9, 44n),
+      ...begin(9000n),
+      ...end(0, 45n),
+    ],
+    {
+      kind: 'records',
+      records: [
+        { kind: 'begin', time_ps: '9000' },
+        { kind: 'op', action: 1, storage: 2, slot: 3, field: 1, value: '5' },
+        { kind: 'add_lanes', storage: 200, lanes: '9223372043297226753' },
+        { kind: 'add_lanes', storage: 65535, lanes: '1' },
+        { kind: 'add_lanes', storage: 0, lanes: '0' },
+        { kind: 'set_lanes', lanes: 133, storage: 2, slot: 500, field: 1, values: { hex: digits(values) } },
+        { kind: 'set_lanes', lanes: 1, storage: 2, slot: 65535, field: 1, values: { hex: digits(values) } },
+        { kind: 'event_lanes', lanes: 66, type: 4, size: 8, shift: 61, values: { hex: digits(values) } },
+        { kind: 'event_lanes', lanes: 128, type: 4, size: 2, shift: 8, values: { hex: digits(values) } },
+        { kind: 'event_lanes', lanes: 1, type: 4, size: 0, shift: 0, values: { hex: digits(values) } },
+        { kind: 'end', items: 9, ordinal: '44' },
+        { kind: 'begin', time_ps: '9000' },
+        { kind: 'end', items: 0, ordinal: '45' },
+      ],
+      unfolded: [
+        { kind: 'begin', time_ps: '9000' },
+        { kind: 'op', action: 1, storage: 2, slot: 3, field: 1, value: '5' },
+        ...[200, 231, 232, 263, 65535].map(item),
+        set(500, '17'),
+        set(502, '51'),
+        set(507, '136'),
+        set(65535, '17'),
+        note('2200000000000020'),
+        note('77000000000000c0'),
+        note('8807'),
+        note(''),
+        { kind: 'end', items: 14, ordinal: '44' },
+        { kind: 'begin', time_ps: '9000' },
+        { kind: 'end', items: 0, ordinal: '45' },
       ],
     },
   );

@@ -1,7 +1,7 @@
 // @ts-check
 /** What must be refused, each with the code that it is refused with. */
 import { be, le } from './bytes.mjs';
-import { begin, end, header, op, string } from './data-bytes.mjs';
+import { addLanes, begin, end, eventLanes, header, op, setLanes, string } from './data-bytes.mjs';
 import { object } from './fields.mjs';
 import { bin, map, str, uint } from './msgpack.mjs';
 import { DOWN, UP } from './output.mjs';
@@ -91,7 +91,8 @@ export function refusedHeaders(output) {
   bad('short', header({}).slice(0, 47), 'a header of 47 bytes');
   bad('long', [...header({}), 0], 'a header of 49 bytes');
   bad('header-size', header({ headerSize: 64 }), 'header_size 64');
-  bad('flags', header({ flags: 2 }), 'an undefined flag');
+  bad('flags', header({ flags: 8 }), 'an undefined flag');
+  bad('in-memory', header({ flags: 2 }), 'IN_MEMORY, and a second part');
   bad('reserved', header({ reserved: 1 }), 'a reserved field that is not 0');
   bad('reserved-64', header({ reserved64: 1n }), 'a reserved field that is not 0');
   bad('size-differs', header({ payloadSize: 32 }), 'payload_size 32 before a second part of 16 bytes');
@@ -117,4 +118,28 @@ export function refusedRecords(output) {
     'a string of 17 bytes with 16 bytes in the message',
   );
   bad('string-gap', string(1n, 'a'), 'string 1 as the first');
+  refusedLanes(output);
+}
+
+/** @param {Output} output */
+function refusedLanes(output) {
+  /** Alone in a frame, behind a whole one. @param {string} name @param {number[]} record @param {string} why @param {number} [flags] */
+  const bad = (name, record, why, flags = 4) =>
+    output.emit(
+      `bad-records-lanes-${name}`,
+      [...begin(0n), ...end(0, 0n), ...begin(0n), ...record, ...end(1, 1n)],
+      { kind: 'records', flags, error: 'BRIDGE_RECORD', why },
+    );
+  const values = new Array(8).fill(1);
+  /** @param {number[]} record @param {number} at */
+  const withOne = (record, at) => record.with(at, 1);
+  bad('unannounced', setLanes(1, 0, 0, 0, values), 'SET_LANES in a message without LANES', 0);
+  bad('items', [...setLanes(1, 0, 0, 0, values), ...setLanes(3, 0, 0, 0, values)], 'two counted as one');
+  bad('storage', addLanes(0xffc1, 1n << 63n), 'storage 65536');
+  bad('slot', setLanes(0x80, 0, 0xfff9, 0, values), 'slot 65536');
+  bad('payload', eventLanes(1, 0, 9, 0, values), 'a payload of 9 bytes');
+  bad('shift', eventLanes(1, 0, 4, 64, values), 'a shift by 64 bits');
+  bad('add-reserved', withOne(addLanes(0, 1n), 1), 'ADD_LANES with a reserved byte that is not 0');
+  bad('add-reserved-32', withOne(addLanes(0, 1n), 7), 'ADD_LANES with a reserved word that is not 0');
+  bad('event-reserved', withOne(eventLanes(1, 0, 4, 0, values), 6), 'EVENT_LANES with a reserved field');
 }

@@ -57,6 +57,20 @@ function opened(output) {
     path: text('/o/a.uscope'),
     memory: yes,
   });
+  output.control('opened-lanes', DOWN, {
+    t: text('opened'),
+    req: num(1),
+    trace: num(1),
+    epoch: num(2),
+    schema: blob('01'),
+    frames: wide(0),
+    strings: wide(0),
+    interval_ps: wide(1000),
+    credit: num(65536),
+    path: text('/o/a.uscope'),
+    memory: yes,
+    lanes: yes,
+  });
 }
 
 /** @param {import('./output.mjs').Output} output */
