@@ -29,7 +29,7 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     put_record(t->cursor, RECORD_BEGIN, time_ps);
     t->cursor += RECORD_BYTES;
     t->last_time = time_ps;
-    start_frame(t);
+    start_items(t);
     /* so the limit of the chunk is good enough, until the frame goes on in another one */
     _Static_assert(MAX_CHUNK <= (MAX_ITEMS_PER_FRAME - MAX_LANE_ITEMS + 2) * RECORD_BYTES,
                    "BEGIN, items, END");
@@ -56,8 +56,8 @@ static inline void uscopei_next_frame(struct uscopei_trace *t, uint64_t time_ps)
     prefetch_ahead(at);
     store_record(at, RECORD_END | (uint64_t)count_items(t) << 32, t->ordinal++);
     store_record(at + RECORD_BYTES, RECORD_BEGIN, time_ps);
-    t->cursor = at + 2 * RECORD_BYTES;
-    start_frame(t);
+    t->cursor = t->item_base = at + 2 * RECORD_BYTES;
+    t->more_items = 0;
     t->last_time = time_ps;
     atomic_store_explicit(t->published, (uint64_t)(at + RECORD_BYTES - t->chunk), memory_order_release);
 }

@@ -223,7 +223,6 @@ void uscopei_begin_slow(void *w, uint64_t time_ps)
         return;
     }
     if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))) return;
-    t->session->frame_bytes = 0;
     uscopei_open_frame(t, (uintptr_t)w, time_ps);
 }
 

@@ -69,10 +69,10 @@ static unsigned char *next_step(const struct uscopei_trace *t)
     return end - RECORD_BYTES;
 }
 
-/* Counted as one each, lane records may turn out to be so many items more. */
 static uint32_t max_items(const struct uscopei_trace *t)
 {
-    return MAX_ITEMS_PER_FRAME - t->lanes_per_frame;
+    bool has_lanes = atomic_load_explicit(&t->session->has_lanes, memory_order_relaxed);
+    return MAX_ITEMS_PER_FRAME - (has_lanes ? MAX_LANE_ITEMS : 0);
 }
 
 void uscopei_set_limit(struct uscopei_trace *t)
@@ -146,17 +146,30 @@ static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
     return taken;
 }
 
+/* The open frame began in an earlier chunk. */
+static bool goes_on(const struct uscopei_trace *t)
+{
+    return t->item_base == t->chunk; /* else its BEGIN stands before its items */
+}
+
+static uint64_t frame_bytes(const struct uscopei_trace *t)
+{
+    uint64_t earlier = goes_on(t) ? t->session->frame_bytes : 0;
+    return earlier + (uint64_t)(t->cursor - t->item_base);
+}
+
 static bool next_chunk(struct uscopei_trace *t, bool continues)
 {
     struct uscopei_session *s = t->session;
     uint32_t items = continues ? uscopei_frame_items(t) : 0;
-    if (continues) s->frame_bytes += (uint64_t)(t->cursor - t->item_base);
+    s->frame_bytes = frame_bytes(t);
     seal(t, continues);
     uint32_t index;
     if (!take_chunk(t, &index)) return false;
     enter_chunk(t, index, continues);
     start_items(t);
     t->more_items = items;
+    if (continues) t->lane_bytes = 0;
     return true;
 }
 
@@ -164,22 +177,20 @@ static bool next_chunk(struct uscopei_trace *t, bool continues)
 static bool split_frame(struct uscopei_trace *t, size_t bytes)
 {
     put_end(t, uscopei_frame_items(t));
-    t->session->frame_bytes = 0;
     if (!fits(t, bytes + RECORD_BYTES) && !next_chunk(t, false)) return false;
     put_record(t->cursor, RECORD_BEGIN, t->last_time);
     t->cursor += RECORD_BYTES;
-    start_frame(t);
+    start_items(t);
     return true;
 }
 
 bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
 {
-    struct uscopei_session *s = t->session;
     bool framed = t->frame_handle != 0;
     if (framed && uscopei_frame_items(t) >= max_items(t)) {
         if (!split_frame(t, bytes)) return false;
     } else if (!fits(t, bytes)) {
-        bool too_large = framed && s->frame_bytes + (uint64_t)(t->cursor - t->item_base) >= s->frame_limit;
+        bool too_large = framed && frame_bytes(t) >= t->session->frame_limit;
         if (too_large ? !split_frame(t, bytes) : !next_chunk(t, framed)) return false;
     } else {
         look_ahead(t);
@@ -198,25 +209,23 @@ bool uscopei_lane_room_made(void *w)
 {
     struct uscopei_trace *t;
     if (!w || !in_frame(w, &t)) return false;
-    uint16_t before = t->lanes_left;
+    bool could = t->lane_bytes != 0;
     uscopei_begin_lanes(t);
-    return uscopei_room_made(w) || t->lanes_left != before;
+    return uscopei_room_made(w) || (!could && t->lane_bytes != 0);
 }
 
 /*
  * Not with the first cycle, but with the first call that can make use of it: the daemon looks for lane
- * records only in the messages of traces that have some. A frame that is large already goes on without.
+ * records only in the messages of traces that have some.
  */
 void uscopei_begin_lanes(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
-    if (t->lanes_per_frame || !s->takes_lanes) return;
     bool framed = t->frame_handle != 0;
-    if (framed && uscopei_frame_items(t) > MAX_ITEMS_PER_FRAME / 2) return;
+    if (t->lane_bytes != 0 || !s->takes_lanes || (framed && goes_on(t))) return;
     /* before anything that is published from here on */
     atomic_store_explicit(&s->has_lanes, true, memory_order_release);
-    t->lanes_per_frame = t->lanes_left = MAX_LANE_ITEMS;
-    if (framed) uscopei_set_limit(t);
+    t->lane_bytes = MAX_LANE_RECORDS * RECORD_BYTES;
 }
 
 bool uscopei_first_chunk(struct uscopei_trace *t)

@@ -34,8 +34,11 @@ enum {
     RECORD_SNAPSHOT = 0x13,
     RECORD_BYTES = 16,
     MAX_ITEMS_PER_FRAME = 65535,
-    MAX_LANE_ITEMS = 4032, /* of a frame: its items are not counted while it is written */
-    MAX_PAYLOAD = 65520,   /* of an event, of a string */
+    /* Of a frame; what they hold is not counted while it is written. Each counts as one, and may be 63 more.
+     */
+    MAX_LANE_RECORDS = 64,
+    MAX_LANE_ITEMS = MAX_LANE_RECORDS * 63,
+    MAX_PAYLOAD = 65520, /* of an event, of a string */
     DATA_HEADER_BYTES = 48,
     MAX_CONTROL_BYTES = 4 << 20,
 };

@@ -171,7 +171,6 @@ static void apply_filters(struct uscopei_trace *t, struct uscopei_control *c)
 static bool open_frame(struct uscopei_trace *t)
 {
     if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return false;
-    t->session->frame_bytes = 0;
     t->session->state = ST_NORMAL;
     uscopei_open_frame(t, t->handle, t->last_time);
     return true;

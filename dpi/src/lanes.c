@@ -56,8 +56,6 @@ static inline bool has_room(const struct uscopei_trace *t, unsigned last)
     return t->cursor + (size_t)last * RECORD_BYTES < t->limit;
 }
 
-enum { LANES = 64 };
-
 /* In the careful twins: true when the lane has a value, else it is reported. */
 static bool has_value(void *w, const char *call, unsigned lane, unsigned width)
 {
@@ -129,9 +127,8 @@ static inline __attribute__((always_inline)) bool put_count(void *w, uint16_t fi
 {
     struct uscopei_trace *t;
     if (UNLIKELY(!in_frame(w, &t) || first_storage + highest_lane(lanes) >= t->num_countable ||
-                 t->lanes_left < LANES || t->cursor >= t->limit))
+                 !may_put_lanes(t) || t->cursor >= t->limit))
         return false;
-    t->lanes_left = (uint16_t)(t->lanes_left - LANES);
     put_record(t->cursor, add_lanes_word(first_storage), lanes);
     t->cursor += RECORD_BYTES;
     return true;

@@ -111,12 +111,12 @@ static inline bool has_text(const struct pipeline *p, uint32_t text)
     return LIKELY(text < p->t->num_strings) || text == USCOPE_NO_STRING;
 }
 
-enum { STEP_BYTES = MAX_RECORDS * RECORD_BYTES, LANES = 2 * MAX_STAGES };
+enum { STEP_BYTES = MAX_RECORDS * RECORD_BYTES };
 
 /* A step may be written. */
 static inline bool is_usual_step(const struct pipeline *p, const void *handle, uint32_t text)
 {
-    return is_usual(p, handle, STEP_BYTES) && LIKELY(p->t->lanes_left >= LANES) && has_text(p, text);
+    return is_usual(p, handle, STEP_BYTES) && may_put_lanes(p->t) && has_text(p, text);
 }
 
 /* Where everything is as usual: all but how the last step's instructions ended. */
@@ -129,7 +129,6 @@ static inline __attribute__((always_inline)) void write_step(struct pipeline *p,
     p->ids.all = moved ^ ((ids ^ moved) & uscopei_stage_bytes[stayed]);
     if (arrives & 1) at = put_birth(p, at, pc, inst, text);
     at = put_stages(p, at, arrives);
-    p->t->lanes_left = (uint16_t)(p->t->lanes_left - LANES);
     uint32_t emptied = was & ~is & p->behind_registers;
     if (UNLIKELY(emptied)) at = put_emptied(p, at, emptied);
     p->t->cursor = at;
@@ -144,6 +143,7 @@ static COLD unsigned int step_slow(uscope_pipeline_t *handle, uint32_t valid, ui
     uint32_t was = p->valid, stayed = was & p->hold & ~p->kill, is = valid & p->stages;
     uint32_t arrives = is & ~stayed;
     end_last_cycle(p);
+    if (is_usual(p, handle, STEP_BYTES)) uscopei_begin_lanes(p->t);
     if (is_usual_step(p, handle, text))
         write_step(p, p->t->cursor, was, stayed, is, pc, inst, text);
     else

@@ -65,8 +65,7 @@ struct uscopei_trace {
     unsigned char *chunk;
     _Atomic uint64_t *published;
     _Atomic uint32_t attention; /* ATTENTION_ bits: the next begin_cycle must look closer */
-    /* as many items as lane records may still make in this frame, and may in each; 0: not begun (chunks.c) */
-    uint16_t lanes_left, lanes_per_frame;
+    uint32_t lane_bytes; /* so far behind item_base lane records may be written; 0: not here (chunks.c) */
 
     /* third: seldom */
     uintptr_t handle;    /* 0: slot is free */
@@ -141,7 +140,8 @@ bool uscopei_first_chunk(struct uscopei_trace *t);
 void uscopei_seal_last(struct uscopei_trace *t);
 void uscopei_set_limit(struct uscopei_trace *t);
 uint32_t uscopei_frame_items(const struct uscopei_trace *t);
-/** From now on lane records may be written, if the daemon takes them; the I/O thread announces them. */
+/** From now on lane records may be written, if the daemon takes them; the I/O thread announces them. Not in
+ * a frame that began in an earlier chunk. */
 void uscopei_begin_lanes(struct uscopei_trace *t);
 /** Runs the failure policy once after the I/O thread has given the trace up. */
 void uscopei_handle_failure(struct uscopei_trace *t);
@@ -203,6 +203,12 @@ static inline uint64_t event_lanes_word(uint16_t type, unsigned size, unsigned s
     return RECORD_EVENT_LANES | (uint64_t)type << 16 | (uint64_t)size << 32 | (uint64_t)shift << 40;
 }
 
+/** There may be a lane record at the cursor. */
+static inline bool may_put_lanes(const struct uscopei_trace *t)
+{
+    return LIKELY((size_t)(t->cursor - t->item_base) < t->lane_bytes);
+}
+
 static inline void put_snapshot(unsigned char *at, uint16_t storage, uint32_t size, uint32_t offset,
                                 uint32_t total)
 {
@@ -228,12 +234,6 @@ static inline void start_items(struct uscopei_trace *t)
 {
     t->item_base = t->cursor;
     t->more_items = 0;
-}
-
-static inline void start_frame(struct uscopei_trace *t)
-{
-    start_items(t);
-    t->lanes_left = t->lanes_per_frame;
 }
 
 #pragma GCC visibility pop

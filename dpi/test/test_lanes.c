@@ -323,6 +323,24 @@ TEST(the_next_cycle_is_the_end_of_one_and_the_beginning_of_another)
     fake_free(d);
 }
 
+/* What a cycle has in an earlier chunk is not counted against those after it. */
+TEST(cycles_that_go_on_in_another_chunk_are_whole_frames)
+{
+    struct fake_daemon *d = start_daemon();
+    atomic_store(&fake_switches(d)->credit, 4 << 20);
+    uscope_writer_t *w = open_trace("core0");
+    uscope_begin_cycle(w, 0);
+    for (unsigned i = 1; i <= 300; i++) {
+        for (unsigned n = 0; n < 5000; n++)
+            uscope_slot_add(w, COMMITTED, 0, 0, n);
+        uscope_next_cycle(w, i * 1000ull);
+    }
+    uscope_end_cycle(w);
+    uscope_close(w);
+    CHECK_NUMBER(fake_frames(d, "core0"), 301);
+    finish(d, 0);
+}
+
 TEST(the_next_cycle_of_none_is_refused_like_its_end)
 {
     struct fake_daemon *d = start_daemon();
