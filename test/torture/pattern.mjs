@@ -4,6 +4,7 @@ import { openTraceFile } from 'uscope';
 
 const SLOTS = 16;
 const NOTE_EVERY = 7;
+const COUNTERS = 3;
 const SET = 1;
 const ADD = 3;
 
@@ -104,6 +105,9 @@ class Expected {
 function itemsOf(cycle) {
   const items = [`op ${SET} 0 ${cycle % SLOTS} 0 ${cycle}`];
   if (cycle % 3 === 0) items.push(`op ${ADD} 0 ${(cycle + 1) % SLOTS} 0 1`);
+  for (let counter = 0; counter < COUNTERS; counter++) {
+    if ((cycle >> counter) & 1) items.push(`op ${ADD} ${1 + counter} 0 0 1`);
+  }
   items.push(`tick ${cycle} ${cycle & 255}`);
   if (cycle % NOTE_EVERY === 0) items.push('note');
   return items;

@@ -35,6 +35,9 @@ static const char *const schema = "uscope: 1\n"
                                   "clocks: {clk: 1000 ps}\n"
                                   "storages:\n"
                                   "  regs: {slots: 16, kind: dense, fields: {value: u64}}\n"
+                                  "  c0: {slots: 1, kind: dense, fields: {count: u64}}\n"
+                                  "  c1: {slots: 1, kind: dense, fields: {count: u64}}\n"
+                                  "  c2: {slots: 1, kind: dense, fields: {count: u64}}\n"
                                   "events:\n"
                                   "  tick: {cycle: u64, low: u8}\n"
                                   "  note: {text: string}\n";
@@ -62,6 +65,7 @@ static void record(uscope_writer_t *w, uint64_t i)
 {
     uscope_slot_set(w, 0, (uint16_t)(i % SLOTS), 0, i);
     if (i % 3 == 0) uscope_slot_add(w, 0, (uint16_t)((i + 1) % SLOTS), 0, 1);
+    uscope_count_lanes(w, 1, i & 7);
     uscope_event2(w, 0, i, i & 255);
     if (i % NOTE_EVERY == 0) {
         char text[32];
