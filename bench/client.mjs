@@ -26,12 +26,14 @@ const MAX_NS_ABOVE_LOOP = 200_000;
  */
 export async function benchClient({ workload, cycles, compression, runs }, directory) {
   const size = String(cycles ?? CYCLES_WITHIN_CREDIT[workload]);
-  const times = String(runs * 4 + 1);
+  // Of milliseconds each: many of them, so that more is seen than a moment of a shared machine.
+  const repeats = runs * 12 + 1;
+  const times = String(repeats);
   const floor = await native(['floor', workload, size, times]);
   const client = await withDaemon(directory, compression, (env) =>
     native(['client', workload, size, times], env),
   );
-  return clientRows(floor, client, runs * 4 + 1);
+  return clientRows(floor, client, repeats);
 }
 
 /**

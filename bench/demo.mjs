@@ -40,7 +40,7 @@ const VARIANTS = {
 };
 const NAMES = /** @type {VariantName[]} */ (Object.keys(VARIANTS));
 /** The short runs more often: their difference is small against what a shared machine adds to each. */
-const ROUND = /** @type {VariantName[]} */ ([...Array(3).fill(['untraced', 'traced']).flat(), ...NAMES]);
+const ROUND = /** @type {VariantName[]} */ ([...Array(9).fill(['untraced', 'traced']).flat(), ...NAMES]);
 
 export const TRACED_SCHEMA = join(DEMO, 'schema.yaml');
 /** @param {VariantName} name */
