@@ -222,9 +222,17 @@ void uscopei_begin_lanes(struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
     bool framed = t->frame_handle != 0;
-    if (t->lane_bytes != 0 || !s->takes_lanes || (framed && goes_on(t))) return;
-    /* before anything that is published from here on */
-    atomic_store_explicit(&s->has_lanes, true, memory_order_release);
+    if (t->lane_bytes != 0 || !atomic_load(&s->takes_lanes) || (framed && goes_on(t))) return;
+    if (!atomic_load(&s->has_lanes)) {
+        /* before anything that is published from here on */
+        atomic_store(&s->has_lanes, true);
+        /* A daemon that takes none may just have come in the place of the other: it has seen this, or is seen
+         * here. */
+        if (!atomic_load(&s->takes_lanes)) {
+            atomic_store(&s->has_lanes, false);
+            return;
+        }
+    }
     t->lane_bytes = MAX_LANE_RECORDS * RECORD_BYTES;
 }
 

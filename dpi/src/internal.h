@@ -81,7 +81,6 @@ struct uscopei_session {
     uint32_t current;     /* chunk */
     uint32_t spare;       /* the next one, if it */
     bool has_spare;       /* is taken already */
-    bool takes_lanes;     /* the daemon does, as it said when the trace was opened */
     uint64_t order;       /* of the current chunk */
     uint32_t num_strings;
     struct uscopei_string_cache *strings;
@@ -106,7 +105,8 @@ struct uscopei_session {
     uint64_t total_frames;  /* set before want_close */
     pthread_cond_t changed; /* with uscopei_io.lock */
     _Atomic uint64_t durable;
-    atomic_bool has_lanes;     /* lane records are among those published */
+    atomic_bool takes_lanes;   /* every daemon so far has said that it takes lane records */
+    atomic_bool has_lanes;     /* some may be among those published */
     _Atomic uint64_t skipped;  /* items not recorded because their scope is disabled */
     atomic_bool report_wanted; /* the daemon shall be told what is disabled */
 

@@ -56,7 +56,7 @@ static void accept_first(struct uscopei_session *s, const struct message *m)
     pthread_mutex_lock(&uscopei_io.lock);
     s->schema_payload = schema;
     s->schema_payload_size = m->schema.count;
-    s->takes_lanes = m->lanes;
+    atomic_store(&s->takes_lanes, m->lanes);
     if (m->interval_ps > 0) s->interval_ps = m->interval_ps;
     if (m->credit < s->credit) s->credit = m->credit;
     message_text(&m->path, s->file_path, sizeof s->file_path);
@@ -88,7 +88,9 @@ static bool can_resume(struct uscopei_session *s, const struct message *m)
         io_fail(s, "BRIDGE_INTERNAL", "after reconnecting the daemon has another schema for this trace");
         return false;
     }
-    if (atomic_load(&s->has_lanes) && !m->lanes) {
+    /* none are begun from here on (uscopei_begin_lanes) */
+    if (!m->lanes) atomic_store(&s->takes_lanes, false);
+    if (!m->lanes && atomic_load(&s->has_lanes)) {
         io_fail(s, "BRIDGE_VERSION",
                 "after reconnecting the daemon is another one, which does not take what this client has "
                 "recorded; install matching releases");

@@ -191,6 +191,28 @@ TEST(lanes_that_were_recorded_are_not_for_another_daemon_that_takes_none)
     finish(d, 2);
 }
 
+TEST(a_trace_without_lanes_goes_on_with_another_daemon_that_takes_none)
+{
+    struct fake_daemon *d = start_lane_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_begin_cycle(w, 0);
+    uscope_end_cycle(w);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    fake_kill(d);
+    atomic_store(&fake_switches(d)->no_lanes, true);
+    fake_start(d);
+    uscope_begin_cycle(w, 1000);
+    uscope_slot_add(w, COMMITTED, 0, 0, 1);
+    uscope_end_cycle(w);
+    CHECK_NUMBER(uscope_flush(w), 0); /* the other one has it */
+    uscope_begin_cycle(w, 2000);
+    uscope_count_lanes(w, ENTITIES, 1u << COMMITTED | 1u << ENTITIES);
+    uscope_end_cycle(w);
+    uscope_close(w);
+    CHECK_NUMBER(log_of(d, "core0").items, 3);
+    finish(d, 0);
+}
+
 enum { FIRST_COUNTER = WIDE_DENSE + 1, COUNTERS = 64 };
 
 static struct fake_daemon *start_counting_daemon(void)

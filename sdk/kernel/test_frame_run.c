@@ -13,6 +13,7 @@
 #include "frame_run.h"
 #include "test_ops.h"
 #include "test_random.h"
+#include "test_record.h"
 
 enum { WORDS = 4096, SOURCES = 2, OPS = 12, RUNS = 20000, CHANGING_RUNS = 3000 };
 
@@ -28,15 +29,6 @@ void take_string(uint32_t word)
 {
     if (word >= WORDS) abort();
     strings++;
-}
-
-static uint32_t *record(uint32_t *at, uint32_t word0, uint32_t word1, uint32_t lo, uint32_t hi)
-{
-    at[0] = word0;
-    at[1] = word1;
-    at[2] = lo;
-    at[3] = hi;
-    return at + 4;
 }
 
 /* Frames over two storages and two events; one word in `damage` is anything. */

@@ -11,18 +11,10 @@
 #include <string.h>
 
 #include "../test_random.h"
+#include "../test_record.h"
 #include "unfold.h"
 
 enum { WORDS = 4096, ROOM = UNFOLDED_WORDS_MAX + 64, RUNS = 20000, CHANGING_RUNS = 3000 };
-
-static uint32_t *record(uint32_t *at, uint32_t word0, uint32_t word1, uint32_t lo, uint32_t hi)
-{
-    at[0] = word0;
-    at[1] = word1;
-    at[2] = lo;
-    at[3] = hi;
-    return at + 4;
-}
 
 /* The records become these, in one piece. */
 static bool becomes(const uint32_t *words, const uint32_t *end, const uint32_t *expected, uint32_t length)

@@ -44,7 +44,7 @@ function opened(output) {
     credit: num(16777216),
     path: text('/data/out/soc/core0.uscope'),
   });
-  output.control('opened-memory', DOWN, {
+  const local = {
     t: text('opened'),
     req: num(1),
     trace: num(1),
@@ -56,21 +56,9 @@ function opened(output) {
     credit: num(65536),
     path: text('/o/a.uscope'),
     memory: yes,
-  });
-  output.control('opened-lanes', DOWN, {
-    t: text('opened'),
-    req: num(1),
-    trace: num(1),
-    epoch: num(2),
-    schema: blob('01'),
-    frames: wide(0),
-    strings: wide(0),
-    interval_ps: wide(1000),
-    credit: num(65536),
-    path: text('/o/a.uscope'),
-    memory: yes,
-    lanes: yes,
-  });
+  };
+  output.control('opened-memory', DOWN, local);
+  output.control('opened-lanes', DOWN, { ...local, lanes: yes });
 }
 
 /** @param {import('./output.mjs').Output} output */
