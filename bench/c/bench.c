@@ -25,7 +25,7 @@
 #define MAX_RUNS   1000
 #define COPY_BYTES (64u << 20)
 
-uint64_t pace_ns;
+uint64_t pace_ticks;
 
 typedef struct {
     workload_t workload;
@@ -52,11 +52,18 @@ static void print_runs(const char *name, double *values, uint64_t n)
            name, values[n - 1]);
 }
 
-static void print_percentiles(const char *name, uint32_t *ns, uint64_t n)
+static uint32_t percentile_ns(const uint32_t *sorted_ticks, uint64_t n, double share)
 {
-    qsort(ns, n, sizeof *ns, by_u32);
-    printf("\"%s_p50\": %u, \"%s_p99\": %u, \"%s_p9999\": %u, \"%s_max\": %u, ", name, percentile(ns, n, 0.5),
-           name, percentile(ns, n, 0.99), name, percentile(ns, n, 0.9999), name, ns[n - 1]);
+    return ns_of_ticks(percentile(sorted_ticks, n, share));
+}
+
+/* Sorts them. */
+static void print_percentiles(const char *name, uint32_t *times, uint64_t n)
+{
+    qsort(times, n, sizeof *times, by_u32);
+    printf("\"%s_p50\": %u, \"%s_p99\": %u, \"%s_p9999\": %u, \"%s_max\": %u, ", name,
+           percentile_ns(times, n, 0.5), name, percentile_ns(times, n, 0.99), name,
+           percentile_ns(times, n, 0.9999), name, percentile_ns(times, n, 1));
 }
 
 /* Every item of the workloads is one record, and a cycle has two more. */
@@ -157,22 +164,23 @@ static void bench_client(const job_t *job)
 
 static void bench_latency(const job_t *job)
 {
-    pace_ns = job->runs;
-    uint32_t *ns = allocate(job->cycles * sizeof *ns);
+    calibrate_ticks();
+    pace_ticks = ticks_of_ns(job->runs);
+    uint32_t *times = allocate(job->cycles * sizeof *times);
     printf("{");
-    run_empty_timed(job->workload, job->cycles, 0, ns);
-    print_percentiles("empty_ns", ns, job->cycles);
+    run_empty_timed(job->workload, job->cycles, 0, times);
+    print_percentiles("empty_ns", times, job->cycles);
     uscope_writer_t *trace = open_trace("latency");
-    run_client_timed(job->workload, job->cycles, trace, ns);
-    print_percentiles("client_ns", ns, job->cycles);
+    run_client_timed(job->workload, job->cycles, trace, times);
+    print_percentiles("client_ns", times, job->cycles);
     /* sorted now */
-    uint32_t median_ns = percentile(ns, job->cycles, 0.5);
+    uint32_t median = percentile(times, job->cycles, 0.5);
     uscope_close_stats_t stats;
     close_trace(trace, &stats);
-    run_empty_timed(job->workload, job->cycles, median_ns, ns);
-    print_percentiles("held_ns", ns, job->cycles);
+    run_empty_timed(job->workload, job->cycles, median, times);
+    print_percentiles("held_ns", times, job->cycles);
     printf("\"cycles\": %lu}\n", job->cycles);
-    free(ns);
+    free(times);
 }
 
 static void bench_path(const job_t *job)

@@ -2,17 +2,17 @@
 #ifndef BENCH_PACE_H
 #define BENCH_PACE_H
 
-#include "measure.h"
+#include "ticks.h"
 
-/* Nanoseconds of each cycle before its records; 0: none, as fast as it goes. */
-extern uint64_t pace_ns;
+/* How long each cycle lasts at least, with its records; 0: as long as it takes. */
+extern uint64_t pace_ticks;
 
-/* Returns `now`, or a later time when the cycle that began at `last` has not yet lasted for the pace. */
+/* Now, or a later time when the cycle that began at `last` has not yet lasted for the pace. */
 static inline uint64_t paced(uint64_t last)
 {
-    uint64_t now = wall_ns();
-    while (now - last < pace_ns)
-        now = wall_ns();
+    uint64_t now = ticks();
+    while (now - last < pace_ticks)
+        now = ticks();
     return now;
 }
 

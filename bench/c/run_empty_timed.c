@@ -1,18 +1,18 @@
-/* The loop alone, with the time of each cycle: what reading the clock twice costs, or what the machine does
- * to a cycle that waits for `hold_ns`. */
-#include "measure.h"
+/* The loop alone, with the time of each cycle: what reading the counter twice costs, or what the machine does
+ * to a cycle that waits for `hold_ticks`. */
 #include "pace.h"
 #include "workloads.h"
 
 static uint32_t *times;
-static uint64_t began, hold;
+static uint64_t began;
+static uint32_t hold;
 
 static inline uint32_t held(void)
 {
-    uint64_t ns = wall_ns() - began;
-    while (ns < hold)
-        ns = wall_ns() - began;
-    return ns > UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
+    uint32_t n = ticks_since(began);
+    while (n < hold)
+        n = ticks_since(began);
+    return n;
 }
 
 static inline void keep(uint64_t value)
@@ -30,9 +30,9 @@ static inline void keep(uint64_t value)
 #define B_FLUSH(id, r)      (keep(id), keep(r))
 #include "../workload.h"
 
-uint64_t run_empty_timed(workload_t which, uint64_t cycles, uint64_t hold_ns, uint32_t *ns)
+uint64_t run_empty_timed(workload_t which, uint64_t cycles, uint32_t hold_ticks, uint32_t *ticks_of_cycle)
 {
-    hold = hold_ns;
-    times = ns;
+    hold = hold_ticks;
+    times = ticks_of_cycle;
     return which == WORKLOAD_STD ? workload_std(cycles) : workload_ooo(cycles);
 }

@@ -46,7 +46,7 @@ void uscope_slot_set(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         const struct storage_shape *shape = &t->storages[storage];
         if (LIKELY(slot < shape->num_slots && field < shape->num_fields && value < shape->limits[field] &&
-                   append(t, op_word(ACTION_SET, storage, slot, field), value)))
+                   append(t, slot_word(shape, ACTION_SET, slot, field), value)))
             return;
     }
     set_slow(w, storage, slot, field, value);
@@ -59,7 +59,7 @@ void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
     if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
         const struct storage_shape *shape = &t->storages[storage];
         if (LIKELY(slot < shape->num_slots && field < shape->num_fields &&
-                   append(t, op_word(ACTION_ADD, storage, slot, field), value)))
+                   append(t, slot_word(shape, ACTION_ADD, slot, field), value)))
             return;
     }
     add_slow(w, storage, slot, field, value);
@@ -68,9 +68,10 @@ void uscope_slot_add(uscope_writer_t *w, uint16_t storage, uint16_t slot, uint16
 void uscope_slot_clear(uscope_writer_t *w, uint16_t storage, uint16_t slot)
 {
     struct uscopei_trace *t;
-    if (LIKELY(in_frame(w, &t) && storage < t->num_storages && slot < t->storages[storage].num_slots &&
-               append(t, op_word(ACTION_CLEAR, storage, slot, 0), 0)))
-        return;
+    if (LIKELY(in_frame(w, &t) && storage < t->num_storages)) {
+        const struct storage_shape *shape = &t->storages[storage];
+        if (LIKELY(slot < shape->num_slots && append(t, slot_word(shape, ACTION_CLEAR, slot, 0), 0))) return;
+    }
     clear_slow(w, storage, slot);
 }
 

@@ -74,7 +74,8 @@ static bool check_op(struct uscopei_trace *t, unsigned action, uint16_t storage,
                        shape.num_fields);
         return false;
     }
-    return action != ACTION_SET || check_value(t, storage, shape.first_field + field, value);
+    return action != ACTION_SET ||
+           check_value(t, storage, t->session->schema->storage_infos[storage].first_field + field, value);
 }
 
 /* The fast form's checks. What is wrong, and what it is called, check_op says. */

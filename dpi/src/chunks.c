@@ -10,15 +10,10 @@ uint32_t uscopei_frame_items(const struct uscopei_trace *t)
     return count_items(t);
 }
 
-static unsigned char *chunk_end(const struct uscopei_trace *t)
-{
-    return t->chunk + t->session->pool->chunk_size;
-}
-
 /* Every append leaves room for an END, so a frame can be ended wherever it stands. */
 static bool fits(const struct uscopei_trace *t, size_t bytes)
 {
-    return (size_t)(chunk_end(t) - t->cursor) >= bytes + RECORD_BYTES;
+    return (size_t)(t->chunk_end - t->cursor) >= bytes + RECORD_BYTES;
 }
 
 /*
@@ -26,9 +21,25 @@ static bool fits(const struct uscopei_trace *t, size_t bytes)
  * pages, nor this code, which nobody has called since the last chunk: a cycle that meets all of it
  * takes microseconds. So the end of a chunk is prepared in steps, a page of records apart, each of which
  * holds up a cycle for a part of that time: the careful path is entered for no other reason than to be in the
- * caches; the next chunk is taken; its beginning is asked for, and on its way while the rest is filled.
+ * caches, and needs nothing but the trace's own lines; what the pool has is asked for; the next chunk is
+ * taken; its beginning is asked for, and on its way while the rest is filled.
  */
-enum { STEP_BYTES = 4096, NUM_STEPS = 3, WARM_BYTES = 1024 };
+enum { STEP_BYTES = 4096, NUM_STEPS = 4, WARM_BYTES = 1024 };
+
+static void warm_session(const struct uscopei_session *s)
+{
+    __builtin_prefetch(&s->spare, 1);
+    __builtin_prefetch(&s->pool);
+}
+
+static void warm_pool(const struct uscopei_session *s)
+{
+    const struct uscopei_pool *pool = s->pool;
+    __builtin_prefetch(&pool->region);
+    __builtin_prefetch(&pool->credit);
+    __builtin_prefetch(&pool->ring, 1);
+    __builtin_prefetch(&pool->held, 1);
+}
 
 static void take_spare(struct uscopei_session *s)
 {
@@ -53,17 +64,21 @@ static void warm_spare(const struct uscopei_session *s)
 static void look_ahead(const struct uscopei_trace *t)
 {
     struct uscopei_session *s = t->session;
-    ptrdiff_t left = chunk_end(t) - t->cursor;
-    if (!s->has_spare && left <= 2 * STEP_BYTES)
+    ptrdiff_t left = t->chunk_end - t->cursor;
+    if (left > 3 * STEP_BYTES)
+        warm_session(s);
+    else if (left > 2 * STEP_BYTES)
+        warm_pool(s);
+    else if (!s->has_spare)
         take_spare(s);
-    else if (s->has_spare && left <= STEP_BYTES)
+    else if (left <= STEP_BYTES)
         warm_spare(s);
 }
 
 /* Where the careful path takes its next step; the chunk's end, when all of them are behind. */
 static unsigned char *next_step(const struct uscopei_trace *t)
 {
-    unsigned char *end = chunk_end(t);
+    unsigned char *end = t->chunk_end;
     for (ptrdiff_t left = NUM_STEPS * STEP_BYTES; left > 0; left -= STEP_BYTES)
         if (end - t->cursor > left) return end - left;
     return end - RECORD_BYTES;
@@ -75,10 +90,17 @@ static uint32_t max_items(const struct uscopei_trace *t)
     return MAX_ITEMS_PER_FRAME - (has_lanes ? MAX_LANE_ITEMS : 0);
 }
 
+/* However many of its items this chunk still takes, so that nobody needs to ask the session about lanes. */
+static bool has_few_items(const struct uscopei_trace *t)
+{
+    size_t more = (size_t)(t->chunk_end - t->cursor) / RECORD_BYTES;
+    return uscopei_frame_items(t) + more < MAX_ITEMS_PER_FRAME - MAX_LANE_ITEMS;
+}
+
 void uscopei_set_limit(struct uscopei_trace *t)
 {
     t->limit = next_step(t);
-    if (!t->frame_handle) return;
+    if (!t->frame_handle || has_few_items(t)) return;
     size_t left = (size_t)(max_items(t) - uscopei_frame_items(t)) * RECORD_BYTES;
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
 }
@@ -117,6 +139,7 @@ static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
     atomic_store_explicit(&chunk->sealed, 0, memory_order_relaxed);
     s->current = index;
     t->chunk = t->cursor = chunk_base(pool, index);
+    t->chunk_end = t->chunk + pool->chunk_size;
     t->published = &entry->published;
 
     uint64_t head = atomic_load_explicit(&pool->ring_head, memory_order_relaxed);
@@ -187,7 +210,7 @@ static bool split_frame(struct uscopei_trace *t, size_t bytes)
 bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
 {
     bool framed = t->frame_handle != 0;
-    if (framed && uscopei_frame_items(t) >= max_items(t)) {
+    if (framed && !has_few_items(t) && uscopei_frame_items(t) >= max_items(t)) {
         if (!split_frame(t, bytes)) return false;
     } else if (!fits(t, bytes)) {
         bool too_large = framed && frame_bytes(t) >= t->session->frame_limit;

@@ -16,7 +16,7 @@
 
 /* Each look is a timer's interrupt, maybe in the middle of a cycle: no more of them than a live reader needs.
  */
-enum { POLL_MS = 4, CONNECTING_POLL_MS = 10 };
+enum { POLL_MS = 10 };
 
 struct uscopei_io_shared uscopei_io = {PTHREAD_MUTEX_INITIALIZER};
 
@@ -175,9 +175,7 @@ static int poll_timeout(const struct io *io)
     bool live = false;
     for (uint32_t i = 0; i < io->count; i++)
         live |= io->sessions[i]->link != LINK_DONE;
-    if (!live) return io->graves ? POLL_MS : -1;
-    if (io->state != CONN_READY) return CONNECTING_POLL_MS;
-    return POLL_MS;
+    return live || io->graves ? POLL_MS : -1;
 }
 
 static void sleep_until_something(const struct io *io)

@@ -89,7 +89,7 @@ void uscope_slot_set_lanes(uscope_writer_t *w, uint16_t storage, uint16_t field,
         if (LIKELY(last < shape->num_slots && field < shape->num_fields &&
                    lane_limit(width) < shape->limits[field] && has_room(t, last))) {
             unsigned char *at = t->cursor;
-            uint64_t op = op_word(ACTION_SET, storage, 0, field), limit = lane_limit(width);
+            uint64_t op = slot_word(shape, ACTION_SET, 0, field), limit = lane_limit(width);
             for (; lanes; op += OP_SLOT, values = next_value(values, width))
                 at = put_lane(at, &lanes, op, values & limit);
             t->cursor = at;

@@ -158,12 +158,12 @@ int uscope_field_id(uscope_writer_t *w, int storage, const char *name)
     struct uscopei_trace *t = resolve_storage(w, "field_id", storage);
     if (!t) return -1;
     const struct uscopei_schema *schema = t->session->schema;
-    struct storage_shape shape = schema->storages[storage];
-    int id = find_field(schema->field_infos + shape.first_field, shape.num_fields, text_of(name));
+    const struct field_info *fields = uscopei_fields_of(schema, (unsigned)storage);
+    unsigned num_fields = schema->storages[storage].num_fields;
+    int id = find_field(fields, num_fields, text_of(name));
     if (id < 0) {
         char hint[HINT_BYTES];
-        uscopei_suggest(text_of(name), field_name_of, schema->field_infos + shape.first_field,
-                        shape.num_fields, hint, sizeof hint);
+        uscopei_suggest(text_of(name), field_name_of, fields, num_fields, hint, sizeof hint);
         uscopei_complain(t, E_OP_FIELD, uscopei_hash_of(text_of(name)) ^ (uint64_t)storage,
                          "%s has no field \"%s\"%s (schema: %s)", schema->storage_infos[storage].name,
                          text_of(name), hint, schema_of(t));
@@ -265,8 +265,8 @@ int uscopei_find_event(const struct uscopei_schema *schema, const char *name)
 
 int uscopei_find_field(const struct uscopei_schema *schema, int storage, const char *name)
 {
-    struct storage_shape shape = schema->storages[storage];
-    return find_field(schema->field_infos + shape.first_field, shape.num_fields, name);
+    const struct field_info *fields = uscopei_fields_of(schema, (unsigned)storage);
+    return find_field(fields, schema->storages[storage].num_fields, name);
 }
 
 int uscopei_find_label(const struct uscopei_schema *schema, uint32_t enum_id, const char *label)

@@ -39,9 +39,7 @@ static bool has_field(const struct uscopei_schema *schema, int storage, const ch
                       uint64_t most)
 {
     return uscopei_find_field(schema, storage, name) == index &&
-           uscopei_check_value(
-               schema->field_infos[schema->storages[storage].first_field + (unsigned)index].type, most, 0) ==
-               E_NONE;
+           uscopei_check_value(uscopei_fields_of(schema, (unsigned)storage)[index].type, most, 0) == E_NONE;
 }
 
 static bool has_entities(const struct uscopei_schema *schema, int storage, unsigned num_stages)

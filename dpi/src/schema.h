@@ -25,9 +25,15 @@ enum {
 struct storage_shape {
     uint16_t num_slots;
     uint16_t num_fields;
-    uint32_t first_field;   /* into field_limits and field_infos */
-    const uint64_t *limits; /* field_limits from first_field on */
+    uint32_t set;           /* op_half of a SET */
+    const uint64_t *limits; /* field_limits from the storage's first field on */
 };
+
+/** The lower half of the word of an operation, in which its slot and field are not. */
+static inline uint32_t op_half(unsigned action, uint16_t storage)
+{
+    return RECORD_OP | action << 8 | (uint32_t)storage << 16;
+}
 
 struct property_shape {
     uint32_t first; /* into field_limits and field_infos */
@@ -77,7 +83,8 @@ struct field_info {
 struct storage_info {
     char *name; /* scope path without the root */
     uint32_t slot_size;
-    uint16_t scope; /* into scopes */
+    uint32_t first_field; /* into field_limits and field_infos */
+    uint16_t scope;       /* into scopes */
     bool sparse;
 };
 
@@ -126,6 +133,13 @@ struct uscopei_schema {
     int control_event;                           /* uscope/control; -1: a schema without */
     bool has_strings;                            /* besides those of the control event */
 };
+
+/** Of a storage's fields, from the first on. */
+static inline const struct field_info *uscopei_fields_of(const struct uscopei_schema *schema,
+                                                         unsigned storage)
+{
+    return schema->field_infos + schema->storage_infos[storage].first_field;
+}
 
 /** Decodes a schema chunk payload (§4). NULL and *code, *detail on bytes that do not make sense. */
 struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, uscopei_code *code,

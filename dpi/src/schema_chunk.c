@@ -230,9 +230,10 @@ static bool read_storage(struct reader *r, struct uscopei_schema *schema, unsign
     struct storage_shape *shape = &schema->storages[id];
     shape->num_slots = (uint16_t)u16_at(r, at + 4);
     shape->num_fields = (uint16_t)u16_at(r, at + 6);
-    shape->first_field = *next_field;
+    shape->set = op_half(ACTION_SET, (uint16_t)id);
     shape->limits = schema->field_limits + *next_field;
     struct storage_info *info = &schema->storage_infos[id];
+    info->first_field = *next_field;
     info->sparse = (u16_at(r, at + 8) & SF_SPARSE) != 0;
     info->scope = scope_of(r, u16_at(r, at + 10));
     info->name = qualified_name(r, u16_at(r, at + 10), name_at(r, u16_at(r, at)));

@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t sto
                  at + (size_t)(n - 1) * RECORD_BYTES >= t->limit))
         return false;
     const uint64_t *limits = shape->limits;
-    uint64_t op = op_word(ACTION_SET, storage, slot, 0), step = OP_FIELD;
+    uint64_t op = slot_word(shape, ACTION_SET, slot, 0), step = OP_FIELD;
     /* one addition per field: left to itself, the compiler makes a constant for each of them */
     __asm__("" : "+r"(step));
     UNROLL for (unsigned i = 0; i < n; i++, at += RECORD_BYTES, op += step)

@@ -108,13 +108,13 @@ static struct uscopei_snapshot *resolve_slot(struct uscopei_trace *t, uint16_t s
 static bool check_value(struct uscopei_trace *t, struct uscopei_snapshot *p, uint32_t field, uint64_t value)
 {
     const struct uscopei_schema *schema = t->session->schema;
-    const struct field_info *info = &schema->field_infos[t->storages[p->storage].first_field + field];
+    const struct field_info *info = &uscopei_fields_of(schema, p->storage)[field];
     uscopei_code code = uscopei_check_value(info->type, value, t->session->num_strings);
     if (code == E_NONE) return true;
     char hex[32], type[80];
     uscopei_format_hex(value, hex, sizeof hex);
     p->refused = true;
-    uscopei_reject(t, code, t->storages[p->storage].first_field + field,
+    uscopei_reject(t, code, schema->storage_infos[p->storage].first_field + field,
                    "%s.%s: value %s does not fit %s; snapshot rejected",
                    schema->storage_infos[p->storage].name, info->name, hex,
                    uscopei_describe_type(schema, info->type, info->enum_id, type, sizeof type));
@@ -131,7 +131,7 @@ static void mark(struct uscopei_snapshot *p, uint16_t slot)
 /* Where a field begins in a slot, and its size. */
 static uint32_t place_of(const struct uscopei_trace *t, uint16_t storage, uint32_t field, unsigned *size)
 {
-    const struct field_info *infos = t->session->schema->field_infos + t->storages[storage].first_field;
+    const struct field_info *infos = uscopei_fields_of(t->session->schema, storage);
     uint32_t offset = 0;
     for (uint32_t i = 0; i < field; i++)
         offset += uscopei_type_size(infos[i].type);
@@ -159,7 +159,7 @@ static void give_slot(void *w, uint16_t slot, const unsigned long long *values, 
         return;
     }
     unsigned char *at = slot_bytes(t, p, slot);
-    const struct field_info *infos = t->session->schema->field_infos + t->storages[p->storage].first_field;
+    const struct field_info *infos = uscopei_fields_of(t->session->schema, p->storage);
     for (unsigned i = 0; i < n; i++) {
         unsigned size = uscopei_type_size(infos[i].type);
         if (!check_value(t, p, i, values[i])) return;

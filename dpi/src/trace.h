@@ -74,6 +74,7 @@ struct uscopei_trace {
     const uint64_t *field_limits;
     const struct event_field *event_fields;
     struct uscopei_session *session;
+    unsigned char *chunk_end;
     uint32_t generation;
 };
 
@@ -177,10 +178,21 @@ static inline void put_record(unsigned char *at, uint64_t low, uint64_t high)
 /** The same one on the next storage. */
 #define OP_STORAGE (UINT64_C(1) << 16)
 
+static inline uint64_t whole_op(uint32_t half, uint16_t slot, uint16_t field)
+{
+    return half | (uint64_t)slot << 32 | (uint64_t)field << 48;
+}
+
 static inline uint64_t op_word(unsigned action, uint16_t storage, uint16_t slot, uint16_t field)
 {
-    uint32_t low = RECORD_OP | action << 8 | (uint32_t)storage << 16;
-    return low | (uint64_t)((uint32_t)field << 16 | slot) << 32;
+    return whole_op(op_half(action, storage), slot, field);
+}
+
+/** The same of a storage whose shape is at hand, which has half of it ready. */
+static inline uint64_t slot_word(const struct storage_shape *shape, unsigned action, uint16_t slot,
+                                 uint16_t field)
+{
+    return whole_op(shape->set + ((action - ACTION_SET) << 8), slot, field);
 }
 
 /* Lane records (docs/bridge-protocol.md §5.1). Which lanes of a SET_LANES or an EVENT_LANES, LANE_SHIFT says.
