@@ -294,7 +294,7 @@ describe('a tiny run', () => {
   const bench = (...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...args], {
       encoding: 'utf8',
-      timeout: 120_000,
+      timeout: 240_000,
     });
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'uscope-bench-test-'));

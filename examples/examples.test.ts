@@ -16,7 +16,7 @@ function runOne(command: string, args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 240_000,
   });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
   return stdout;

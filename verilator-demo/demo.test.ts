@@ -424,7 +424,7 @@ describe('tracing', () => {
   const simulator = join(DEMO, 'obj_dir/Vtop');
 
   it('is off with +notrace, without a daemon', () => {
-    const run = spawnSync(simulator, ['+notrace', '+quiet'], { encoding: 'utf8', timeout: 30_000 });
+    const run = spawnSync(simulator, ['+notrace', '+quiet'], { encoding: 'utf8', timeout: 120_000 });
     expect(run.status).toBe(0);
     expect(run.stdout).toContain(`passed: ${report.counters.cycles} cycles`);
   });
@@ -435,7 +435,7 @@ describe('tracing', () => {
       USCOPE_ENDPOINT: `ipc://${join(out, 'nobody.sock')}`,
       USCOPE_OPEN_TIMEOUT_MS: '300',
     };
-    const run = spawnSync(simulator, ['+quiet'], { encoding: 'utf8', timeout: 30_000, env });
+    const run = spawnSync(simulator, ['+quiet'], { encoding: 'utf8', timeout: 120_000, env });
     expect(run.status).not.toBe(0);
     expect(run.stdout).not.toContain('passed');
     expect(run.stderr).toContain('BRIDGE_NO_DAEMON');
@@ -454,7 +454,7 @@ function uscopeRun(folder: string, args: readonly string[]): { status: number | 
     join(DEMO, 'obj_dir/Vtop'),
     ...args,
   ];
-  return spawnSync(process.execPath, [cli, ...run], { encoding: 'utf8', timeout: 60_000 });
+  return spawnSync(process.execPath, [cli, ...run], { encoding: 'utf8', timeout: 120_000 });
 }
 
 /** Per segment, the storages whose slots in its checkpoint came from the simulator. */

@@ -84,7 +84,7 @@ describe('the program of several cores', () => {
     const { status, stdout, stderr } = spawnSync(
       join(DEMO, 'obj_dir_soc/Vsoc'),
       ['+notrace', `+cores=${cores}`],
-      { encoding: 'utf8', timeout: 60_000 },
+      { encoding: 'utf8', timeout: 120_000 },
     );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`passed: ${cores} cores`);

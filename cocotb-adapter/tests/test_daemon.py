@@ -80,7 +80,7 @@ def test_a_killed_daemon_loses_and_doubles_nothing(daemon: Daemon) -> None:
 def test_a_connection_that_died_in_silence_is_replaced(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     network = SilentNetwork(daemon.endpoint[len("ipc://") :])
     monkeypatch.setenv("USCOPE_ENDPOINT", network.endpoint)
-    monkeypatch.setenv("USCOPE_TIMEOUT_MS", "2000")
+    monkeypatch.setenv("USCOPE_TIMEOUT_MS", "8000")
     t, clock = open_trace()
     for cycle in range(6_000):
         clock.ps = cycle * 1000

@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     d = fake_new(argv[1], schema, size);
     fake_switches(d)->sink = getenv("FAKE_SINK") != NULL;
     fake_start(d);
-    if (!wait_until(closed, argv[2], 60000)) return 1;
+    if (!wait_until(closed, argv[2])) return 1;
     sleep_ms(50);
     struct fake_log log;
     fake_log(d, argv[2], &log);

@@ -15,7 +15,7 @@
 
 #include "uscope.h"
 
-enum { MAX_TESTS = 200, MAX_MESSAGES = 1000, LIMIT_SECONDS = 60 };
+enum { MAX_TESTS = 200, MAX_MESSAGES = 1000, LIMIT_SECONDS = 120, PATIENCE_MS = 60000 };
 
 static struct {
     const char *name;
@@ -143,9 +143,9 @@ void sleep_ms(unsigned ms)
     nanosleep(&time, NULL);
 }
 
-bool wait_until(bool (*condition)(void *), void *argument, unsigned ms)
+bool wait_until(bool (*condition)(void *), void *argument)
 {
-    for (unsigned waited = 0; waited < ms; waited += 2) {
+    for (unsigned waited = 0; waited < PATIENCE_MS; waited += 2) {
         if (condition(argument)) return true;
         sleep_ms(2);
     }

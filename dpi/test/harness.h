@@ -45,8 +45,8 @@ const char *message_at(unsigned n);
 bool any_message_has(const char *part);
 
 void sleep_ms(unsigned ms);
-/** Waits up to `ms` until the function says so; false when it never does. */
-bool wait_until(bool (*condition)(void *), void *argument, unsigned ms);
+/** Waits until the function says so; false when it has not for a minute. */
+bool wait_until(bool (*condition)(void *), void *argument);
 /** A directory of this test's own, removed at its end. */
 const char *test_directory(void);
 /** ipc:// endpoint in that directory, also put into USCOPE_ENDPOINT. */

@@ -144,7 +144,7 @@ TEST(a_daemon_lost_for_too_long_ends_the_trace_by_the_handler)
     CHECK_NUMBER(uscope_flush(w), 0);
     fake_kill(d);
     run_cycles(w, 100, 1);
-    CHECK(wait_until(has_failed_message, NULL, 3000));
+    CHECK(wait_until(has_failed_message, NULL));
     CHECK(strstr(message_at(0), "core0: BRIDGE_LOST: the daemon has not answered for "));
     CHECK(strstr(message_at(0), "frames below 100 are durable, later ones are not in the file"));
     CHECK_NUMBER(seen.calls, 0);
@@ -228,7 +228,7 @@ TEST(a_trace_the_daemon_has_given_up_ends)
     run_cycles(w, 0, 10);
     CHECK_NUMBER(uscope_flush(w), 0);
     atomic_store(&fake_switches(d)->fatal_error, true);
-    CHECK(wait_until(has_failed_message, NULL, 3000));
+    CHECK(wait_until(has_failed_message, NULL));
     CHECK(any_message_has("core0: BRIDGE_RECORD: the fake daemon says no"));
     run_cycles(w, 10, 10);
     CHECK(any_message_has("continuing untraced"));
@@ -256,15 +256,15 @@ TEST(a_stall_is_reported_once_and_again_when_it_ends)
     run_cycles(w, 0, 10);
     for (int i = 0; i < 3; i++) {
         atomic_store(&fake_switches(d)->stalled, true);
-        CHECK(wait_until(stalled_is_sent, d, 3000));
+        CHECK(wait_until(stalled_is_sent, d));
     }
-    CHECK(wait_until(has_failed_message, NULL, 3000));
+    CHECK(wait_until(has_failed_message, NULL));
     sleep_ms(40); /* for a second one, which does not come */
     CHECK_NUMBER(num_messages(), 1);
     CHECK_TEXT(message_at(0), "core0: WRITER_DISK_FULL: no space left; free some; waiting");
     atomic_store(&fake_switches(d)->withhold_acks, false);
     atomic_store(&fake_switches(d)->ack_now, true);
-    CHECK(wait_until(goes_on, NULL, 2000));
+    CHECK(wait_until(goes_on, NULL));
     CHECK_TEXT(message_at(1), "core0: the trace goes on");
     uscope_close(w);
     finish(d, 2);
@@ -272,13 +272,13 @@ TEST(a_stall_is_reported_once_and_again_when_it_ends)
 
 TEST(while_it_waits_the_client_pings)
 {
-    setenv("USCOPE_TIMEOUT_MS", "1500", 1);
+    setenv("USCOPE_TIMEOUT_MS", "4000", 1);
     struct fake_daemon *d = start_daemon();
     atomic_store(&fake_switches(d)->withhold_acks, true);
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 10);
     /* nothing is acknowledged for longer than the timeout, but the daemon answers: no reason to give up */
-    sleep_ms(2300);
+    sleep_ms(6000);
     CHECK(fake_pings(d) >= 2);
     CHECK_NUMBER(log_of(d, "core0").opens, 1);
     CHECK_NUMBER(num_messages(), 0);

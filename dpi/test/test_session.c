@@ -198,7 +198,7 @@ TEST(when_the_credit_is_used_up_the_simulator_waits_and_then_goes_on)
     struct producer p = {.w = open_trace("core0"), .cycles = 100000};
     pthread_t thread;
     pthread_create(&thread, NULL, produce, &p);
-    CHECK(wait_until(credit_is_nearly_used_up, d, 20000));
+    CHECK(wait_until(credit_is_nearly_used_up, d));
     sleep_ms(200);
     CHECK(!atomic_load(&p.done));
     struct fake_log log = log_of(d, "core0");
@@ -206,7 +206,7 @@ TEST(when_the_credit_is_used_up_the_simulator_waits_and_then_goes_on)
     CHECK_NUMBER(log.credit, 4 << 20);
     /* what is there is acknowledged, and no more: the next wait comes soon */
     atomic_store(&fake_switches(d)->ack_now, true);
-    CHECK(wait_until(there_are_more_frames, &(struct more_frames){d, log.frames}, 20000));
+    CHECK(wait_until(there_are_more_frames, &(struct more_frames){d, log.frames}));
     sleep_ms(100);
     CHECK(!atomic_load(&p.done));
     atomic_store(&fake_switches(d)->withhold_acks, false);
@@ -254,7 +254,7 @@ TEST(what_is_published_is_sent_without_further_calls)
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 3);
-    wait_until(there_are_more_frames, &(struct more_frames){d, 2}, 5000);
+    wait_until(there_are_more_frames, &(struct more_frames){d, 2});
     CHECK_NUMBER(fake_frames(d, "core0"), 3);
     uscope_close(w);
     finish(d, 0);

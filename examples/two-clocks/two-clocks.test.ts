@@ -23,7 +23,7 @@ const frames: Frame[] = [];
 beforeAll(async () => {
   const run = spawnSync('make', ['--no-print-directory', '-C', HERE, 'run'], {
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: 240_000,
   });
   if (run.status !== 0) throw new Error(`make run failed:\n${run.stdout}\n${run.stderr}`);
   trace = await openTraceFile(join(HERE, 'out/two_clocks.uscope'));
@@ -49,7 +49,7 @@ beforeAll(async () => {
       },
     },
   );
-}, 180_000);
+}, 300_000);
 
 afterAll(() => trace?.close());
 

@@ -36,7 +36,7 @@ async function networkTo(daemon: Daemon): Promise<BadNetwork> {
 
 /** A client behind the network sends `FRAMES` frames; `trouble` comes along the way. Returns what the file holds. */
 async function traced(network: BadNetwork, trouble: (sent: number) => unknown): Promise<number[]> {
-  const client = await BridgeClient.connect(network.endpoint, { timeoutMs: 8000 });
+  const client = await BridgeClient.connect(network.endpoint, { timeoutMs: 60_000 });
   bench.later(() => client.close());
   const trace = await client.open({ name: 'trace', schema: SCHEMA, credit: 1 << 20 });
   for (let first = 0; first < FRAMES; first += BATCH) {
@@ -237,7 +237,7 @@ describe('the C client', () => {
   function simulate(endpoint: string, cwd: string, env: Record<string, string> = {}): Running {
     const running = new Running(simulator, ['core0', '6000', '40', join(cwd, 'ledger')], {
       cwd,
-      env: { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '10000', ...env },
+      env: { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '60000', ...env },
     });
     bench.later(() => running.kill('SIGKILL'));
     return running;
@@ -277,7 +277,6 @@ describe('the C client', () => {
     const env = {
       USCOPE_SERVER_KEY_FILE: join(keys, 'server.pub'),
       USCOPE_KEY_FILE: join(keys, 'client'),
-      USCOPE_OPEN_TIMEOUT_MS: '1000',
     };
     expect((await simulate(daemon.endpoint, keys, env).ended).status).toBe(0);
     expect((await contentsOf(join(out, 'core0.uscope'))).cycles).toBe(6000);

@@ -45,6 +45,15 @@ function run(
 
 const fileOf = (cwd: string): DecodedFile => decodeFile(join(cwd, 'out', 'core0.uscope'));
 
+/** A file that is being begun need not be one yet. */
+function hasSegments(cwd: string): boolean {
+  try {
+    return fileOf(cwd).segments.length > 0;
+  } catch {
+    return false;
+  }
+}
+
 describe('uscope run', () => {
   it('traces a simulator, leaves stdout to it, and sums up on stderr', async () => {
     const { running, cwd } = run(['whole', '5000']);
@@ -134,13 +143,13 @@ describe('uscope run', () => {
   });
 
   it('ends a simulator that hangs, and keeps what it traced', async () => {
-    const { running, cwd } = run(['hangs', '100'], ['--timeout', '2']);
+    const { running, cwd } = run(['hangs', '100'], ['--timeout', '5']);
     await running.printed('tracing');
     const start = performance.now();
     const { status, stderr } = await running.ended;
-    expect(stderr).toContain('has run for 2 s');
+    expect(stderr).toContain('has run for 5 s');
     expect(status).toBe(124);
-    expect(performance.now() - start).toBeLessThan(20_000);
+    expect(performance.now() - start).toBeLessThan(60_000);
     expect(valuesOf(fileOf(cwd))).toEqual(upTo(100));
     expect(fileOf(cwd).header.flags & 1).toBe(1);
   });
@@ -202,7 +211,7 @@ describe('uscope run', () => {
   });
 
   it('goes on when the daemon is killed: nothing is lost', async () => {
-    const { running, cwd } = run(['slow', '6000']);
+    const { running, cwd } = run(['slow', '6000', 'gate']);
     await running.printed('tracing');
     for (let kills = 0; kills < 2; kills++) {
       await delay(300);
@@ -210,6 +219,7 @@ describe('uscope run', () => {
       process.kill(daemon, 'SIGKILL');
       await until('another daemon', () => childrenOf(running.pid, 'serve').some((pid) => pid !== daemon));
     }
+    writeFileSync(join(cwd, 'gate'), '');
     const { status, stderr } = await running.ended;
     expect(stderr).toContain('was killed by SIGKILL; another one is started');
     expect(stderr).toMatch(/closed, 6,000 frames, 6,000 items.* 0 lost/);
@@ -220,7 +230,7 @@ describe('uscope run', () => {
   it('finalizes what a killed daemon left when the simulator ends too', async () => {
     const { running, cwd } = run(['stubborn']);
     await running.printed('tracing');
-    await delay(1300); // a commit
+    await until('a commit', () => hasSegments(cwd));
     const [daemon] = childrenOf(running.pid, 'serve');
     const [simulator] = childrenOf(running.pid, 'simulator.mjs');
     process.kill(simulator, 'SIGKILL');
@@ -303,8 +313,8 @@ describe('uscope serve', () => {
     };
     const [first, second] = [await daemonAt('a'), await daemonAt('b')];
     const simulate = (endpoint: string): Running => {
-      const env = { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '5000' };
-      const running = new Running(process.execPath, [SIMULATOR, 'slow', '12000'], { cwd, env });
+      const env = { USCOPE_ENDPOINT: endpoint };
+      const running = new Running(process.execPath, [SIMULATOR, 'slow', '1000', 'gate'], { cwd, env });
       started.push(running);
       return running;
     };
@@ -312,8 +322,9 @@ describe('uscope serve', () => {
     await traced.printed('tracing');
     const refused = await simulate(second).ended;
     expect(refused.stderr).toContain('WRITER_BUSY');
+    writeFileSync(join(cwd, 'gate'), '');
     expect((await traced.ended).status).toBe(0);
-    expect(valuesOf(fileOf(cwd))).toEqual(upTo(12000));
+    expect(valuesOf(fileOf(cwd))).toEqual(upTo(1000));
   });
 
   it('takes the place of a daemon that was killed', async () => {

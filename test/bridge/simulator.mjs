@@ -2,11 +2,11 @@
 /**
  * Stands for a simulator: traces through the bridge as it is told and ends as it is told.
  *
- *     node simulator.mjs MODE [FRAMES]
+ *     node simulator.mjs MODE [FRAMES [GATE]]
  *
  *   whole     FRAMES frames, then close
  *   cores     the same on two traces at once, and a third of a name that is taken
- *   slow      the same, 100 frames every 20 ms
+ *   slow      the same, 100 frames every 20 ms, the last ones when there is a file GATE
  *   unclosed  FRAMES frames, all durable, then an end without close
  *   rejects   closes with three rejected items
  *   status    ends with status FRAMES, without a trace
@@ -16,6 +16,7 @@
  *   hangs     100 durable frames, then nothing, whatever signal comes
  *   refused   opens a trace without a schema and ends well all the same
  */
+import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BridgeClient } from 'uscope/bridge';
 
@@ -26,7 +27,7 @@ storages:
 `;
 const BATCH = 100;
 
-const [mode, count = '1000'] = process.argv.slice(2);
+const [mode, count = '1000', gate] = process.argv.slice(2);
 const frames = Number(count);
 
 /** Frames `first` up to `first + BATCH`, each with one SET of its ordinal. @param {number} first */
@@ -87,6 +88,7 @@ if (mode === 'cores') {
 const trace = await client.open({ name: 'core0', schema: SCHEMA });
 const endless = mode === 'patient' || mode === 'stubborn';
 for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
+  while (gate && first + BATCH >= frames && !existsSync(gate)) await delay(20);
   await trace.send(batch(first));
   if (first === 0) console.log('tracing');
   if (endless || mode === 'slow') await delay(20);

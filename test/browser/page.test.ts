@@ -78,7 +78,7 @@ describe.skipIf(!chromiumPath)('the reader in a page', () => {
 
   const text = (id: string) => page.locator(id).textContent();
   const shows = (id: string, wanted: string) =>
-    page.locator(id, { hasText: wanted }).waitFor({ timeout: 10_000 });
+    page.locator(id, { hasText: wanted }).waitFor({ timeout: 60_000 });
 
   it('opens a trace over HTTP: info, state and events, from a small part of its bytes', async () => {
     await page.goto(site.url);

@@ -95,7 +95,7 @@ describe.skipIf(!chromiumPath)('the report as a page', () => {
     await opened.setViewportSize({ width: 420, height: 800 });
     // The plots are drawn anew a moment after the window has changed.
     await expect
-      .poll(() => opened.evaluate('document.documentElement.scrollWidth'), { timeout: 10_000 })
+      .poll(() => opened.evaluate('document.documentElement.scrollWidth'), { timeout: 60_000 })
       .toBeLessThanOrEqual(420);
   });
 

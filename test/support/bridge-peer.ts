@@ -118,7 +118,7 @@ type Of<T extends DaemonMessage['t']> = Extract<DaemonMessage, { t: T }>;
 
 /** Sends what it is told, right or wrong, and hands out what comes back. */
 export class RawPeer {
-  private readonly dealer = new Dealer({ linger: 0, immediate: true, receiveTimeout: 10_000 });
+  private readonly dealer = new Dealer({ linger: 0, immediate: true, receiveTimeout: 60_000 });
 
   constructor(endpoint: string) {
     this.dealer.connect(endpoint);

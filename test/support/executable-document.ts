@@ -102,7 +102,7 @@ export class ShellSession {
     const { status, stdout, stderr, error } = spawnSync('bash', ['-c', body], {
       env: { ...process.env, HOME: this.home, NO_COLOR: '1' },
       encoding: 'utf8',
-      timeout: 150_000,
+      timeout: 240_000,
     });
     if (error) throw error;
     return { status, output: stdout + (stdout === '' || stdout.endsWith('\n') ? '' : '\n') + stderr };

@@ -54,7 +54,7 @@ export class Running {
     this.child.kill(signal);
   }
 
-  /** Until the process has printed `text`; fails when it ends before, or after ten seconds. */
+  /** Until the process has printed `text`; fails when it ends before, or after a minute. */
   async printed(text: string): Promise<void> {
     await until(`"${text}" from a process that printed\n${this.stdout}\n${this.stderr}`, () => {
       if (this.child.exitCode !== null && !this.shows(text)) {
@@ -69,9 +69,9 @@ export class Running {
   }
 }
 
-/** Polls until `condition` holds; at most ten seconds. */
+/** Polls until `condition` holds; at most a minute, which only what hangs takes. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 10_000;
+  const end = performance.now() + 60_000;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

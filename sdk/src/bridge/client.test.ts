@@ -111,7 +111,7 @@ describe('a client', () => {
   it('is told when the daemon is lost and does not come back', async () => {
     const directory = dirs.make();
     const daemon = await startDaemon(`ipc://${directory}/d.sock`, directory);
-    const client = await connect(`ipc://${directory}/d.sock`, 700);
+    const client = await connect(`ipc://${directory}/d.sock`, 3000);
     const trace = await client.open({ name: 'x', schema: SCHEMA });
     await daemon.stop();
     await trace.send(framesFrom(0, 10));
