@@ -326,7 +326,7 @@ describe('a tiny run', () => {
     }
     expect(command).toContain('npm run bench -- client latency');
     expect([machine.cores > 0, versions.node, options.cycles]).toEqual([true, process.versions.node, 1000]);
-    expect(results.client[0].bound).toBeGreaterThan(0);
+    expect(results.client[0].bound).toEqual(expect.any(Number)); // a difference of times: anything, in so short a run
     const sizes = results.size.filter(({ unit }: Row) => unit === 'B/item');
     if (sizes.length > 1) expect(sizes[1].value).toBeLessThan(sizes[0].value); // ZSTD is optional
   });

@@ -18,27 +18,32 @@ static bool fits(const struct uscopei_trace *t, size_t bytes)
 
 /*
  * The first lines of another chunk are in no cache, nor is the way to them in the processor's tables of
- * pages, nor this code, which nobody has called since the last chunk: a cycle that meets all of it
- * takes microseconds. So the end of a chunk is prepared in steps, a page of records apart, each of which
- * holds up a cycle for a part of that time: the careful path is entered for no other reason than to be in the
- * caches, and needs nothing but the trace's own lines; what the pool has is asked for; the next chunk is
+ * pages, nor what the pool knows of it, nor this code, when nobody has called it since the last chunk: a
+ * cycle that meets all of it takes microseconds. So the careful path is entered every few pages of records,
+ * for no other reason than to stay in the caches, together with the pool; and the end of a chunk is prepared
+ * in such steps, each of which holds up a cycle for a part of that time: the next chunk is found; it is
  * taken; its beginning is asked for, and on its way while the rest is filled.
  */
-enum { STEP_BYTES = 4096, NUM_STEPS = 4, WARM_BYTES = 1024 };
+enum { STEP_BYTES = 16384, WARM_BYTES = 1024 };
 
-static void warm_session(const struct uscopei_session *s)
-{
-    __builtin_prefetch(&s->spare, 1);
-    __builtin_prefetch(&s->pool);
-}
-
-static void warm_pool(const struct uscopei_session *s)
+static void keep_warm(const struct uscopei_session *s)
 {
     const struct uscopei_pool *pool = s->pool;
+    __builtin_prefetch(&s->spare, 1);
     __builtin_prefetch(&pool->region);
     __builtin_prefetch(&pool->credit);
     __builtin_prefetch(&pool->ring, 1);
     __builtin_prefetch(&pool->held, 1);
+}
+
+static void find_spare(const struct uscopei_session *s)
+{
+    const struct uscopei_pool *pool = s->pool;
+    uint32_t top = atomic_load_explicit(&pool->free_top, memory_order_relaxed);
+    if (top == 0) return;
+    __builtin_prefetch(&pool->chunks[top - 1], 1);
+    __builtin_prefetch(&pool->entries[top - 1], 1);
+    __builtin_prefetch(chunk_base(pool, top - 1), 1);
 }
 
 static void take_spare(struct uscopei_session *s)
@@ -66,22 +71,21 @@ static void look_ahead(const struct uscopei_trace *t)
     struct uscopei_session *s = t->session;
     ptrdiff_t left = t->chunk_end - t->cursor;
     if (left > 3 * STEP_BYTES)
-        warm_session(s);
+        keep_warm(s);
     else if (left > 2 * STEP_BYTES)
-        warm_pool(s);
+        find_spare(s);
     else if (!s->has_spare)
         take_spare(s);
     else if (left <= STEP_BYTES)
         warm_spare(s);
 }
 
-/* Where the careful path takes its next step; the chunk's end, when all of them are behind. */
+/* Where the careful path takes its next step; the chunk's last record, when all of them are behind. */
 static unsigned char *next_step(const struct uscopei_trace *t)
 {
-    unsigned char *end = t->chunk_end;
-    for (ptrdiff_t left = NUM_STEPS * STEP_BYTES; left > 0; left -= STEP_BYTES)
-        if (end - t->cursor > left) return end - left;
-    return end - RECORD_BYTES;
+    size_t left = (size_t)(t->chunk_end - t->cursor);
+    size_t behind = (left - 1) / STEP_BYTES * STEP_BYTES;
+    return t->chunk_end - (behind ? behind : RECORD_BYTES);
 }
 
 static uint32_t max_items(const struct uscopei_trace *t)
