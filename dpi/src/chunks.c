@@ -80,11 +80,12 @@ static void look_ahead(const struct uscopei_trace *t)
         warm_spare(s);
 }
 
-/* Where the careful path takes its next step; the chunk's last record, when all of them are behind. */
-static unsigned char *next_step(const struct uscopei_trace *t)
+/* Where the careful path takes its next step, not within `bytes`; the chunk's last record, when all of them
+ * are behind. */
+static unsigned char *next_step(const struct uscopei_trace *t, size_t bytes)
 {
     size_t left = (size_t)(t->chunk_end - t->cursor);
-    size_t behind = (left - 1) / STEP_BYTES * STEP_BYTES;
+    size_t behind = left > bytes ? (left - bytes - 1) / STEP_BYTES * STEP_BYTES : 0;
     return t->chunk_end - (behind ? behind : RECORD_BYTES);
 }
 
@@ -101,12 +102,24 @@ static bool has_few_items(const struct uscopei_trace *t)
     return uscopei_frame_items(t) + more < MAX_ITEMS_PER_FRAME - MAX_LANE_ITEMS;
 }
 
-void uscopei_set_limit(struct uscopei_trace *t)
+static void set_limit(struct uscopei_trace *t, size_t bytes)
 {
-    t->limit = next_step(t);
+    t->limit = next_step(t, bytes);
     if (!t->frame_handle || has_few_items(t)) return;
     size_t left = (size_t)(max_items(t) - uscopei_frame_items(t)) * RECORD_BYTES;
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
+}
+
+void uscopei_set_limit(struct uscopei_trace *t)
+{
+    set_limit(t, 0);
+}
+
+void uscopei_take_step(struct uscopei_trace *t, size_t bytes)
+{
+    if (!fits(t, bytes)) return;
+    look_ahead(t);
+    set_limit(t, bytes);
 }
 
 static void seal(struct uscopei_trace *t, bool in_frame_now)

@@ -140,6 +140,9 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes);
 bool uscopei_first_chunk(struct uscopei_trace *t);
 void uscopei_seal_last(struct uscopei_trace *t);
 void uscopei_set_limit(struct uscopei_trace *t);
+/** Where `bytes` end behind the limit for no other reason than that a step of the careful path is due
+ * (chunks.c), takes it. */
+COLD void uscopei_take_step(struct uscopei_trace *t, size_t bytes);
 uint32_t uscopei_frame_items(const struct uscopei_trace *t);
 /** From now on lane records may be written, if the daemon takes them; the I/O thread announces them. Not in
  * a frame that began in an earlier chunk. */
