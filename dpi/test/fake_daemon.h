@@ -29,6 +29,7 @@ struct fake_log {
     char schema[4096], schema_name[256], dut[256]; /* dut: "key=value;..." */
     char schema_sha256[80], vars[256];             /* vars: "name=value;..." */
     uint64_t most_held;                            /* most bytes ever unacknowledged */
+    uint64_t lane_records;                         /* as they came; the others are what they stand for */
     uint64_t skipped;                              /* from close */
     struct {
         unsigned count;

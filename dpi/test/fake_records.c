@@ -102,6 +102,7 @@ static void take_lanes(struct fake_daemon *d, struct trace *t, const unsigned ch
     uint64_t lanes = at[0] == 0x04 ? u64_at(at + 8) : at[1];
     if (!lanes) violate(d, "a lane record of no lanes");
     t->lane_items--;
+    t->log.lane_records += keep;
     for (unsigned lane = 0; lane < 64; lane++) {
         if (!(lanes >> lane & 1)) continue;
         t->lane_items++;

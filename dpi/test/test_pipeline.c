@@ -180,6 +180,25 @@ TEST(a_step_makes_the_records_of_single_calls)
         check_both(n, "rob", 2000);
 }
 
+TEST(every_step_is_two_lane_records_but_for_the_last_ones_of_a_chunk)
+{
+    enum { CYCLES = 50000 };
+    struct fake_daemon *d = start_pipeline_daemon();
+    uscope_writer_t *w = open_trace("core0");
+    uscope_pipeline_t *pipeline = uscope_pipeline_new(w, "core0", "rob", 5);
+    for (unsigned i = 0; i < CYCLES; i++) {
+        uscope_begin_cycle(w, i * 1000);
+        uscope_pipeline_step(pipeline, 0x1f, 0, 0, 0, i, i, USCOPE_NO_STRING);
+        uscope_end_cycle(w);
+    }
+    uscope_pipeline_free(pipeline);
+    uscope_close(w);
+    uint64_t lane_records = log_of(d, "core0").lane_records;
+    CHECK(lane_records <= 2 * CYCLES);
+    CHECK(lane_records > 2 * CYCLES - CYCLES / 100);
+    finish(d, 0);
+}
+
 TEST(a_pipeline_without_registers)
 {
     check_both(5, "", 3000);
