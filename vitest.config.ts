@@ -26,6 +26,8 @@ export default defineConfig({
     // Processes, not threads: native packages and tests that send signals must not share one.
     pool: 'forks',
     maxWorkers: 2,
+    testTimeout: PATIENCE_MS,
+    hookTimeout: PATIENCE_MS,
     projects: [
       {
         extends: true,
@@ -33,8 +35,6 @@ export default defineConfig({
           name: 'unit',
           include: ['sdk/src/**/*.test.ts', 'scripts/**/*.test.ts'],
           exclude: [...elsewhere, ...calculations],
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
         },
       },
       {
@@ -42,8 +42,6 @@ export default defineConfig({
         test: {
           name: 'calculations',
           include: calculations,
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
           // One process loads the sources once for many files, which takes as long as most of them run.
           isolate: false,
         },
@@ -54,8 +52,6 @@ export default defineConfig({
           name: 'builds',
           include: builds,
           exclude: elsewhere,
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
         },
       },
       {
@@ -65,8 +61,6 @@ export default defineConfig({
           include: demo,
           exclude: elsewhere,
           globalSetup: 'test/support/build-demo.ts',
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
         },
       },
       {
@@ -77,8 +71,6 @@ export default defineConfig({
           name: 'system',
           include: ['test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [...elsewhere, ...builds],
-          testTimeout: PATIENCE_MS,
-          hookTimeout: PATIENCE_MS,
           fileParallelism: false,
           sequence: { groupOrder: 1 },
         },

@@ -61,7 +61,7 @@ beforeAll(async () => {
   trace = await openTraceFile(join(out, 'core0.uscope'));
   audit = await auditTrace(trace, (instruction) => instructions.push(instruction));
   retired = instructions.filter((instruction) => instruction.isRetired);
-}, 300_000);
+});
 
 afterAll(async () => {
   await trace?.close();

@@ -42,7 +42,7 @@ beforeAll(async () => {
   }
   out = mkdtempSync(join(tmpdir(), 'uscope-soc-'));
   for (const cores of [2, 4]) runs.set(cores, await trace(cores));
-}, 300_000);
+});
 
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 

@@ -122,7 +122,7 @@ describe('a core with other parameters', () => {
     const caches =
       '-GICacheSets=4 -GICacheWays=1 -GDCacheSets=2 -GDCacheWays=4 -GLineBytes=8 -GMissPenalty=3';
     make('TRACE=0', 'CONFIG=small', `PARAMS=${units} ${caches}`);
-  }, 180_000);
+  });
 
   it('runs the program of the demo to the same result, in another time', () => {
     const small = simulate([], folder, BUILD);

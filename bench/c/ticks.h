@@ -1,6 +1,6 @@
 /*
- * The clock for spans of nanoseconds: the processor's counter, which is read in a few nanoseconds and without
- * a call. The system's clock takes longer, and what stops the core strikes a longer span more often.
+ * The clock for the span of a cycle: the processor's counter. Reading the system's clock is a longer part of
+ * such a span, and what stops the core strikes a longer span more often.
  */
 #ifndef BENCH_TICKS_H
 #define BENCH_TICKS_H
@@ -40,7 +40,7 @@ static inline uint32_t ns_of_ticks(uint32_t n)
     return ns > (double)UINT32_MAX ? UINT32_MAX : (uint32_t)ns;
 }
 
-/* From `began` until now, as many as fit. */
+/* From `began` until now; of more than a second, as many as fit. */
 static inline uint32_t ticks_since(uint64_t began)
 {
     uint64_t n = ticks() - began;

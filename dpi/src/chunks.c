@@ -110,14 +110,9 @@ static void set_limit(struct uscopei_trace *t, size_t bytes)
     if ((size_t)(t->limit - t->cursor) > left) t->limit = t->cursor + left;
 }
 
-void uscopei_set_limit(struct uscopei_trace *t)
-{
-    set_limit(t, 0);
-}
-
 void uscopei_take_step(struct uscopei_trace *t, size_t bytes)
 {
-    if (!fits(t, bytes)) return;
+    if (t->cursor + bytes < t->limit || !fits(t, bytes)) return;
     look_ahead(t);
     set_limit(t, bytes);
 }
@@ -235,7 +230,7 @@ bool uscopei_make_room(struct uscopei_trace *t, size_t bytes)
     } else {
         look_ahead(t);
     }
-    uscopei_set_limit(t);
+    set_limit(t, 0);
     return true;
 }
 
@@ -282,7 +277,7 @@ bool uscopei_first_chunk(struct uscopei_trace *t)
     if (!uscopei_pool_take(t->session->pool, &index)) return false;
     enter_chunk(t, index, false);
     start_items(t);
-    uscopei_set_limit(t);
+    set_limit(t, 0);
     return true;
 }
 

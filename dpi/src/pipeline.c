@@ -143,8 +143,7 @@ static COLD unsigned int step_slow(uscope_pipeline_t *handle, uint32_t valid, ui
     uint32_t was = p->valid, stayed = was & p->hold & ~p->kill, is = valid & p->stages;
     uint32_t arrives = is & ~stayed;
     end_last_cycle(p);
-    if (p->t->frame_handle == (uintptr_t)p->w && p->t->cursor + STEP_BYTES >= p->t->limit)
-        uscopei_take_step(p->t, STEP_BYTES);
+    if (p->t->frame_handle == (uintptr_t)p->w) uscopei_take_step(p->t, STEP_BYTES);
     if (is_usual(p, handle, STEP_BYTES)) uscopei_begin_lanes(p->t);
     if (is_usual_step(p, handle, text))
         write_step(p, p->t->cursor, was, stayed, is, pc, inst, text);

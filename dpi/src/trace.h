@@ -74,7 +74,7 @@ struct uscopei_trace {
     const uint64_t *field_limits;
     const struct event_field *event_fields;
     struct uscopei_session *session;
-    unsigned char *chunk_end;
+    unsigned char *chunk_end; /* here, so that a step (chunks.c) need not look further for it */
     uint32_t generation;
 };
 
@@ -139,9 +139,8 @@ void uscopei_install_fork_guard(void);
 bool uscopei_make_room(struct uscopei_trace *t, size_t bytes);
 bool uscopei_first_chunk(struct uscopei_trace *t);
 void uscopei_seal_last(struct uscopei_trace *t);
-void uscopei_set_limit(struct uscopei_trace *t);
-/** Where `bytes` end behind the limit for no other reason than that a step of the careful path is due
- * (chunks.c), takes it. */
+/** In a cycle: where `bytes` would end behind the limit only because a step of the careful path is due
+ * (chunks.c), takes it, so that they fit. */
 COLD void uscopei_take_step(struct uscopei_trace *t, size_t bytes);
 uint32_t uscopei_frame_items(const struct uscopei_trace *t);
 /** From now on lane records may be written, if the daemon takes them; the I/O thread announces them. Not in

@@ -81,7 +81,7 @@ describe.skipIf(!hasVerilator)('a core traced through its RISC-V Formal Interfac
     expect(make('run')).toContain('sorted');
     trace = await openTraceFile(TRACE);
     stream = await readRetired(trace, 'core0');
-  }, 300_000);
+  });
   afterAll(() => trace?.close());
 
   it('shows every instruction that the instruction set says, with what it did', () => {

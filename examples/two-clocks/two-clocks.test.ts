@@ -49,7 +49,7 @@ beforeAll(async () => {
       },
     },
   );
-}, 300_000);
+});
 
 afterAll(() => trace?.close());
 

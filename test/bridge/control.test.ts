@@ -43,7 +43,7 @@ beforeAll(() => {
     '-o',
     model,
   ]);
-}, 120_000);
+});
 afterEach(async () => {
   for (const running of started.splice(0)) {
     running.kill('SIGKILL');
@@ -161,7 +161,7 @@ describe('a flight recorder of a C model', () => {
     expect(marksOf(dump).at(-1)).toMatchObject({ action: 'trigger', source: 'operator', text: 'looks odd' });
     const values = dump.filter(({ storage }) => storage === 'a/value').map(({ value }) => Number(value));
     expect(values).toEqual(values.map((_, i) => values[0] + i));
-  }, 60_000);
+  });
 });
 
 describe('uscope ctl', () => {

@@ -6,7 +6,7 @@
  *
  *   whole     FRAMES frames, then close
  *   cores     the same on two traces at once, and a third of a name that is taken
- *   slow      the same, 100 frames every 20 ms, the last ones when there is a file GATE
+ *   slow      the same, 100 frames every 20 ms; where GATE is given, the last ones when there is such a file
  *   unclosed  FRAMES frames, all durable, then an end without close
  *   rejects   closes with three rejected items
  *   status    ends with status FRAMES, without a trace
@@ -29,6 +29,15 @@ const BATCH = 100;
 
 const [mode, count = '1000', gate] = process.argv.slice(2);
 const frames = Number(count);
+
+/** Who should have made the file may be gone. @param {string} file */
+async function opened(file) {
+  const end = performance.now() + 120_000;
+  while (!existsSync(file)) {
+    if (performance.now() > end) throw new Error(`${file} did not come`);
+    await delay(20);
+  }
+}
 
 /** Frames `first` up to `first + BATCH`, each with one SET of its ordinal. @param {number} first */
 function batch(first) {
@@ -88,7 +97,7 @@ if (mode === 'cores') {
 const trace = await client.open({ name: 'core0', schema: SCHEMA });
 const endless = mode === 'patient' || mode === 'stubborn';
 for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
-  while (gate && first + BATCH >= frames && !existsSync(gate)) await delay(20);
+  if (gate && first + BATCH >= frames) await opened(gate);
   await trace.send(batch(first));
   if (first === 0) console.log('tracing');
   if (endless || mode === 'slow') await delay(20);

@@ -27,7 +27,7 @@ beforeAll(() => {
   compile('model', `${LIBRARY}.a`);
   hasShim = existsSync(`${LIBRARY}_dpi.a`);
   if (hasShim) compile('simulator', `${LIBRARY}_dpi.a`, '-DSHIM');
-}, 120_000);
+});
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function run(program: string, policy = 'stop') {

@@ -181,7 +181,7 @@ describe.skipIf(!hasVerilator)('uscope_rvfi with two channels of 64 bits', () =>
     output = simulate();
     trace = await openTraceFile(join(directory, 'out/wide.uscope'));
     seen = await readRetired(trace, 'core3');
-  }, 240_000);
+  });
   afterAll(async () => {
     await trace?.close();
     rmSync(directory, { recursive: true, force: true });

@@ -18,7 +18,7 @@ describe.skipIf(!existsSync(file) || !existsSync(reportFile))('the demo core', (
     const { counters } = JSON.parse(readFileSync(reportFile, 'utf8')) as { counters: Record<string, string> };
     counted = Object.fromEntries(Object.entries(counters).map(([name, value]) => [name, Number(value)]));
     core = await analyze();
-  }, 60_000);
+  });
 
   async function analyze(options: PerformanceOptions = {}): Promise<CoreReport> {
     const trace = await openTraceFile(file);
