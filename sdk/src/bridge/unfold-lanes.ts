@@ -1,6 +1,8 @@
 /**
- * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a time: the loop in TypeScript.
- * sdk/kernel/native/unfold.c does the same, and does it where there is the addon; a test holds the two against each other.
+ * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a time.
+ *
+ * This is the reference for sdk/kernel/native/unfold.c, which does the same work where the addon is built. A property test compares the two
+ * word by word. Without the addon this loop runs: there is no WebAssembly of it, because it would need records and pieces in its memory.
  *
  * What is unfolded may lie in memory that its client changes meanwhile: a word that is checked is fetched once.
  */
@@ -49,7 +51,7 @@ export const highestLane = (lo: number, hi: number): number =>
 
 const lowestLane = (bits: number): number => 31 - Math.clz32(bits & -bits);
 
-/** How many items a lane record stands for. */
+/** The number of items of a lane record. */
 export function countLanes(word0: number, lo: number, hi: number): number {
   return (word0 & 0xff) === RecordKind.ADD_LANES ? countBits(lo) + countBits(hi) : countBits(lanesOf(word0));
 }

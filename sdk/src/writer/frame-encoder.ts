@@ -1,8 +1,9 @@
 /**
- * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
- * to the segment's delta blob, compact when every op allows it, else wide.
+ * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the
+ * interleaved frame (§8.6.6) to the segment's delta blob, compact when every op allows it, else wide.
  *
- * Takes the frames that FrameRun leaves, and is what FrameRun is tested against.
+ * FrameChecker and this are the reference for the fast path (FrameKernel). They take the frames that it leaves to them, and every frame
+ * where there is no WebAssembly.
  */
 import {
   EVENT_INLINE_BYTES,
@@ -18,8 +19,8 @@ import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
 const TAG_WIDE = 0x01;
-export const TAG_COMPACT = 0x02;
-export const TAG_EVENT = 0x03;
+const TAG_COMPACT = 0x02;
+const TAG_EVENT = 0x03;
 const WIDE_BYTES = 16;
 const COMPACT_BYTES = 9;
 const EVENT_HEADER_BYTES = 8;
@@ -134,7 +135,7 @@ export class FrameEncoder {
 }
 
 /** LEB128 time delta of a frame header (§8.6.6); returns its end. */
-export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
+function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
   let at = start;
   let lo = deltaLo;
   let hi = deltaHi;
@@ -147,7 +148,7 @@ export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number
   return at;
 }
 
-export function copyPayload(
+function copyPayload(
   words: Uint32Array,
   firstWord: number,
   size: number,

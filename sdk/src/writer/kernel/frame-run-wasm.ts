@@ -1,6 +1,6 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`. */
 export const SOURCES = ['frame_run.c', 'sums.c', 'checkpoint.c', 'frame_run.h', 'sums.h'];
-export const SOURCES_SHA256 = '0865f1ebd0be421bd366b2832b2e4df6b37d5a9db53fd6e09cf2bf9f9ca5432a';
+export const SOURCES_SHA256 = '596c0e0d846a314f11364505dcf99a1956e18f46def346f5527835d465e81841';
 export const WASM_BASE64 = `
 AGFzbQEAAAABJwZgAX8AYAJ/fwF/YAN/f38AYAR/f39/AX9gA39/fwF/YAR/f39/AAI2AwNlbnYGbWVtb3J5AgMBgIAEA2Vu
 dgt0YWtlX2J1Y2tldAAAA2Vudgt0YWtlX3N0cmluZwAAAwwLAAECAgMEBQIAAAEGCAF/AUGAyAALB10GCWZyYW1lX3J1bgAC
