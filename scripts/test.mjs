@@ -44,10 +44,11 @@ function make(title, folder, targets = []) {
 /**
  * @param {string} title
  * @param {string} name
+ * @param {string[]} args
  * @returns {Command}
  */
-function script(title, name) {
-  return { title, command: process.execPath, args: [`scripts/${name}`] };
+function script(title, name, args = []) {
+  return { title, command: process.execPath, args: [`scripts/${name}`, ...args] };
 }
 
 const SOURCES = [
@@ -57,6 +58,7 @@ const SOURCES = [
   ),
   script('direction of imports', 'check-imports.mjs'),
   script('lock file', 'check-lockfile.mjs'),
+  script('constants of all languages', 'constants.mjs', ['--check']),
 ];
 const TYPES = [nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json'])];
 /** All that the tests simulate, so that none of them has to build it. */

@@ -11,8 +11,10 @@
 
 #include <stdint.h>
 
+#include "../constants.h"
+
 /* The room that a piece has at least, in words: for the items of one record of 64 lanes. */
-enum { UNFOLDED_WORDS_MAX = 64 * 4 };
+enum { UNFOLDED_WORDS_MAX = ADD_LANES_MAX * RECORD_WORDS };
 
 /* Why a piece ends. */
 enum unfold_stop {

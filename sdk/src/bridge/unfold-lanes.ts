@@ -6,6 +6,7 @@
  *
  * What is unfolded may lie in memory that its client changes meanwhile: a word that is checked is fetched once.
  */
+import { ADD_LANES_MAX, LANE_SHIFT_MAX } from '../format/constants.js';
 import { EVENT_INLINE_BYTES, RECORD_WORDS, RecordKind } from '../format/record.js';
 import { Action } from '../format/types.js';
 
@@ -35,10 +36,9 @@ export enum UnfoldStop {
 /** `piece` has room for one lane record at least, which is MAX_UNFOLDED_WORDS. */
 export type UnfoldLanes = (unfold: Uint32Array, words: Uint32Array, piece: Uint32Array) => UnfoldStop;
 
-const MAX_LANES = 64;
-export const MAX_UNFOLDED_WORDS = MAX_LANES * RECORD_WORDS;
+export const MAX_UNFOLDED_WORDS = ADD_LANES_MAX * RECORD_WORDS;
 export const MAX_ID = 0xffff;
-export const MAX_SHIFT = 63;
+export const MAX_SHIFT = LANE_SHIFT_MAX;
 const ADD = RecordKind.OP | (Action.ADD << 8);
 const SET = RecordKind.OP | (Action.SET << 8);
 

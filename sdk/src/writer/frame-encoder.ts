@@ -5,6 +5,7 @@
  * FrameChecker and this are the reference for the fast path (FrameKernel). They take the frames that it leaves to them, and every frame
  * where there is no WebAssembly.
  */
+import { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE } from '../format/constants.js';
 import {
   EVENT_INLINE_BYTES,
   eventExtraRecords,
@@ -18,12 +19,12 @@ import type { FrameChecker } from './frame-checker.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
-const TAG_WIDE = 0x01;
-const TAG_COMPACT = 0x02;
-const TAG_EVENT = 0x03;
-const WIDE_BYTES = 16;
-const COMPACT_BYTES = 9;
-const EVENT_HEADER_BYTES = 8;
+const [TAG_WIDE, TAG_COMPACT, TAG_EVENT] = [ItemTag.WIDE, ItemTag.COMPACT, ItemTag.EVENT];
+const [WIDE_BYTES, COMPACT_BYTES, EVENT_HEADER_BYTES] = [
+  WIDE_OP_SIZE,
+  TAGGED_COMPACT_OP_SIZE,
+  EVENT_HEADER_SIZE,
+];
 /** LEB128 delta (at most 10 bytes) and item count. */
 const FRAME_HEADER_MAX_BYTES = 12;
 

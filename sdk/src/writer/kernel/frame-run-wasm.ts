@@ -1,6 +1,6 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`. */
-export const SOURCES = ['frame_run.c', 'sums.c', 'checkpoint.c', 'frame_run.h', 'sums.h'];
-export const SOURCES_SHA256 = '596c0e0d846a314f11364505dcf99a1956e18f46def346f5527835d465e81841';
+export const SOURCES = ['frame_run.c', 'sums.c', 'checkpoint.c', 'constants.h', 'frame_run.h', 'sums.h'];
+export const SOURCES_SHA256 = 'efd39c6e78eeaec80b46f3726e5d4f4f0aca91367ad063117357d5ccb5554291';
 export const WASM_BASE64 = `
 AGFzbQEAAAABJwZgAX8AYAJ/fwF/YAN/f38AYAR/f39/AX9gA39/fwF/YAR/f39/AAI2AwNlbnYGbWVtb3J5AgMBgIAEA2Vu
 dgt0YWtlX2J1Y2tldAAAA2Vudgt0YWtlX3N0cmluZwAAAwwLAAECAgMEBQIAAAEGCAF/AUGAyAALB10GCWZyYW1lX3J1bgAC
