@@ -37,7 +37,17 @@ describe('a machine that lacks only what is optional', () => {
     const log = join(directory, 'apt.log');
     const script = (name: string, text: string) =>
       writeFileSync(join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    for (const name of ['gcc', 'g++', 'make', 'pkg-config', 'clang-format', 'python3', 'iverilog'])
+    for (const name of [
+      'gcc',
+      'g++',
+      'make',
+      'pkg-config',
+      'clang-format',
+      'clang',
+      'wasm-ld',
+      'python3',
+      'iverilog',
+    ])
       script(name, 'exit 0');
     script('verilator', 'echo Verilator 5.036');
     const effect = `case "$*" in *chromium*) echo '#!/bin/sh' > ${directory}/chromium; /bin/chmod +x ${directory}/chromium;; esac`;

@@ -58,6 +58,20 @@ const NEEDS = {
     debian: 'clang-format',
     present: () => succeeds('clang-format', ['--version']),
   },
+  clang: {
+    what: 'clang with a target for WebAssembly (the checked-in modules are not compiled again without it)',
+    debian: 'clang',
+    present: () => succeeds('clang', ['--version']),
+    optional: true,
+    wanted: true,
+  },
+  lld: {
+    what: 'the linker of WebAssembly, wasm-ld (the same)',
+    debian: 'lld',
+    present: () => succeeds('wasm-ld', ['--version']),
+    optional: true,
+    wanted: true,
+  },
   python: {
     what: 'Python 3 (builds the optional npm package zstd-napi where no binary of it can be fetched)',
     debian: 'python3',
@@ -90,7 +104,11 @@ const NEEDS = {
 const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 
 /** What is needed beyond `ALWAYS`: `bench` compares with waveforms, `test` checks how C is formatted. */
-const FOR_PURPOSE = { demo: [], bench: ['zlib'], test: ['clangFormat', 'chromium', 'icarus', 'venv'] };
+const FOR_PURPOSE = {
+  demo: [],
+  bench: ['zlib'],
+  test: ['clangFormat', 'clang', 'lld', 'chromium', 'icarus', 'venv'],
+};
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */
 

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "../../sdk/kernel/constants.h"
+
 typedef struct {
     uint64_t lo, hi;
 } record_t;
@@ -15,9 +17,6 @@ typedef struct {
     uint64_t frame;
     uint32_t items;
 } record_sink_t;
-
-enum { REC_OP = 0x01, REC_EVENT = 0x03, REC_BEGIN = 0x10, REC_END = 0x11 };
-enum { ACT_SET = 1, ACT_CLEAR = 2, ACT_ADD = 3, ACT_PROP = 4 };
 
 static inline void put_record(record_sink_t *s, uint64_t lo, uint64_t hi)
 {
@@ -29,26 +28,26 @@ static inline void put_record(record_sink_t *s, uint64_t lo, uint64_t hi)
 static inline void put_op(record_sink_t *s, uint64_t action, uint64_t storage, uint64_t slot, uint64_t field,
                           uint64_t value)
 {
-    put_record(s, REC_OP | action << 8 | storage << 16 | slot << 32 | field << 48, value);
+    put_record(s, RECORD_OP | action << 8 | storage << 16 | slot << 32 | field << 48, value);
     s->items++;
 }
 
 /* Both events of the workload are {U32, ENUM}: five bytes. */
 static inline void put_event(record_sink_t *s, uint64_t type, uint32_t id, uint8_t value)
 {
-    put_record(s, REC_EVENT | type << 16 | 5ull << 32, id | (uint64_t)value << 32);
+    put_record(s, RECORD_EVENT | type << 16 | 5ull << 32, id | (uint64_t)value << 32);
     s->items++;
 }
 
 static inline void put_begin(record_sink_t *s, uint64_t time_ps)
 {
-    put_record(s, REC_BEGIN, time_ps);
+    put_record(s, RECORD_BEGIN, time_ps);
     s->items = 0;
 }
 
 static inline void put_end(record_sink_t *s)
 {
-    put_record(s, REC_END | (uint64_t)s->items << 32, s->frame++);
+    put_record(s, RECORD_END | (uint64_t)s->items << 32, s->frame++);
 }
 
 #endif

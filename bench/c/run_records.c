@@ -4,10 +4,10 @@ static record_sink_t sink;
 
 #define B_BEGIN(t)          put_begin(&sink, t)
 #define B_END()             put_end(&sink)
-#define B_SET(st, sl, f, v) put_op(&sink, ACT_SET, st, sl, f, v)
-#define B_CLR(st, sl)       put_op(&sink, ACT_CLEAR, st, sl, 0, 0)
-#define B_ADD(st, sl, f, v) put_op(&sink, ACT_ADD, st, sl, f, v)
-#define B_PROP(st, p, v)    put_op(&sink, ACT_PROP, st, 0, p, v)
+#define B_SET(st, sl, f, v) put_op(&sink, ACTION_SET, st, sl, f, v)
+#define B_CLR(st, sl)       put_op(&sink, ACTION_CLEAR, st, sl, 0, 0)
+#define B_ADD(st, sl, f, v) put_op(&sink, ACTION_ADD, st, sl, f, v)
+#define B_PROP(st, p, v)    put_op(&sink, ACTION_PROP_SET, st, 0, p, v)
 #define B_STAGE(id, s)      put_event(&sink, 0, id, s)
 #define B_FLUSH(id, r)      put_event(&sink, 3, id, r)
 #include "../workload.h"

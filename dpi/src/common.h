@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "constants.h"
 #include "uscope.h"
 
 /* Nothing below is seen outside the library; the compiler may address it directly. */
@@ -21,28 +22,16 @@
 #define UNROLL       _Pragma("GCC unroll 8")
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Bridge protocol, docs/bridge-protocol.md §5 */
+/* Bridge protocol, docs/bridge-protocol.md §5; the numbers themselves are in constants.h */
 enum {
-    RECORD_OP = 0x01,
-    RECORD_EVENT = 0x03,
-    RECORD_ADD_LANES = 0x04, /* §5.1: several items in one record */
-    RECORD_SET_LANES = 0x05,
-    RECORD_EVENT_LANES = 0x06,
-    RECORD_BEGIN = 0x10,
-    RECORD_END = 0x11,
-    RECORD_STRING = 0x12,
-    RECORD_SNAPSHOT = 0x13,
-    RECORD_BYTES = 16,
-    MAX_ITEMS_PER_FRAME = 65535,
     /* Of a frame; what they hold is not counted while it is written. Each counts as one, and may be 63 more.
      */
     MAX_LANE_RECORDS = 64,
-    MAX_LANE_ITEMS = MAX_LANE_RECORDS * 63,
-    MAX_PAYLOAD = 65520, /* of an event, of a string */
-    DATA_HEADER_BYTES = 48,
-    MAX_CONTROL_BYTES = 4 << 20,
+    MAX_LANE_ITEMS = MAX_LANE_RECORDS * (ADD_LANES_MAX - 1),
+    MAX_PAYLOAD = MAX_EVENT_PAYLOAD, /* of an event, of a string */
 };
-enum { ACTION_SET = 1, ACTION_CLEAR = 2, ACTION_ADD = 3, ACTION_PROP_SET = 4 };
+_Static_assert((int)MAX_STRING_BYTES == (int)MAX_EVENT_PAYLOAD, "MAX_PAYLOAD is the limit of both");
+_Static_assert(USCOPE_PROTOCOL_VERSION == PROTOCOL_VERSION, "what the header promises");
 
 /* ---- error codes */
 

@@ -132,9 +132,10 @@ static void store(unsigned char *out, uint64_t value, unsigned width)
 void data_header_encode(const struct data_header *header, unsigned char out[DATA_HEADER_BYTES])
 {
     memset(out, 0, DATA_HEADER_BYTES);
-    memcpy(out, "uDAT", 4);
-    store(out + 4, (header->continues ? 1u : 0u) | (header->in_memory ? 2u : 0u) | (header->lanes ? 4u : 0u),
-          2);
+    store(out, DATA_MAGIC, 4);
+    uint64_t flags = (header->continues ? DATA_CONTINUES : 0u) | (header->in_memory ? DATA_IN_MEMORY : 0u) |
+                     (header->lanes ? DATA_LANES : 0u);
+    store(out + 4, flags, 2);
     store(out + 6, DATA_HEADER_BYTES, 2);
     store(out + 8, header->trace, 4);
     store(out + 12, header->epoch, 4);

@@ -15,12 +15,9 @@
 #include "internal.h"
 
 enum {
-    CONTROL_BYTES = 512,
     PAGE = 4096,
     MIN_CHUNK = MAX_CHUNK / 8,
-    LAYOUT_VERSION = 1,
 };
-static const uint32_t CONTROL_MAGIC = 0x4D454D75; /* "uMEM" */
 
 /** First bytes of the region, docs/client-memory.md. */
 struct control_page {
@@ -35,10 +32,10 @@ struct control_page {
     uint64_t reserved;
     char name[208];
 };
-_Static_assert(sizeof(struct control_page) <= CONTROL_BYTES, "control page");
+_Static_assert(sizeof(struct control_page) <= MEMORY_CONTROL_BYTES, "control page");
 _Static_assert(offsetof(struct control_page, durable_frames) == 80, "as documented");
 _Static_assert(offsetof(struct control_page, name) == 96, "as documented");
-_Static_assert(sizeof(struct uscopei_chunk_entry) == 64, "one cache line per chunk");
+_Static_assert(sizeof(struct uscopei_chunk_entry) == MEMORY_ENTRY_BYTES, "one cache line per chunk");
 _Static_assert(offsetof(struct uscopei_chunk_entry, published) == 24, "as documented");
 
 static uint32_t chunk_size_for(uint64_t credit)
@@ -61,7 +58,7 @@ static void plan(struct uscopei_pool *pool, uint64_t credit)
     uint64_t worst = pool->chunk_size - (MAX_PAYLOAD + 3 * RECORD_BYTES);
     pool->num_chunks = (uint32_t)((credit + worst - 1) / worst);
     if (pool->num_chunks < 2) pool->num_chunks = 2;
-    size_t table = CONTROL_BYTES + pool->num_chunks * sizeof(struct uscopei_chunk_entry);
+    size_t table = MEMORY_CONTROL_BYTES + pool->num_chunks * sizeof(struct uscopei_chunk_entry);
     size_t data = (table + PAGE - 1) / PAGE * PAGE;
     pool->region_size = data + (size_t)pool->num_chunks * pool->chunk_size;
 }
@@ -116,11 +113,11 @@ static void fill_control(struct uscopei_pool *pool, const struct uscopei_pool_id
     page->num_chunks = pool->num_chunks;
     page->chunks_offset = (uint64_t)(pool->data - pool->region);
     page->entry_size = sizeof(struct uscopei_chunk_entry);
-    page->entries_offset = CONTROL_BYTES;
+    page->entries_offset = MEMORY_CONTROL_BYTES;
     snprintf(page->name, sizeof page->name, "%s", identity->name);
-    page->layout_version = LAYOUT_VERSION;
+    page->layout_version = MEMORY_LAYOUT_VERSION;
     atomic_thread_fence(memory_order_release);
-    page->magic = CONTROL_MAGIC;
+    page->magic = MEMORY_MAGIC;
 }
 
 /* Touches every page now rather than in the middle of a cycle, and keeps a forked child from inheriting them.
@@ -162,7 +159,7 @@ struct uscopei_pool *uscopei_pool_create(uint64_t credit, const char *directory,
         return NULL;
     }
     pool->control = pool->region;
-    pool->entries = (struct uscopei_chunk_entry *)(void *)(pool->region + CONTROL_BYTES);
+    pool->entries = (struct uscopei_chunk_entry *)(void *)(pool->region + MEMORY_CONTROL_BYTES);
     pool->data = pool->region + (pool->region_size - (size_t)pool->num_chunks * pool->chunk_size);
     prepare_pages(pool);
     fill_control(pool, identity);

@@ -7,21 +7,6 @@
 
 #pragma GCC visibility push(hidden)
 
-/** Format text §4.2. */
-enum {
-    FT_U8 = 1,
-    FT_U16,
-    FT_U32,
-    FT_U64,
-    FT_I8,
-    FT_I16,
-    FT_I32,
-    FT_I64,
-    FT_BOOL,
-    FT_STRING_REF,
-    FT_ENUM,
-};
-
 struct storage_shape {
     uint16_t num_slots;
     uint16_t num_fields;

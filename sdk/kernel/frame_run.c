@@ -3,12 +3,11 @@
 
 #include <stdbool.h>
 
-enum { OP = 0x01, EVENT = 0x03, BEGIN = 0x10, END = 0x11, STRING = 0x12, SNAPSHOT = 0x13 };
-enum { SET = 1, CLEAR = 2, ADD = 3, PROP_SET = 4 };
-enum { TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
-enum { RECORD_WORDS = 4, EVENT_INLINE_BYTES = 8, MAX_ITEMS = 0xffff, BYTE_IDS = 256 };
+#include "constants.h"
 
-#define HEAD(action)         (OP | (action) << 8)
+enum { BYTE_IDS = 256 };
+
+#define HEAD(action)         (RECORD_OP | (action) << 8)
 #define SLOT_BITS            ((uint64_t)0xffff << 32)
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
@@ -102,8 +101,8 @@ static inline uint8_t *put_compact(uint8_t *at, struct item item)
 static inline uint32_t record_words(struct item item)
 {
     uint32_t kind = item.ids & 0xff, size = (uint32_t)(item.ids >> 32);
-    if (kind == EVENT) return RECORD_WORDS + extra_words(size);
-    return RECORD_WORDS + (kind == STRING || kind == SNAPSHOT ? payload_words(size) : 0);
+    if (kind == RECORD_EVENT) return RECORD_WORDS + extra_words(size);
+    return RECORD_WORDS + (kind == RECORD_STRING || kind == RECORD_SNAPSHOT ? payload_words(size) : 0);
 }
 
 /* Encodes the items of a frame so far in the other form. */
@@ -113,9 +112,9 @@ static uint8_t *encode_again(uint8_t *at, const uint32_t *record, const uint32_t
         struct item item = load_item(record);
         uint32_t kind = item.ids & 0xff, length = record_words(item);
         if (length > (uint32_t)(end - record)) break; /* it has changed since */
-        if (kind == EVENT)
+        if (kind == RECORD_EVENT)
             at = put_event(at, record, item);
-        else if (kind != STRING)
+        else if (kind != RECORD_STRING)
             at = compact ? put_compact(at, item) : put_wide(at, item);
         record += length;
     }
@@ -175,14 +174,14 @@ static inline bool needs_wide(struct item item)
 
 static inline bool is_wide_op(struct item item)
 {
-    return (item.ids & 0xff) == OP && needs_wide(item);
+    return (item.ids & 0xff) == RECORD_OP && needs_wide(item);
 }
 
 /* An event without further records. */
 static inline bool is_short_event(const struct run *r, struct item item)
 {
     uint32_t id = id_of(item);
-    return (item.ids & 0xffff) == EVENT && id < r->num_events && item.ids == r->events[id] &&
+    return (item.ids & 0xffff) == RECORD_EVENT && id < r->num_events && item.ids == r->events[id] &&
            item.ids >> 32 <= EVENT_INLINE_BYTES;
 }
 
@@ -216,19 +215,19 @@ static inline bool apply(struct run *r, struct cursor *c, struct item item)
     uint32_t head = item.ids & 0xffff, slot = slot_of(item), number = field_of(item);
     if (id_of(item) >= r->num_storages) return false;
     const struct storage *s = r->storages + id_of(item);
-    if (head == HEAD(PROP_SET)) {
+    if (head == HEAD(ACTION_PROP_SET)) {
         if (number >= s->properties) return false;
         s->property_cells[number] = item.value & s->ops[2 * (s->fields + number)].mask;
         return true;
     }
     if (slot >= s->slots) return false;
-    if (head == HEAD(CLEAR)) {
+    if (head == HEAD(ACTION_CLEAR)) {
         clear_slot(s, slot);
         c->op = r->none;
         return true;
     }
-    if ((head != HEAD(SET) && head != HEAD(ADD)) || number >= s->fields) return false;
-    struct op *op = s->ops + 2 * number + (head == HEAD(ADD)), *last = c->op;
+    if ((head != HEAD(ACTION_SET) && head != HEAD(ACTION_ADD)) || number >= s->fields) return false;
+    struct op *op = s->ops + 2 * number + (head == HEAD(ACTION_ADD)), *last = c->op;
     uint64_t ids = c->ids;
     uint8_t *cell = c->cell;
     write_cell(r, c, op, item);
@@ -266,7 +265,7 @@ static inline __attribute__((always_inline)) void take_ordinary(struct run *r, s
             at.ids = item.ids;
         } else if (is_of(at.op->after, item)) {
             write_cell(r, &at, (struct op *)at.op->after, item);
-        } else if ((item.ids & 0xff) == END) {
+        } else if ((item.ids & 0xff) == RECORD_END) {
             break;
         } else if (is_short_event(r, item)) {
             at.event = item.ids;
@@ -296,7 +295,7 @@ static __attribute__((noinline)) bool take_other(struct run *r, struct cursor *c
 {
     struct item item = load_item(c->record);
     uint32_t head = item.ids & 0xffff, id = id_of(item), size = (uint32_t)(item.ids >> 32);
-    if (head == EVENT) {
+    if (head == RECORD_EVENT) {
         if (id >= r->num_events || item.ids != r->events[id]) return false;
         uint32_t length = RECORD_WORDS + extra_words(size);
         if ((uint32_t)(end - c->record) < length) return false;
@@ -305,7 +304,7 @@ static __attribute__((noinline)) bool take_other(struct run *r, struct cursor *c
         c->skipped += length - RECORD_WORDS;
         return true;
     }
-    if (head == STRING) {
+    if (head == RECORD_STRING) {
         uint32_t length = RECORD_WORDS + payload_words(size);
         if ((uint32_t)(end - c->record) < length) return false;
         take_string((uint32_t)(c->record - r->words));
@@ -345,7 +344,7 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
             take_wide(r, c, end);
         if (c->record >= end) return false;
         struct item item = load_item(c->record);
-        if ((item.ids & 0xffff) == END) break;
+        if ((item.ids & 0xffff) == RECORD_END) break;
         if (*compact && is_wide_op(item)) {
             /* The first op that needs the wide form: so do all before it (§8.6.6). */
             *compact = false;
@@ -357,7 +356,8 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
     uint32_t length = (uint32_t)(c->record - first);
     struct item last = load_item(c->record);
     c->items = (length - c->skipped) / RECORD_WORDS;
-    if (c->items != last.ids >> 32 || c->items > MAX_ITEMS || last.value != r->ordinal) return false;
+    if (c->items != last.ids >> 32 || c->items > MAX_ITEMS_PER_FRAME || last.value != r->ordinal)
+        return false;
     if (*compact) return true;
     /* In the place where one was the last time, if it is surely a record's. */
     bool same = c->skipped == 0 && c->wide < length && is_wide_op(load_item(first + c->wide));
@@ -371,7 +371,7 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
 /* The next frame may be tried: it is in order, and no cut is due before it. */
 static inline bool may_begin(const struct run *r, const uint32_t *begin, uint64_t time, uint32_t length)
 {
-    if (*begin != BEGIN) return false;
+    if (*begin != RECORD_BEGIN) return false;
     if (time < r->last || length >= r->hard_limit) return false;
     return time == r->last || (length < r->soft_limit && time < r->grid);
 }
@@ -389,7 +389,7 @@ static __attribute__((noinline)) const uint32_t *end_of_whole_frames(const uint3
         uint32_t length = record_words(item);
         if (length > (uint32_t)(end - record)) break;
         record += length;
-        if ((item.ids & 0xff) == END) whole = record;
+        if ((item.ids & 0xff) == RECORD_END) whole = record;
     }
     return whole;
 }

@@ -3,10 +3,10 @@
  * The writer's inner loop, compiled: a run of ordinary frames goes from records (docs/bridge-protocol.md §5)
  * to the delta blob of a segment (§8.6.6 of the format) and into the shadow state, in one pass.
  *
- * It does what FrameRun in sdk/src/writer/frame-run.ts does, which stays the readable reference and runs
- * where there is no WebAssembly; a test holds the two against each other. What is not ordinary (a frame that
- * a message cuts, one that is out of order or breaks the schema, one with which a segment ends) is left to
- * the writer's plain path.
+ * The writer's plain path (sdk/src/writer/frame-checker.ts, frame-encoder.ts) is its reference: a property
+ * test compares the files that the two write. The plain path also takes what is not ordinary (a frame that a
+ * message cuts, one that is out of order or breaks the schema, one with which a segment ends), and everything
+ * where there is no WebAssembly.
  *
  * Built by the Makefile beside it for wasm32, where every pointer below is an offset into the one memory
  * shared with TypeScript (sdk/src/writer/kernel/frame-kernel.ts, which knows the order of the members), and

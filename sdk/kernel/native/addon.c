@@ -258,7 +258,6 @@ NAPI_MODULE_INIT()
     };
     bool good =
         napi_define_properties(env, exports, sizeof functions / sizeof *functions, functions) == napi_ok &&
-        export_text(env, exports, "frameRunSources", FRAME_RUN_SOURCES) &&
-        export_text(env, exports, "lz4Sources", LZ4_SOURCES);
+        export_text(env, exports, "sources", SOURCES_SHA256);
     return good ? exports : NULL;
 }

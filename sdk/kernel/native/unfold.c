@@ -4,23 +4,11 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "../constants.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "records are little-endian"
 #endif
-
-enum {
-    OP = 0x01,
-    EVENT = 0x03,
-    ADD_LANES = 0x04,
-    SET_LANES = 0x05,
-    EVENT_LANES = 0x06,
-    BEGIN = 0x10,
-    END = 0x11,
-    STRING = 0x12,
-    SNAPSHOT = 0x13
-};
-enum { SET = 1, ADD = 3 };
-enum { RECORD_WORDS = 4, RECORD_BYTES = 16, EVENT_INLINE_BYTES = 8, MAX_SHIFT = 63 };
 
 /* What is in a record besides kind, action and lanes. */
 #define IDS (~(uint64_t)0xffff)
@@ -75,16 +63,16 @@ static inline bool fit(uint32_t first, uint64_t lanes)
 static inline bool is_allowed(struct item item)
 {
     switch (kind_of(item)) {
-    case ADD_LANES:
+    case RECORD_ADD_LANES:
         return (item.ids & ~(uint64_t)0xffff00ff) == 0 && fit((uint32_t)item.ids >> 16, item.value);
-    case SET_LANES: return fit((uint32_t)(item.ids >> 32) & 0xffff, lanes_of(item));
-    default: return size_of(item) <= EVENT_INLINE_BYTES && shift_of(item) <= MAX_SHIFT;
+    case RECORD_SET_LANES: return fit((uint32_t)(item.ids >> 32) & 0xffff, lanes_of(item));
+    default: return size_of(item) <= EVENT_INLINE_BYTES && shift_of(item) <= LANE_SHIFT_MAX;
     }
 }
 
 static inline uint32_t *put_adds(uint32_t *out, struct item item)
 {
-    uint64_t ids = OP | ADD << 8 | (item.ids & IDS);
+    uint64_t ids = RECORD_OP | ACTION_ADD << 8 | (item.ids & IDS);
     for (uint64_t rest = item.value; rest; rest &= rest - 1)
         out = put(out, ids + ((uint64_t)__builtin_ctzll(rest) << 16), 1);
     return out;
@@ -92,7 +80,7 @@ static inline uint32_t *put_adds(uint32_t *out, struct item item)
 
 static inline uint32_t *put_sets(uint32_t *out, struct item item)
 {
-    uint64_t ids = OP | SET << 8 | (item.ids & IDS);
+    uint64_t ids = RECORD_OP | ACTION_SET << 8 | (item.ids & IDS);
     for (uint32_t rest = lanes_of(item); rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
         out = put(out, ids + ((uint64_t)lane << 32), item.value >> 8 * lane & 0xff);
@@ -104,7 +92,7 @@ static inline uint32_t *put_sets(uint32_t *out, struct item item)
 static inline uint32_t *put_events(uint32_t *out, struct item item)
 {
     uint32_t size = size_of(item), shift = shift_of(item);
-    uint64_t ids = EVENT | (item.ids & 0xffff0000) | (uint64_t)size << 32;
+    uint64_t ids = RECORD_EVENT | (item.ids & 0xffff0000) | (uint64_t)size << 32;
     uint64_t mask = size ? UINT64_MAX >> (64 - 8 * size) : 0;
     for (uint32_t rest = lanes_of(item); rest; rest &= rest - 1) {
         uint32_t lane = (uint32_t)__builtin_ctz(rest);
@@ -116,8 +104,8 @@ static inline uint32_t *put_events(uint32_t *out, struct item item)
 static inline uint32_t *put_items(uint32_t *out, struct item item)
 {
     switch (kind_of(item)) {
-    case ADD_LANES: return put_adds(out, item);
-    case SET_LANES: return put_sets(out, item);
+    case RECORD_ADD_LANES: return put_adds(out, item);
+    case RECORD_SET_LANES: return put_sets(out, item);
     default: return put_events(out, item);
     }
 }
@@ -126,9 +114,9 @@ static inline uint32_t *put_items(uint32_t *out, struct item item)
 static inline uint32_t record_words(struct item item)
 {
     uint32_t kind = kind_of(item), size = (uint32_t)(item.ids >> 32);
-    if (kind == EVENT)
+    if (kind == RECORD_EVENT)
         size = size > EVENT_INLINE_BYTES ? size - EVENT_INLINE_BYTES : 0;
-    else if (kind != STRING && kind != SNAPSHOT)
+    else if (kind != RECORD_STRING && kind != RECORD_SNAPSHOT)
         size = 0;
     return RECORD_WORDS * (1 + size / RECORD_BYTES + (size % RECORD_BYTES != 0));
 }
@@ -154,11 +142,11 @@ enum unfold_stop unfold_lanes(struct unfold *unfold, const uint32_t *words, uint
         struct item item = load(record);
         uint32_t kind = kind_of(item);
         length = RECORD_WORDS;
-        if (kind == OP) {
+        if (kind == RECORD_OP) {
             out = put(out, item.ids, item.value);
             continue;
         }
-        if (kind >= ADD_LANES && kind <= EVENT_LANES) {
+        if (kind >= RECORD_ADD_LANES && kind <= RECORD_EVENT_LANES) {
             uint32_t *behind = take_lanes(unfold, item, out);
             if (!behind) {
                 stop = UNFOLD_REFUSED;
@@ -168,9 +156,9 @@ enum unfold_stop unfold_lanes(struct unfold *unfold, const uint32_t *words, uint
             out = behind;
             continue;
         }
-        if (kind == BEGIN) {
+        if (kind == RECORD_BEGIN) {
             extra = 0;
-        } else if (kind == END) {
+        } else if (kind == RECORD_END) {
             item.ids += (uint64_t)extra << 32;
             extra = 0;
         } else if ((length = record_words(item)) > RECORD_WORDS) {

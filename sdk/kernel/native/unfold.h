@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a
- * time. It does what sdk/src/bridge/unfold-lanes.ts does, which stays the readable reference and runs where
- * there is no addon; a test holds the two against each other.
+ * time. sdk/src/bridge/unfold-lanes.ts is its reference, and does the work where there is no addon; a
+ * property test compares the two.
  *
  * The message may lie in memory of another process, which may change or truncate it meanwhile.
  */
@@ -11,8 +11,10 @@
 
 #include <stdint.h>
 
-/* The room that a piece has at least, in words: for what one record of 64 lanes stands for. */
-enum { UNFOLDED_WORDS_MAX = 64 * 4 };
+#include "../constants.h"
+
+/* The room that a piece has at least, in words: for the items of one record of 64 lanes. */
+enum { UNFOLDED_WORDS_MAX = ADD_LANES_MAX * RECORD_WORDS };
 
 /* Why a piece ends. */
 enum unfold_stop {

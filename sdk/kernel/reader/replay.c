@@ -3,11 +3,9 @@
 
 #include <stdbool.h>
 
-#define COPY(to, from, size) __builtin_memcpy(to, from, size)
+#include "../constants.h"
 
-enum { SET = 1, CLEAR = 2, ADD = 3, PROP_SET = 4 };
-enum { TAG_WIDE = 0x01, TAG_COMPACT = 0x02, TAG_EVENT = 0x03 };
-enum { WIDE_BYTES = 16, COMPACT_BYTES = 9, EVENT_BYTES = 8 };
+#define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
 struct op {
     uint32_t action, storage, slot, field;
@@ -48,7 +46,7 @@ static inline void clear_slot(const struct storage *s, uint32_t slot)
 static inline void write_cell(const struct storage *s, struct op op)
 {
     uint64_t *cell = s->cells + (uint64_t)op.slot * s->fields + op.field;
-    *cell = (op.action == ADD ? *cell + op.value : op.value) & s->value_mask[op.field];
+    *cell = (op.action == ACTION_ADD ? *cell + op.value : op.value) & s->value_mask[op.field];
     uint8_t *byte = s->mask + (op.slot >> 3), bit = (uint8_t)(1 << (op.slot & 7));
     *s->occupied += !(*byte & bit);
     *byte |= bit;
@@ -59,17 +57,17 @@ static inline bool apply(const struct replay *r, struct op op)
 {
     if (op.storage >= r->num_storages) return false;
     const struct storage *s = r->storages + op.storage;
-    if (op.action == SET || op.action == ADD) {
+    if (op.action == ACTION_SET || op.action == ACTION_ADD) {
         if (op.slot >= s->slots || op.field >= s->fields) return false;
         write_cell(s, op);
         return true;
     }
-    if (op.action == CLEAR) {
+    if (op.action == ACTION_CLEAR) {
         if (op.slot >= s->slots) return false;
         clear_slot(s, op.slot);
         return true;
     }
-    if (op.action != PROP_SET || op.field >= s->properties) return false;
+    if (op.action != ACTION_PROP_SET || op.field >= s->properties) return false;
     s->property_cells[op.field] = op.value & s->value_mask[s->fields + op.field];
     return true;
 }
@@ -93,7 +91,7 @@ void replay(struct replay *r)
     /* Two whole words can be read from here: no item but the last of a segment is too near its end for that.
      */
     uint32_t at = r->at, left = r->items_left, end = r->end;
-    while (end - at >= WIDE_BYTES) {
+    while (end - at >= WIDE_OP_SIZE) {
         uint64_t first = load64(bytes + at);
         uint32_t tag = first & 0xff;
         if (left == 0) {
@@ -106,16 +104,17 @@ void replay(struct replay *r)
             at += size + 2;
         } else if (tag == TAG_WIDE) {
             if (!apply(r, wide_op(first, load64(bytes + at + 8)))) break;
-            at += WIDE_BYTES;
+            at += WIDE_OP_SIZE;
             left--;
         } else if (tag == TAG_EVENT) {
             uint32_t type = (uint32_t)first >> 16, size = (uint32_t)(first >> 32);
-            if (type >= r->num_events || size != r->event_sizes[type] || size > end - at - EVENT_BYTES) break;
-            at += EVENT_BYTES + size;
+            if (type >= r->num_events || size != r->event_sizes[type] || size > end - at - EVENT_HEADER_SIZE)
+                break;
+            at += EVENT_HEADER_SIZE + size;
             left--;
         } else {
             if (tag != TAG_COMPACT || !apply(r, compact_op(first, load64(bytes + at + 8)))) break;
-            at += COMPACT_BYTES;
+            at += TAGGED_COMPACT_OP_SIZE;
             left--;
         }
     }

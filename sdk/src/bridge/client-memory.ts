@@ -20,14 +20,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../format/record.js';
 import { isRunning } from './client-process.js';
+import {
+  MEMORY_CONTROL_BYTES as CONTROL_BYTES,
+  MEMORY_LAYOUT_VERSION as LAYOUT_VERSION,
+  MEMORY_MAGIC as MAGIC,
+  MAX_PAYLOAD_BYTES,
+} from './constants.js';
 import { messageError } from './fields.js';
 import { MappedFile } from './mapped-file.js';
-import { MAX_PAYLOAD_BYTES } from './protocol.js';
 
 const DEFAULT_DIRECTORY = '/dev/shm';
-const MAGIC = 0x4d45_4d75;
-const LAYOUT_VERSION = 1;
-const CONTROL_BYTES = 512;
 const SESSION_AT = 8;
 const PROCESS_AT = 44;
 const PROCESS_START_AT = 48;

@@ -1,16 +1,16 @@
 /** The 48-byte header of a data message (docs/bridge-protocol.md §4). */
 import { RECORD_BYTES } from '../format/record.js';
+import {
+  DATA_CONTINUES as CONTINUES,
+  DATA_HEADER_BYTES,
+  DATA_MAGIC,
+  DATA_IN_MEMORY as IN_MEMORY,
+  DATA_LANES as LANES,
+  MAX_PAYLOAD_BYTES,
+} from './constants.js';
 import { messageError } from './fields.js';
-import { MAX_PAYLOAD_BYTES } from './protocol.js';
 
-const DATA_HEADER_BYTES = 48;
-const DATA_MAGIC = 0x5441_4475;
-/** The first record belongs to a frame begun in an earlier message. */
-export const CONTINUES = 1;
-/** The records are in the client's memory; the message has no second part. */
-export const IN_MEMORY = 2;
-/** There may be lane records. */
-export const LANES = 4;
+export { CONTINUES, IN_MEMORY, LANES };
 
 const TRACE_AT = 8;
 

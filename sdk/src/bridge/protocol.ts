@@ -2,6 +2,7 @@
  * Control messages of the bridge (docs/bridge-protocol.md §2, §3). Keys are named as on the wire and stand in the order of the
  * contract, which is the order in which they are encoded.
  */
+import { MAX_CONTROL_BYTES } from './constants.js';
 import {
   bytes,
   entries,
@@ -17,11 +18,8 @@ import {
   u64,
 } from './fields.js';
 
-export const PROTOCOL_VERSION = 1;
-/** A control message is at most this long, a data payload at most that. */
-export const MAX_CONTROL_BYTES = 4 * 1024 * 1024;
-export const MAX_PAYLOAD_BYTES = 1024 * 1024;
-export const NO_CORE = 0xffff_ffff;
+export { NO_CORE } from '../format/session-chunk.js';
+export { MAX_CONTROL_BYTES, MAX_PAYLOAD_BYTES, PROTOCOL_VERSION } from './constants.js';
 
 const SHORT = 1024;
 const LONG = 64 * 1024;

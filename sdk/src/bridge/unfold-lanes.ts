@@ -1,9 +1,12 @@
 /**
- * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a time: the loop in TypeScript.
- * sdk/kernel/native/unfold.c does the same, and does it where there is the addon; a test holds the two against each other.
+ * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a time.
+ *
+ * This is the reference for sdk/kernel/native/unfold.c, which does the same work where the addon is built. A property test compares the two
+ * word by word. Without the addon this loop runs: there is no WebAssembly of it, because it would need records and pieces in its memory.
  *
  * What is unfolded may lie in memory that its client changes meanwhile: a word that is checked is fetched once.
  */
+import { ADD_LANES_MAX, LANE_SHIFT_MAX } from '../format/constants.js';
 import { EVENT_INLINE_BYTES, RECORD_WORDS, RecordKind } from '../format/record.js';
 import { Action } from '../format/types.js';
 
@@ -33,10 +36,9 @@ export enum UnfoldStop {
 /** `piece` has room for one lane record at least, which is MAX_UNFOLDED_WORDS. */
 export type UnfoldLanes = (unfold: Uint32Array, words: Uint32Array, piece: Uint32Array) => UnfoldStop;
 
-const MAX_LANES = 64;
-export const MAX_UNFOLDED_WORDS = MAX_LANES * RECORD_WORDS;
+export const MAX_UNFOLDED_WORDS = ADD_LANES_MAX * RECORD_WORDS;
 export const MAX_ID = 0xffff;
-export const MAX_SHIFT = 63;
+export const MAX_SHIFT = LANE_SHIFT_MAX;
 const ADD = RecordKind.OP | (Action.ADD << 8);
 const SET = RecordKind.OP | (Action.SET << 8);
 
@@ -49,7 +51,7 @@ export const highestLane = (lo: number, hi: number): number =>
 
 const lowestLane = (bits: number): number => 31 - Math.clz32(bits & -bits);
 
-/** How many items a lane record stands for. */
+/** The number of items of a lane record. */
 export function countLanes(word0: number, lo: number, hi: number): number {
   return (word0 & 0xff) === RecordKind.ADD_LANES ? countBits(lo) + countBits(hi) : countBits(lanesOf(word0));
 }

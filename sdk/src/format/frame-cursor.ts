@@ -1,4 +1,5 @@
 /** Walks the cycle frames of a delta blob (§8.6): the reader's hot loop. Nothing is allocated per item. */
+import { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE } from './constants.js';
 import { FrameTime } from './frame-time.js';
 import type { ItemLimits, ItemVisitor } from './item-limits.js';
 import { shortDelta, shortDeltaSize } from './short-delta.js';
@@ -7,14 +8,10 @@ import { Action } from './types.js';
 /** What `FrameCursor.next()` stopped at. */
 export const CursorItem = { FRAME: 0, OP: 1, EVENT: 2 } as const;
 
-/** Tags of interleaved items (§8.6.6). */
-export const ItemTag = { WIDE: 0x01, COMPACT: 0x02, EVENT: 0x03 } as const;
+/** Of a frame of version 0.1. In an interleaved frame a compact op has a tag in front: 9 bytes, not the 8 the format text states. */
+export const COMPACT_OP_SIZE = TAGGED_COMPACT_OP_SIZE - 1;
 
-/** Sizes on disk. The compact op of an interleaved frame has a tag in front: 9 bytes, not the 8 the format text states. */
-export const WIDE_OP_SIZE = 16;
-export const COMPACT_OP_SIZE = 8;
-export const TAGGED_COMPACT_OP_SIZE = 9;
-export const EVENT_HEADER_SIZE = 8;
+export { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE };
 
 /**
  * The same once more for this module alone: V8 looks up what is exported or imported at each use, checks included, and takes a module's own
@@ -23,7 +20,7 @@ export const EVENT_HEADER_SIZE = 8;
 const [OP, EVENT, FRAME] = [CursorItem.OP, CursorItem.EVENT, CursorItem.FRAME];
 const [TAG_WIDE, TAG_COMPACT, TAG_EVENT] = [ItemTag.WIDE, ItemTag.COMPACT, ItemTag.EVENT];
 const { SET, PROP_SET } = Action;
-const [WIDE_SIZE, EVENT_SIZE] = [WIDE_OP_SIZE, EVENT_HEADER_SIZE];
+const [WIDE_SIZE, EVENT_SIZE, TAGGED_SIZE] = [WIDE_OP_SIZE, EVENT_HEADER_SIZE, TAGGED_COMPACT_OP_SIZE];
 const [deltaSize, delta] = [shortDeltaSize, shortDelta];
 /**
  * `FrameCursor.run` returns after so many bytes: a loop that is entered once per segment is compiled by V8 while it runs, again and again
@@ -285,9 +282,9 @@ export class FrameCursor extends FrameTime {
   }
 
   private taggedCompactOp(at: number): void {
-    if (at + TAGGED_COMPACT_OP_SIZE > this.end) this.truncated('compact op');
+    if (at + TAGGED_SIZE > this.end) this.truncated('compact op');
     this.compactFields(at + 1, this.bytes[at + 1]);
-    this.offset = at + TAGGED_COMPACT_OP_SIZE;
+    this.offset = at + TAGGED_SIZE;
   }
 
   /** `at`: the action byte, after which both forms of compact op agree. */

@@ -8,46 +8,41 @@
  *   word 2  value, low half               (BEGIN: time; END: ordinal; STRING: index; EVENT: payload bytes 0..3; SNAPSHOT: part offset)
  *   word 3  value, high half              (EVENT: payload bytes 4..7; SNAPSHOT: total size)
  */
-export const RecordKind = {
-  OP: 0x01,
-  EVENT: 0x03,
-  /** Several items of a kind, one for each lane (§5.1): between client and daemon only, no writer takes them. */
-  ADD_LANES: 0x04,
-  SET_LANES: 0x05,
-  EVENT_LANES: 0x06,
-  BEGIN: 0x10,
-  END: 0x11,
-  STRING: 0x12,
-  SNAPSHOT: 0x13,
-} as const;
+import { EVENT_INLINE_BYTES, RECORD_BYTES, RECORD_WORDS, RecordKind } from './constants.js';
 
-export const RECORD_BYTES = 16;
-export const RECORD_WORDS = 4;
-/** Payload bytes an EVENT record carries in itself. */
-export const EVENT_INLINE_BYTES = 8;
-export const MAX_ITEMS_PER_FRAME = 65_535;
-export const MAX_EVENT_PAYLOAD = 65_520;
-export const MAX_STRING_BYTES = 65_520;
+export {
+  EVENT_INLINE_BYTES,
+  MAX_EVENT_PAYLOAD,
+  MAX_ITEMS_PER_FRAME,
+  MAX_STRING_BYTES,
+  RECORD_BYTES,
+  RECORD_WORDS,
+  RecordKind,
+} from './constants.js';
+
+/** The same once more for this module alone, as in frame-cursor.ts. */
+const { EVENT, STRING, SNAPSHOT } = RecordKind;
+const [BYTES, WORDS, INLINE_BYTES] = [RECORD_BYTES, RECORD_WORDS, EVENT_INLINE_BYTES];
 
 /** Records (of 16 bytes) that follow an EVENT record of this payload size. */
 export function eventExtraRecords(payloadSize: number): number {
-  return payloadSize <= EVENT_INLINE_BYTES ? 0 : (payloadSize - EVENT_INLINE_BYTES + RECORD_BYTES - 1) >>> 4;
+  return payloadSize <= INLINE_BYTES ? 0 : (payloadSize - INLINE_BYTES + BYTES - 1) >>> 4;
 }
 
 /** Records that follow a STRING or SNAPSHOT record of this payload size. */
 export function payloadRecords(size: number): number {
-  return (size + RECORD_BYTES - 1) >>> 4;
+  return (size + BYTES - 1) >>> 4;
 }
 
 /** Words of a record with its payload. */
 export function recordLength(words: Uint32Array, at: number): number {
   switch (words[at] & 0xff) {
-    case RecordKind.EVENT:
-      return RECORD_WORDS * (1 + eventExtraRecords(words[at + 1]));
-    case RecordKind.STRING:
-    case RecordKind.SNAPSHOT:
-      return RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
+    case EVENT:
+      return WORDS * (1 + eventExtraRecords(words[at + 1]));
+    case STRING:
+    case SNAPSHOT:
+      return WORDS * (1 + payloadRecords(words[at + 1]));
     default:
-      return RECORD_WORDS;
+      return WORDS;
   }
 }

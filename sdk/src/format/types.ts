@@ -1,20 +1,8 @@
 /** Values of the µScope format in memory: what the bytes mean, independent of how they are stored. Section numbers refer to the format text. */
 
-/** Field types (§4.2), by their number on disk. */
-export const FieldType = {
-  U8: 0x01,
-  U16: 0x02,
-  U32: 0x03,
-  U64: 0x04,
-  I8: 0x05,
-  I16: 0x06,
-  I32: 0x07,
-  I64: 0x08,
-  BOOL: 0x09,
-  STRING_REF: 0x0a,
-  ENUM: 0x0b,
-} as const;
-export type FieldType = (typeof FieldType)[keyof typeof FieldType];
+import { Action, FieldType } from './constants.js';
+
+export { Action, FieldType };
 
 /** Role of a storage property, kept in reserved[0] of its definition. */
 export const PropertyRole = { PLAIN: 0, HEAD: 1, TAIL: 2 } as const;
@@ -102,10 +90,6 @@ export interface Schema {
 
 /** §3.1: DUT properties in file order. */
 export type DutProperties = readonly (readonly [key: string, value: string])[];
-
-/** §8.6.2 */
-export const Action = { SET: 1, CLEAR: 2, ADD: 3, PROP_SET: 4 } as const;
-export type Action = (typeof Action)[keyof typeof Action];
 
 /** One item of a frame, decoded. `value` is the full u64 of the delta, not yet truncated to the field's width. */
 export type Item =

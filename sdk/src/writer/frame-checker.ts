@@ -1,5 +1,6 @@
 /**
- * The plain path of the writer, first step: everything about a frame's records is checked before anything is applied or encoded, so that
+ * The plain path of the writer, first step. With FrameEncoder it is the reference for the fast path (FrameKernel), which property tests
+ * compare with it, and it does all the work where there is no WebAssembly. Everything about a frame's records is checked before anything is applied or encoded, so that
  * a frame is in the file whole or not at all.
  */
 import { UscopeError } from '../base/errors.js';

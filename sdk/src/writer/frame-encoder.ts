@@ -1,9 +1,11 @@
 /**
- * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
- * to the segment's delta blob, compact when every op allows it, else wide.
+ * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the
+ * interleaved frame (§8.6.6) to the segment's delta blob, compact when every op allows it, else wide.
  *
- * Takes the frames that FrameRun leaves, and is what FrameRun is tested against.
+ * FrameChecker and this are the reference for the fast path (FrameKernel). They take the frames that it leaves to them, and every frame
+ * where there is no WebAssembly.
  */
+import { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE } from '../format/constants.js';
 import {
   EVENT_INLINE_BYTES,
   eventExtraRecords,
@@ -17,12 +19,12 @@ import type { FrameChecker } from './frame-checker.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 
-const TAG_WIDE = 0x01;
-export const TAG_COMPACT = 0x02;
-export const TAG_EVENT = 0x03;
-const WIDE_BYTES = 16;
-const COMPACT_BYTES = 9;
-const EVENT_HEADER_BYTES = 8;
+const [TAG_WIDE, TAG_COMPACT, TAG_EVENT] = [ItemTag.WIDE, ItemTag.COMPACT, ItemTag.EVENT];
+const [WIDE_BYTES, COMPACT_BYTES, EVENT_HEADER_BYTES] = [
+  WIDE_OP_SIZE,
+  TAGGED_COMPACT_OP_SIZE,
+  EVENT_HEADER_SIZE,
+];
 /** LEB128 delta (at most 10 bytes) and item count. */
 const FRAME_HEADER_MAX_BYTES = 12;
 
@@ -134,7 +136,7 @@ export class FrameEncoder {
 }
 
 /** LEB128 time delta of a frame header (§8.6.6); returns its end. */
-export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
+function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
   let at = start;
   let lo = deltaLo;
   let hi = deltaHi;
@@ -147,7 +149,7 @@ export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number
   return at;
 }
 
-export function copyPayload(
+function copyPayload(
   words: Uint32Array,
   firstWord: number,
   size: number,

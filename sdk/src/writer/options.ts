@@ -54,7 +54,7 @@ export interface WriterOptions {
   readonly openOutput?: OpenOutput | undefined;
   /**
    * The inner loop: `native` is machine code where it was built (`make -C sdk/kernel/native`) and WebAssembly elsewhere, which is the default.
-   * All three write the same file.
+   * `typescript` is the plain path, the reference for both: slower, one frame after the other. All three write the same file.
    */
   readonly kernel?: 'native' | 'wasm' | 'typescript' | undefined;
   /** Limit on the memory the schema's storages may take. */

@@ -3,6 +3,9 @@
  * count as durable is decided here, by the rules of docs/durability.md.
  *
  *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> SegmentStore
+ *
+ * FrameChecker and FrameEncoder are the plain path, the reference for what a frame's bytes are. FrameKernel is the fast path: it does the
+ * same work for runs of ordinary frames, and leaves all others to the plain path.
  */
 import { UscopeError } from '../base/errors.js';
 import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
@@ -19,9 +22,7 @@ import { EMPTY_SUMMARY } from './empty-summary.js';
 import { FileStore } from './file-store.js';
 import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
 import { FrameEncoder } from './frame-encoder.js';
-import { FrameRun } from './frame-run.js';
-import type { FrameTaker } from './frame-taker.js';
-import { createFrameKernel } from './kernel/frame-kernel.js';
+import { createFrameKernel, type FrameKernel } from './kernel/frame-kernel.js';
 import { WriterMemory } from './kernel/writer-memory.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
@@ -81,8 +82,8 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly checker: FrameChecker;
   private readonly encoder: FrameEncoder;
-  /** Public for tests, which hold the two paths against each other. */
-  readonly run: FrameTaker;
+  /** The fast path; null: the plain one takes everything. Public for tests, which compare the two. */
+  readonly kernel: FrameKernel | null;
   private readonly policy: CutPolicy;
   private readonly committer: Committer;
   private readonly compressor;
@@ -125,14 +126,14 @@ export class RecordWriter {
     this.checker = new FrameChecker(start.state.layout);
     const { state, summarizer } = start;
     const { payloadSizes } = this.checker;
-    const kernel =
+    this.kernel =
       this.memory && options.kernel !== 'typescript'
         ? createFrameKernel(this.memory, state, summarizer, payloadSizes, options.kernel !== 'wasm')
         : null;
-    this.run = kernel ?? new FrameRun(state, summarizer, payloadSizes);
-    this.summarizer = kernel ? kernel.summarizer : summarizer;
+    this.summarizer = this.kernel ? this.kernel.summarizer : summarizer;
     this.encoder = new FrameEncoder(state, this.summarizer);
-    this.encoder.onString = this.run.onString = (words, record) => this.strings.take(words, record);
+    this.encoder.onString = (words, record) => this.strings.take(words, record);
+    if (this.kernel) this.kernel.onString = this.encoder.onString;
     this.strings = new StringLog(start.nextString);
     this.policy = new CutPolicy({
       intervalPs: checkpointInterval(options),
@@ -193,7 +194,7 @@ export class RecordWriter {
    * any more when `close` is called. Empty when there is nothing to gain by it.
    */
   get windows(): readonly Uint8Array[] {
-    return this.closing ? [] : this.run.windows;
+    return this.closing ? [] : (this.kernel?.windows ?? []);
   }
 
   get path(): string {
@@ -292,18 +293,18 @@ export class RecordWriter {
 
   // -- records
 
-  /** Ordinary frames, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
+  /** Ordinary frames by the fast path, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
   private takeRun(words: Uint32Array, at: number, end: number): number {
-    if (this.open.numFrames === 0 || !this.snapshots.isEmpty || this.resyncing) return at;
-    const { run } = this;
-    run.lastLo = this.lastLo;
-    run.lastHi = this.lastHi;
-    run.ordinal = this.frameCount;
-    const next = run.take(words, at, end, this.open, this.policy);
-    this.lastLo = run.lastLo;
-    this.lastHi = run.lastHi;
-    this.frameCount = run.ordinal;
-    this.itemCount += run.items;
+    const { kernel } = this;
+    if (!kernel || this.open.numFrames === 0 || !this.snapshots.isEmpty || this.resyncing) return at;
+    kernel.lastLo = this.lastLo;
+    kernel.lastHi = this.lastHi;
+    kernel.ordinal = this.frameCount;
+    const next = kernel.take(words, at, end, this.open, this.policy);
+    this.lastLo = kernel.lastLo;
+    this.lastHi = kernel.lastHi;
+    this.frameCount = kernel.ordinal;
+    this.itemCount += kernel.items;
     return next;
   }
 
@@ -356,7 +357,7 @@ export class RecordWriter {
 
   private takeCarried(frame: Uint32Array, length: number): void {
     // A window may be where the message is that the frame goes on in.
-    const copied = this.run.windows.length > 0;
+    const copied = (this.kernel?.windows.length ?? 0) > 0;
     if (!copied && this.takeRun(frame, 0, length) === length) return;
     this.checker.scan(frame, RECORD_WORDS, length);
     this.takeFrame(frame, 0);

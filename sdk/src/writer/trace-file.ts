@@ -4,14 +4,13 @@ import { lstat, rename, unlink } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
 import { compressionFlags, decodeHeader, encodeHeader, Flag, HEADER_SIZE } from '../format/header.js';
 import { decodePreamble, encodePreamble } from '../format/preamble.js';
-import { encodeSessionInfo, type SessionInfo, SessionStatus } from '../format/session-chunk.js';
+import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import type { WriterOptions } from './options.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from './options.js';
 import { ioError, type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
 
 const VERSION_MAJOR = 0;
 const VERSION_MINOR = 3;
-const NO_CORE = 0xffff_ffff;
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 
 /** An open trace file with its preamble written. */

@@ -10,6 +10,7 @@ from array import array
 from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Union
 
 from .codec import EventCodec, layout_of
+from .constants import ACTION_SET, RECORD_EVENT, RECORD_OP
 from .errors import UscopeError
 from .records import MASK64
 from .schema import Field, FieldType, Storage
@@ -30,7 +31,7 @@ def set_many(
     """SET of one field of many slots. :raises UscopeError: OP_VALUE for lengths that differ, texts"""
     if field.type == FieldType.STRING_REF:
         raise UscopeError("OP_VALUE", f"{storage.path}.{field.name} takes texts: set them one by one")
-    head = 1 | 1 << 8 | storage.id << 16 | field.index << 48
+    head = RECORD_OP | ACTION_SET << 8 | storage.id << 16 | field.index << 48
     numpy = _numpy_if_used(slots, values)
     if numpy is not None:
         pairs = _numpy_pairs(numpy, trace, storage, field, head, slots, values)
@@ -173,7 +174,7 @@ def _emit_arrays(numpy: Any, trace: "Trace", codec: EventCodec, columns: Mapping
         }
     )
     items = numpy.zeros(count - refused, dtype=dtype)
-    items["kind"], items["type"], items["size"] = 3, codec.event.id, codec.size
+    items["kind"], items["type"], items["size"] = RECORD_EVENT, codec.event.id, codec.size
     for name, array in arrays.items():
         items[f".{name}"] = array[good] if array.ndim else array
     if len(items) and trace._is_recording():

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 import zmq
 
 from .config import process_start
+from .constants import PROTOCOL_VERSION
 from .errors import UscopeError
 from .keys import Keys
-from .messages import PROTOCOL_VERSION, Message, data_header, decode_control, encode_control
+from .messages import Message, data_header, decode_control, encode_control
 
 if TYPE_CHECKING:
     from .client import ClientTrace

@@ -12,6 +12,10 @@ import time
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple
 
 from . import records
+from .constants import EVENT_INLINE_BYTES, RECORD_BYTES
+from .constants import RECORD_EVENT as _EVENT
+from .constants import RECORD_OP as _OP
+from .constants import RECORD_STRING as _STRING
 
 if TYPE_CHECKING:
     from .recorder import Recorder
@@ -23,7 +27,6 @@ TESTBENCH, OPERATOR = range(2)
 _ACTIONS = {"pause": PAUSE, "resume": RESUME, "disable": DISABLE, "enable": ENABLE, "trigger": TRIGGER}
 _PAYLOAD = struct.Struct("<BBII")
 _REPORT_S = 0.5
-_OP, _EVENT, _STRING = 0x01, 0x03, 0x12
 
 
 class Control:
@@ -182,9 +185,9 @@ class Control:
 
 def _words_of(kind: int, size: int) -> int:
     if kind == _EVENT:
-        return 2 if size <= 8 else (size + 8 + 15) // 16 * 2
+        return 2 if size <= EVENT_INLINE_BYTES else (size + EVENT_INLINE_BYTES + 15) // RECORD_BYTES * 2
     if kind == _STRING:
-        return 2 + (size + 15) // 16 * 2
+        return 2 + (size + 15) // RECORD_BYTES * 2
     return 2
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
 
+from .constants import RECORD_BEGIN as _BEGIN
+from .constants import RECORD_END as _END
 from .memory import MAX_RECORD
 from .stream import Stream
 
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("cocotbext.uscope")
 
-_BEGIN, _END = 0x10, 0x11
 _NOWHERE = -1
 
 

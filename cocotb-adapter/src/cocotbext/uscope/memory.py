@@ -18,23 +18,20 @@ from collections import deque
 from typing import Deque, Optional
 
 from .config import NO_CORE, process_start
+from .constants import MEMORY_CONTROL_BYTES, MEMORY_ENTRY_BYTES, MEMORY_LAYOUT_VERSION, MEMORY_MAGIC, RECORD_BYTES
 
 log = logging.getLogger("cocotbext.uscope")
 
-CONTROL_MAGIC = 0x4D454D75
-LAYOUT_VERSION = 1
-CONTROL_BYTES = 512
-ENTRY_BYTES = 64
 PAGE = 4096
 MIN_CHUNK = 256 << 10
 MAX_CHUNK = 1 << 20
 #: The largest record, with its padding, and an END.
-MAX_RECORD = 16 + 65_536 + 16
+MAX_RECORD = RECORD_BYTES + 65_536 + RECORD_BYTES
 #: Without the magic and version, which are written last.
 _CONTROL = struct.Struct("<16s16sIIQIIQIIQQ208s")
 _CONTROL_AT = 8
 _DURABLE_WORD = 80 // 8
-_ENTRY_WORDS = ENTRY_BYTES // 8
+_ENTRY_WORDS = MEMORY_ENTRY_BYTES // 8
 
 
 class Memory:
@@ -63,7 +60,7 @@ class Memory:
         worst = chunk - chunk // 8 - 2 * MAX_RECORD
         self.chunk_words = chunk // 8
         self.num_chunks = max(2, -(-credit // worst))
-        table = CONTROL_BYTES + self.num_chunks * ENTRY_BYTES
+        table = MEMORY_CONTROL_BYTES + self.num_chunks * MEMORY_ENTRY_BYTES
         start = -(-table // PAGE) * PAGE
         self._start_word = start // 8
         self.path = ""
@@ -119,13 +116,13 @@ class Memory:
             chunk,
             self.num_chunks,
             start,
-            ENTRY_BYTES,
-            CONTROL_BYTES,
+            MEMORY_ENTRY_BYTES,
+            MEMORY_CONTROL_BYTES,
             0,
             0,
             name.encode(),
         )
-        self.words[0] = CONTROL_MAGIC | LAYOUT_VERSION << 32
+        self.words[0] = MEMORY_MAGIC | MEMORY_LAYOUT_VERSION << 32
 
     def base(self, chunk: int) -> int:
         """The word at which a chunk begins."""
@@ -137,7 +134,7 @@ class Memory:
 
         That is set to 0 first: whoever reads this after our death must not take the old content for the new.
         """
-        entry = CONTROL_BYTES // 8 + chunk * _ENTRY_WORDS
+        entry = MEMORY_CONTROL_BYTES // 8 + chunk * _ENTRY_WORDS
         words = self.words
         words[entry + 3] = 0
         words[entry + 2] = 0

@@ -7,13 +7,9 @@ from typing import Any, Dict, Optional
 
 import msgpack
 
+from .constants import DATA_HEADER_BYTES, DATA_IN_MEMORY, DATA_MAGIC, MAX_CONTROL_BYTES
 from .errors import UscopeError
 
-PROTOCOL_VERSION = 1
-MAX_CONTROL_BYTES = 4 * 1024 * 1024
-DATA_MAGIC = 0x54414475
-DATA_HEADER_BYTES = 48
-IN_MEMORY = 2
 
 Message = Dict[str, Any]
 _HEADER = struct.Struct("<IHHIIQQIIQ")
@@ -43,7 +39,7 @@ def data_header(
     trace: int, epoch: int, seq: int, first_frame: int, payload_size: int, place: Optional[int] = None
 ) -> bytes:
     """The header of a data message; with ``place``, an offset in the client's memory, the message is this header alone."""
-    flags = 0 if place is None else IN_MEMORY
+    flags = 0 if place is None else DATA_IN_MEMORY
     return _HEADER.pack(
         DATA_MAGIC, flags, DATA_HEADER_BYTES, trace, epoch, seq, first_frame, payload_size, 0, place or 0
     )

@@ -302,7 +302,6 @@ class Recorder(Frames):
     def snapshot(self, storage: Storage, data: bytes) -> None:
         """The mask and slot data of a storage as it is now (format text §8.5); between cycles. Replaces its state in the next checkpoint."""
         self.end_cycle()
-        part_bytes = 65_520
-        for at in range(0, len(data), part_bytes):
-            part = data[at : at + part_bytes]
+        for at in range(0, len(data), records.MAX_STRING_BYTES):
+            part = data[at : at + records.MAX_STRING_BYTES]
             self._put_bytes(records.snapshot(storage.id, at, len(data), part))

@@ -4,29 +4,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
-from enum import IntEnum
 from typing import Dict, List, Tuple
 
+from .constants import FieldType as FieldType
 from .errors import UscopeError
 
 NO_ID = 0xFFFF
-
-
-class FieldType(IntEnum):
-    """Types of fields (§4.3)."""
-
-    U8 = 1
-    U16 = 2
-    U32 = 3
-    U64 = 4
-    I8 = 5
-    I16 = 6
-    I32 = 7
-    I64 = 8
-    BOOL = 9
-    STRING_REF = 10
-    ENUM = 11
-
 
 _SIZES = {1: 1, 2: 2, 3: 4, 4: 8, 5: 1, 6: 2, 7: 4, 8: 8, 9: 1, 10: 4, 11: 1}
 _SIGNED = (FieldType.I8, FieldType.I16, FieldType.I32, FieldType.I64)

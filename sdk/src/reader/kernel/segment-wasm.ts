@@ -1,6 +1,14 @@
-/** Compiled from sdk/kernel by `make -C sdk/kernel`. */
-export const SOURCES = ['reader/lz4_decode.c', 'reader/replay.c', 'reader/lz4_decode.h', 'reader/replay.h'];
-export const SOURCES_SHA256 = 'b9dfe492c2a00812c4c244e89f666bf70ff202e877382d5d02b8fbaad40abada';
+/** Compiled from sdk/kernel by `make -C sdk/kernel`; scripts/check-wasm.mjs compiles it again and compares. */
+export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
+export const SOURCES = [
+  'constants.h',
+  'reader/Makefile',
+  'reader/lz4_decode.c',
+  'reader/lz4_decode.h',
+  'reader/replay.c',
+  'reader/replay.h',
+];
+export const SOURCES_SHA256 = 'e12b0f64d57a62fb7bb019de62a08b1a9f49b923009c19fe20ecde42c081345e';
 export const WASM_BASE64 = `
 AGFzbQEAAAABEwNgBH9/f38Bf2ABfwBgAn9/AX8DBAMAAQIFAwEAAQYNAn8BQYAoC38AQYAoCwcyBAZtZW1vcnkCAA5sejRf
 ZGVjb21wcmVzcwAABnJlcGxheQABC19faGVhcF9iYXNlAwEKoBQD9QgBEH8CQAJAIAFBAUgNACACIANqIQQgACABaiIFQX9q

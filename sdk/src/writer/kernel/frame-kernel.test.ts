@@ -38,8 +38,8 @@ describe.each(['native', 'wasm'] as const)(
         const path = join(directory, `${name}.uscope`);
         const { schema } = parseSchema(SCHEMA);
         const writer = await RecordWriter.create({ path, schema, checkpointIntervalPs: 10n ** 9n, kernel });
-        expect(writer.run).toHaveProperty('isNative', kernel === 'native');
-        const { run } = writer;
+        const run = writer.kernel!;
+        expect(run.isNative).toBe(kernel === 'native');
         const take = run.take.bind(run);
         let taken = 0;
         run.take = (...given) => {

@@ -1,17 +1,30 @@
 /**
- * The writer's inner loop, compiled (sdk/kernel/frame_run.c): the same as FrameRun. The writer's memory holds the
- * shadow state, windows for records, and the frames made of them.
+ * The writer's fast path: sdk/kernel/frame_run.c, compiled to WebAssembly or to machine code, takes runs of ordinary frames. Its reference
+ * is the plain path (FrameChecker, FrameEncoder), which also takes every frame that is not ordinary. The writer's memory holds the shadow
+ * state, windows for records, and the frames made of them.
+ *
+ * Ordinary means: complete in this message, in order, valid, and no cut due. The loop is optimistic: it encodes and applies while it
+ * checks. When a frame turns out not to be ordinary, its encoding is dropped, the state is rebuilt from the segment's checkpoint and
+ * the frames before it, and the plain path takes that frame, including any complaint about it. This is rare by construction: frames near
+ * the end of a message are looked through for their end before they are tried.
  */
-import { RecordKind } from '../../format/record.js';
-import { Action } from '../../format/types.js';
+import { CursorItem, FrameCursor } from '../../format/frame.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from '../cut-policy.js';
-import { FrameTaker } from '../frame-taker.js';
 import type { SegmentBuffer } from '../segment-buffer.js';
 import type { Summarizer } from '../summarizer.js';
 import { WASM_BASE64 } from './frame-run-wasm.js';
 import type { KernelExports, KernelImports } from './kernel-exports.js';
 import { KernelSums, SUM_BYTES } from './kernel-sums.js';
+import {
+  EVENT_WORDS,
+  eventRows,
+  OP_WORDS,
+  OPS_PER_FIELD,
+  opRows,
+  STORAGE_WORDS,
+  storageRows,
+} from './kernel-tables.js';
 import { openNativeKernel } from './native.js';
 import type { WriterMemory } from './writer-memory.js';
 
@@ -21,6 +34,8 @@ const WINDOW_BYTES = 1024 * 1024;
 const WINDOWS = 3;
 /** The compiled code may write so far past a frame's end. */
 const OUT_SLACK_BYTES = 64;
+/** Words before the end of a message in which no frame is tried that may be cut, at first: 128 records. */
+const FIRST_MARGIN_WORDS = 512;
 const WORD = 2 ** 32;
 
 /** Words of `struct run`, in its order. */
@@ -55,24 +70,11 @@ enum Run {
   ORDINAL_HI,
   LENGTH,
 }
-const STORAGE_WORDS = 10;
-const OP_WORDS = 14;
-/** SET and ADD. */
-const OPS_PER_FIELD = 2;
-/** Bits of an op that does more than to write a value. */
-const ADDS = 1;
-const SUMMED = 2;
-/** Words of an op. */
-const APART = 4;
-const SOURCE = 5;
-const CELL_BYTES = 8;
-/** First half of an event's record. */
-const EVENT_WORDS = 2;
 
 let compiled: WebAssembly.Module | null = null;
 
 /**
- * null where FrameRun has to do the work: with a summarizer that does more than add up.
+ * null with a summarizer that does more than add up: then the plain path does the work.
  * @param native machine code, where there is any
  */
 export function createFrameKernel(
@@ -98,8 +100,22 @@ function takeWindows(space: WriterMemory): Uint8Array[] {
   return places.map((at) => new Uint8Array(buffer, at, WINDOW_BYTES));
 }
 
-export class FrameKernel extends FrameTaker {
-  override readonly windows: readonly Uint8Array[];
+export class FrameKernel {
+  /** Time of the last frame, ps as u32 halves; in and out. */
+  lastLo = 0;
+  lastHi = 0;
+  /** Ordinal of the next frame; in and out. */
+  ordinal = 0;
+  /** Items taken by the last call. */
+  items = 0;
+  /** How often a frame had to be taken back. */
+  rollbacks = 0;
+  /** Where STRING records inside frames go. */
+  onString: (words: Uint32Array, record: number) => void = () => {};
+  /** A frame that begins in this many last words of a message is tried only if it is known to end there. */
+  margin = FIRST_MARGIN_WORDS;
+  /** Where records are best put before they are given to `take`, each for one message: it then need not copy them. */
+  readonly windows: readonly Uint8Array[];
   /** The loop is machine code, not WebAssembly. */
   readonly isNative: boolean;
   private readonly run: Uint32Array;
@@ -122,7 +138,6 @@ export class FrameKernel extends FrameTaker {
     payloadSizes: Uint32Array,
     native: boolean,
   ) {
-    super();
     const { layout } = state;
     this.runAt = space.place(Run.LENGTH * 4);
     const storages = space.place((layout.numStorages + 1) * STORAGE_WORDS * 4); // the last one has no slots
@@ -173,6 +188,10 @@ export class FrameKernel extends FrameTaker {
     this.words = first ? new Uint32Array(first.buffer, first.byteOffset, WINDOW_BYTES / 4) : null;
   }
 
+  /**
+   * Takes ordinary frames from `words[first]` on; returns the first word it did not take. The segment must have a frame already, so
+   * that deltas count from the last frame.
+   */
   take(
     words: Uint32Array,
     first: number,
@@ -226,79 +245,19 @@ export class FrameKernel extends FrameTaker {
     this.lastHi = run[Run.LAST_HI];
     this.ordinal = run[Run.ORDINAL_LO] + run[Run.ORDINAL_HI] * WORD;
     this.items = run[Run.ITEMS];
-    if (run[Run.DROPPED] !== 0) this.rollBack(this.state, buffer);
+    if (run[Run.DROPPED] !== 0) this.rollBack(buffer);
   }
-}
 
-/** Addresses of what the storages have in common, each its part. */
-interface Places {
-  readonly cells: number;
-  readonly mask: number;
-  readonly occupied: number;
-  readonly ops: number;
-}
-
-/** `struct storage`, in its order. */
-function storageRows({ layout }: StorageState, { cells, mask, occupied, ops }: Places): Uint32Array {
-  const rows = new Uint32Array(layout.numStorages * STORAGE_WORDS);
-  for (let id = 0; id < layout.numStorages; id++) {
-    const counts = [layout.numSlots[id], layout.numFields[id], layout.numProperties[id]];
-    const addresses = [
-      occupied + id * 4,
-      cells + layout.cellBase[id] * CELL_BYTES,
-      cells + layout.propertyCellBase[id] * CELL_BYTES,
-      mask + layout.maskBase[id],
-      ops + layout.fieldBase[id] * OPS_PER_FIELD * OP_WORDS * 4,
-    ];
-    const block = [layout.schema.storages[id].storageId, layout.sparse[id]];
-    rows.set([...counts, ...block, ...addresses], id * STORAGE_WORDS);
-  }
-  return rows;
-}
-
-/** Addresses to which the ops refer: those of the storages, of the cells of their slots, and of the op that no record is. */
-interface OpPlaces {
-  readonly storages: number;
-  readonly cells: number;
-  readonly none: number;
-}
-
-/**
- * `struct op`s in the order of the fields, and behind them the one that no record is. Only SET and ADD of slot fields can be watched:
- * properties and CLEAR are no part of any summary.
- */
-function opRows({ layout }: StorageState, sums: KernelSums | null, places: OpPlaces): Uint32Array {
-  const { maskLo, maskHi, sizes, fieldBase, numFields, numStorages } = layout;
-  const { storages, cells, none } = places;
-  const rows = new Uint32Array((sizes.length * OPS_PER_FIELD + 1) * OP_WORDS);
-  const learned = [0, 0, 0, none, none];
-  const put = (id: number, field: number, action: Action): void => {
-    const index = fieldBase[id] + field;
-    const cell = cells + (layout.cellBase[id] + field) * CELL_BYTES;
-    const head = [RecordKind.OP | (action << 8) | (id << 16), field << 16];
-    const apart = action === Action.ADD ? ADDS : 0;
-    const row = (index * OPS_PER_FIELD + (action === Action.ADD ? 1 : 0)) * OP_WORDS;
-    const storage = storages + id * STORAGE_WORDS * 4;
-    rows.set([maskLo[index], maskHi[index], ...head, apart, 0, storage, cell, ...learned], row);
-    if (sums?.watchedAction(id, field) !== action || field >= numFields[id]) return;
-    rows[row + APART] |= SUMMED;
-    rows[row + SOURCE] = sums.source(index);
-  };
-  for (let id = 0; id < numStorages; id++) {
-    for (let field = 0; field < numFields[id] + layout.numProperties[id]; field++) {
-      put(id, field, Action.SET);
-      put(id, field, Action.ADD);
+  /** Takes back what a frame did to the state that is not in the buffer. The next messages keep more distance from their end. */
+  private rollBack({ checkpoint, bytes, length, timeStartPs }: SegmentBuffer): void {
+    const { state } = this;
+    this.rollbacks++;
+    this.margin = Math.max(this.margin, FIRST_MARGIN_WORDS) * 4;
+    state.loadCheckpoint(checkpoint);
+    const cursor = new FrameCursor(bytes.subarray(0, length), timeStartPs, true);
+    while (cursor.next()) {
+      if (cursor.kind !== CursorItem.OP) continue;
+      state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
     }
   }
-  const noStorage = storages + numStorages * STORAGE_WORDS * 4;
-  rows.set([0, 0, 0, 0, ADDS, 0, noStorage, cells, ...learned], sizes.length * OPS_PER_FIELD * OP_WORDS);
-  return rows;
-}
-
-function eventRows(payloadSizes: Uint32Array): Uint32Array {
-  const rows = new Uint32Array(payloadSizes.length * EVENT_WORDS);
-  payloadSizes.forEach((size, type) => {
-    rows.set([RecordKind.EVENT | (type << 16), size], type * EVENT_WORDS);
-  });
-  return rows;
 }

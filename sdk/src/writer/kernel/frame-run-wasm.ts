@@ -1,6 +1,15 @@
-/** Compiled from sdk/kernel by `make -C sdk/kernel`. */
-export const SOURCES = ['frame_run.c', 'sums.c', 'checkpoint.c', 'frame_run.h', 'sums.h'];
-export const SOURCES_SHA256 = '0865f1ebd0be421bd366b2832b2e4df6b37d5a9db53fd6e09cf2bf9f9ca5432a';
+/** Compiled from sdk/kernel by `make -C sdk/kernel`; scripts/check-wasm.mjs compiles it again and compares. */
+export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
+export const SOURCES = [
+  'Makefile',
+  'checkpoint.c',
+  'constants.h',
+  'frame_run.c',
+  'frame_run.h',
+  'sums.c',
+  'sums.h',
+];
+export const SOURCES_SHA256 = '13baa466d7f75b5503a432caa868c103d38ebd22f9bd5f352b0b8cecd58acb1e';
 export const WASM_BASE64 = `
 AGFzbQEAAAABJwZgAX8AYAJ/fwF/YAN/f38AYAR/f39/AX9gA39/fwF/YAR/f39/AAI2AwNlbnYGbWVtb3J5AgMBgIAEA2Vu
 dgt0YWtlX2J1Y2tldAAAA2Vudgt0YWtlX3N0cmluZwAAAwwLAAECAgMEBQIAAAEGCAF/AUGAyAALB10GCWZyYW1lX3J1bgAC

@@ -4,8 +4,7 @@
  */
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { SOURCES_SHA256 as FRAME_RUN_SOURCES } from './frame-run-wasm.js';
-import { SOURCES_SHA256 as LZ4_SOURCES } from './lz4-wasm.js';
+import { SOURCES_SHA256 } from './native-sources.js';
 
 /** From here, in src as in dist. */
 const ADDON = '../../../kernel/native/build/kernel.node';
@@ -20,8 +19,8 @@ type BlockDone = (number: number, size: number, checksum: number) => void;
 
 /** See sdk/kernel/native/addon.c. */
 export interface Addon {
-  readonly frameRunSources: string;
-  readonly lz4Sources: string;
+  /** Digest of everything it was built from. */
+  readonly sources: string;
   openRun(memory: Uint8Array, run: number): Handle;
   frameRun(handle: Handle, records: Uint32Array, takeString: TakeString, takeBucket: TakeBucket): void;
   encodeCheckpoint(handle: Handle, target: number): void;
@@ -49,7 +48,7 @@ export interface Addon {
 
 let addon: Addon | null | undefined;
 
-/** null when it is not built, or for another machine, or from other sources than the WebAssembly beside this file. */
+/** null when it is not built, or for another machine, or from other sources than those of this version. */
 export function loadAddon(): Addon | null {
   if (addon === undefined) addon = tryLoad();
   return addon;
@@ -63,8 +62,7 @@ export function nativeAddonPath(): string | null {
 function tryLoad(): Addon | null {
   try {
     const found = createRequire(import.meta.url)(ADDON) as Addon;
-    const current = found.frameRunSources === FRAME_RUN_SOURCES && found.lz4Sources === LZ4_SOURCES;
-    return current && 'openPool' in found && 'unfoldLanes' in found ? found : null;
+    return found.sources === SOURCES_SHA256 ? found : null;
   } catch {
     return null;
   }

@@ -1,0 +1,27 @@
+/** What the addon is built from; written by `make -C sdk/kernel/native sources`. */
+export const SOURCES = [
+  'checkpoint.c',
+  'constants.h',
+  'frame_run.c',
+  'frame_run.h',
+  'lz4.c',
+  'lz4.h',
+  'native/Makefile',
+  'native/addon.c',
+  'native/arguments.h',
+  'native/crc32.c',
+  'native/crc32.h',
+  'native/mapping.c',
+  'native/mapping.h',
+  'native/pool.c',
+  'native/pool.h',
+  'native/pool_binding.c',
+  'native/pool_binding.h',
+  'native/run_image.c',
+  'native/run_image.h',
+  'native/unfold.c',
+  'native/unfold.h',
+  'sums.c',
+  'sums.h',
+];
+export const SOURCES_SHA256 = '581299ab883cf7b1e6d193b63c3dfd5898546e3446824bc8a14c2190b1088249';
