@@ -98,7 +98,9 @@ export const ERROR_CODES = {
   VERIFY_UNCOMMITTED: 'Behind the last committed segment stand bytes that nobody was told are durable.',
   VERIFY_OTHER_WRITER:
     'The file is of another writer and differs from the format text in a way that readers know.',
-  VERIFY_UNPROTECTED: 'The file has no checksums: damage that leaves its structure intact cannot be noticed.',
+  VERIFY_UNPROTECTED:
+    'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
+  VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',
   RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
   RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',
   RECOVER_OUTPUT: 'The file written does not pass verification; it was not kept.',

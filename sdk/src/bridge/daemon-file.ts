@@ -1,6 +1,7 @@
 /** The file by which `uscope ctl` finds the daemon that writes into a directory. */
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { PRIVATE_MODE } from '../base/file-mode.js';
 import { isRunning, processStart } from './client-process.js';
 
 export interface DaemonPlace {
@@ -33,7 +34,7 @@ export function announceDaemon(
   try {
     mkdirSync(directory, { recursive: true });
     findDaemons(directory);
-    writeFileSync(temporary, `${text}\n`, { mode: 0o600 });
+    writeFileSync(temporary, `${text}\n`, { mode: PRIVATE_MODE });
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -1,6 +1,7 @@
 /** The summary of a run for programs: one JSON document, 64-bit integers as decimal strings. */
 import { writeFileSync } from 'node:fs';
 import { UscopeError } from '../base/errors.js';
+import { OUTPUT_MODE } from '../base/file-mode.js';
 import type { RunIdentity } from './run-identity.js';
 import { cyclesOf, inOrder, quotient, runTotals } from './run-table.js';
 import { lossesOf, remarksOf, STATUS_WORDS, type TraceReport } from './summary.js';
@@ -25,7 +26,7 @@ export interface RunSummary {
 export function writeRunJson(target: string, summary: RunSummary): void {
   const text = `${JSON.stringify(runJson(summary), bigintAsString, 2)}\n`;
   try {
-    writeFileSync(target === '-' ? process.stdout.fd : target, text);
+    writeFileSync(target === '-' ? process.stdout.fd : target, text, { mode: OUTPUT_MODE });
   } catch (cause) {
     const detail = `the summary of the run cannot be written: ${(cause as Error).message}`;
     throw new UscopeError('WRITER_IO', detail, { file: target }, { cause });

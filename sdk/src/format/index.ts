@@ -1,5 +1,6 @@
 /** The µScope file format: bytes to values and back, pure, without I/O. */
 export * from './checkpoint.js';
+export * from './checksum-chunk.js';
 export * from './commit-record.js';
 export * from './compression.js';
 export * from './dut.js';
@@ -7,6 +8,7 @@ export * from './frame.js';
 export * from './frame-v01.js';
 export * from './header.js';
 export * from './preamble.js';
+export * from './preamble-check.js';
 export * from './record.js';
 export * from './schema-chunk.js';
 export * from './section-table.js';

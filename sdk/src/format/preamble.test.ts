@@ -1,16 +1,25 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { CHECKSUM_PAYLOAD_SIZE } from './checksum-chunk.js';
 import { encodeDut } from './dut.js';
+import type { FileHeader } from './header.js';
 import {
+  CHECKSUMS_AT,
   ChunkType,
   decodeChunks,
   decodePreamble,
   encodeChunk,
   encodePreamble,
+  layOutPreamble,
+  mandatoryChunks,
   type PreambleParts,
 } from './preamble.js';
+import { checkPreamble } from './preamble-check.js';
 import { decodeSessionInfo, NO_CORE, SessionStatus } from './session-chunk.js';
 import { StringPoolBuilder } from './string-pool.js';
 import { NO_ID } from './types.js';
+
+const VECTOR = new URL('../../../test/vectors/format/preamble-checksums.bin', import.meta.url);
 
 const PARTS: PreambleParts = {
   schema: {
@@ -102,5 +111,64 @@ describe('preamble', () => {
     expect(() => decodeChunks(bytes.subarray(0, -8))).toThrow(
       expect.objectContaining({ code: 'FORMAT_TRUNCATED' }),
     );
+  });
+});
+
+describe('the preamble of a trace of ours', () => {
+  const FLAGS = 0x82;
+  const header = (preambleEnd: number, more: Partial<FileHeader> = {}): FileHeader => ({
+    versionMajor: 0,
+    versionMinor: 3,
+    flags: FLAGS,
+    totalTimePs: 0n,
+    numSegments: 0,
+    preambleEnd,
+    sectionTableOffset: 0n,
+    tailOffset: 0n,
+    ...more,
+  });
+  const layOut = () => layOutPreamble(FLAGS, PARTS.session!, mandatoryChunks(PARTS));
+  const damagedParts = (...args: Parameters<typeof checkPreamble>) =>
+    checkPreamble(...args).damaged.map(({ what }) => what);
+
+  test('has session and checksums within the first sector, so that a disk changes them at once', () => {
+    const { bytes, preambleEnd } = layOut();
+    expect(preambleEnd).toBe(48 + bytes.length);
+    const preamble = decodePreamble(bytes, 3);
+    expect([preamble.sessionChunkOffset, preamble.checksumOffset]).toEqual([56, 192]);
+    expect(CHECKSUMS_AT + CHECKSUM_PAYLOAD_SIZE).toBeLessThanOrEqual(512);
+  });
+
+  test('is that of the golden vector, whose checksums another implementation has computed', () => {
+    const bytes = new Uint8Array(readFileSync(VECTOR));
+    expect(damagedParts(header(48 + bytes.length), bytes)).toEqual([]);
+  });
+
+  test('what a writer changes later changes none of its checksums', () => {
+    const { bytes, preambleEnd } = layOut();
+    const later = header(preambleEnd, { numSegments: 7, tailOffset: 999n });
+    expect(damagedParts(later, bytes)).toEqual([]);
+  });
+
+  test('every flipped bit is found, or is one of the checksums’ own unused ones', () => {
+    const { bytes, preambleEnd } = layOut();
+    const missed: number[] = [];
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const flipped = bytes.slice();
+      flipped[bit >> 3]! ^= 1 << (bit & 7);
+      try {
+        decodePreamble(flipped, 3);
+        if (damagedParts(header(preambleEnd), flipped).length === 0) missed.push(48 + (bit >> 3));
+      } catch {
+        // not a preamble any more
+      }
+    }
+    // Type and layout of the chunk itself (then there are no checksums), and its fields that say nothing yet.
+    for (const at of missed) expect(at >= 184 && at < 224, `byte ${at}`).toBe(true);
+  });
+
+  test('of an earlier release has none', () => {
+    const { bytes, preambleEnd } = encodePreamble(PARTS);
+    expect(checkPreamble(header(preambleEnd), bytes)).toMatchObject({ checksums: null, damaged: [] });
   });
 });

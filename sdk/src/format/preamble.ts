@@ -1,14 +1,26 @@
 /** Preamble (§2.3): typed chunks between the file header and the first segment. */
 import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
+import { crc32 } from '../base/crc32.js';
 import { UscopeError } from '../base/errors.js';
+import {
+  CHECKSUM_CHUNK_TYPE,
+  type Checksums,
+  decodeChecksums,
+  encodeChecksums,
+  isChecksumPayload,
+  preambleCrc,
+  recordedCrc,
+  startCrc,
+} from './checksum-chunk.js';
 import { decodeDut } from './dut.js';
-import { HEADER_SIZE } from './header.js';
+import { HEADER_SIZE, VERSION_MAJOR, VERSION_MINOR } from './header.js';
 import { decodeSchemaChunk, encodeSchemaPayload } from './schema-chunk.js';
 import {
   decodeSessionInfo,
   encodeSessionInfo,
   isSessionPayload,
   SESSION_CHUNK_TYPE,
+  SESSION_PAYLOAD_SIZE,
   type SessionInfo,
 } from './session-chunk.js';
 import { decodeTraceConfig, encodeTraceConfig } from './trace-config.js';
@@ -20,6 +32,7 @@ export const ChunkType = {
   SCHEMA: 0x0002,
   TRACE_CONFIG: 0x0003,
   SESSION: SESSION_CHUNK_TYPE,
+  CHECKSUMS: CHECKSUM_CHUNK_TYPE,
 } as const;
 
 export const CHUNK_HEADER_SIZE = 8;
@@ -44,6 +57,10 @@ export interface Preamble {
   readonly session: SessionInfo | null;
   /** File offset of the session payload, which is rewritten in place. */
   readonly sessionChunkOffset: number | null;
+  /** Absent in files of other writers, and of releases that wrote none. */
+  readonly checksums?: Checksums | undefined;
+  /** File offset of their payload. */
+  readonly checksumOffset?: number | undefined;
   readonly unknownChunks: Chunk[];
 }
 
@@ -97,11 +114,9 @@ export function encodePreamble(parts: PreambleParts): {
   preambleEnd: number;
   sessionPayloadOffset: number;
 } {
-  const { schema, dut } = encodeSchemaPayload(parts.schema, parts.dut);
-  const writer = new ByteWriter(schema.length + dut.length + 512)
-    .bytes(encodeChunk(ChunkType.DUT_DESC, dut))
-    .bytes(encodeChunk(ChunkType.SCHEMA, schema))
-    .bytes(encodeChunk(ChunkType.TRACE_CONFIG, encodeTraceConfig(parts.checkpointIntervalPs)));
+  const mandatory = mandatoryChunks(parts);
+  const writer = new ByteWriter(mandatory.reduce((sum, { payload }) => sum + payload.length, 512));
+  for (const { type, payload } of mandatory) writer.bytes(encodeChunk(type, payload));
   let sessionPayloadOffset = 0;
   if (parts.session) {
     sessionPayloadOffset = HEADER_SIZE + writer.length + CHUNK_HEADER_SIZE;
@@ -110,6 +125,67 @@ export function encodePreamble(parts: PreambleParts): {
   for (const chunk of parts.unknownChunks ?? []) writer.bytes(encodeChunk(chunk.type, chunk.payload));
   writer.bytes(encodeChunk(ChunkType.END, new Uint8Array(0)));
   return { bytes: writer.finish(), preambleEnd: HEADER_SIZE + writer.length, sessionPayloadOffset };
+}
+
+/** The chunks that every file has. Errors: SCHEMA_LIMIT, SCHEMA_NAME. */
+export function mandatoryChunks(
+  parts: Pick<PreambleParts, 'schema' | 'dut' | 'checkpointIntervalPs'>,
+): ExtraChunk[] {
+  const { schema, dut } = encodeSchemaPayload(parts.schema, parts.dut);
+  return [
+    { type: ChunkType.DUT_DESC, payload: dut },
+    { type: ChunkType.SCHEMA, payload: schema },
+    { type: ChunkType.TRACE_CONFIG, payload: encodeTraceConfig(parts.checkpointIntervalPs) },
+  ];
+}
+
+/** Where our own chunks stand: header, session and checksums lie in one sector of a disk, so that they change together or not at all. */
+export const SESSION_PAYLOAD_AT = HEADER_SIZE + CHUNK_HEADER_SIZE;
+export const CHECKSUMS_AT = SESSION_PAYLOAD_AT + SESSION_PAYLOAD_SIZE + CHUNK_HEADER_SIZE;
+
+/**
+ * The preamble of a trace that a writer of ours begins: session and checksums, then the chunks given, END.
+ * @param flags header flags of the open trace
+ */
+export function layOutPreamble(
+  flags: number,
+  session: SessionInfo,
+  chunks: readonly ExtraChunk[],
+  isFromDamaged = false,
+): { bytes: Uint8Array; preambleEnd: number; checksums: Checksums } {
+  const payload = encodeSessionInfo(session);
+  const empty = {
+    preamble: 0,
+    session: recordedCrc(crc32(payload)),
+    start: 0,
+    header: 0,
+    sections: 0,
+    isFromDamaged,
+  };
+  const all = [
+    { type: ChunkType.SESSION, payload },
+    { type: ChunkType.CHECKSUMS, payload: encodeChecksums(empty) },
+    ...chunks,
+    { type: ChunkType.END, payload: new Uint8Array(0) },
+  ];
+  const writer = new ByteWriter(all.reduce((sum, chunk) => sum + chunk.payload.length, 512));
+  for (const chunk of all) writer.bytes(encodeChunk(chunk.type, chunk.payload));
+  const bytes = writer.finish();
+  const preambleEnd = HEADER_SIZE + bytes.length;
+  const header = {
+    versionMajor: VERSION_MAJOR,
+    versionMinor: VERSION_MINOR,
+    flags,
+    totalTimePs: 0n,
+    numSegments: 0,
+    preambleEnd,
+    sectionTableOffset: 0n,
+    tailOffset: 0n,
+  };
+  const preamble = recordedCrc(preambleCrc(bytes, decodeChunks(bytes), HEADER_SIZE));
+  const checksums = { ...empty, preamble, start: recordedCrc(startCrc(header)) };
+  bytes.set(encodeChecksums(checksums), CHECKSUMS_AT - HEADER_SIZE);
+  return { bytes, preambleEnd, checksums };
 }
 
 /**
@@ -124,14 +200,20 @@ export function decodePreamble(bytes: Uint8Array, versionMinor: number, baseOffs
   const sessionChunk = chunks.find(
     (chunk) => chunk.type === ChunkType.SESSION && isSessionPayload(chunk.payload),
   );
+  const checksumChunk = chunks.find(
+    (chunk) => chunk.type === ChunkType.CHECKSUMS && isChecksumPayload(chunk.payload),
+  );
   const { schema, pool } = decodeSchemaChunk(schemaChunk.payload, versionMinor, schemaChunk.offset);
-  const known = [schemaChunk, dutChunk, configChunk, sessionChunk];
+  const known = [schemaChunk, dutChunk, configChunk, sessionChunk, checksumChunk];
   return {
     schema,
     dut: decodeDut(dutChunk.payload, pool, dutChunk.offset),
     checkpointIntervalPs: decodeTraceConfig(configChunk.payload, configChunk.offset),
     session: sessionChunk ? decodeSessionInfo(sessionChunk.payload, sessionChunk.offset) : null,
     sessionChunkOffset: sessionChunk ? sessionChunk.offset : null,
+    ...(checksumChunk
+      ? { checksums: decodeChecksums(checksumChunk.payload), checksumOffset: checksumChunk.offset }
+      : {}),
     unknownChunks: chunks.filter((chunk) => !known.includes(chunk)),
   };
 }

@@ -1,7 +1,9 @@
 /** Header, preamble and tables of a trace: what opening it reads, and what finalization adds. */
 import { UscopeError } from '../base/errors.js';
+import type { Crc32 } from '../format/commit-record.js';
 import { decodeHeader, type FileHeader, Flag, HEADER_SIZE, HEADER_TAIL_OFFSET } from '../format/header.js';
 import { decodePreamble, type Preamble } from '../format/preamble.js';
+import { checkPreamble, type PreambleCheck } from '../format/preamble-check.js';
 import { decodeSectionTable, type SectionEntry, SectionType } from '../format/section-table.js';
 import { walkChain } from './segment-chain.js';
 import { chainError, type SegmentColumns, type SegmentPlaces, safeOffset } from './segment-list.js';
@@ -23,7 +25,12 @@ export async function readHeader(source: CheckedSource): Promise<FileHeader> {
   return decodeHeader(await source.upTo(0, HEADER_SIZE));
 }
 
-export async function readPreamble(source: CheckedSource, header: FileHeader): Promise<Preamble> {
+/** @param crc32 a faster one than our own */
+export async function readPreamble(
+  source: CheckedSource,
+  header: FileHeader,
+  crc32?: Crc32 | undefined,
+): Promise<{ preamble: Preamble; check: PreambleCheck }> {
   const length = header.preambleEnd - HEADER_SIZE;
   if (length > MAX_PREAMBLE_BYTES) {
     throw new UscopeError(
@@ -34,7 +41,9 @@ export async function readPreamble(source: CheckedSource, header: FileHeader): P
       },
     );
   }
-  return decodePreamble(await source.exactly(HEADER_SIZE, length, 'the preamble'), header.versionMinor);
+  const bytes = await source.exactly(HEADER_SIZE, length, 'the preamble');
+  const preamble = decodePreamble(bytes, header.versionMinor);
+  return { preamble, check: checkPreamble(header, bytes, crc32) };
 }
 
 /** The section table of a finalized file; every section lies within the file. */

@@ -6,6 +6,7 @@ import { UscopeError } from '../base/errors.js';
 import type { ItemLimits } from '../format/frame.js';
 import { type FileHeader, Flag, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { Preamble } from '../format/preamble.js';
+import type { PreambleCheck } from '../format/preamble-check.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
 import {
   decodeSessionInfo,
@@ -72,8 +73,8 @@ export async function openTrace(source: Source, options: OpenOptions = {}): Prom
   try {
     const checked = new CheckedSource(source);
     const header = await readHeader(checked);
-    const preamble = await readPreamble(checked, header);
-    const trace = new Trace(checked, header, preamble, options);
+    const { preamble, check } = await readPreamble(checked, header, options.codec?.crc32);
+    const trace = new Trace(checked, header, preamble, options, check);
     await trace.loadIndex();
     return trace;
   } catch (error) {
@@ -107,6 +108,7 @@ export class Trace {
     private currentHeader: FileHeader,
     private readonly preamble: Preamble,
     options: OpenOptions,
+    check: PreambleCheck | null = null,
   ) {
     const { schema, session } = preamble;
     const ours = session !== null;
@@ -116,6 +118,7 @@ export class Trace {
     this.currentSession = session;
     this.names = new NameIndex(schema);
     this.warningLog = new Warnings(options.onWarning);
+    this.warnOfDamage(check);
     this.strings = new TraceStrings(source, this.list, this.warningLog, () => this.table());
     this.loader = new SegmentLoader(
       source,
@@ -134,6 +137,21 @@ export class Trace {
       ours,
       maxStateBytes,
     });
+  }
+
+  /** What can be read of a damaged file is read; nobody shall believe it unseen. */
+  private warnOfDamage(check: PreambleCheck | null): void {
+    const [first] = check?.damaged ?? [];
+    const place = first
+      ? `${first.detail} (FORMAT_CHECKSUM, offset ${first.offset}; see "uscope verify")`
+      : null;
+    const isInherited = check?.checksums?.isFromDamaged === true;
+    if (place) this.warningLog.add('damaged-preamble', place);
+    else if (isInherited) {
+      const detail =
+        'the preamble was recovered from a damaged file: names, types, clocks and DUT properties may be wrong';
+      this.warningLog.add('damaged-preamble', detail);
+    }
   }
 
   // -- metadata

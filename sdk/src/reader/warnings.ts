@@ -1,5 +1,6 @@
 /** Things a trace does that are not as the format text says, yet readable: each kind is noted once. */
 export type WarningKind =
+  | 'damaged-preamble'
   | 'checkpoints-after-segment'
   | 'slot-out-of-range'
   | 'unknown-event'

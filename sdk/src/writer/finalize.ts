@@ -4,8 +4,9 @@
  */
 
 import { align8 } from '../base/bytes.js';
+import { recordedCrc } from '../format/checksum-chunk.js';
 import { decodeCommitRecord } from '../format/commit-record.js';
-import { encodeHeader, Flag, HEADER_FLAGS_OFFSET } from '../format/header.js';
+import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../format/header.js';
 import { encodeSectionTable, SectionType } from '../format/section-table.js';
 import { SEGMENT_ENTRY_SIZE } from '../format/segment-table.js';
 import type { SessionInfo } from '../format/session-chunk.js';
@@ -16,9 +17,11 @@ import {
   STRING_TABLE_HEADER_SIZE,
 } from '../format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../format/tsum.js';
+import { combineCrc } from './crc-combine.js';
+import type { OutputFile } from './output-file.js';
 import { SectionAppender } from './section-appender.js';
 import type { SegmentList } from './segment-list.js';
-import { type TraceFile, writeSession } from './trace-file.js';
+import { sealHeader, type TraceFile, writeHead } from './trace-file.js';
 
 const RECORD_PREFIX_BYTES = 8;
 
@@ -42,43 +45,69 @@ interface Section {
 
 /** Writes everything a finalized file has; returns the file's size. May be repeated after a failure. */
 export async function finalizeFile(trace: TraceFile, content: FinalContent): Promise<number> {
-  const sections: Section[] = [];
-  let end = await writeSummary(trace, content, sections);
-  if (content.numStrings > 0) end = await writeStrings(trace, content, align8(end), sections);
-  if (content.segments.length > 0) end = await writeSegmentTable(trace, content, align8(end), sections);
-  const tableOffset = align8(end);
-  const table = encodeSectionTable(
-    sections.map(({ type, offset, size }) => ({
-      type,
-      flags: 0,
-      offset: BigInt(offset),
-      size: BigInt(size),
-    })),
-  );
-  await trace.file.write([new Uint8Array(tableOffset - end), table], end);
+  const tail = new Tail(trace.file, content.end);
+  await tail.section(SectionType.COUNTER_SUMMARY, (out) => out.append(encodeTraceSummary(content.summary)));
+  if (content.numStrings > 0) await writeStrings(trace, content, tail);
+  if (content.segments.length > 0)
+    await tail.section(SectionType.SEGMENTS, (out) => appendSegmentTable(content.segments, out));
+  await tail.align();
+  const tableOffset = tail.end;
+  const sections = tail.sections.map(({ type, offset, size }) => ({
+    type,
+    flags: 0,
+    offset: BigInt(offset),
+    size: BigInt(size),
+  }));
+  await tail.append((out) => out.append(encodeSectionTable(sections)));
   await trace.file.sync();
-  await writeHeader(trace, content, tableOffset);
-  return tableOffset + table.length;
+  await writeHeader(trace, content, tableOffset, tail.crc);
+  return tail.end;
 }
 
-async function writeSummary(
-  trace: TraceFile,
-  { summary, end }: FinalContent,
-  sections: Section[],
-): Promise<number> {
-  const bytes = encodeTraceSummary(summary);
-  await trace.file.write([bytes], end);
-  sections.push({ type: SectionType.COUNTER_SUMMARY, offset: end, size: bytes.length });
-  return end + bytes.length;
+/** The end of the file as it grows, with the CRC-32 of all of it. */
+class Tail {
+  crc = 0;
+  readonly sections: Section[] = [];
+
+  constructor(
+    readonly file: OutputFile,
+    /** File offset of the next byte. */
+    public end: number,
+  ) {}
+
+  /** Appends what `write` gives. */
+  async append(write: (out: SectionAppender) => Promise<void>): Promise<void> {
+    const out = new SectionAppender(this.file, this.end);
+    await write(out);
+    await out.flush();
+    this.take(out);
+  }
+
+  /** Bytes written at the end by others. */
+  take({ crc, position }: SectionAppender): void {
+    this.crc = combineCrc(this.crc, crc, position - this.end);
+    this.end = position;
+  }
+
+  /** Zeros up to a multiple of 8. */
+  async align(): Promise<void> {
+    const padding = align8(this.end) - this.end;
+    if (padding > 0) await this.append((out) => out.append(new Uint8Array(padding)));
+  }
+
+  /** A section, 8-aligned. */
+  async section(type: number, write: (out: SectionAppender) => Promise<void>): Promise<void> {
+    await this.align();
+    const offset = this.end;
+    await this.append(write);
+    this.sections.push({ type, offset, size: this.end - offset });
+  }
 }
 
 /** §7: entries and text are written in one walk over the commit records, through two appenders. */
-async function writeStrings(
-  trace: TraceFile,
-  content: FinalContent,
-  offset: number,
-  sections: Section[],
-): Promise<number> {
+async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
+  await tail.align();
+  const offset = tail.end;
   const entries = new SectionAppender(trace.file, offset);
   const textStart = offset + STRING_TABLE_HEADER_SIZE + content.numStrings * STRING_ENTRY_SIZE;
   const text = new SectionAppender(trace.file, textStart);
@@ -92,8 +121,9 @@ async function writeStrings(
   }
   await entries.flush();
   await text.flush();
-  sections.push({ type: SectionType.STRINGS, offset, size: text.position - offset });
-  return text.position;
+  tail.take(entries);
+  tail.take(text);
+  tail.sections.push({ type: SectionType.STRINGS, offset, size: tail.end - offset });
 }
 
 const NUL = new Uint8Array(1);
@@ -110,14 +140,7 @@ async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenera
 }
 
 /** §8.3 */
-async function writeSegmentTable(
-  trace: TraceFile,
-  content: FinalContent,
-  offset: number,
-  sections: Section[],
-): Promise<number> {
-  const { segments } = content;
-  const table = new SectionAppender(trace.file, offset);
+async function appendSegmentTable(segments: SegmentList, table: SectionAppender): Promise<void> {
   for (let i = 0; i < segments.length; i++) {
     const entry = new Uint8Array(SEGMENT_ENTRY_SIZE);
     const view = new DataView(entry.buffer);
@@ -126,16 +149,18 @@ async function writeSegmentTable(
     view.setBigUint64(16, segments.timeEndPs(i), true);
     await table.append(entry);
   }
-  await table.flush();
-  sections.push({ type: SectionType.SEGMENTS, offset, size: table.position - offset });
-  return table.position;
 }
 
-/** The flags come last and alone: until then the file is a valid unfinalized one. */
-async function writeHeader(trace: TraceFile, content: FinalContent, tableOffset: number): Promise<void> {
+/** The flags come last: until then the file is a valid unfinalized one. */
+async function writeHeader(
+  trace: TraceFile,
+  content: FinalContent,
+  tableOffset: number,
+  sectionsCrc: number,
+): Promise<void> {
   const header = {
-    versionMajor: 0,
-    versionMinor: 3,
+    versionMajor: VERSION_MAJOR,
+    versionMinor: VERSION_MINOR,
     flags: trace.openFlags,
     totalTimePs: content.totalTimePs,
     numSegments: content.segments.length,
@@ -143,12 +168,9 @@ async function writeHeader(trace: TraceFile, content: FinalContent, tableOffset:
     sectionTableOffset: BigInt(tableOffset),
     tailOffset: BigInt(content.segments.lastOffset),
   };
-  await trace.file.write([encodeHeader(header)], 0);
-  await writeSession(trace, content.session);
+  await writeHead(trace, header, content.session, recordedCrc(sectionsCrc));
   await trace.file.sync();
   const flags = trace.openFlags | Flag.COMPLETE | (content.numStrings > 0 ? Flag.HAS_STRINGS : 0);
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(flags), true);
-  await trace.file.write([bytes], HEADER_FLAGS_OFFSET);
+  await sealHeader(trace, { ...header, flags });
   await trace.file.sync();
 }

@@ -6,6 +6,7 @@ import { fdatasync, writev } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../base/errors.js';
+import { OUTPUT_MODE } from '../base/file-mode.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -27,7 +28,7 @@ export type OpenOutput = (path: string, mode: 'create' | 'resume') => Promise<Ou
 
 export const openNodeOutput: OpenOutput = async (path, mode) => {
   try {
-    return new NodeOutputFile(path, await open(path, mode === 'create' ? 'wx+' : 'r+', 0o644));
+    return new NodeOutputFile(path, await open(path, mode === 'create' ? 'wx+' : 'r+', OUTPUT_MODE));
   } catch (error) {
     throw ioError(error, path);
   }

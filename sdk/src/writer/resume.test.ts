@@ -150,6 +150,24 @@ describe('what is not this session is not resumed', () => {
   });
 });
 
+describe('a damaged preamble', () => {
+  it('is not continued by names that nobody recorded with: every flipped bit of its text is refused, and nothing is touched', async () => {
+    const bytes = Uint8Array.from(await abandoned(FRAMES));
+    const { preambleEnd } = decodeFile(path).header;
+    const names = Buffer.from(bytes.subarray(0, preambleEnd)).indexOf('core0');
+    for (let at = names; at < names + 5; at++) {
+      bytes[at] ^= 1;
+      writeFileSync(path, bytes);
+      await expect(resumeTrace(options())).rejects.toMatchObject({
+        code: 'FORMAT_CHECKSUM',
+        place: { file: path, offset: 48 },
+      });
+      expect(Buffer.compare(readFileSync(path), bytes)).toBe(0);
+      bytes[at] ^= 1;
+    }
+  });
+});
+
 /** Makes the header say that no segment is committed. */
 function zeroTail(file: string): void {
   const bytes = readFileSync(file);

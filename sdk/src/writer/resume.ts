@@ -13,15 +13,9 @@ import {
   verifyCommitRecord,
 } from '../format/commit-record.js';
 import { CursorItem, FrameCursor } from '../format/frame.js';
-import {
-  compressionOf,
-  decodeHeader,
-  encodeHeader,
-  type FileHeader,
-  Flag,
-  HEADER_SIZE,
-} from '../format/header.js';
+import { compressionOf, decodeHeader, type FileHeader, Flag, HEADER_SIZE } from '../format/header.js';
 import { decodePreamble, type Preamble } from '../format/preamble.js';
+import { checkPreamble, type PreambleCheck } from '../format/preamble-check.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { type Action, type CompressionName, packedSize, type Schema } from '../format/types.js';
@@ -34,7 +28,7 @@ import { type OutputFile, openNodeOutput } from './output-file.js';
 import { RecordWriter, type WriterStart } from './record-writer.js';
 import { SegmentList } from './segment-list.js';
 import type { Summarizer } from './summarizer.js';
-import { type TraceFile, writeSession } from './trace-file.js';
+import { type TraceFile, writeHead } from './trace-file.js';
 
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 /** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */
@@ -54,12 +48,25 @@ export async function resumeTrace(options: WriterOptions): Promise<RecordWriter 
       await file.close();
       return null;
     }
+    refuseDamaged(found.check, options.path);
     if (found.preamble.session?.ring) throw finishedByRecorder(options.path);
     return await resumeFile(file, found.header, found.preamble, options);
   } catch (error) {
     await file.close().catch(() => {}); // the error that brought us here is the one to tell
     throw error;
   }
+}
+
+/** What is appended to a damaged preamble would be read by names and types that nobody recorded with. @throws UscopeError FORMAT_CHECKSUM */
+export function refuseDamaged({ damaged }: PreambleCheck, path: string): void {
+  const [first] = damaged;
+  if (!first) return;
+  const detail = `${first.detail}. The trace cannot be continued; save what it holds with "uscope recover"`;
+  throw new UscopeError('FORMAT_CHECKSUM', detail, { file: path, offset: first.offset });
+}
+
+export function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
+  return checksums && checksumOffset !== undefined ? { offset: checksumOffset, values: checksums } : null;
 }
 
 /** Its strings have other numbers than the client knows. */
@@ -80,12 +87,18 @@ async function openExisting(options: WriterOptions): Promise<OutputFile | null> 
 }
 
 /** null: not a file whose creation was completed. */
-async function readPreamble(file: OutputFile): Promise<{ header: FileHeader; preamble: Preamble } | null> {
+async function readPreamble(
+  file: OutputFile,
+): Promise<{ header: FileHeader; preamble: Preamble; check: PreambleCheck } | null> {
   try {
     const header = decodeHeader(await file.read(0, HEADER_SIZE));
     if (header.preambleEnd > MAX_PREAMBLE_BYTES) return null;
     const bytes = await file.read(HEADER_SIZE, header.preambleEnd - HEADER_SIZE);
-    return { header, preamble: decodePreamble(bytes, header.versionMinor) };
+    return {
+      header,
+      preamble: decodePreamble(bytes, header.versionMinor),
+      check: checkPreamble(header, bytes, crc32),
+    };
   } catch (error) {
     if (error instanceof UscopeError && error.code.startsWith('FORMAT_')) return null;
     throw error;
@@ -114,6 +127,7 @@ async function resumeFile(
     openFlags: header.flags & ~(Flag.COMPLETE | Flag.HAS_STRINGS),
     preambleEnd: header.preambleEnd,
     sessionPayloadOffset: preamble.sessionChunkOffset!,
+    checksums: checksumsOf(preamble),
     session: { ...preamble.session!, status: SessionStatus.OPEN, endTimeMs: 0n, lost: 0n, rejected: 0n },
   };
   const replay = new Replay(preamble.schema, compression, fileOptions);
@@ -139,8 +153,7 @@ async function cutBack(trace: TraceFile, header: FileHeader, replay: Replay): Pr
     numSegments: replay.segments.length,
     tailOffset: BigInt(replay.segments.lastOffset),
   };
-  await trace.file.write([encodeHeader(open)], 0);
-  await writeSession(trace, trace.session);
+  await writeHead(trace, open, trace.session, 0);
   await trace.file.sync();
   await trace.file.truncate(replay.end);
   await trace.file.sync();

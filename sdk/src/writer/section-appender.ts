@@ -1,9 +1,12 @@
-/** Appends small pieces to one place of the file through a bounded buffer. */
+/** Appends small pieces to one place of the file through a bounded buffer, and sums up their CRC-32. */
+import { crc32 } from 'node:zlib';
 import type { OutputFile } from './output-file.js';
 
 const BUFFER_BYTES = 256 * 1024;
 
 export class SectionAppender {
+  /** Of what was flushed. */
+  crc = 0;
   private buffer = new Uint8Array(BUFFER_BYTES);
   private used = 0;
   private flushed: number;
@@ -23,8 +26,7 @@ export class SectionAppender {
   async append(bytes: Uint8Array): Promise<void> {
     if (this.used + bytes.length > BUFFER_BYTES) await this.flush();
     if (bytes.length > BUFFER_BYTES) {
-      await this.file.write([bytes], this.flushed);
-      this.flushed += bytes.length;
+      await this.put(bytes);
       return;
     }
     this.buffer.set(bytes, this.used);
@@ -33,8 +35,13 @@ export class SectionAppender {
 
   async flush(): Promise<void> {
     if (this.used === 0) return;
-    await this.file.write([this.buffer.subarray(0, this.used)], this.flushed);
-    this.flushed += this.used;
+    await this.put(this.buffer.subarray(0, this.used));
     this.used = 0;
+  }
+
+  private async put(bytes: Uint8Array): Promise<void> {
+    await this.file.write([bytes], this.flushed);
+    this.flushed += bytes.length;
+    this.crc = crc32(bytes, this.crc);
   }
 }

@@ -1,16 +1,35 @@
 /** Creation of a trace file: what stands at the path is dealt with, header and preamble are written and made durable. */
 import { randomBytes } from 'node:crypto';
 import { lstat, rename, unlink } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
-import { compressionFlags, decodeHeader, encodeHeader, Flag, HEADER_SIZE } from '../format/header.js';
-import { decodePreamble, encodePreamble } from '../format/preamble.js';
+import { type Checksums, encodeChecksums, HEADER_CRC_AT, recordedCrc } from '../format/checksum-chunk.js';
+import {
+  compressionFlags,
+  decodeHeader,
+  encodeHeader,
+  type FileHeader,
+  Flag,
+  HEADER_FLAGS_OFFSET,
+  HEADER_SIZE,
+  VERSION_MAJOR,
+  VERSION_MINOR,
+} from '../format/header.js';
+import {
+  CHECKSUMS_AT,
+  ChunkType,
+  decodePreamble,
+  type ExtraChunk,
+  encodeChunk,
+  layOutPreamble,
+  mandatoryChunks,
+  SESSION_PAYLOAD_AT,
+} from '../format/preamble.js';
 import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import type { WriterOptions } from './options.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from './options.js';
 import { ioError, type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
 
-const VERSION_MAJOR = 0;
-const VERSION_MINOR = 3;
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 
 /** An open trace file with its preamble written. */
@@ -20,6 +39,8 @@ export interface TraceFile {
   readonly openFlags: number;
   readonly preambleEnd: number;
   readonly sessionPayloadOffset: number;
+  /** null in files of releases that wrote none. */
+  readonly checksums: { readonly offset: number; readonly values: Checksums } | null;
   readonly session: SessionInfo;
 }
 
@@ -38,38 +59,56 @@ export function openFlags(options: WriterOptions): number {
   return Flag.INTERLEAVED | compressed;
 }
 
-export async function createTraceFile(options: WriterOptions): Promise<TraceFile> {
+/** @param isFromDamaged the schema comes from a preamble whose checksum did not hold */
+export async function createTraceFile(options: WriterOptions, isFromDamaged = false): Promise<TraceFile> {
   const open = options.openOutput ?? openNodeOutput;
   const session = newSession(options);
-  const preamble = encodePreamble({
-    schema: options.schema,
-    dut: options.dut ?? [],
-    checkpointIntervalPs: checkpointInterval(options),
-    session,
-  });
+  const { schema, dut = [] } = options;
+  const chunks = mandatoryChunks({ schema, dut, checkpointIntervalPs: checkpointInterval(options) });
   await clearPath(options.path, open);
   const file = await open(options.path, 'create');
   try {
-    const flags = openFlags(options);
-    const header = encodeHeader({
-      versionMajor: VERSION_MAJOR,
-      versionMinor: VERSION_MINOR,
-      flags,
-      totalTimePs: 0n,
-      numSegments: 0,
-      preambleEnd: preamble.preambleEnd,
-      sectionTableOffset: 0n,
-      tailOffset: 0n,
-    });
-    await file.write([header, preamble.bytes], 0);
+    const trace = await beginTrace(file, openFlags(options), session, chunks, isFromDamaged);
     await file.sync();
     await file.syncDirectory();
-    const { preambleEnd, sessionPayloadOffset } = preamble;
-    return { file, openFlags: flags, preambleEnd, sessionPayloadOffset, session };
+    return trace;
   } catch (error) {
     await file.close();
     throw error;
   }
+}
+
+/**
+ * Writes header and preamble of a new trace, not yet durable.
+ * @param isFromDamaged the chunks come from a preamble whose checksum did not hold
+ */
+export async function beginTrace(
+  file: OutputFile,
+  flags: number,
+  session: SessionInfo,
+  chunks: readonly ExtraChunk[],
+  isFromDamaged = false,
+): Promise<TraceFile> {
+  const { bytes, preambleEnd, checksums } = layOutPreamble(flags, session, chunks, isFromDamaged);
+  const header = encodeHeader({
+    versionMajor: VERSION_MAJOR,
+    versionMinor: VERSION_MINOR,
+    flags,
+    totalTimePs: 0n,
+    numSegments: 0,
+    preambleEnd,
+    sectionTableOffset: 0n,
+    tailOffset: 0n,
+  });
+  await file.write([header, bytes], 0);
+  return {
+    file,
+    openFlags: flags,
+    preambleEnd,
+    sessionPayloadOffset: SESSION_PAYLOAD_AT,
+    checksums: { offset: CHECKSUMS_AT, values: checksums },
+    session,
+  };
 }
 
 function newSession(options: WriterOptions): SessionInfo {
@@ -85,9 +124,45 @@ function newSession(options: WriterOptions): SessionInfo {
   };
 }
 
-/** Rewrites the session chunk's payload, the only part of the preamble that ever changes. */
-export async function writeSession(trace: TraceFile, session: SessionInfo): Promise<void> {
-  await trace.file.write([encodeSessionInfo(session)], trace.sessionPayloadOffset);
+/**
+ * Rewrites the header and what of the preamble ever changes: session chunk and checksums. In files of this release that is one write within one
+ * sector: a crash leaves the old bytes or the new ones, never a checksum that does not hold.
+ * @param sectionsCrc of the tail sections; 0 while there are none
+ */
+export async function writeHead(
+  trace: TraceFile,
+  header: FileHeader,
+  session: SessionInfo,
+  sectionsCrc: number,
+): Promise<void> {
+  const { file, checksums, sessionPayloadOffset } = trace;
+  const payload = encodeSessionInfo(session);
+  if (!checksums) {
+    await file.write([encodeHeader(header)], 0);
+    await file.write([payload], sessionPayloadOffset);
+    return;
+  }
+  const sessionCrc = recordedCrc(crc32(payload));
+  const values = { ...checksums.values, session: sessionCrc, header: 0, sections: sectionsCrc };
+  const encoded = encodeChecksums(values);
+  if (sessionPayloadOffset === SESSION_PAYLOAD_AT && checksums.offset === CHECKSUMS_AT) {
+    const chunks = [encodeChunk(ChunkType.SESSION, payload), encodeChunk(ChunkType.CHECKSUMS, encoded)];
+    await file.write([Buffer.concat([encodeHeader(header), ...chunks])], 0);
+    return;
+  }
+  await file.write([encodeHeader(header)], 0);
+  await file.write([payload], sessionPayloadOffset);
+  await file.write([encoded], checksums.offset);
+}
+
+/** Marks the trace complete. The flags come first and alone, then the checksum of the header: a crash may lie between the two. */
+export async function sealHeader({ file, checksums }: TraceFile, header: FileHeader): Promise<void> {
+  const bytes = encodeHeader(header);
+  await file.write([bytes.subarray(HEADER_FLAGS_OFFSET, HEADER_FLAGS_OFFSET + 8)], HEADER_FLAGS_OFFSET);
+  if (!checksums) return;
+  const crc = new Uint8Array(4);
+  new DataView(crc.buffer).setUint32(0, recordedCrc(crc32(bytes)), true);
+  await file.write([crc], checksums.offset + HEADER_CRC_AT);
 }
 
 /**

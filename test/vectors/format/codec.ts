@@ -55,6 +55,11 @@ export function toJson(value: unknown): Json {
   return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, toJson(entry)]));
 }
 
+function decodeChecksumChunk(bytes: Uint8Array): format.Checksums {
+  if (!format.isChecksumPayload(bytes)) throw new UscopeError('FORMAT_VERSION', 'no checksums of layout 1');
+  return format.decodeChecksums(bytes);
+}
+
 const codecs: Record<string, Codec> = {
   header: { decode: format.decodeHeader, encode: format.encodeHeader },
   preamble: {
@@ -65,6 +70,7 @@ const codecs: Record<string, Codec> = {
     decode: (bytes) => format.decodeSessionInfo(bytes),
     encode: format.encodeSessionInfo,
   },
+  'checksum-chunk': { decode: decodeChecksumChunk, encode: format.encodeChecksums },
   'trace-config': {
     decode: (bytes) => format.decodeTraceConfig(bytes),
     encode: (value: string) => format.encodeTraceConfig(BigInt(value)),

@@ -2,6 +2,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { OUTPUT_MODE } from '../../base/file-mode.js';
 import { CtraceFile, type DumpSelection, dumpText, infoText } from '../../convert/ctrace/index.js';
 import { writeAtomically } from '../../convert/stream/index.js';
 import { openSource } from '../../reader/node.js';
@@ -152,7 +153,7 @@ async function withPlace(
 
 function opened(path: string): number {
   try {
-    return openSync(path, 'wx');
+    return openSync(path, 'wx', OUTPUT_MODE);
   } catch (error) {
     throw ioError(error, path);
   }

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { PRIVATE_MODE } from '../../base/file-mode.js';
 import { keyFile, makeKeyPair } from '../../bridge/curve.js';
 import { io, printJson } from '../io.js';
 
@@ -20,7 +21,7 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document')
     .action((file: string, options: KeygenOptions) => {
       const pair = makeKeyPair();
-      create(file, keyFile(pair), 0o600);
+      create(file, keyFile(pair), PRIVATE_MODE);
       create(`${file}.pub`, `public ${pair.publicKey}\n`, 0o644);
       if (options.json) printJson({ file, publicFile: `${file}.pub`, publicKey: pair.publicKey });
       else io.out(`${pair.publicKey}\n`);

@@ -6,6 +6,7 @@ import { ClientMemory } from '../../bridge/client-memory.js';
 import { LaneRecords } from '../../bridge/lane-records.js';
 import {
   type LostTime,
+  PREAMBLE_UNTRUSTED,
   type RecordMemory,
   type RecoverReport,
   recoverTrace,
@@ -95,8 +96,9 @@ async function recoverRecorder(directory: string, options: RecoverVerbOptions): 
   const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
     recoverSpool(directory, temporary, createCpuSummarizer),
   );
-  const { segments, frames, firstTimePs, endTimePs, damaged, torn } = saved;
-  const isLoss = damaged > 0;
+  const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
+  const isLoss = damaged > 0 || isDoubtful;
+  const untrusted = isDoubtful ? PREAMBLE_UNTRUSTED : null;
   if (options.json) {
     printJson({
       file: directory,
@@ -105,11 +107,14 @@ async function recoverRecorder(directory: string, options: RecoverVerbOptions): 
       saved: { segments, frames, firstTimePs, endTimePs },
       damaged,
       torn,
+      untrusted,
     });
   } else {
     io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
     if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
-    io.out(isLoss ? `lost    ${damaged} damaged segments, and those before them\n` : 'lost    nothing\n');
+    if (untrusted !== null) io.out(`doubt   ${untrusted}\n`);
+    const lost = damaged > 0 ? `${damaged} damaged segments, and those before them` : 'nothing';
+    io.out(`lost    ${untrusted !== null && damaged === 0 ? 'no segments' : lost}\n`);
     io.out(`${output}: finalized\n`);
   }
   if (isLoss) process.exitCode = ExitCode.LOSS;
@@ -161,7 +166,7 @@ function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {
 }
 
 function reportJson(file: string, report: RecoverReport, memoryProblem: string | null) {
-  const { output, complete, saved, framesFromMemory, lost, findings } = report;
+  const { output, complete, saved, framesFromMemory, lost, untrusted, findings } = report;
   return {
     file,
     output,
@@ -169,6 +174,7 @@ function reportJson(file: string, report: RecoverReport, memoryProblem: string |
     saved,
     memory: { frames: framesFromMemory, problem: memoryProblem },
     lost,
+    untrusted,
     findings,
   };
 }
@@ -188,13 +194,19 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
     );
   }
   if (problem !== null) io.out(`memory  not used: ${problem}\n`);
+  if (report.untrusted !== null) io.out(`doubt   ${report.untrusted}\n`);
   if (report.complete) io.out('lost    nothing\n');
+  else if (isNothing(lost)) io.out('lost    no frames\n');
   else {
     const frames = lost.isExact ? `${lost.frames}` : `at least ${lost.frames}`;
     io.out(`lost    ${lost.segments} segments, ${frames} frames, ${lost.strings} strings\n`);
     for (const time of lost.times) io.out(`        ${timeText(time)}\n`);
   }
   io.out(`${report.output}: finalized and verified\n`);
+}
+
+function isNothing({ segments, frames, strings, isExact }: RecoverReport['lost']): boolean {
+  return segments === 0 && frames === 0 && strings === 0 && isExact;
 }
 
 function timeText({ fromPs, toPs }: LostTime): string {

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { DutProperties } from '../../format/types.js';
 import {
   analyzePerformance,
@@ -181,7 +182,7 @@ async function writePage(
     return;
   }
   try {
-    writeFileSync(target, page);
+    writeFileSync(target, page, { mode: OUTPUT_MODE });
   } catch (cause) {
     const detail = `the page cannot be written: ${(cause as Error).message}`;
     throw new UscopeError('WRITER_IO', detail, { file: target }, { cause });

@@ -3,6 +3,7 @@
  * Items of equal keys stay in the order in which they came.
  */
 import { type FileHandle, open, rm } from 'node:fs/promises';
+import { PRIVATE_MODE } from '../../base/file-mode.js';
 
 /** Words of the buffer: 32 MiB. */
 const BUFFER_WORDS = 8 * 1024 * 1024;
@@ -91,7 +92,7 @@ export class ExternalSorter {
   /** Writes what is in memory to the file. */
   async spill(): Promise<void> {
     if (this.count === 0) return;
-    this.file ??= await open(this.path, 'wx+');
+    this.file ??= await open(this.path, 'wx+', PRIVATE_MODE);
     const offset = this.fileWords;
     const order = this.order();
     const out = new Uint32Array(Math.max(MERGE_WORDS, 1));

@@ -3,16 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { align8 } from '../../base/bytes.js';
 import { encodeCommitRecord } from '../../format/commit-record.js';
-import { encodeHeader, HEADER_SIZE, VERSION_MINOR } from '../../format/header.js';
-import { CHUNK_HEADER_SIZE, ChunkType, type ExtraChunk, encodeChunk } from '../../format/preamble.js';
+import { VERSION_MINOR } from '../../format/header.js';
+import { ChunkType, type ExtraChunk } from '../../format/preamble.js';
 import { encodeSchemaPayload } from '../../format/schema-chunk.js';
 import { encodeSegmentHeader, type SegmentHeader } from '../../format/segment.js';
-import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
+import { NO_CORE, type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
 import { encodeTraceConfig } from '../../format/trace-config.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../../writer/options.js';
 import type { OutputFile } from '../../writer/output-file.js';
 import { SegmentList } from '../../writer/segment-list.js';
-import type { TraceFile } from '../../writer/trace-file.js';
+import { beginTrace, type TraceFile } from '../../writer/trace-file.js';
 import type { Outline } from '../verify/outline.js';
 
 const KNOWN_CHUNKS: ReadonlySet<number> = new Set(Object.values(ChunkType));
@@ -40,30 +40,10 @@ export class OutputTrace {
 
   /** @param flags header flags of an open trace */
   static async create(file: OutputFile, outline: Outline, flags: number): Promise<OutputTrace> {
+    const rest = outline.chunks.filter(({ type }) => !KNOWN_CHUNKS.has(type));
+    const chunks = [...savedChunks(outline), ...rest];
     const session = recoveredSession(outline);
-    const before = [
-      ...mandatoryChunks(outline),
-      { type: ChunkType.SESSION, payload: encodeSessionInfo(session) },
-    ].map(encode);
-    const rest = outline.chunks.filter(({ type }) => !KNOWN_CHUNKS.has(type)).map(encode);
-    const end = encodeChunk(ChunkType.END, new Uint8Array(0));
-    const sizeOf = (parts: readonly Uint8Array[]): number =>
-      parts.reduce((sum, { length }) => sum + length, 0);
-    const sessionChunk = before[before.length - 1];
-    const sessionPayloadOffset = HEADER_SIZE + sizeOf(before) - sessionChunk.length + CHUNK_HEADER_SIZE;
-    const preambleEnd = HEADER_SIZE + sizeOf([...before, ...rest, end]);
-    const header = encodeHeader({
-      versionMajor: 0,
-      versionMinor: VERSION_MINOR,
-      flags,
-      totalTimePs: 0n,
-      numSegments: 0,
-      preambleEnd,
-      sectionTableOffset: 0n,
-      tailOffset: 0n,
-    });
-    await file.write([header, ...before, ...rest, end], 0);
-    return new OutputTrace({ file, openFlags: flags, preambleEnd, sessionPayloadOffset, session });
+    return new OutputTrace(await beginTrace(file, flags, session, chunks, outline.isDoubtful));
   }
 
   async append(parts: SegmentParts): Promise<void> {
@@ -88,15 +68,11 @@ export class OutputTrace {
   }
 }
 
-function encode({ type, payload }: ExtraChunk): Uint8Array {
-  return encodeChunk(type, payload);
-}
-
 /**
  * The schema as it stood (names of the DUT lie in its pool), or in the form of the present version where it is older; the other two, should they
  * be damaged, are replaced by empty ones.
  */
-function mandatoryChunks({ chunks, dut, schema, header, checkpointIntervalPs }: Outline): ExtraChunk[] {
+function savedChunks({ chunks, dut, schema, header, checkpointIntervalPs }: Outline): ExtraChunk[] {
   const isOld = header !== null && header.versionMinor < VERSION_MINOR;
   const anew = isOld && schema ? encodeSchemaPayload(schema, dut ?? []) : null;
   const payload = (type: number): Uint8Array | undefined =>

@@ -25,6 +25,7 @@ import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { RecordWriter } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/record-batch.js';
+import { verifyTrace } from '../verify/index.js';
 import { type RecordMemory, type RecoverReport, recoverTrace } from './index.js';
 
 const FRAMES = 24;
@@ -114,6 +115,42 @@ async function contentOf(path: string) {
 }
 
 const upTo = (end: number, from = 0) => Array.from({ length: end - from }, (_, i) => from + i);
+
+describe('a trace whose preamble is damaged', () => {
+  /** One letter of a name: the schema stays one that can be read. */
+  function renamed(): Uint8Array {
+    const bytes = finalized.slice();
+    const at = Buffer.from(bytes.buffer).indexOf('committed_insns');
+    bytes[at] = 'k'.charCodeAt(0);
+    return bytes;
+  }
+
+  it('keeps its frames, says what is in doubt, and never that nothing was lost', async () => {
+    const report = await recover(renamed());
+    expect(report).toMatchObject({ complete: false, saved: { frames: FRAMES }, lost: { frames: 0 } });
+    expect(report.untrusted).toMatch(/^the preamble: its checksum does not hold/);
+    expect(report.findings).toMatchObject([{ severity: 'error', code: 'FORMAT_CHECKSUM', offset: 48 }]);
+  });
+
+  it('passes the doubt on to its output, which is consistent in itself, and to what is recovered from that', async () => {
+    await recover(renamed());
+    const first = new Uint8Array(readFileSync(output));
+    const { findings, ok } = await verifyTrace(memorySource(first), { summarizer: createCpuSummarizer });
+    expect(ok).toBe(true);
+    expect(findings).toMatchObject([{ severity: 'warning', code: 'VERIFY_DOUBTFUL' }]);
+    const trace = await openTrace(memorySource(first));
+    expect(trace.warnings).toMatchObject([{ kind: 'damaged-preamble' }]);
+    expect(await recover(first)).toMatchObject({ complete: false, lost: { frames: 0 } });
+  });
+
+  it('is read all the same, with a warning that names the code and the place', async () => {
+    const trace = await openTrace(memorySource(renamed()));
+    expect(trace.warnings).toMatchObject([
+      { kind: 'damaged-preamble', message: expect.stringMatching(/FORMAT_CHECKSUM, offset 48/) },
+    ]);
+    expect((await openTrace(memorySource(finalized))).warnings).toEqual([]);
+  });
+});
 
 describe('an unfinalized trace', () => {
   it('becomes a finalized one with everything in it, of status "recovered"', async () => {

@@ -17,7 +17,7 @@ import type { SummarizerFactory } from '../../writer/summarizer.js';
 import { FindingLog } from '../verify/finding.js';
 import { type VerifyReport, verifyTrace } from '../verify/index.js';
 import { readOutline } from '../verify/outline.js';
-import { LossCount, type RecoverReport } from './report.js';
+import { LossCount, PREAMBLE_UNTRUSTED, type RecoverReport } from './report.js';
 import { Rescue } from './rescue.js';
 
 /** What a dead client recorded and had not sent (docs/client-memory.md). */
@@ -80,7 +80,8 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
       framesFromMemory: result.framesFromMemory,
       memoryProblem: result.memoryProblem,
       lost: result.losses.result(),
-      complete: result.losses.isNothing,
+      untrusted: outline.isDoubtful ? PREAMBLE_UNTRUSTED : null,
+      complete: result.losses.isNothing && !outline.isDoubtful,
       findings: log.findings,
     };
   } finally {

@@ -35,11 +35,16 @@ export interface RecoverReport {
   /** Why the client's memory was not used; null: it was, or there is none. */
   readonly memoryProblem: string | null;
   readonly lost: Losses;
-  /** Nothing was lost. */
+  /** What the output holds and may be wrong; null: nothing. */
+  readonly untrusted: string | null;
+  /** Nothing was lost, and nothing is untrusted. */
   readonly complete: boolean;
   /** What was wrong with the input. */
   readonly findings: readonly Finding[];
 }
+
+export const PREAMBLE_UNTRUSTED =
+  'the preamble: its checksum does not hold; names, types, clocks, DUT properties and session may not be those recorded with';
 
 const MAX_TIMES = 1000;
 

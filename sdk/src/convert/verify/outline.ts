@@ -2,11 +2,14 @@
  * Header and preamble of a file that may be damaged: whatever can be made out, with a finding for everything that cannot. A reader stops at the
  * first of these; here each part is looked at by itself.
  */
+
+import { crc32 } from 'node:zlib';
 import { align8, ByteReader } from '../../base/bytes.js';
 import { isUscopeError } from '../../base/errors.js';
 import { decodeDut } from '../../format/dut.js';
-import { decodeHeader, type FileHeader, HEADER_SIZE, VERSION_MINOR } from '../../format/header.js';
+import { decodeHeader, type FileHeader, Flag, HEADER_SIZE, VERSION_MINOR } from '../../format/header.js';
 import { CHUNK_HEADER_SIZE, type Chunk, ChunkType } from '../../format/preamble.js';
+import { checkPreamble, type PreambleCheck } from '../../format/preamble-check.js';
 import { decodeSchemaChunk } from '../../format/schema-chunk.js';
 import {
   decodeSessionInfo,
@@ -41,6 +44,10 @@ export interface Outline {
   readonly hasSessionChunk: boolean;
   /** Where the segments begin: behind the END chunk, or where the header says when that is damaged. */
   readonly segmentsStart: number;
+  /** CRC-32 of the tail sections, if the file has one. */
+  readonly sectionsCrc: number | null;
+  /** What header and preamble say may not be what was written: their checksums do not hold, or did not in the file they were taken from. */
+  readonly isDoubtful: boolean;
 }
 
 export type HeaderField = 'magic' | 'version' | 'flags' | 'preambleEnd';
@@ -68,7 +75,49 @@ async function readPreamble(
     log.add('error', 'VERIFY_HEADER', 28, `preamble_end is ${header.preambleEnd}, the chunks end at ${end}`);
   }
   const segmentsStart = end ?? Math.max(header.preambleEnd, HEADER_SIZE);
-  return { header, mended, chunks, segmentsStart, ...decodeChunkPayloads(chunks, header.versionMinor, log) };
+  const payloads = decodeChunkPayloads(chunks, header.versionMinor, log);
+  const check =
+    end === null ? null : await checkedPreamble(source, { ...header, preambleEnd: end }, chunks, log);
+  const { checksums = null, damaged = [] } = check ?? {};
+  return {
+    header,
+    mended,
+    chunks,
+    segmentsStart,
+    ...payloads,
+    sectionsCrc: checksums?.sections || null,
+    // The fields of the header are made anew from the segments; what the preamble says is nowhere else.
+    isDoubtful:
+      end === null || damaged.some(({ what }) => what !== 'header') || checksums?.isFromDamaged === true,
+  };
+}
+
+/** Header and preamble against their checksums, or a word that there are none. */
+async function checkedPreamble(
+  source: CheckedSource,
+  header: FileHeader,
+  chunks: readonly Chunk[],
+  log: FindingLog,
+): Promise<PreambleCheck> {
+  const bytes = await source.exactly(HEADER_SIZE, header.preambleEnd - HEADER_SIZE, 'the preamble');
+  const check = checkPreamble(header, bytes, crc32);
+  for (const { offset, detail } of check.damaged) log.add('error', 'FORMAT_CHECKSUM', offset, detail);
+  const isOurs = chunks.some(({ type }) => type === ChunkType.SESSION);
+  const unknown = chunks.find(({ type }) => type === ChunkType.CHECKSUMS);
+  if (check.checksums?.isFromDamaged) {
+    const detail =
+      'the preamble was recovered from a file in which its checksum did not hold: names, types, clocks and DUT properties may be wrong';
+    log.add('warning', 'VERIFY_DOUBTFUL', HEADER_SIZE, detail);
+  } else if (!check.checksums && isOurs) {
+    const detail = unknown
+      ? 'the checksum chunk has a layout that this release does not know: header, preamble and tail sections are not checked against it'
+      : 'header, preamble and tail sections are not protected by checksums: an earlier release wrote the file';
+    log.add(unknown ? 'warning' : 'info', 'VERIFY_UNPROTECTED', unknown?.offset ?? null, detail);
+  } else if (check.checksums && (header.flags & Flag.COMPLETE) !== 0 && !check.hasHeaderCrc) {
+    const detail = 'the file header is not protected by a checksum: the writer ended before it recorded one';
+    log.add('info', 'VERIFY_UNPROTECTED', 0, detail);
+  }
+  return check;
 }
 
 const NOTHING: Outline = {
@@ -81,6 +130,8 @@ const NOTHING: Outline = {
   session: null,
   hasSessionChunk: false,
   segmentsStart: HEADER_SIZE,
+  sectionsCrc: null,
+  isDoubtful: false,
 };
 
 /** Each field that `decodeHeader` refuses is reported, replaced by something harmless, and the rest read on. */

@@ -16,6 +16,8 @@ export interface Sections {
   readonly entries: readonly SectionEntry[];
   /** Where the first of them begins: segments end before. */
   readonly start: number;
+  /** Where the section table ends. */
+  readonly end: number;
 }
 
 /** null (and findings) when there is no usable section table. */
@@ -40,7 +42,7 @@ export async function readSections(
     if (limits.ours) await checkPadding(source, gaps, log);
     checkKinds(header, entries, at, log);
     const start = entries.reduce((least, { offset }) => Math.min(least, Number(offset)), at);
-    return { entries, start: Math.max(start, limits.start) };
+    return { entries, start: Math.max(start, limits.start), end: Math.min(tableEnd, limits.size) };
   } catch (error) {
     log.caught(error, at);
     return null;

@@ -3,6 +3,7 @@
  * one run tells all that is wrong.
  */
 import { crc32 } from 'node:zlib';
+import { recordedCrc } from '../../format/checksum-chunk.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { SectionType } from '../../format/section-table.js';
 import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
@@ -20,6 +21,9 @@ import { SegmentTableCheck } from './segment-table-check.js';
 import { type FoundSegment, type Hole, hasCommitRecords, isHole, SegmentWalk } from './segment-walk.js';
 import { StringTableCheck } from './string-table-check.js';
 import { checkSummary } from './summary-check.js';
+
+/** Of the tail sections, read at a time. */
+const TAIL_PAGE_BYTES = 1024 * 1024;
 
 export interface VerifyOptions {
   /** Default: Node's native one. */
@@ -238,6 +242,7 @@ class Verifier {
     await this.strings?.finish();
     this.checkHeader();
     if (this.isFinalized) {
+      await this.checkTail();
       await this.checkSummary();
       this.checkSession();
     } else this.tellUnfinalized();
@@ -289,6 +294,25 @@ class Verifier {
     }
   }
 
+  /** Tail sections against their checksum: late strings and an empty summary are held against nothing else. */
+  private async checkTail(): Promise<void> {
+    const { sections, source, codec } = this;
+    const { sectionsCrc } = this.outline;
+    if (!sections || sectionsCrc === null) return;
+    let crc = 0;
+    for (let at = sections.start; at < sections.end; at += TAIL_PAGE_BYTES) {
+      const bytes = await source.exactly(
+        at,
+        Math.min(TAIL_PAGE_BYTES, sections.end - at),
+        'the tail sections',
+      );
+      crc = (codec.crc32 ?? crc32)(bytes, crc);
+    }
+    if (recordedCrc(crc) === sectionsCrc) return;
+    const detail = `the tail sections (bytes ${sections.start} to ${sections.end}) are not what was written`;
+    this.log.add('error', 'FORMAT_CHECKSUM', sections.start, detail);
+  }
+
   private async checkSummary(): Promise<void> {
     const section = this.sections?.entries.find(({ type }) => type === SectionType.COUNTER_SUMMARY);
     const { segments, outline } = this;
@@ -326,6 +350,10 @@ class Verifier {
     const detail =
       'the trace is not finalized: it is being written, or its writer was killed; all that was committed is checked';
     log.add('info', 'VERIFY_UNFINALIZED', null, detail);
+    if (this.ours && ((this.outline.header?.flags ?? 0) & Flag.HAS_STRINGS) !== 0) {
+      const flag = 'F_HAS_STRINGS is set, but the trace is not marked complete: both are set at once';
+      log.add('error', 'VERIFY_HEADER', 8, flag);
+    }
     if (this.outline.header?.sectionTableOffset !== 0n) {
       const ended =
         'the header names a section table: its writer was killed while it finalized, or flags are damaged';

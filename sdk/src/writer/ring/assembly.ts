@@ -45,6 +45,8 @@ export interface AssemblyOptions {
   readonly session: SessionInfo;
   readonly summarizer?: SummarizerFactory | null | undefined;
   readonly compressionLevel?: number | undefined;
+  /** The schema comes from a preamble whose checksum did not hold. */
+  readonly isFromDamaged?: boolean | undefined;
   /** Bytes that are written, and synced, together. */
   readonly groupBytes?: number | undefined;
   /** Segments up to this ordinal are durable in the file, which has so many bytes. */
@@ -174,18 +176,11 @@ class Assembly {
     const { schema, dut, checkpointIntervalPs, compression, segments } = this.source;
     const { path, openOutput, session, summarizer } = this.options;
     const { sessionId, runId, coreIndex } = session;
-    const trace = await createTraceFile({
-      path,
-      openOutput,
-      schema,
-      dut,
-      checkpointIntervalPs,
-      compression,
-      sessionId,
-      runId,
-      coreIndex,
-      summarizer,
-    });
+    const writerOptions = { path, openOutput, schema, dut, checkpointIntervalPs, compression, summarizer };
+    const trace = await createTraceFile(
+      { ...writerOptions, sessionId, runId, coreIndex },
+      this.options.isFromDamaged,
+    );
     const store = new FileStore(trace, new SegmentList(), trace.preambleEnd);
     try {
       for (const [index, entry] of segments.entries()) await this.writeSegment(store, entry, index === 0);

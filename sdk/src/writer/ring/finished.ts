@@ -11,6 +11,7 @@ import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import type { SessionEnd, TraceStats, WriterOptions } from '../options.js';
 import { type OutputFile, openNodeOutput } from '../output-file.js';
+import { refuseDamaged } from '../resume.js';
 import { readTraceHeader } from './spool-content.js';
 
 /** null: what stands at `options.path` is not that session's finalized trace of a recorder. */
@@ -27,6 +28,7 @@ export async function finishedRing(options: WriterOptions): Promise<FinishedRing
   const { header, session, preamble, more } = found;
   const isSame = options.sessionId !== undefined && Buffer.from(session.sessionId).equals(options.sessionId);
   if (!isSame || !session.ring) return null;
+  refuseDamaged(found.check, options.path);
   const stats: TraceStats = {
     path: options.path,
     status: session.status,

@@ -21,6 +21,8 @@ export interface SpoolRecovery {
   readonly damaged: number;
   /** Files of segments nobody was told are durable. */
   readonly torn: number;
+  /** The checksum of the spool's header does not hold: names, types and the session may be wrong. */
+  readonly isDoubtful: boolean;
 }
 
 /**
@@ -41,6 +43,7 @@ export async function recoverSpool(
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
   const { entries, damaged, dropped } = content;
+  const isDoubtful = found.check.damaged.length > 0 || found.check.checksums?.isFromDamaged === true;
   const { schema, dut, checkpointIntervalPs } = found.preamble;
   const hasStrings = (await files.names()).includes('strings');
   const strings = hasStrings
@@ -62,6 +65,7 @@ export async function recoverSpool(
         openOutput,
         session: { ...found.session, status: SessionStatus.RECOVERED, endTimeMs: BigInt(Date.now()) },
         summarizer,
+        isFromDamaged: isDoubtful,
       },
     );
     return {
@@ -70,6 +74,7 @@ export async function recoverSpool(
       firstTimePs: entries[0].timeStartPs,
       endTimePs: entries[entries.length - 1].timeEndPs,
       bytes,
+      isDoubtful,
       damaged: damaged.length,
       torn: dropped.filter((ordinal) => ordinal > entries[entries.length - 1].ordinal).length,
     };

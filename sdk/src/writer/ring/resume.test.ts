@@ -1,5 +1,15 @@
 /** What is left when a daemon is killed, and how the next one goes on with it. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -104,6 +114,28 @@ describe('a recorder whose daemon was killed', () => {
     expect(report.files).toMatchObject([{ label: 'string 10', timePs: 200_000n }]);
     const trace = await openTraceFile(report.files[0].path);
     expect(trace.totalTimePs).toBe(260_000n);
+    await trace.close();
+  });
+
+  it('is not continued by a header that is damaged; recover keeps the frames and says what is in doubt', async () => {
+    const left = await createRing(ringOptions(path), { span: { ps: 1_000_000n } });
+    push(left, annotated(0, 0));
+    await left.flush();
+    const spool = join(directory, 'core0.ring');
+    const header = join(spool, 'header.uscope');
+    const bytes = readFileSync(header);
+    bytes[bytes.indexOf('annotate')]! ^= 2;
+    writeFileSync(header, bytes);
+    const refused = resumeRing(ringOptions(path), { span: { ps: 1_000_000n } });
+    await expect(refused).rejects.toMatchObject({
+      code: 'FORMAT_CHECKSUM',
+      place: { file: header, offset: 48 },
+    });
+    const output = join(directory, 'saved.uscope');
+    const saved = await recoverSpool(spool, output, createCpuSummarizer);
+    expect(saved).toMatchObject({ frames: 1n, damaged: 0, isDoubtful: true });
+    const trace = await openTraceFile(output);
+    expect(trace.warnings).toMatchObject([{ kind: 'damaged-preamble' }]);
     await trace.close();
   });
 

@@ -1,7 +1,9 @@
 /** What a spool directory holds: header, and the segments that can be used. */
+import { crc32 } from 'node:zlib';
 import { UscopeError } from '../../base/errors.js';
 import { decodeHeader, type FileHeader, HEADER_SIZE } from '../../format/header.js';
 import { decodePreamble, type Preamble } from '../../format/preamble.js';
+import { checkPreamble, type PreambleCheck } from '../../format/preamble-check.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import type { OpenOutput, OutputFile } from '../output-file.js';
 import { headerPath } from './layout.js';
@@ -15,6 +17,7 @@ export interface SpoolHeader {
   readonly header: FileHeader;
   readonly preamble: Preamble;
   readonly session: SessionInfo;
+  readonly check: PreambleCheck;
 }
 
 /** null: there is none, or its creation was not completed. */
@@ -42,12 +45,11 @@ export async function readTraceHeader<T>(
   try {
     const header = decodeHeader(await file.read(0, HEADER_SIZE));
     if (header.preambleEnd > MAX_PREAMBLE_BYTES) return null;
-    const preamble = decodePreamble(
-      await file.read(HEADER_SIZE, header.preambleEnd - HEADER_SIZE),
-      header.versionMinor,
-    );
+    const bytes = await file.read(HEADER_SIZE, header.preambleEnd - HEADER_SIZE);
+    const preamble = decodePreamble(bytes, header.versionMinor);
     const { session } = preamble;
-    return session && { header, preamble, session, more: await readMore(header, file) };
+    const check = checkPreamble(header, bytes, crc32);
+    return session && { header, preamble, session, check, more: await readMore(header, file) };
   } catch (error) {
     if (error instanceof UscopeError && error.code.startsWith('FORMAT_')) return null;
     throw error;

@@ -2,6 +2,7 @@
 import { mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { OUTPUT_DIRECTORY_MODE } from '../../base/file-mode.js';
 import { ioError, type OpenOutput, type OutputFile } from '../output-file.js';
 import { headerPath, ordinalOf, segmentPath } from './layout.js';
 import { decodeSpooled, type SpooledSegment } from './spooled-segment.js';
@@ -84,7 +85,7 @@ export class SpoolFiles {
 
 export async function makeDirectory(path: string): Promise<void> {
   try {
-    await mkdir(path);
+    await mkdir(path, OUTPUT_DIRECTORY_MODE);
     await syncDirectory(dirname(path));
   } catch (error) {
     throw ioError(error, path);

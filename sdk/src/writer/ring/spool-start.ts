@@ -13,6 +13,7 @@ import { FrameChecker } from '../frame-checker.js';
 import type { WriterOptions } from '../options.js';
 import { ioError, type OpenOutput, openNodeOutput } from '../output-file.js';
 import { RecordWriter } from '../record-writer.js';
+import { refuseDamaged } from '../resume.js';
 import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '../trace-file.js';
 import type { SpoolTrace } from './file-maker.js';
 import {
@@ -137,6 +138,7 @@ export async function resumeRing(options: WriterOptions, ring: RingOptions): Pro
   const files = new SpoolFiles(spoolDirectory(options.path), open);
   const found = await readSpoolHeader(files);
   if (found === null || !isSame(found.session, options.sessionId)) return null;
+  refuseDamaged(found.check, headerPath(files.directory));
   const content = await readSpool(files);
   for (const name of await files.names()) {
     if (name.endsWith('.assembly') || name.endsWith('.new')) await files.remove(join(files.directory, name));

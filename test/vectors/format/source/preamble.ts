@@ -69,6 +69,25 @@ const SESSION_PREAMBLE = hex`
   01 ff 00 00 80 00 00 00 ${SESSION_PAYLOAD} ${END_CHUNK}`;
 const SESSION_PREAMBLE_JSON = preamble({ session: SESSION, sessionChunkOffset: 136 });
 
+/** Our own chunks first. The CRC-32s are those of another implementation (Python's zlib), for a header with flags 0x82. */
+export const CHECKED_PREAMBLE = hex`
+  01 ff 00 00 80 00 00 00 ${SESSION_PAYLOAD}   # payload at 56
+  02 ff 00 00 20 00 00 00                      # checksums, payload at 192
+  01 00 00 00                                  # layout 1
+  27 f3 03 8f   # the preamble, both payloads as zeros
+  f8 7a 54 f3   # the session's payload
+  04 b6 3c 4c   # the header as it was when the trace began
+  00*4 00*4 00*4 00*4                          # not finalized; not taken over from a damaged file
+  ${DUT_CHUNK} ${SCHEMA_CHUNK} ${CONFIG_CHUNK} ${END_CHUNK}`;
+const CHECKSUMS = {
+  preamble: 0x8f03f327,
+  session: 0xf3547af8,
+  start: 0x4c3cb604,
+  header: 0,
+  sections: 0,
+  isFromDamaged: false,
+};
+
 const POOL = hex`"dut_name" 00 "core0" 00 "cpu.isa" 00 "RV32I" 00 "boot" 00`;
 
 export const preambleVectors = [
@@ -171,6 +190,22 @@ export const preambleVectors = [
     },
   ),
   vector(
+    'preamble-checksums',
+    'preamble',
+    'as a writer of this project begins a trace: session and checksums in the first sector of the file',
+    CHECKED_PREAMBLE,
+    {
+      context: { versionMinor: 3 },
+      value: preamble({
+        session: SESSION,
+        sessionChunkOffset: 56,
+        checksums: CHECKSUMS,
+        checksumOffset: 192,
+      }),
+      decodeOnly: true, // encoded by layOutPreamble, to which the header's flags belong
+    },
+  ),
+  vector(
     'error-preamble-no-config',
     'preamble',
     'a mandatory chunk is missing',
@@ -187,6 +222,22 @@ export const preambleVectors = [
   vector('session-chunk', 'session-chunk', 'payload of the session chunk, every field set', SESSION_PAYLOAD, {
     value: SESSION,
   }),
+  vector(
+    'checksum-chunk',
+    'checksum-chunk',
+    'payload of the checksum chunk, every field set',
+    hex`01 00 00 00  04 03 02 01  14 13 12 11  24 23 22 21  34 33 32 31  44 43 42 41  01 00 00 00  00*4`,
+    {
+      value: {
+        preamble: 0x01020304,
+        session: 0x11121314,
+        start: 0x21222324,
+        header: 0x31323334,
+        sections: 0x41424344,
+        isFromDamaged: true,
+      },
+    },
+  ),
   vector('trace-config', 'trace-config', 'checkpoint interval', hex`00 ca 9a 3b 05 00 00 00`, {
     value: '22474836480',
   }),
