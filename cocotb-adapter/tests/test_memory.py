@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import struct
 import subprocess
 import sys
+import threading
 import time
+import traceback
 from pathlib import Path
-from typing import List
+from typing import Callable, Iterable, List
 
 import pytest
 from conftest import ROOT, Daemon
 
-from cocotbext.uscope import ClientTrace
+from cocotbext.uscope import ClientTrace, UscopeError, connection
 from cocotbext.uscope.memory import Memory
 
 SCHEMA = str(ROOT / "test" / "vectors" / "codegen" / "core.yaml")
@@ -111,19 +114,158 @@ def test_the_control_page_is_as_documented(tmp_path: Path) -> None:
     assert struct.unpack_from("<QQIIQ", page, 512 + 2 * 64) == (7, 1000, 0, 0, 0)
 
 
-def test_a_forked_child_does_not_write_into_its_parents_trace(daemon: Daemon) -> None:
-    trace = ClientTrace("core0", SCHEMA)
-    trace.begin_cycle(0)
-    trace.slot_set(1, 0, 0, 1)
+def _in_child(work: Callable[[], None]) -> None:
+    """Runs it in a forked child, which must not come back into the test."""
     child = os.fork()
     if child == 0:
         try:
-            trace.slot_set(1, 0, 0, 99)
-            trace.end_cycle()
-            trace.close()
+            work()
+            os._exit(0)
+        except BaseException:
+            traceback.print_exc()
         finally:
-            os._exit(0 if not trace.is_traced else 1)
+            os._exit(1)
     assert os.waitpid(child, 0)[1] == 0
+
+
+def _record(trace: ClientTrace, cycles: Iterable[int]) -> None:
+    for cycle in cycles:
+        trace.begin_cycle(cycle * 1000)
+        trace.slot_set(1, 0, 0, cycle)
+        trace.end_cycle()
+
+
+def _values(daemon: Daemon, name: str) -> List[int]:
+    return [int(item["value"]) for item in daemon.dump(name)]
+
+
+def test_a_forked_child_does_not_write_into_its_parents_trace(
+    daemon: Daemon, shared_memory: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    trace = ClientTrace("core0", SCHEMA)
+    trace.begin_cycle(0)
+    trace.slot_set(1, 0, 0, 1)
+
+    def child() -> None:
+        trace.slot_set(1, 0, 0, 99)
+        trace.end_cycle()
+        trace.flush()
+        _record(trace, [5, 6])
+        trace.close()
+        assert not trace.is_traced
+        assert [r.getMessage()[:20] for r in caplog.records] == ["core0: BRIDGE_FORKED"]
+        assert len(list(shared_memory.iterdir())) == 1
+
+    _in_child(child)
     trace.end_cycle()
     trace.close()
-    assert cycles_of(daemon) == [1]
+    assert _values(daemon, "core0") == [1]
+    assert caplog.records == []
+
+
+def test_a_forked_child_may_open_a_trace_of_its_own(daemon: Daemon) -> None:
+    trace = ClientTrace("parent", SCHEMA)
+    _record(trace, range(10))
+
+    def child() -> None:
+        own = ClientTrace("child", SCHEMA)
+        _record(own, range(20))
+        _in_child(lambda: _record(own, [99]))
+        stats = own.close()
+        assert stats is not None and stats.frames == 20
+
+    _in_child(child)
+    _record(trace, range(10, 30))
+    trace.close()
+    assert _values(daemon, "parent") == list(range(30))
+    assert _values(daemon, "child") == list(range(20))
+
+
+def test_a_fork_while_another_thread_records_harms_neither(daemon: Daemon) -> None:
+    trace = ClientTrace("busy", SCHEMA)
+    enough = threading.Event()
+    recorded = [0]
+
+    def record_on() -> None:
+        while not enough.is_set():
+            _record(trace, [recorded[0]])
+            recorded[0] += 1
+
+    def child(name: str) -> None:
+        assert not trace.is_traced
+        own = ClientTrace(name, SCHEMA)
+        _record(own, range(5))
+        own.close()
+
+    thread = threading.Thread(target=record_on)
+    thread.start()
+    try:
+        for i in range(4):
+            _in_child(lambda: child(f"child{i}"))
+    finally:
+        enough.set()
+        thread.join()
+    trace.close()
+    assert _values(daemon, "busy") == list(range(recorded[0]))
+    for i in range(4):
+        assert _values(daemon, f"child{i}") == list(range(5))
+
+
+def test_a_process_of_multiprocessing_is_a_forked_child(daemon: Daemon) -> None:
+    trace = ClientTrace("parent", SCHEMA)
+    _record(trace, range(3))
+
+    def child() -> None:
+        _record(trace, [99])
+        own = ClientTrace("child", SCHEMA)
+        _record(own, range(7))
+        own.close()
+
+    process = multiprocessing.get_context("fork").Process(target=child)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 0
+    _record(trace, range(3, 5))
+    trace.close()
+    assert _values(daemon, "parent") == list(range(5))
+    assert _values(daemon, "child") == list(range(7))
+
+
+def test_a_child_that_python_is_not_told_of_cannot_write_into_the_trace(daemon: Daemon) -> None:
+    program = f"""
+import ctypes, os, signal
+from cocotbext.uscope import ClientTrace, UscopeError, connection
+trace = ClientTrace("core0", {SCHEMA!r})
+trace.begin_cycle(0)
+trace.slot_set(1, 0, 0, 1)
+child = ctypes.CDLL(None).fork()
+if child == 0:
+    trace.slot_set(1, 0, 0, 99)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] & 127 == signal.SIGSEGV
+trace.end_cycle()
+trace.close()
+"""
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    assert _values(daemon, "core0") == [1]
+
+
+def test_a_restored_process_gives_up_its_traces_and_may_open_others(
+    daemon: Daemon, shared_memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trace = ClientTrace("saved", SCHEMA)
+    _record(trace, range(10))
+    trace.flush()
+    pid, start = connection.this_process()
+    monkeypatch.setattr(connection, "this_process", lambda: (pid, start + 1))
+    with pytest.raises(UscopeError, match="BRIDGE_FORKED: this process was restored from an image"):
+        for cycle in range(10, 60_000):
+            _record(trace, [cycle])
+            time.sleep(0.001)
+    trace.close()
+    assert len(list(shared_memory.iterdir())) == 1  # that of the process that was saved
+    own = ClientTrace("restored", SCHEMA)
+    _record(own, range(5))
+    own.close()
+    assert _values(daemon, "restored") == list(range(5))
+    daemon.stop()

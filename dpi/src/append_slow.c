@@ -156,7 +156,8 @@ static void ask_for_checkpoint(struct uscopei_trace *t, uint64_t time_ps)
     t->idle_handle = 0;
     s->state = ST_CALLBACK;
     s->callback((void *)handle, s->callback_data);
-    if (s->state == ST_CALLBACK) {
+    /* the callback may have forked, and this be the child */
+    if (t->session == s && s->state == ST_CALLBACK) {
         uscopei_snapshot_leave(t);
         s->state = ST_NORMAL;
         t->idle_handle = handle;
@@ -219,11 +220,12 @@ void uscopei_begin_slow(void *w, uint64_t time_ps)
     bool paused = (attention & ATTENTION_PAUSED) != 0;
     if (!paused && (time_ps >= t->next_checkpoint || attention & ATTENTION_RESYNC))
         ask_for_checkpoint(t, time_ps);
+    if (!t->idle_handle) return;
     if (paused || attention & ATTENTION_MARKS) {
         uscopei_begin_controlled(t, time_ps);
         return;
     }
-    if (!t->idle_handle || (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES))) return;
+    if (t->cursor >= t->limit && !uscopei_make_room(t, RECORD_BYTES)) return;
     uscopei_open_frame(t, (uintptr_t)w, time_ps);
 }
 

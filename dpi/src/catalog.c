@@ -2,6 +2,7 @@
 /* The protocol helpers' table, what is in flight, and events by name. Buffers: catalog_buffers.c. */
 #include "catalog.h"
 #include "append.h"
+#include "fork.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@ enum { MAX_HELPERS = 256 };
 /* A handle is the address of a place here, so that one that is none is never followed. */
 static struct catalog *helpers[MAX_HELPERS];
 static pthread_mutex_t helpers_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_SAFE_LOCK(helpers_lock, helpers_lock)
 static atomic_bool bad_said;
 
 void *catalog_register(struct catalog *c)

@@ -73,6 +73,7 @@ typedef enum uscopei_code {
     E_BRIDGE_LOST,
     E_BRIDGE_ENDPOINT,
     E_BRIDGE_INTERNAL,
+    E_BRIDGE_FORKED,
     E_NUM_CODES
 } uscopei_code;
 
@@ -85,6 +86,15 @@ void uscopei_set_error(const char *code, const char *message);
 PRINTF(2, 3) void uscopei_error(uscopei_code code, const char *format, ...);
 /** Sets the thread's error and says it. */
 PRINTF(2, 3) void uscopei_error_say(uscopei_code code, const char *format, ...);
+
+/* process.c */
+/** A process id is used again; together with the start time it names one process. */
+struct uscopei_process {
+    uint32_t pid;
+    uint64_t start; /* clock ticks since boot; 0: unknown */
+};
+struct uscopei_process uscopei_this_process(void);
+bool uscopei_is_same_process(struct uscopei_process a, struct uscopei_process b);
 
 /* config.c */
 struct uscopei_config {
@@ -101,8 +111,6 @@ struct uscopei_config {
 /** Read from the environment at the first use. */
 const struct uscopei_config *uscopei_get_config(void);
 uint64_t uscopei_now_ms(void);
-/** Start time of this process in clock ticks since boot, 0 when unknown. */
-uint64_t uscopei_process_start(void);
 bool uscopei_random_bytes(void *out, size_t size);
 /** Contents of a file, NUL-terminated; NULL with the thread's error set. */
 char *uscopei_read_file(const char *path, size_t *size);

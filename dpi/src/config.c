@@ -85,21 +85,6 @@ uint64_t uscopei_now_ms(void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-uint64_t uscopei_process_start(void)
-{
-    char text[1024];
-    FILE *file = fopen("/proc/self/stat", "re");
-    if (!file) return 0;
-    size_t size = fread(text, 1, sizeof text - 1, file);
-    fclose(file);
-    text[size] = 0;
-    /* the process name, field 2, is in parentheses and may hold anything */
-    const char *at = strrchr(text, ')');
-    for (int field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at + 1, NULL, 10) : 0;
-}
-
 bool uscopei_random_bytes(void *out, size_t size)
 {
     ssize_t got;

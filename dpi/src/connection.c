@@ -150,7 +150,7 @@ bool conn_send_place(struct io *io, const unsigned char header[DATA_HEADER_BYTES
 static void greet(struct io *io)
 {
     struct mp_writer w = {0};
-    message_hello(&w, "uscope-c " USCOPE_VERSION_STRING, (uint32_t)getpid(), uscopei_process_start());
+    message_hello(&w, "uscope-c " USCOPE_VERSION_STRING, io->process.pid, io->process.start);
     /* before the connection stands nothing goes out: try again soon */
     io->next_hello = io->now + (conn_send_control(io, &w) ? HELLO_MS : RETRY_MS);
 }
@@ -264,7 +264,10 @@ void conn_step(struct io *io)
     for (uint32_t i = 0; i < io->count; i++)
         wanted |= io->sessions[i]->link != LINK_DONE;
     if (io->state != CONN_NONE && monitor_says_lost(io)) conn_lost(io);
-    if (wanted && io->state == CONN_NONE) start(io);
+    if (wanted && io->state == CONN_NONE) {
+        io_check_process(io);
+        start(io);
+    }
     if (io->state == CONN_HELLO && wanted && io->now >= io->next_hello) greet(io);
     receive(io);
     bool waiting = anyone_waits(io);

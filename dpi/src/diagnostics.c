@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "internal.h"
 
 const char *uscopei_code_name(uscopei_code code)
@@ -43,6 +44,7 @@ const char *uscopei_code_name(uscopei_code code)
         [E_BRIDGE_LOST] = "BRIDGE_LOST",
         [E_BRIDGE_ENDPOINT] = "BRIDGE_ENDPOINT",
         [E_BRIDGE_INTERNAL] = "BRIDGE_INTERNAL",
+        [E_BRIDGE_FORKED] = "BRIDGE_FORKED",
     };
     return (size_t)code < sizeof names / sizeof *names && names[code] ? names[code] : "";
 }
@@ -71,6 +73,7 @@ const char *uscope_last_error_message(void)
 /* -- messages */
 
 static pthread_mutex_t message_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_SAFE_LOCK(message_lock, message_lock)
 static uscope_message_fn message_handler;
 static void *message_data;
 

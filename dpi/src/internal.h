@@ -205,6 +205,8 @@ void uscopei_io_wake(void);
 /** Ends the thread and closes the connection; at exit, after the last trace is closed. */
 void uscopei_io_shutdown(void);
 bool uscopei_io_is_self(void);
+/** In a forked child, which does not have the thread. */
+void uscopei_io_forget(void);
 
 /* session.c */
 /** A session for these options, NULL with the thread's error set. */

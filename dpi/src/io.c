@@ -14,11 +14,14 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "fork.h"
+
 /* Each look is a timer's interrupt, maybe in the middle of a cycle: no more of them than a live reader needs.
  */
-enum { POLL_MS = 10 };
+enum { POLL_MS = 10, LOOK_MS = 1000 };
 
 struct uscopei_io_shared uscopei_io = {PTHREAD_MUTEX_INITIALIZER};
+FORK_SAFE_LOCK(io_lock, uscopei_io.lock)
 
 /* under uscopei_io.lock */
 static struct {
@@ -91,6 +94,14 @@ bool uscopei_io_is_self(void)
     return self;
 }
 
+void uscopei_io_forget(void)
+{
+    shared.running = false;
+    shared.pending = NULL;
+    if (wake_fd >= 0) close(wake_fd);
+    wake_fd = -1;
+}
+
 /* -- the thread */
 
 void io_notify(struct uscopei_session *s)
@@ -126,6 +137,26 @@ void io_finish(struct uscopei_session *s, const uscope_close_stats_t *stats)
     s->stats = *stats;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&uscopei_io.lock);
+}
+
+/*
+ * Tools that restore a process from an image bring its threads back and run no fork handlers. The process has
+ * another id or another start time then, and its original may still run.
+ */
+void io_check_process(struct io *io)
+{
+    struct uscopei_process before = io->process, now = uscopei_this_process();
+    io->looked = io->now;
+    if (uscopei_is_same_process(before, now)) return;
+    io->process = now;
+    for (uint32_t i = 0; i < io->count; i++) {
+        if (io->sessions[i]->link == LINK_DONE) continue;
+        io_fail(io->sessions[i], uscopei_code_name(E_BRIDGE_FORKED),
+                "this process was restored from an image of process %u, whose trace this is; a restored "
+                "process has to open a trace of its own",
+                before.pid);
+    }
+    conn_lost(io);
 }
 
 static void adopt(struct io *io)
@@ -195,11 +226,13 @@ static void *io_main(void *argument)
     (void)argument;
     struct io io = {0};
     io.context = zmq_ctx_new();
+    io.process = uscopei_this_process();
     for (;;) {
         io.now = uscopei_now_ms();
         adopt(&io);
         bury(&io);
         if (atomic_load(&quit) && io.count == 0) break;
+        if (io.now - io.looked >= LOOK_MS) io_check_process(&io);
         conn_step(&io);
         for (uint32_t i = 0; i < io.count; i++)
             trace_step(&io, io.sessions[i]);

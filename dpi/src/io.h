@@ -17,6 +17,8 @@ struct io {
     uint64_t next_hello, next_ping;
     uint64_t heard; /* when the daemon last said something, or when waiting for it began */
     uint64_t next_request;
+    struct uscopei_process process; /* that this thread was started in */
+    uint64_t looked;                /* ms, when that was compared last */
     uint32_t count;
     struct uscopei_session *sessions[MAX_TRACES];
     struct uscopei_pool *graves; /* pools of closed traces that ZeroMQ still reads from */
@@ -52,6 +54,8 @@ void reply_handle(struct io *io, const void *bytes, size_t size);
 /** Gives a trace up: says why, wakes its thread. */
 PRINTF(3, 4) void io_fail(struct uscopei_session *s, const char *code, const char *format, ...);
 void io_finish(struct uscopei_session *s, const uscope_close_stats_t *stats);
+/** A process restored from a saved image gives up the traces of the process that was saved. */
+void io_check_process(struct io *io);
 void io_notify(struct uscopei_session *s);
 
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "append.h"
+#include "fork.h"
 
 enum { MIN_CREDIT = 1 << 20 };
 static const uint64_t MAX_FRAME_BYTES = 8 << 20;
@@ -15,7 +16,8 @@ static void close_all(void);
 
 static void install_once(void)
 {
-    uscopei_install_fork_guard();
+    uscopei_fork_install();
+    uscopei_table_install();
     atexit(close_all);
 }
 
@@ -118,11 +120,8 @@ static void take_back(struct uscopei_trace *t)
 
 static uscope_writer_t *open_trace(const uscope_open_options_t *options)
 {
-    if (atomic_load(&uscopei_forked)) {
-        uscopei_error(E_OP_HANDLE, "this process was forked from a traced one and cannot be traced");
-        return NULL;
-    }
     pthread_once(&installed, install_once);
+    uscopei_fork_unnoticed();
     struct uscopei_session *s = uscopei_session_new(options);
     if (!s) return NULL;
     struct uscopei_trace *t = uscopei_slot_acquire(s);
@@ -186,6 +185,12 @@ static bool keeps_memory(const struct uscopei_trace *t)
     bool returns = strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0 ||
                    strcmp(s->fail_code, "BRIDGE_FINALIZED") == 0;
     return returns && s->pool && s->pool->path[0] && atomic_load(&s->durable) < t->ordinal;
+}
+
+/* That of the image that this process was restored from is the other process's. */
+static bool owns_memory(const struct uscopei_session *s)
+{
+    return s->pool && strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_FORKED)) != 0;
 }
 
 void uscopei_handle_failure(struct uscopei_trace *t)
@@ -270,7 +275,7 @@ static int close_trace(struct uscopei_trace *t, uscope_close_stats_t *stats)
         *stats = s->stats;
     }
     say_rejected(s);
-    if (s->pool && !keeps_memory(t)) uscopei_pool_unlink(s->pool);
+    if (owns_memory(s) && !keeps_memory(t)) uscopei_pool_unlink(s->pool);
     abandon(t);
     return failed ? -1 : 0;
 }
@@ -278,7 +283,7 @@ static int close_trace(struct uscopei_trace *t, uscope_close_stats_t *stats)
 int uscope_close_stats(uscope_writer_t *w, uscope_close_stats_t *stats)
 {
     if (stats) memset(stats, 0, sizeof *stats);
-    if (!w || (!atomic_load(&uscopei_forked) && uscopei_is_stale(w))) return 0;
+    if (!w || uscopei_handle_kind_of(w) == HANDLE_CLOSED) return 0;
     struct uscopei_trace *t = uscopei_resolve(w, "close");
     if (!t) return -1;
     if (t->session->state == ST_CALLBACK && !t->session->asked) {
@@ -301,7 +306,7 @@ void uscope_writer_close(uscope_writer_t *w)
 /* At exit. What fails now cannot stop anything any more: its policy has run, or is of no use. */
 static void close_all(void)
 {
-    if (atomic_load(&uscopei_forked) || uscopei_io_is_self()) return;
+    if (uscopei_fork_unnoticed() || uscopei_io_is_self()) return;
     for (unsigned i = 1; i <= MAX_TRACES; i++) {
         struct uscopei_trace *t = &uscopei_traces[i].trace;
         if (!t->handle || !t->session) continue;

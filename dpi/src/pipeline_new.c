@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fork.h"
 #include "pipeline.h"
 
 _Static_assert(sizeof(struct pipeline) <= PIPELINE_STRIDE, "a pipeline must fit its slot");
@@ -11,6 +12,7 @@ union uscopei_pipeline_slot uscopei_pipelines[MAX_PIPELINES] __attribute__((alig
 uint64_t uscopei_stage_bytes[1 << MAX_STAGES];
 
 static pthread_mutex_t pipelines_lock = PTHREAD_MUTEX_INITIALIZER;
+FORK_SAFE_LOCK(pipelines_lock, pipelines_lock)
 static uintptr_t generation; /* of the last handle, so that one that was freed is not another's */
 
 struct pipeline *uscopei_no_pipeline(const void *handle, const char *call)

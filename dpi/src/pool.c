@@ -107,8 +107,9 @@ static void fill_control(struct uscopei_pool *pool, const struct uscopei_pool_id
     memcpy(page->session, identity->session, 16);
     memcpy(page->run, identity->run, 16);
     page->core = identity->core;
-    page->pid = (uint32_t)getpid();
-    page->process_start = uscopei_process_start();
+    struct uscopei_process process = uscopei_this_process();
+    page->pid = process.pid;
+    page->process_start = process.start;
     page->chunk_size = pool->chunk_size;
     page->num_chunks = pool->num_chunks;
     page->chunks_offset = (uint64_t)(pool->data - pool->region);

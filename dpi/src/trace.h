@@ -75,7 +75,6 @@ struct uscopei_trace {
     const struct event_field *event_fields;
     struct uscopei_session *session;
     unsigned char *chunk_end; /* here, so that a step (chunks.c) need not look further for it */
-    uint32_t generation;
 };
 
 union uscopei_slot {
@@ -84,7 +83,6 @@ union uscopei_slot {
 };
 
 extern union uscopei_slot uscopei_traces[NUM_SLOTS];
-extern atomic_bool uscopei_forked;
 
 /** The slot a value claims to belong to. That of the null handle has no storages, no events and no room. */
 static inline struct uscopei_trace *slot_of(const void *w)
@@ -129,9 +127,13 @@ struct uscopei_trace *uscopei_slot_acquire(struct uscopei_session *session);
 void uscopei_slot_release(struct uscopei_trace *t);
 /** The open trace of a handle; NULL, with OP_HANDLE reported unless the handle is null. */
 struct uscopei_trace *uscopei_resolve(const void *w, const char *call);
-/** A handle of this table that has been valid once and is no more. */
-bool uscopei_is_stale(const void *w);
-void uscopei_install_fork_guard(void);
+/** What a handle is that is not one of an open trace. */
+enum uscopei_handle_kind { HANDLE_GARBAGE, HANDLE_CLOSED, HANDLE_INHERITED };
+enum uscopei_handle_kind uscopei_handle_kind_of(const void *w);
+/** The system gives a forked child an empty table, where it can. */
+void uscopei_table_install(void);
+/** In a forked child: no trace is open. */
+void uscopei_table_forget(void);
 
 /* chunks.c: the trace's side of the chunk memory */
 /** Room for `bytes` more and an END, splitting the frame or waiting for credit as needed. False: the trace

@@ -5,7 +5,7 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot session handles control resume policy memory endurance
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot session handles fork control resume policy memory endurance
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra -Wno-missing-field-initializers $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -14,6 +14,9 @@ TEST_NAMES += shim dpi_checkpoint
 $(B)/test_shim $(B)/san_shim $(B)/test_dpi_checkpoint $(B)/san_dpi_checkpoint: SHIM = $(DPI) -isystem $(SVDPI_INC)
 endif
 
+# the linker puts the test's own function before the client's
+$(B)/test_fork $(B)/san_fork: WRAP = -Wl,--wrap=uscopei_this_process
+
 # what all of them need, compiled once
 TEST_OBJ = $(TEST_COMMON:test/%.c=$(B)/test/%.o)
 $(B)/test/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
@@ -21,7 +24,7 @@ $(B)/test/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
 	$(CC) $(TEST_CFLAGS) -O1 -c $< -o $@
 
 $(B)/test_%: test/test_%.c $(TEST_OBJ) $(B)/libuscope.a $(DPI)
-	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_OBJ) $(B)/libuscope.a $(LIBS) -o $@
+	$(CC) $(TEST_CFLAGS) -O1 $< $(SHIM) $(TEST_OBJ) $(B)/libuscope.a $(LIBS) $(WRAP) -o $@
 
 # the sanitized client and helpers, compiled once
 SAN_OBJ = $(CLIENT:src/%.c=$(B)/san/%.o) $(TEST_COMMON:test/%.c=$(B)/san/%.o)
@@ -33,7 +36,7 @@ $(B)/san/%.o: test/%.c $(HEADERS) $(TEST_HEADERS)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) -c $< -o $@
 
 $(B)/san_%: test/test_%.c $(SAN_OBJ) $(DPI)
-	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(SAN_OBJ) $(LIBS) -o $@
+	$(CC) $(TEST_CFLAGS) $(SANITIZE) $< $(SHIM) $(SAN_OBJ) $(LIBS) $(WRAP) -o $@
 
 $(B)/header_cxx.o: test/header_cxx.cpp $(wildcard include/*.h) | $(B)
 	$(CXX) -std=c++11 -Wall -Wextra -Wpedantic -Wshadow -Werror -Iinclude -c $< -o $@

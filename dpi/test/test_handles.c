@@ -104,32 +104,6 @@ TEST(null_handles_are_quiet)
     CHECK_TEXT(uscope_last_error_code(), "");
 }
 
-TEST(a_forked_child_is_not_traced_and_does_no_harm)
-{
-    struct fake_daemon *d = start_daemon();
-    uscope_writer_t *w = open_trace("core0");
-    run_cycles(w, 0, 10);
-    uscope_flush(w); /* the other threads rest: see fork_child */
-    sleep_ms(20);
-    uscope_begin_cycle(w, 10000);
-    pid_t child = fork_child();
-    if (child == 0) {
-        uscope_end_cycle(w);
-        use_handle(w);
-        CHECK(!uscope_writer_open("child", NULL, NULL, 0));
-        CHECK_NUMBER(num_messages(), 2);
-        CHECK_TEXT(message_at(0), "this process was forked from the traced one: its calls are not traced");
-        exit(0);
-    }
-    int status;
-    waitpid(child, &status, 0);
-    CHECK_NUMBER(status, 0);
-    uscope_end_cycle(w);
-    uscope_close(w);
-    CHECK_NUMBER(log_of(d, "core0").frames, 11);
-    finish(d, 0);
-}
-
 static void leave_two_traces_open(void)
 {
     run_cycles(open_trace("one"), 0, 1000);

@@ -321,7 +321,8 @@ class ClientTrace(Recorder):
         if connection is not None:
             with connection.lock:
                 connection.remove(self)
-        if stream is not None and not self._kept_memory():
+        is_restored = self._failure is not None and self._failure.code == "BRIDGE_FORKED"
+        if stream is not None and not self._kept_memory() and not is_restored:
             stream.memory.unlink()
         self._time, self._limit = None, -1
 
@@ -361,9 +362,8 @@ class ClientTrace(Recorder):
         if self._stream is not None:
             self._stream.memory.path = ""
         if not (self._untraced or self._closed):
-            self._go_untraced_because(
-                UscopeError("OP_HANDLE", "this process was forked from a traced one and cannot be traced")
-            )
+            detail = "the trace is that of the process that this one was forked from; open one under another name here"
+            self._go_untraced_because(UscopeError("BRIDGE_FORKED", detail))
         self._connection = None
         self._stream = None
 

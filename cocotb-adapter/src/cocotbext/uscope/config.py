@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from dataclasses import dataclass
-from typing import Optional
+from typing import Optional, Tuple
 
 log = logging.getLogger("cocotbext.uscope")
 
@@ -85,7 +85,12 @@ def _run() -> Optional[bytes]:
     return None
 
 
-def process_start() -> int:
+def this_process() -> Tuple[int, int]:
+    """A process id is used again; together with the start time it names one process."""
+    return os.getpid(), _process_start()
+
+
+def _process_start() -> int:
     """Start of this process in clock ticks since boot (`/proc/PID/stat` field 22); 0 when unknown."""
     try:
         with open("/proc/self/stat", "rb") as file:

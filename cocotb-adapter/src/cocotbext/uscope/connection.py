@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional
 
 import zmq
 
-from .config import process_start
+from .config import this_process
 from .constants import PROTOCOL_VERSION
 from .errors import UscopeError
 from .keys import Keys
@@ -23,6 +23,8 @@ PING_INTERVAL_S = 1.0
 IDLE_SEND_S = 0.02
 #: A thread that was not running (a debugger, a suspended machine) has heard nothing because it has not listened.
 PAUSE_S = 1.0
+#: How often it looks whether this is still the process that it was.
+LOOK_S = 1.0
 CLIENT_NAME = "cocotbext-uscope 0.1.0"
 
 
@@ -33,6 +35,8 @@ class Connection:
         self.endpoint = endpoint
         self.timeout_s = timeout_s
         self.lock = threading.Condition()
+        self._process = this_process()
+        self._looked = time.monotonic()
         self._welcome = False
         self._said_hello = 0.0
         self._pinged = 0.0
@@ -132,6 +136,7 @@ class Connection:
                     self._welcome = False
                 if self._socket in ready:
                     self._receive()
+                self._check_process()
                 self._keep_alive()
                 self._check_patience()
                 self._send_records()
@@ -150,13 +155,28 @@ class Connection:
             except (UscopeError, KeyError, TypeError) as error:
                 self._fail_all(UscopeError("BRIDGE_MESSAGE", f"the daemon's message makes no sense: {error}"))
 
+    def _check_process(self) -> None:
+        """A tool that restores a process from an image brings this thread back: the process has another id or start time."""
+        now = time.monotonic()
+        if 0 <= now - self._looked < LOOK_S and self._welcome:
+            return
+        self._looked = now
+        before, self._process = self._process, this_process()
+        if self._process != before:
+            detail = (
+                f"this process was restored from an image of process {before[0]}, whose trace this is; "
+                "a restored process has to open a trace of its own"
+            )
+            self._fail_all(UscopeError("BRIDGE_FORKED", detail))
+            self._detach()
+            self._attach()
+
     def _keep_alive(self) -> None:
         now = time.monotonic()
         if not self._welcome and now - self._said_hello >= HELLO_INTERVAL_S:
             self._said_hello = now
-            self._send(
-                t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=os.getpid(), start=process_start()
-            )
+            pid, start = self._process
+            self._send(t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=pid, start=start)
         elif self._welcome and min(now - self._pinged, now - self._heard) >= self._ping_interval_s:
             self._pinged = now
             self._send(t="ping")

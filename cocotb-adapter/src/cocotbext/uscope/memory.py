@@ -17,7 +17,7 @@ import struct
 from collections import deque
 from typing import Deque, Optional
 
-from .config import NO_CORE, process_start
+from .config import NO_CORE, this_process
 from .constants import MEMORY_CONTROL_BYTES, MEMORY_ENTRY_BYTES, MEMORY_LAYOUT_VERSION, MEMORY_MAGIC, RECORD_BYTES
 
 log = logging.getLogger("cocotbext.uscope")
@@ -67,6 +67,8 @@ class Memory:
         size = start + self.num_chunks * chunk
         region = self._map_shared(size, directory, session, name) if directory else None
         self._region = region if region is not None else mmap.mmap(-1, size)
+        # A child made by native code, which Python is not told of, must not write into its parent's records.
+        self._region.madvise(mmap.MADV_DONTFORK)
         self.bytes = memoryview(self._region)
         self.words = self.bytes.cast("Q")
         self.free: Deque[int] = deque(range(self.num_chunks))
@@ -111,8 +113,7 @@ class Memory:
             session,
             run or bytes(16),
             NO_CORE if core is None else core,
-            os.getpid(),
-            process_start(),
+            *this_process(),
             chunk,
             self.num_chunks,
             start,
