@@ -55,6 +55,7 @@ export class LockFile {
         if (await isCreated(temporary, path)) break;
         const seen = await whenFree(path, subject);
         if (seen?.token === own.token) break; // the answer to our link was lost
+        clock.restart();
         if (seen && (await replace(path, seen, temporary, subject, leaseMs))) break;
       }
       return new LockFile(path, subject, own, clock, await openOwn(path, own, subject));
