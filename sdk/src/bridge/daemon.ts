@@ -5,6 +5,7 @@ import { Router } from 'zeromq';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
+import { removeStaleLocks } from '../writer/stale-locks.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
@@ -76,7 +77,7 @@ export class Daemon {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const daemon = new Daemon(options);
     try {
-      await outputRoot(options.outputDirectory);
+      void removeStaleLocks(await outputRoot(options.outputDirectory));
       await daemon.orphans.scan();
       await daemon.gatekeeper?.start();
       daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint, options.keys !== undefined);

@@ -9,7 +9,7 @@
  * - A holder that finds itself late (it was suspended) takes that claim too before it believes that the lock is still its own. So nobody
  *   replaces it between its sign of life and its next write.
  */
-import { unlinkSync } from 'node:fs';
+import { readFileSync, unlinkSync } from 'node:fs';
 import { copyFile, type FileHandle, constants as fs, link, open, rename, unlink } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UscopeError } from '../base/errors.js';
@@ -101,17 +101,11 @@ export class LockFile {
       .catch(() => {})
       .then(() => this.file.close())
       .catch(() => {});
-    // Late, it may be another's.
-    if (this.lost === null && !this.isLate) unlinkQuietly(this.path);
-    else
-      void this.renew().then(
-        () => unlinkQuietly(this.path),
-        () => {},
-      );
+    if (this.lost === null) unlinkOwn(this.path, this.own);
     forget(this.own);
   }
 
-  /** The last sign of life is so old that others may be about to take the lock. */
+  /** The last sign of life may be so old that others are about to take the lock. */
   get isLate(): boolean {
     return this.clock.ms > this.own.leaseMs * LATE;
   }
@@ -139,7 +133,7 @@ export class LockFile {
   private async regain(): Promise<void> {
     const claim = await this.claimOwn();
     try {
-      if ((await look(this.path))?.token !== this.own.token) this.lose();
+      if (!(await this.isOurs())) this.lose();
       await this.showLife();
     } finally {
       claim.release();
@@ -148,15 +142,21 @@ export class LockFile {
 
   private async claimOwn(): Promise<LockFile> {
     const { path, own, subject } = this;
-    for (const clock = new Elapsed(); ; ) {
+    const end = performance.now() + own.leaseMs;
+    for (;;) {
       try {
         return await LockFile.acquire(claimPath(path, own.token), subject, own.leaseMs);
       } catch (error) {
         if ((error as UscopeError).code !== 'WRITER_BUSY') throw error;
-        if (clock.ms > own.leaseMs || (await look(path))?.token !== own.token) this.lose();
+        if (performance.now() > end || (await look(path))?.token !== own.token) this.lose();
         await delay(POLL_MS);
       }
     }
+  }
+
+  /** Whether the file that others see is still this one. */
+  async isOurs(): Promise<boolean> {
+    return (await look(this.path))?.token === this.own.token;
   }
 
   private lose(): never {
@@ -174,21 +174,22 @@ export class LockFile {
  */
 export async function whenFree(path: string, subject: string): Promise<Seen | null> {
   let first: Seen | null = null;
-  const clock = new Elapsed();
+  let since = 0;
   for (;;) {
-    const before = clock.now();
+    const waited = performance.now() - since;
     const seen = await look(path);
     if (seen === null) return null;
     if (first?.token !== seen.token) {
       first = seen;
-      clock.restart();
+      since = performance.now();
+      continue;
     }
     const verdict = judge(seen.holder);
     if (verdict === 'dead') return seen;
     const leaseMs = seen.holder?.leaseMs ?? defaultLeaseMs();
     const isStill = first.beat === seen.beat;
-    if (verdict === 'unknown' && isStill && before.monotonic - clock.since.monotonic > leaseMs) return seen;
-    const isWorthIt = verdict === 'unknown' ? isStill : verdict === 'ending' && clock.ms < ENDING_MS;
+    if (verdict === 'unknown' && isStill && waited > leaseMs) return seen;
+    const isWorthIt = verdict === 'unknown' ? isStill : verdict === 'ending' && waited < ENDING_MS;
     if (!isWorthIt) throw busy(subject, seen.holder);
     await delay(verdict === 'unknown' ? Math.min(leaseMs / (4 * BEATS), 250) : POLL_MS);
   }
@@ -218,16 +219,13 @@ async function replace(
     const seen = await look(path);
     if (seen?.token !== dead.token || seen.beat !== dead.beat) return false;
     await rename(temporary, path);
-    return !claim.isLate || withdraw(path, subject);
+    // Suspended with the claim, we may have lost that: then the lock is another's.
+    if (!claim.isLate || (await claim.isOurs())) return true;
+    unlinkQuietly(path);
+    throw busy(subject, null);
   } finally {
     claim.release();
   }
-}
-
-/** We were suspended with the claim, which may be another's by now. */
-function withdraw(path: string, subject: string): never {
-  unlinkQuietly(path);
-  throw busy(subject, null);
 }
 
 const claimPath = (path: string, token: string): string => `${path}-${token}`;
@@ -266,6 +264,15 @@ async function openOwn(path: string, own: Holder, subject: string): Promise<File
   if (seen?.token === own.token) return file;
   await file.close();
   throw busy(subject, seen?.holder ?? null);
+}
+
+/** A lock that was lost without our knowing is another's. */
+function unlinkOwn(path: string, { token }: Holder): void {
+  try {
+    if (JSON.parse(readFileSync(path, 'utf8')).token === token) unlinkSync(path);
+  } catch {
+    // It is gone, or stale from now on.
+  }
 }
 
 function unlinkQuietly(path: string): void {
