@@ -1,11 +1,14 @@
 // @ts-check
-/** Compiles simulator.c against the client library. */
+/** Compiles simulator.c against the client library, and the shim that is loaded into processes. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+
+/** Path of the shim, built by `buildSimulator`. */
+export const SHIM = join(ROOT, 'test/torture/build/shim.so');
 
 /** @returns {string} path of the program */
 export function buildSimulator() {
@@ -23,5 +26,8 @@ export function buildSimulator() {
     [...flags, `-I${join(ROOT, 'dpi/include')}`, ...sources, '-o', program],
     quiet,
   );
+  const shim = ['-std=gnu11', '-D_GNU_SOURCE', '-O1', '-Wall', '-Wextra', '-Wconversion', '-Werror'];
+  const shared = ['-shared', '-fPIC', join(ROOT, 'test/torture/shim.c'), '-ldl', '-o', SHIM];
+  execFileSync(process.env.CC ?? 'cc', [...shim, ...shared], quiet);
   return program;
 }

@@ -1,12 +1,13 @@
 // @ts-check
 /**
- * The kill loop: `npm run torture -- [--runs N] [--seed N] [--only KIND] [--jobs N]`. Prints a line for every run that went wrong, with the
+ * The kill loop: `npm run torture -- [--runs N] [--seed N] [--only KIND] [--jobs N] [--load N]`. Prints a line for every run that went wrong, with the
  * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. Exit status 1 when anything was lost or duplicated.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSimulator } from './build.mjs';
+import { startLoad } from './load.mjs';
 import { SCENARIOS, tortureRun } from './scenarios.mjs';
 
 const { values } = parseArgs({
@@ -15,6 +16,8 @@ const { values } = parseArgs({
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
+    /** Processes that only take time, beside the runs. */
+    load: { type: 'string', default: '0' },
   },
 });
 
@@ -27,10 +30,14 @@ if (!existsSync(fileURLToPath(new URL('../../sdk/dist/index.js', import.meta.url
 const runs = Number(values.runs);
 const firstSeed = Number(values.seed);
 const simulator = buildSimulator();
-console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}`);
+console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}, beside a load of ${values.load}`);
 
-/** @type {Map<string, { runs: number, kills: number, completed: number, durable: number, failed: number }>} */
-const sums = new Map(kinds.map((kind) => [kind, { runs: 0, kills: 0, completed: 0, durable: 0, failed: 0 }]));
+/** @type {Map<string, { runs: number, kills: number, completed: number, durable: number, failed: number, skipped: number }>} */
+const sums = new Map(
+  kinds.map((kind) => [kind, { runs: 0, kills: 0, completed: 0, durable: 0, failed: 0, skipped: 0 }]),
+);
+/** @type {Set<string>} */
+const reasons = new Set();
 let next = 0;
 let failed = 0;
 
@@ -42,6 +49,10 @@ async function work() {
     const sum = sums.get(kind);
     if (!sum) continue;
     sum.runs++;
+    if (outcome.skipped !== null) {
+      sum.skipped++;
+      reasons.add(`${kind}: ${outcome.skipped}`);
+    }
     sum.kills += outcome.kills;
     sum.completed += outcome.completed;
     sum.durable += outcome.durable;
@@ -52,8 +63,14 @@ async function work() {
     }
   }
 }
-await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+const endLoad = startLoad(Number(values.load));
+try {
+  await Promise.all(Array.from({ length: Number(values.jobs) }, work));
+} finally {
+  endLoad();
+}
 
 console.table(Object.fromEntries(sums));
+for (const reason of reasons) console.log(`skipped ${reason}`);
 console.log(failed === 0 ? `${runs} runs: nothing lost, nothing twice` : `${failed} of ${runs} runs failed`);
 process.exitCode = failed === 0 ? 0 : 1;

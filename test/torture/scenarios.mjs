@@ -3,11 +3,21 @@
  * Runs in which something is killed at a random moment, and what must hold afterwards. The moments follow from a seed; what a process was
  * doing at such a moment follows from the machine, so a seed shows a failure again often, not always.
  */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { SHIM } from './build.mjs';
 import { contentsOf } from './pattern.mjs';
 import { childOf, Program, readLedger, State, strike, until } from './processes.mjs';
 
@@ -20,6 +30,24 @@ const ENDLESS = 1_000_000;
 const PACE = 25;
 
 /** @typedef {(context: Context) => Promise<void>} Scenario */
+
+/** Where a daemon that adopts an orphan kills itself (shim.c). */
+const PHASES = [
+  'before-lock',
+  'after-lock',
+  'remains',
+  'finalizing-1',
+  'finalizing-2',
+  'finalizing-3',
+  'finalizing-4',
+  'before-removal',
+  'after-removal',
+  'before-unlock',
+];
+/** Of the file system that runs full: a trace is a third of it. */
+const DISK_BYTES = 4 * 1024 * 1024;
+/** As far as the wall clock jumps, either way. */
+const JUMP_MS = 48 * 3600 * 1000;
 
 /**
  * What is killed. `daemon`, `serve`: the simulator must not notice. In all of them every cycle that was complete must be in the file.
@@ -34,6 +62,11 @@ export const SCENARIOS = {
   serve: killServe,
   orphan: killServeThenSimulator,
   everything: killEverything,
+  stopped: stopDaemon,
+  takeover: killStoppedDaemon,
+  adoption: killDuringAdoption,
+  full: fillDisk,
+  clock: moveClock,
 };
 
 /**
@@ -45,6 +78,7 @@ export const SCENARIOS = {
  * @property {number} durable cycles that were acknowledged
  * @property {number} cycles in the file
  * @property {string[]} problems
+ * @property {string | null} skipped why this machine cannot run it
  * @property {string} output of all programs
  */
 
@@ -53,14 +87,14 @@ export async function tortureRun(kind, seed, simulator) {
   const context = new Context(seed, simulator);
   try {
     await SCENARIOS[kind](context);
-    await context.check();
+    if (context.skipped === null) await context.check();
   } catch (error) {
     context.problem(String(error));
   } finally {
     await context.cleanUp();
   }
-  const { kills, completed, durable, cycles, problems, output } = context;
-  return { kind, seed, kills, completed, durable, cycles, problems, output };
+  const { kills, completed, durable, cycles, problems, skipped, output } = context;
+  return { kind, seed, kills, completed, durable, cycles, problems, skipped, output };
 }
 
 class Context {
@@ -70,6 +104,14 @@ class Context {
   cycles = 0;
   /** @type {string[]} */
   problems = [];
+  /** In which daemons have died. @type {string[]} */
+  phases = [];
+  /** @type {string | null} */
+  skipped = null;
+  /** @type {Record<string, string>} of every program */
+  environment = {};
+  /** A file system of its own for the traces. */
+  #isMounted = false;
   /** Whether the simulator shall have come to its end. */
   isWhole = true;
   /** @type {Program[]} */
@@ -87,7 +129,7 @@ class Context {
   }
 
   get output() {
-    return this.#programs.map(({ output }) => output).join('');
+    return [this.phases.join(', '), ...this.#programs.map(({ output }) => output)].join('');
   }
 
   /** Cycles the simulator shall come to. */
@@ -109,9 +151,10 @@ class Context {
     await delay(this.random() * most);
   }
 
-  /** @param {string} command @param {readonly string[]} args */
-  start(command, args) {
-    const env = { USCOPE_SHM_DIR: this.memory, USCOPE_ENDPOINT: this.endpoint, TMPDIR: this.directory };
+  /** @param {string} command @param {readonly string[]} args @param {Record<string, string>} more environment */
+  start(command, args, more = {}) {
+    const own = { USCOPE_SHM_DIR: this.memory, USCOPE_ENDPOINT: this.endpoint, TMPDIR: this.directory };
+    const env = { ...own, ...this.environment, ...more };
     const program = new Program(command, args, { cwd: this.directory, env });
     this.#programs.push(program);
     return program;
@@ -123,10 +166,37 @@ class Context {
     return this.start(process.execPath, [BIN, 'run', '--out', 'out', '--', ...simulator]);
   }
 
-  async serve() {
-    const daemon = this.start(process.execPath, [BIN, 'serve', '--out', 'out', '--endpoint', this.endpoint]);
+  /** @param {{ endpoint?: string, env?: Record<string, string> }} more */
+  startServe({ endpoint = this.endpoint, env = {} } = {}) {
+    return this.start(process.execPath, [BIN, 'serve', '--out', 'out', '--endpoint', endpoint], env);
+  }
+
+  /** @param {{ endpoint?: string, env?: Record<string, string> }} more */
+  async serve(more = {}) {
+    const daemon = this.startServe(more);
     await daemon.printed('listening on');
     return daemon;
+  }
+
+  /** Nothing of a dead client is left. */
+  get isMemoryEmpty() {
+    return readdirSync(this.memory).length === 0;
+  }
+
+  get out() {
+    return join(this.directory, 'out');
+  }
+
+  /** The traces get a file system that soon is full. @returns {boolean} false: this user may not mount one */
+  mountSmallDisk() {
+    try {
+      const options = ['-t', 'tmpfs', '-o', `size=${DISK_BYTES}`, 'tmpfs', this.out];
+      execFileSync('mount', options, { stdio: ['ignore', 'ignore', 'pipe'] });
+      this.#isMounted = true;
+    } catch {
+      this.skipped = 'only root may mount a small file system';
+    }
+    return this.#isMounted;
   }
 
   simulate() {
@@ -166,7 +236,8 @@ class Context {
     // A client killed right behind its close cannot be told from one that ended well.
     if (!wanted.includes(contents.status) && state < State.CLOSING)
       this.problem(`the session is ${contents.status}`);
-    const files = readdirSync(join(this.directory, 'out'));
+    // The word that a killed daemon left of its endpoint is removed by the next one that starts.
+    const files = readdirSync(this.out).filter((name) => !name.startsWith('.uscope-daemon.'));
     if (files.length !== 1) this.problem(`the directory holds ${files.join(', ')}`);
     const left = readdirSync(this.memory);
     if (left.length > 0) this.problem(`the client's memory is left behind: ${left.join(', ')}`);
@@ -179,6 +250,7 @@ class Context {
       program.kill();
       await program.ended;
     }
+    if (this.#isMounted) execFileSync('umount', ['-l', this.out]);
     if (this.problems.length === 0) rmSync(this.directory, { recursive: true, force: true });
     rmSync(this.memory, { recursive: true, force: true });
   }
@@ -319,9 +391,121 @@ async function killEverything(context) {
 async function endServe(context, daemon) {
   const { completed } = context.ledger;
   if (completed > 0)
-    await until(() => / (recovered|client lost|closed), /.test(daemon.output), 5000).catch(() => {});
+    await until(
+      () => / (recovered|client lost|closed), /.test(daemon.output) || context.isMemoryEmpty,
+      5000,
+    ).catch(() => {});
   daemon.kill('SIGTERM');
   await context.expectEnd(daemon, ({ status }) => status === 0);
+}
+
+// -- what is not killed, or not at once
+
+/** @param {Context} context */
+async function stopDaemon(context) {
+  const run = context.supervise();
+  await context.tracing();
+  const stops = 1 + Math.floor(context.random() * 3);
+  for (let i = 0; i < stops && !run.isOver; i++) {
+    await context.sleepUpTo(150);
+    const daemon = childOf(run.pid, 'serve');
+    strike(daemon, 'SIGSTOP');
+    await context.sleepUpTo(500);
+    strike(daemon, 'SIGCONT');
+  }
+  await context.expectEnd(run, ({ status }) => status === 0);
+}
+
+/** The next daemon comes while the one before is stopped and has the trace's lock. @param {Context} context */
+async function killStoppedDaemon(context) {
+  context.isWhole = false;
+  const first = await context.serve();
+  const simulator = context.simulate();
+  await context.tracing();
+  await context.sleepUpTo(300);
+  first.kill('SIGSTOP');
+  await context.sleepUpTo(100);
+  simulator.kill();
+  await simulator.ended;
+  const next = await context.serve({ endpoint: `ipc://${context.directory}/next.sock` });
+  await context.sleepUpTo(1500);
+  context.kills += 2;
+  first.kill();
+  await endServe(context, next);
+}
+
+/** Daemons that die while they take over what was left, and one that does not. @param {Context} context */
+async function killDuringAdoption(context) {
+  context.isWhole = false;
+  const first = await context.serve();
+  const simulator = context.simulate();
+  await context.tracing();
+  await context.sleepUpTo(300);
+  context.kills += 2;
+  first.kill();
+  simulator.kill();
+  await Promise.all([first.ended, simulator.ended]);
+  const deaths = 1 + Math.floor(context.random() * 2);
+  for (let i = 0; i < deaths; i++) {
+    const phase = PHASES[Math.floor(context.random() * PHASES.length)];
+    const mortal = context.startServe({ env: { LD_PRELOAD: SHIM, TORTURE_DIE: phase } });
+    await until(
+      () => mortal.isOver || (context.isMemoryEmpty && mortal.output.includes('listening')),
+      20_000,
+    );
+    if (mortal.isOver && mortal.signal !== 'SIGKILL') context.problem(`${phase}: ended by itself`);
+    context.phases.push(phase);
+    mortal.kill();
+    await mortal.ended;
+    context.kills++;
+  }
+  await endServe(context, await context.serve());
+}
+
+/** @param {Context} context */
+async function fillDisk(context) {
+  if (!context.mountSmallDisk()) return;
+  const run = context.supervise();
+  await context.tracing();
+  for (let i = 0; i < 2 && !run.isOver; i++) {
+    await context.sleepUpTo(100);
+    const filler = join(context.out, 'filler');
+    fill(filler);
+    await context.sleepUpTo(800);
+    rmSync(filler);
+  }
+  await context.expectEnd(run, ({ status }) => status === 0);
+}
+
+/** @param {string} path */
+function fill(path) {
+  for (const size of [64 * 1024, 4096]) {
+    try {
+      for (;;) appendFileSync(path, Buffer.alloc(size));
+    } catch (error) {
+      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'ENOSPC') throw error;
+    }
+  }
+}
+
+/** The wall clock jumps, forwards and back, in the simulator, the daemon and their supervisor; the daemon is killed too. @param {Context} context */
+async function moveClock(context) {
+  const clock = join(context.directory, 'clock');
+  const jump = () => {
+    const ahead = Buffer.alloc(8);
+    ahead.writeBigInt64LE(BigInt(Math.round((context.random() * 2 - 1) * JUMP_MS)) * 1_000_000n);
+    writeFileSync(clock, ahead, { flag: existsSync(clock) ? 'r+' : 'w' });
+  };
+  jump();
+  context.environment = { LD_PRELOAD: SHIM, TORTURE_CLOCK: clock };
+  const run = context.supervise();
+  await context.tracing();
+  for (let jumps = 0; !run.isOver && jumps < 200; jumps++) {
+    await context.sleepUpTo(60);
+    jump();
+    if (jumps === 3) await killChildDaemon(context, run);
+  }
+  await context.expectEnd(run, ({ status }) => status === 0);
 }
 
 /** Numbers from 0 to 1 that follow from a seed (mulberry32). @param {number} seed */

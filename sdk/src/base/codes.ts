@@ -56,6 +56,8 @@ export const ERROR_CODES = {
   WRITER_OVERRUN: 'The producer ignored back-pressure: it must await ready() when endCycle() returns false.',
   WRITER_COMPRESSION: 'The compression asked for is not available here.',
   WRITER_BUSY: 'Another process writes this file.',
+  WRITER_LOCK_LOST:
+    'Another host has taken over the file, as this process gave no sign of life for too long.',
   // -- reading
   READER_OPEN: 'The file cannot be opened or read.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',

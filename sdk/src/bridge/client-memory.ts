@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../format/record.js';
-import { isRunning } from './client-process.js';
+import { isRunning, type ProcessName } from './client-process.js';
 import {
   MEMORY_CONTROL_BYTES as CONTROL_BYTES,
   MEMORY_LAYOUT_VERSION as LAYOUT_VERSION,
@@ -53,14 +53,19 @@ const readInThread = promisify(read);
 const scratch = new Uint8Array(MAX_PAYLOAD_BYTES);
 
 export class ClientMemory {
-  /** Every memory of this user's clients, living and gone. Close what is not needed. */
-  static all(directory = memoryDirectory()): ClientMemory[] {
+  /** The memories of this user's clients, living and gone, of the sessions that are `wanted`. Close what is not needed. */
+  static all(
+    wanted: (sessionId: Uint8Array) => boolean = () => true,
+    directory = memoryDirectory(),
+  ): ClientMemory[] {
     const found: ClientMemory[] = [];
     for (const file of filesIn(directory)) {
       const [, hex] = FILE.exec(file) ?? [];
-      const memory = hex ? ClientMemory.open(Buffer.from(hex, 'hex'), directory) : null;
+      const sessionId = hex ? Buffer.from(hex, 'hex') : null;
+      if (sessionId === null || !wanted(sessionId)) continue;
+      const memory = ClientMemory.open(sessionId, directory);
       if (memory) found.push(memory);
-      else if (hex) removeIncomplete(join(directory, file));
+      else removeIncomplete(join(directory, file));
     }
     return found;
   }
@@ -90,7 +95,7 @@ export class ClientMemory {
 
   constructor(
     private readonly fd: number,
-    private readonly path: string,
+    readonly path: string,
     private readonly control: Buffer,
     private readonly start: number,
     private readonly end: number,
@@ -144,10 +149,14 @@ export class ClientMemory {
 
   /** The process that writes here, by its id and start time, is no more: nothing in the memory changes any longer. */
   get isAbandoned(): boolean {
+    const { owner } = this;
+    return owner.pid !== 0 && owner.start !== 0n && !isRunning(owner);
+  }
+
+  /** The process that writes here; zeros: unknown. */
+  get owner(): ProcessName {
     const { control } = this;
-    const pid = control.readUInt32LE(PROCESS_AT);
-    const start = control.readBigUInt64LE(PROCESS_START_AT);
-    return pid !== 0 && start !== 0n && !isRunning({ pid, start });
+    return { pid: control.readUInt32LE(PROCESS_AT), start: control.readBigUInt64LE(PROCESS_START_AT) };
   }
 
   /** Where the records of an abandoned memory are, in the order of the stream: the newest chunks that follow each other without a gap. */

@@ -1,6 +1,9 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
+import { openNodeOutput } from '../writer/index.js';
+import { lockedOutput } from '../writer/locked-output.js';
+import type { PathLock } from '../writer/path-lock.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
 import { announceDaemon } from './daemon-file.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
@@ -101,8 +104,8 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
         isDrained: session.isDrained,
       });
     },
-    onTrouble: (name, { code, msg }) => {
-      reporter.tell({ type: 'trouble', name, failure: { code, message: `${code}: ${msg}` } });
+    onTrouble: (name, { code, msg }, orphan) => {
+      reporter.tell({ type: 'trouble', name, failure: { code, message: `${code}: ${msg}` }, orphan });
     },
   };
 }
@@ -143,8 +146,12 @@ async function recover(
   reporter: Reporter,
 ): Promise<void> {
   const sessionId = Buffer.from(trace.session, 'hex');
+  const { path } = trace;
+  let lock: PathLock | undefined;
   try {
-    const writer = await sinks.resume({ path: trace.path, schema: NO_SCHEMA, sessionId, summarizer });
+    lock = await sinks.lock?.(path);
+    const openOutput = lockedOutput(openNodeOutput, lock);
+    const writer = await sinks.resume({ path, schema: NO_SCHEMA, sessionId, summarizer, openOutput });
     if (!writer)
       throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
         file: trace.path,
@@ -153,6 +160,8 @@ async function recover(
     reporter.tell({ type: 'ended', ...trace, stats, reasons: [], failure: null });
   } catch (error) {
     reporter.tell({ type: 'stalled', session: trace.session, failure: failureOf(error as UscopeError) });
+  } finally {
+    lock?.release();
   }
 }
 
@@ -169,15 +178,18 @@ function failureOf(error: UscopeError): Failure {
 class LossWatch implements Reporter {
   /** By session: one that is finished later, after a restart or by recovery, has its last word. */
   private readonly torn = new Set<string>();
+  /** What a client left was not finalized. */
+  private hasLeft = false;
 
   constructor(private readonly next: Reporter) {}
 
   get isWhole(): boolean {
-    return this.torn.size === 0;
+    return this.torn.size === 0 && !this.hasLeft;
   }
 
   tell(message: HostMessage): void {
     this.next.tell(message);
+    if (message.type === 'trouble' && message.orphan === 'left') this.hasLeft = true;
     if (message.type !== 'ended') return;
     if (lossesOf(message).length > 0) this.torn.add(message.session);
     else this.torn.delete(message.session);
@@ -201,8 +213,12 @@ function lineReporter(): Reporter {
   const trouble = new LineLimit(line);
   return {
     tell(message) {
-      if (message.type === 'trouble') trouble.line(`${message.name}: ${message.failure.message}`);
-      else if (message.type === 'ready') line(`listening on ${message.endpoint}`);
+      if (message.type === 'trouble') {
+        const text = `${message.name}: ${message.failure.message}`;
+        if (message.orphan === undefined) trouble.line(text);
+        else line(text); // each once
+      }
+      if (message.type === 'ready') line(`listening on ${message.endpoint}`);
       else if (message.type === 'opened')
         line(`${message.resumed ? 'resumed' : 'opened'} ${message.name} (${message.path})`);
       else if (message.type === 'stalled' && message.failure) line(message.failure.message);

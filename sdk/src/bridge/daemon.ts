@@ -5,6 +5,7 @@ import { Router } from 'zeromq';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
+import { removeStaleLocks } from '../writer/stale-locks.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
 import { type Connection, Connections } from './connections.js';
@@ -12,7 +13,7 @@ import { Controls } from './controls.js';
 import { Gatekeeper, type ServerKeys } from './curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
-import { Orphans } from './orphans.js';
+import { type OrphanState, Orphans } from './orphans.js';
 import { Outbox } from './outbox.js';
 import {
   type CloseMessage,
@@ -43,8 +44,11 @@ export interface DaemonEvents {
   onOpen?(session: Session, schema: Schema, resumed: boolean): void;
   onStall?(session: Session, error: UscopeError | null): void;
   onEnd?(session: Session): void;
-  /** A trace was not opened, or what a daemon before this one left could not be finalized. */
-  onTrouble?(name: string, error: WireError): void;
+  /**
+   * A trace was not opened.
+   * @param orphan it is what a client that has ended left: `waiting`, it cannot be finalized yet; `left`, this daemon does not finalize it
+   */
+  onTrouble?(name: string, error: WireError, orphan?: OrphanState): void;
 }
 
 const DEFAULT_MAX_TRACES = 1024;
@@ -73,7 +77,8 @@ export class Daemon {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const daemon = new Daemon(options);
     try {
-      await daemon.orphans.find(await outputRoot(options.outputDirectory));
+      void removeStaleLocks(await outputRoot(options.outputDirectory));
+      await daemon.orphans.scan();
       await daemon.gatekeeper?.start();
       daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint, options.keys !== undefined);
     } catch (error) {
@@ -81,7 +86,7 @@ export class Daemon {
       throw error;
     }
     // Before the first message is taken: who opens a trace at the same path waits for this.
-    daemon.adoptOrphans();
+    daemon.orphans.adoptDue();
     daemon.loop = daemon.receiveAll();
     daemon.watch = setInterval(() => daemon.watchClients(), DEATH_WATCH_MS);
     return daemon;
@@ -94,8 +99,7 @@ export class Daemon {
   private readonly router: Router;
   private readonly outbox: Outbox;
   private readonly connections = new Connections();
-  private readonly orphans = new Orphans();
-  private readonly adoptions = new Set<Promise<void>>();
+  private readonly orphans: Orphans;
   private readonly registry: Registry;
   private readonly runs: Runs;
   /** The connection that each session was opened on last. */
@@ -129,6 +133,11 @@ export class Daemon {
       ...this.gatekeeper?.options,
     });
     this.outbox = new Outbox(this.router);
+    this.orphans = new Orphans(options.outputDirectory, {
+      adopt: (orphan) => this.registry.adopt(orphan),
+      isKnown: (sessionId) => this.registry.get(sessionId) !== undefined,
+      onTrouble: (name, error, state) => events.onTrouble?.(name, wireError(error), state),
+    });
     this.registry = new Registry(
       { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
       {
@@ -155,8 +164,7 @@ export class Daemon {
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
     await this.quiet();
-    this.adoptOrphans();
-    await Promise.all(this.adoptions);
+    await this.orphans.settle();
     const reason = new UscopeError(
       'BRIDGE_FINALIZED',
       'the daemon was told to finalize its traces; the file holds what had arrived',
@@ -374,20 +382,10 @@ export class Daemon {
 
   // -- clients that are gone, and the end
 
-  /** Traces that a daemon before this one left, whose clients have ended since. */
-  private adoptOrphans(): void {
-    for (const orphan of this.orphans.takeDead((id) => this.registry.get(id) !== undefined)) {
-      const adoption = this.registry
-        .adopt(orphan)
-        .catch((error: unknown) => this.events.onTrouble?.(orphan.name, wireError(error)))
-        .finally(() => this.adoptions.delete(adoption));
-      this.adoptions.add(adoption);
-    }
-  }
-
   private watchClients(): void {
     this.controls.sample();
-    this.adoptOrphans();
+    this.orphans.adoptDue();
+    void this.orphans.scan();
     for (const connection of this.connections.takeDead()) {
       for (const session of connection.traces.values()) {
         if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());

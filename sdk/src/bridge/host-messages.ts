@@ -1,5 +1,6 @@
 /** What a daemon's process and its supervisor tell each other over Node's channel (structured clone, so bigints pass as they are). */
 import type { TraceStats } from '../writer/index.js';
+import type { OrphanState } from './orphans.js';
 
 export interface TraceName {
   readonly name: string;
@@ -36,8 +37,13 @@ export type HostMessage =
       /** Items left out because their scope was disabled. */
       readonly skipped?: bigint;
     })
-  /** A trace was not opened, or what a daemon before this one left could not be finalized. */
-  | { readonly type: 'trouble'; readonly name: string; readonly failure: Failure }
+  /** A trace was not opened; with `orphan`: what a client that has ended left cannot be finalized, yet or by this daemon. */
+  | {
+      readonly type: 'trouble';
+      readonly name: string;
+      readonly failure: Failure;
+      readonly orphan?: OrphanState | undefined;
+    }
   /** Everything is finalized; the process ends. */
   | { readonly type: 'done' };
 

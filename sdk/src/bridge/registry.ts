@@ -6,9 +6,11 @@ import type { CompressionName, DutProperties, Schema } from '../format/types.js'
 import { type ParsedSchema, parseSchema, schemaFingerprint, withControlEvent } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
+  openNodeOutput,
   type SummarizerFactory,
   type WriterOptions,
 } from '../writer/index.js';
+import { lockedOutput } from '../writer/locked-output.js';
 import type { PathLock } from '../writer/path-lock.js';
 import { smallInterval } from '../writer/small.js';
 import { type Durability, paceOf } from './durability.js';
@@ -95,22 +97,25 @@ export class Registry {
 
   /**
    * Finalizes the trace of a client that ended while no daemon was there, with what is still in its memory. Resolves when that is
-   * done; at once when the file is not of that session.
-   * @throws UscopeError WRITER_*, FORMAT_*
+   * done; at once when the file is not of that session, or another has taken what was left.
+   * @throws UscopeError WRITER_*, FORMAT_*: nothing is known of the session then, so that it can be tried again
    */
-  async adopt({ sessionId, name, path }: Orphan): Promise<void> {
+  async adopt({ sessionId, name, path, isLeft }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
       const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0 }, this.events);
       const { summarizer, onFull } = this.options;
-      const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull };
-      const isThere = await this.attachSink(session, path, async () => [
-        await this.sinks.resume(options),
-        true,
-      ]);
+      const isThere = await this.attachSink(session, path, async (lock) => {
+        const openOutput = lockedOutput(openNodeOutput, lock);
+        const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull, openOutput };
+        return [isLeft() ? await this.sinks.resume(options) : null, true];
+      });
       if (!isThere) return;
       this.remember(session, path);
       await session.finalize(SessionStatus.RECOVERED, clientLost());
+      if (session.failure === null) return;
+      this.forget(session);
+      throw session.failure;
     });
   }
 
@@ -118,11 +123,13 @@ export class Registry {
   forgetEnded(): Session[] {
     const ended = [...this.sessions.values()].filter((session) => session.isEnded);
     const dropped = ended.slice(0, Math.max(0, ended.length - MAX_ENDED));
-    for (const session of dropped) {
-      this.sessions.delete(key(session.init.id));
-      if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
-    }
+    for (const session of dropped) this.forget(session);
     return dropped;
+  }
+
+  private forget(session: Session): void {
+    this.sessions.delete(key(session.init.id));
+    if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
   }
 
   /** Files that are not finalized are for whoever comes next. */
@@ -184,15 +191,15 @@ export class Registry {
       summarizer: options.summarizer,
       creditBytes: credit,
       onFull: options.onFull,
-      openOutput: pace.openOutput,
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
     };
     this.starting++;
     try {
-      await this.attachSink(session, path, async () => {
-        const continued = await this.sinks.resume(writerOptions);
-        return [continued ?? (await this.sinks.create(writerOptions)), continued !== null];
+      await this.attachSink(session, path, async (lock) => {
+        const options = { ...writerOptions, openOutput: lockedOutput(pace.openOutput, lock) };
+        const continued = await this.sinks.resume(options);
+        return [continued ?? (await this.sinks.create(options)), continued !== null];
       });
     } finally {
       this.starting--;
@@ -218,18 +225,17 @@ export class Registry {
   private async attachSink(
     session: Session,
     path: string,
-    open: () => Promise<readonly [sink: TraceSink | null, resumed: boolean]>,
+    open: (lock: PathLock | undefined) => Promise<readonly [sink: TraceSink | null, resumed: boolean]>,
   ): Promise<boolean> {
     const lock = await this.sinks.lock?.(path);
     try {
-      const [sink, resumed] = await open();
+      const [sink, resumed] = await open(lock);
       if (sink === null) {
         lock?.release();
         return false;
       }
-      session.attach(sink, resumed);
       if (lock) this.locks.set(session, lock);
-      void session.ended.then(() => this.unlock(session));
+      session.attach(sink, resumed, () => this.unlock(session));
       this.events.onOpen(session, sink.schema, resumed);
       return true;
     } catch (error) {

@@ -61,6 +61,7 @@ export class Session {
 
   /** null once the session has ended: what is remembered of it shall not hold the writer's memory. */
   private sink: TraceSink | null = null;
+  private onClosed: () => void = () => {};
   private schemaBytes: Uint8Array = new Uint8Array(0);
   private readonly queue = new JobQueue((error) => this.fail(asUscopeError(error)));
   private queuedBytes = 0;
@@ -93,9 +94,13 @@ export class Session {
     });
   }
 
-  /** The sink is created with the callbacks below, so it comes after the session. */
-  attach(sink: TraceSink, resumed: boolean): void {
+  /**
+   * The sink is created with the callbacks below, so it comes after the session.
+   * @param onClosed called when nothing is written any more, before anybody is told of the end
+   */
+  attach(sink: TraceSink, resumed: boolean, onClosed: () => void = () => {}): void {
     this.sink = sink;
+    this.onClosed = onClosed;
     // Without the properties, whose texts would stand in the same pool: another daemon knows another start of the run, and the client takes
     // nothing but the same bytes when it comes back.
     this.schemaBytes = encodeSchemaPayload(sink.schema, []).schema;
@@ -390,6 +395,7 @@ export class Session {
       this.final = sink.stats;
     }
     this.sink = null;
+    this.onClosed();
     this.memory.close(this.isMemoryUseless || (this.isDrained && this.failure === null));
     this.control.end();
     tell?.();

@@ -69,6 +69,8 @@ class Run {
   private readonly traces = new Map<string, Trace>();
   /** Traces that could not be opened, by name, and why. */
   private readonly refused = new Map<string, string>();
+  /** Traces of clients that have ended, that the daemon found and could not finalize. */
+  private left = 0;
   private readonly run = newRun();
   private readonly startedAt = performance.now();
   /** When the first trace was opened and the last one ended. */
@@ -175,6 +177,9 @@ class Run {
     } else if (message.type === 'stalled') {
       this.progress.stalled(message.session, message.failure !== null);
       if (message.failure) this.progress.note(message.failure.message);
+    } else if (message.type === 'trouble' && message.orphan !== undefined) {
+      if (message.orphan === 'left') this.left++;
+      this.progress.note(`${message.name}: ${message.failure.message}`);
     } else if (message.type === 'trouble') {
       this.refused.set(message.name, message.failure.message);
     } else if (message.type === 'ended') {
@@ -230,7 +235,7 @@ class Run {
         'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
       );
     }
-    const all = exitStatus(status, reports, this.refused.size);
+    const all = exitStatus(status, reports, this.refused.size + this.left);
     this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
     return all;
   }

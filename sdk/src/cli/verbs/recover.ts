@@ -50,7 +50,7 @@ async function recover(file: string, options: RecoverVerbOptions): Promise<void>
   const isSpool = isDirectory(file);
   // A daemon that writes the trace, or goes on with it, has it locked; and none may begin to while it is read.
   const trace = isSpool ? file.replace(/\/+$/, '').replace(/\.ring$/, '.uscope') : file;
-  const lock = isThere(file) ? await lockPath(trace) : null;
+  const lock = isThere(file) ? await lockPath(trace, { onlyReads: true }) : null;
   try {
     await (isSpool ? recoverRecorder(file, options) : recoverFile(file, options));
   } finally {
