@@ -12,6 +12,8 @@ import { Controls } from './controls.js';
 import { Gatekeeper, type ServerKeys } from './curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
+import { defaultMaxMemory } from './machine-memory.js';
+import { MemoryAccount } from './memory-account.js';
 import { Orphans } from './orphans.js';
 import { Outbox } from './outbox.js';
 import {
@@ -29,12 +31,14 @@ import { outputRoot } from './trace-name.js';
 import { PRODUCT } from './version.js';
 import { type WireError, wireError } from './wire-error.js';
 
-export interface DaemonOptions extends Partial<RegistryOptions> {
+export interface DaemonOptions extends Partial<Omit<RegistryOptions, 'memory'>> {
   readonly endpoint: string;
   readonly outputDirectory: string;
   /** A tcp endpoint that only clients with these keys may use. */
   readonly keys?: ServerKeys | undefined;
   readonly events?: DaemonEvents | undefined;
+  /** Bytes that all peers together may cost; default: a share of the machine's memory. */
+  readonly maxMemoryBytes?: number | undefined;
   /** The run that this daemon is for: of clients that name none. */
   readonly run?: RunIdentity | null | undefined;
 }
@@ -96,6 +100,8 @@ export class Daemon {
   private readonly connections = new Connections();
   private readonly orphans = new Orphans();
   private readonly adoptions = new Set<Promise<void>>();
+  /** What peers cost. */
+  readonly memory: MemoryAccount;
   private readonly registry: Registry;
   private readonly runs: Runs;
   /** The connection that each session was opened on last. */
@@ -129,8 +135,14 @@ export class Daemon {
       ...this.gatekeeper?.options,
     });
     this.outbox = new Outbox(this.router);
+    this.memory = new MemoryAccount(options.maxMemoryBytes ?? defaultMaxMemory());
     this.registry = new Registry(
-      { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
+      {
+        maxTraces: DEFAULT_MAX_TRACES,
+        maxCreditBytes: DEFAULT_MAX_CREDIT,
+        ...options,
+        memory: this.memory,
+      },
       {
         onOpen: (session, schema, resumed) => events.onOpen?.(session, schema, resumed),
         onStall: (session, error) => events.onStall?.(session, error),

@@ -12,6 +12,7 @@ import {
 import type { PathLock } from '../writer/path-lock.js';
 import { smallInterval } from '../writer/small.js';
 import { type Durability, paceOf } from './durability.js';
+import type { MemoryAccount } from './memory-account.js';
 import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
 import { type RunIdentity, runProperties } from './run-identity.js';
@@ -35,6 +36,8 @@ export interface RegistryOptions {
   readonly maxTraces: number;
   /** Most bytes a client may have unacknowledged. */
   readonly maxCreditBytes: number;
+  /** What all peers together may cost. */
+  readonly memory: MemoryAccount;
   readonly summarizer?: SummarizerFactory | undefined;
   /** A full disk: wait for room (default), or give the trace up. */
   readonly onFull?: WriterOptions['onFull'];
@@ -101,9 +104,18 @@ export class Registry {
   async adopt({ sessionId, name, path }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
-      const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0 }, this.events);
-      const { summarizer, onFull } = this.options;
-      const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull };
+      const { summarizer, onFull, memory } = this.options;
+      const grant = memory.open(`the trace "${name}", left by another daemon,`);
+      const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0, grant }, this.events);
+      const options: WriterOptions = {
+        path,
+        schema: NO_SCHEMA,
+        sessionId,
+        summarizer,
+        onFull,
+        budget: grant,
+        onFailure: (error) => session.onFailure(error),
+      };
       const isThere = await this.attachSink(session, path, async () => [
         await this.sinks.resume(options),
         true,
@@ -171,7 +183,8 @@ export class Registry {
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
-    const session = new Session({ id, name, core, intervalPs, credit, pace }, this.events);
+    const grant = options.memory.open(`the trace "${name}"`);
+    const session = new Session({ id, name, core, intervalPs, credit, pace, grant }, this.events);
     const writerOptions: WriterOptions = {
       path,
       schema: withControlEvent(parsed.schema),
@@ -185,6 +198,8 @@ export class Registry {
       creditBytes: credit,
       onFull: options.onFull,
       openOutput: pace.openOutput,
+      budget: grant,
+      onFailure: (error) => session.onFailure(error),
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
     };
@@ -224,6 +239,7 @@ export class Registry {
     try {
       const [sink, resumed] = await open();
       if (sink === null) {
+        session.init.grant?.release();
         lock?.release();
         return false;
       }
@@ -233,6 +249,7 @@ export class Registry {
       this.events.onOpen(session, sink.schema, resumed);
       return true;
     } catch (error) {
+      session.init.grant?.release();
       lock?.release();
       throw error;
     }
