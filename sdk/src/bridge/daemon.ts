@@ -77,6 +77,7 @@ export class Daemon {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const daemon = new Daemon(options);
     try {
+      await daemon.registry.checkDefaultSchema();
       await daemon.orphans.find(await outputRoot(options.outputDirectory));
       await daemon.gatekeeper?.start();
       daemon.endpoint = await bindEndpoint(daemon.router, options.endpoint, options.keys !== undefined);
@@ -166,6 +167,7 @@ export class Daemon {
    * @param status of the sessions whose clients have not closed them
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
+    this.registry.refuseOpens();
     await this.quiet();
     this.adoptOrphans();
     await Promise.all(this.adoptions);
@@ -200,6 +202,7 @@ export class Daemon {
   }
 
   private closeSockets(): void {
+    this.registry.refuseOpens();
     this.orphans.close();
     this.router.close();
     this.gatekeeper?.close();
@@ -303,7 +306,11 @@ export class Daemon {
     try {
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
       this.checkOpening(connection);
-      const session = await this.registry.find(message, this.runs.of(message.run, connection));
+      const session = await this.registry.find(
+        message,
+        this.runs.of(message.run, connection),
+        connection.peer,
+      );
       session.open(message.req, this.link(connection, session), message.memory === true);
     } catch (error) {
       this.sendError(routingId, error, message.req);

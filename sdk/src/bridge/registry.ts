@@ -1,9 +1,8 @@
 /** The daemon's sessions: which there are, which file each writes, and how one comes to be. */
-import { createHash } from 'node:crypto';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
-import { type ParsedSchema, parseSchema, schemaFingerprint, withControlEvent } from '../schema/index.js';
+import type { ParsedSchema } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
   type SummarizerFactory,
@@ -12,10 +11,12 @@ import {
 import type { PathLock } from '../writer/path-lock.js';
 import { smallInterval } from '../writer/small.js';
 import { type Durability, paceOf } from './durability.js';
+import type { Peer } from './fair-queue.js';
 import type { MemoryAccount } from './memory-account.js';
 import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
 import { type RunIdentity, runProperties } from './run-identity.js';
+import { SchemaReader } from './schema-reader.js';
 import { Session, type SessionEvents } from './session.js';
 import { fileSinks, NO_SCHEMA, type SinkFactory, type TraceSink } from './sink.js';
 import { traceFilePath } from './trace-name.js';
@@ -63,14 +64,26 @@ export class Registry {
   private starting = 0;
   private readonly locks = new Map<Session, PathLock>();
   private readonly sinks: SinkFactory;
+  private readonly schemas: SchemaReader;
 
   constructor(
     private readonly options: RegistryOptions,
     private readonly events: RegistryEvents,
   ) {
     this.sinks = options.sinks ?? fileSinks;
-    if (options.schema)
-      parseSchema(options.schema.text, { file: options.schema.file, variables: { core: '0' } });
+    this.schemas = new SchemaReader(options.memory);
+  }
+
+  /** @throws UscopeError SCHEMA_* when the schema for clients that send none is wrong */
+  async checkDefaultSchema(): Promise<void> {
+    const { schema } = this.options;
+    if (!schema) return;
+    await this.schemas.read({ ...schema, variables: { core: '0' } }, { process: '', connection: '' });
+  }
+
+  /** No trace is opened any more; those whose schema is not read yet are refused. */
+  refuseOpens(): void {
+    this.schemas.close();
   }
 
   get(sessionId: Uint8Array): Session | undefined {
@@ -84,15 +97,15 @@ export class Registry {
 
   /**
    * The session that an `open` asks for: one known here, one continued from its file, or a new one, which is part of the `run`.
-   * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, SCHEMA_*, WRITER_*
+   * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, BRIDGE_NO_MEMORY, SCHEMA_*, WRITER_*
    */
-  async find(message: OpenMessage, run: RunIdentity): Promise<Session> {
+  async find(message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
     const path = await traceFilePath(this.options.outputDirectory, message.name);
     return this.inTurn(path, async () => {
       const known = this.get(message.session);
       if (known) return sameTrace(known, message.name);
       await this.makeRoom(path, message);
-      return this.start(path, message, run);
+      return this.start(path, message, run, peer);
     });
   }
 
@@ -168,7 +181,7 @@ export class Registry {
     throw nameBusy(message, this.events.holderOf(holder), holder.init.core, path);
   }
 
-  private async start(path: string, message: OpenMessage, run: RunIdentity): Promise<Session> {
+  private async start(path: string, message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
     const { options } = this;
     if (this.open().length + this.starting >= options.maxTraces) {
       throw new UscopeError(
@@ -176,7 +189,17 @@ export class Registry {
         `${options.maxTraces} traces are open; this daemon allows no more (--max-traces)`,
       );
     }
-    const parsed = this.schemaOf(message);
+    this.starting++;
+    try {
+      return await this.begin(path, message, run, peer);
+    } finally {
+      this.starting--;
+    }
+  }
+
+  private async begin(path: string, message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
+    const { options } = this;
+    const parsed = await this.schemaOf(message, peer);
     const core = coreOf(message);
     const dut = mergeDut(mergeDut(parsed.dut, message.dut ?? []), runProperties(run, core));
     const intervalPs = this.intervalOf(message);
@@ -187,7 +210,7 @@ export class Registry {
     const session = new Session({ id, name, core, intervalPs, credit, pace, grant }, this.events);
     const writerOptions: WriterOptions = {
       path,
-      schema: withControlEvent(parsed.schema),
+      schema: parsed.schema,
       dut,
       checkpointIntervalPs: intervalPs,
       compression: options.small ? 'zstd' : options.compression,
@@ -203,15 +226,10 @@ export class Registry {
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
     };
-    this.starting++;
-    try {
-      await this.attachSink(session, path, async () => {
-        const continued = await this.sinks.resume(writerOptions);
-        return [continued ?? (await this.sinks.create(writerOptions)), continued !== null];
-      });
-    } finally {
-      this.starting--;
-    }
+    await this.attachSink(session, path, async () => {
+      const continued = await this.sinks.resume(writerOptions);
+      return [continued ?? (await this.sinks.create(writerOptions)), continued !== null];
+    });
     this.remember(session, path);
     return session;
   }
@@ -255,10 +273,9 @@ export class Registry {
     }
   }
 
-  private schemaOf(message: OpenMessage): ParsedSchema {
-    const { text, file } = this.schemaText(message);
-    checkFingerprint(text, file, message.schema_sha256);
-    return parseSchema(text, { file, variables: variablesOf(message) });
+  private async schemaOf(message: OpenMessage, peer: Peer): Promise<ParsedSchema> {
+    const variables = variablesOf(message);
+    return this.schemas.read({ ...this.schemaText(message), variables, sha256: message.schema_sha256 }, peer);
   }
 
   private schemaText(message: OpenMessage): { readonly text: string; readonly file: string } {
@@ -301,18 +318,6 @@ function nameBusy(
     'BRIDGE_NAME_BUSY',
     `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,
     { file: path },
-  );
-}
-
-/** Ids in generated code are those of one schema: with another they would write wrong data without a sound. */
-function checkFingerprint(text: string, file: string, expected: string | undefined): void {
-  if (expected === undefined) return;
-  const actual = createHash('sha256').update(schemaFingerprint(text, { file })).digest('hex');
-  if (actual === expected.toLowerCase()) return;
-  throw new UscopeError(
-    'SCHEMA_MISMATCH',
-    `the schema has SHA-256 ${actual}, the client was generated from ${expected}: generate its code again`,
-    { file },
   );
 }
 
