@@ -12,7 +12,7 @@ export interface WriterBudget {
 }
 
 export interface MemoryNeed {
-  /** Of the writer's memory: state, tables, two checkpoints, an open segment and what is compressed of one. */
+  /** Of the writer's memory: state, tables, two checkpoints, two segments. */
   readonly memory: number;
   /** That, and the state as it is before it is moved there. */
   readonly total: number;
@@ -23,8 +23,8 @@ const MiB = 1024 * 1024;
 const STORAGE_BYTES = 48;
 const FIELD_BYTES = 112;
 const EVENT_BYTES = 8;
-/** A segment as it begins; it asks for more as it grows. */
-const SEGMENT_BYTES = 2 * MiB;
+/** Segments as they begin, one that is open and one that is being compressed; they ask for more as they grow. */
+const SEGMENT_BYTES = 2 * 2 * MiB;
 /** Tables of the compressor, alignment, stack. */
 const OTHER_BYTES = MiB / 2;
 /** Windows for records, which machine code does without. */
