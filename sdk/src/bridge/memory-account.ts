@@ -79,7 +79,7 @@ export class MemoryAccount {
     // What can never be granted is no reason to give anything up.
     if (this.granted + bytes > this.limit) return;
     for (let round = 0; round < COLLECTIONS && bytes > this.free; round++) {
-      for (const { memory } of dropIdleMemories()) forgetMemory(memory);
+      giveUpIdle();
       collectGarbage();
       await new Promise((resolve) => setTimeout(resolve));
     }
@@ -96,6 +96,11 @@ export class MemoryAccount {
   giveBack(bytes: number): void {
     this.granted -= bytes;
   }
+}
+
+/** By itself: whoever collects garbage must not hold what is to be collected. */
+function giveUpIdle(): void {
+  for (const { memory } of dropIdleMemories()) forgetMemory(memory);
 }
 
 function noMemory(what: string, bytes: number, used: number, limit: number): UscopeError {
