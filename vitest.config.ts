@@ -25,6 +25,7 @@ export default defineConfig({
   test: {
     // Processes, not threads: native packages and tests that send signals must not share one.
     pool: 'forks',
+    execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     maxWorkers: 2,
     testTimeout: PATIENCE_MS,
     hookTimeout: PATIENCE_MS,

@@ -82,6 +82,7 @@ export const ERROR_CODES = {
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
   BRIDGE_ENDPOINT: 'The endpoint is malformed, not allowed, or already in use.',
+  BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   BRIDGE_FINALIZED: 'The daemon was told to finalize its traces while this one was open.',

@@ -1,5 +1,6 @@
 /** Who talks to the daemon: one entry per ZeroMQ connection, with the traces it has open and the process behind it. */
 import { isRunning, type ProcessName } from './client-process.js';
+import type { Peer } from './fair-queue.js';
 import type { HelloMessage } from './protocol.js';
 import type { Session } from './session.js';
 
@@ -27,6 +28,15 @@ export class Connection {
     /** As it says, wherever that is. */
     readonly pid: number,
   ) {}
+
+  /** Whose turn it is, where peers have turns. */
+  get peer(): Peer {
+    const { process } = this;
+    return {
+      process: process ? `${process.pid} ${process.start}` : 'elsewhere',
+      connection: this.routingId.toString('latin1'),
+    };
+  }
 }
 
 export class Connections {

@@ -13,6 +13,8 @@ import { Controls } from './controls.js';
 import { Gatekeeper, type ServerKeys } from './curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from './data-header.js';
 import { bindEndpoint, removeSocket } from './endpoint.js';
+import { defaultMaxMemory } from './machine-memory.js';
+import { MemoryAccount } from './memory-account.js';
 import { type OrphanState, Orphans } from './orphans.js';
 import { Outbox } from './outbox.js';
 import {
@@ -30,12 +32,14 @@ import { outputRoot } from './trace-name.js';
 import { PRODUCT } from './version.js';
 import { type WireError, wireError } from './wire-error.js';
 
-export interface DaemonOptions extends Partial<RegistryOptions> {
+export interface DaemonOptions extends Partial<Omit<RegistryOptions, 'memory'>> {
   readonly endpoint: string;
   readonly outputDirectory: string;
   /** A tcp endpoint that only clients with these keys may use. */
   readonly keys?: ServerKeys | undefined;
   readonly events?: DaemonEvents | undefined;
+  /** Bytes that all peers together may cost; default: a share of the machine's memory. */
+  readonly maxMemoryBytes?: number | undefined;
   /** The run that this daemon is for: of clients that name none. */
   readonly run?: RunIdentity | null | undefined;
 }
@@ -77,6 +81,7 @@ export class Daemon {
   static async start(options: DaemonOptions): Promise<Daemon> {
     const daemon = new Daemon(options);
     try {
+      await daemon.registry.checkDefaultSchema();
       void removeStaleLocks(await outputRoot(options.outputDirectory));
       await daemon.orphans.scan();
       await daemon.gatekeeper?.start();
@@ -100,6 +105,8 @@ export class Daemon {
   private readonly outbox: Outbox;
   private readonly connections = new Connections();
   private readonly orphans: Orphans;
+  /** What peers cost. */
+  readonly memory: MemoryAccount;
   private readonly registry: Registry;
   private readonly runs: Runs;
   /** The connection that each session was opened on last. */
@@ -138,8 +145,14 @@ export class Daemon {
       isKnown: (sessionId) => this.registry.get(sessionId) !== undefined,
       onTrouble: (name, error, state) => events.onTrouble?.(name, wireError(error), state),
     });
+    this.memory = new MemoryAccount(options.maxMemoryBytes ?? defaultMaxMemory());
     this.registry = new Registry(
-      { maxTraces: DEFAULT_MAX_TRACES, maxCreditBytes: DEFAULT_MAX_CREDIT, ...options },
+      {
+        maxTraces: DEFAULT_MAX_TRACES,
+        maxCreditBytes: DEFAULT_MAX_CREDIT,
+        ...options,
+        memory: this.memory,
+      },
       {
         onOpen: (session, schema, resumed) => events.onOpen?.(session, schema, resumed),
         onStall: (session, error) => events.onStall?.(session, error),
@@ -163,6 +176,7 @@ export class Daemon {
    * @param status of the sessions whose clients have not closed them
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
+    this.registry.refuseOpens();
     await this.quiet();
     await this.orphans.settle();
     const reason = new UscopeError(
@@ -196,6 +210,7 @@ export class Daemon {
   }
 
   private closeSockets(): void {
+    this.registry.refuseOpens();
     this.orphans.close();
     this.router.close();
     this.gatekeeper?.close();
@@ -299,7 +314,11 @@ export class Daemon {
     try {
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
       this.checkOpening(connection);
-      const session = await this.registry.find(message, this.runs.of(message.run, connection));
+      const session = await this.registry.find(
+        message,
+        this.runs.of(message.run, connection),
+        connection.peer,
+      );
       session.open(message.req, this.link(connection, session), message.memory === true);
     } catch (error) {
       this.sendError(routingId, error, message.req);

@@ -1,9 +1,8 @@
 /** The daemon's sessions: which there are, which file each writes, and how one comes to be. */
-import { createHash } from 'node:crypto';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
-import { type ParsedSchema, parseSchema, schemaFingerprint, withControlEvent } from '../schema/index.js';
+import type { ParsedSchema } from '../schema/index.js';
 import {
   DEFAULT_CHECKPOINT_INTERVAL_PS,
   openNodeOutput,
@@ -14,9 +13,12 @@ import { lockedOutput } from '../writer/locked-output.js';
 import type { PathLock } from '../writer/path-lock.js';
 import { smallInterval } from '../writer/small.js';
 import { type Durability, paceOf } from './durability.js';
+import type { Peer } from './fair-queue.js';
+import type { MemoryAccount } from './memory-account.js';
 import type { Orphan } from './orphans.js';
 import { NO_CORE, type OpenMessage } from './protocol.js';
 import { type RunIdentity, runProperties } from './run-identity.js';
+import { SchemaReader } from './schema-reader.js';
 import { Session, type SessionEvents } from './session.js';
 import { fileSinks, NO_SCHEMA, type SinkFactory, type TraceSink } from './sink.js';
 import { traceFilePath } from './trace-name.js';
@@ -37,6 +39,8 @@ export interface RegistryOptions {
   readonly maxTraces: number;
   /** Most bytes a client may have unacknowledged. */
   readonly maxCreditBytes: number;
+  /** What all peers together may cost. */
+  readonly memory: MemoryAccount;
   readonly summarizer?: SummarizerFactory | undefined;
   /** A full disk: wait for room (default), or give the trace up. */
   readonly onFull?: WriterOptions['onFull'];
@@ -62,14 +66,26 @@ export class Registry {
   private starting = 0;
   private readonly locks = new Map<Session, PathLock>();
   private readonly sinks: SinkFactory;
+  private readonly schemas: SchemaReader;
 
   constructor(
     private readonly options: RegistryOptions,
     private readonly events: RegistryEvents,
   ) {
     this.sinks = options.sinks ?? fileSinks;
-    if (options.schema)
-      parseSchema(options.schema.text, { file: options.schema.file, variables: { core: '0' } });
+    this.schemas = new SchemaReader(options.memory);
+  }
+
+  /** @throws UscopeError SCHEMA_* when the schema for clients that send none is wrong */
+  async checkDefaultSchema(): Promise<void> {
+    const { schema } = this.options;
+    if (!schema) return;
+    await this.schemas.read({ ...schema, variables: { core: '0' } }, { process: '', connection: '' });
+  }
+
+  /** No trace is opened any more; those whose schema is not read yet are refused. */
+  refuseOpens(): void {
+    this.schemas.close();
   }
 
   get(sessionId: Uint8Array): Session | undefined {
@@ -83,15 +99,15 @@ export class Registry {
 
   /**
    * The session that an `open` asks for: one known here, one continued from its file, or a new one, which is part of the `run`.
-   * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, SCHEMA_*, WRITER_*
+   * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, BRIDGE_NO_MEMORY, SCHEMA_*, WRITER_*
    */
-  async find(message: OpenMessage, run: RunIdentity): Promise<Session> {
+  async find(message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
     const path = await traceFilePath(this.options.outputDirectory, message.name);
     return this.inTurn(path, async () => {
       const known = this.get(message.session);
       if (known) return sameTrace(known, message.name);
       await this.makeRoom(path, message);
-      return this.start(path, message, run);
+      return this.start(path, message, run, peer);
     });
   }
 
@@ -103,11 +119,20 @@ export class Registry {
   async adopt({ sessionId, name, path, isLeft }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
-      const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0 }, this.events);
-      const { summarizer, onFull } = this.options;
+      const { summarizer, onFull, memory } = this.options;
+      const grant = memory.open(`the trace "${name}", left by another daemon,`);
+      const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0, grant }, this.events);
       const isThere = await this.attachSink(session, path, async (lock) => {
-        const openOutput = lockedOutput(openNodeOutput, lock);
-        const options = { path, schema: NO_SCHEMA, sessionId, summarizer, onFull, openOutput };
+        const options: WriterOptions = {
+          path,
+          schema: NO_SCHEMA,
+          sessionId,
+          summarizer,
+          onFull,
+          openOutput: lockedOutput(openNodeOutput, lock),
+          budget: grant,
+          onFailure: (error) => session.onFailure(error),
+        };
         return [isLeft() ? await this.sinks.resume(options) : null, true];
       });
       if (!isThere) return;
@@ -163,7 +188,7 @@ export class Registry {
     throw nameBusy(message, this.events.holderOf(holder), holder.init.core, path);
   }
 
-  private async start(path: string, message: OpenMessage, run: RunIdentity): Promise<Session> {
+  private async start(path: string, message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
     const { options } = this;
     if (this.open().length + this.starting >= options.maxTraces) {
       throw new UscopeError(
@@ -171,17 +196,28 @@ export class Registry {
         `${options.maxTraces} traces are open; this daemon allows no more (--max-traces)`,
       );
     }
-    const parsed = this.schemaOf(message);
+    this.starting++;
+    try {
+      return await this.begin(path, message, run, peer);
+    } finally {
+      this.starting--;
+    }
+  }
+
+  private async begin(path: string, message: OpenMessage, run: RunIdentity, peer: Peer): Promise<Session> {
+    const { options } = this;
+    const parsed = await this.schemaOf(message, peer);
     const core = coreOf(message);
     const dut = mergeDut(mergeDut(parsed.dut, message.dut ?? []), runProperties(run, core));
     const intervalPs = this.intervalOf(message);
     const credit = Math.min(message.credit, options.maxCreditBytes);
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
-    const session = new Session({ id, name, core, intervalPs, credit, pace }, this.events);
+    const grant = options.memory.open(`the trace "${name}"`);
+    const session = new Session({ id, name, core, intervalPs, credit, pace, grant }, this.events);
     const writerOptions: WriterOptions = {
       path,
-      schema: withControlEvent(parsed.schema),
+      schema: parsed.schema,
       dut,
       checkpointIntervalPs: intervalPs,
       compression: options.small ? 'zstd' : options.compression,
@@ -191,19 +227,16 @@ export class Registry {
       summarizer: options.summarizer,
       creditBytes: credit,
       onFull: options.onFull,
+      budget: grant,
+      onFailure: (error) => session.onFailure(error),
       onDurable: (frames, strings) => session.onDurable(frames, strings),
       onStall: (error) => session.onStall(error),
     };
-    this.starting++;
-    try {
-      await this.attachSink(session, path, async (lock) => {
-        const options = { ...writerOptions, openOutput: lockedOutput(pace.openOutput, lock) };
-        const continued = await this.sinks.resume(options);
-        return [continued ?? (await this.sinks.create(options)), continued !== null];
-      });
-    } finally {
-      this.starting--;
-    }
+    await this.attachSink(session, path, async (lock) => {
+      const locked = { ...writerOptions, openOutput: lockedOutput(pace.openOutput, lock) };
+      const continued = await this.sinks.resume(locked);
+      return [continued ?? (await this.sinks.create(locked)), continued !== null];
+    });
     this.remember(session, path);
     return session;
   }
@@ -231,6 +264,7 @@ export class Registry {
     try {
       const [sink, resumed] = await open(lock);
       if (sink === null) {
+        session.init.grant?.release();
         lock?.release();
         return false;
       }
@@ -239,15 +273,15 @@ export class Registry {
       this.events.onOpen(session, sink.schema, resumed);
       return true;
     } catch (error) {
+      session.init.grant?.release();
       lock?.release();
       throw error;
     }
   }
 
-  private schemaOf(message: OpenMessage): ParsedSchema {
-    const { text, file } = this.schemaText(message);
-    checkFingerprint(text, file, message.schema_sha256);
-    return parseSchema(text, { file, variables: variablesOf(message) });
+  private async schemaOf(message: OpenMessage, peer: Peer): Promise<ParsedSchema> {
+    const variables = variablesOf(message);
+    return this.schemas.read({ ...this.schemaText(message), variables, sha256: message.schema_sha256 }, peer);
   }
 
   private schemaText(message: OpenMessage): { readonly text: string; readonly file: string } {
@@ -290,18 +324,6 @@ function nameBusy(
     'BRIDGE_NAME_BUSY',
     `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,
     { file: path },
-  );
-}
-
-/** Ids in generated code are those of one schema: with another they would write wrong data without a sound. */
-function checkFingerprint(text: string, file: string, expected: string | undefined): void {
-  if (expected === undefined) return;
-  const actual = createHash('sha256').update(schemaFingerprint(text, { file })).digest('hex');
-  if (actual === expected.toLowerCase()) return;
-  throw new UscopeError(
-    'SCHEMA_MISMATCH',
-    `the schema has SHA-256 ${actual}, the client was generated from ${expected}: generate its code again`,
-    { file },
   );
 }
 

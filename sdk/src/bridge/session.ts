@@ -11,6 +11,7 @@ import { type DataHeader, LANES, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
 import { JobQueue } from './job-queue.js';
 import { LaneRecords } from './lane-records.js';
+import type { MemoryGrant } from './memory-account.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from './protocol.js';
 import type { AheadRead } from './read-ahead.js';
 import { SessionControl } from './session-control.js';
@@ -39,6 +40,8 @@ export interface SessionInit {
   readonly credit: number;
   /** When the file is synced, where that may be put off. */
   readonly pace?: Pace | undefined;
+  /** What of the daemon's memory is the session's. */
+  readonly grant?: MemoryGrant | undefined;
 }
 
 export interface SessionEvents {
@@ -150,6 +153,11 @@ export class Session {
     this.events.onStall(this, error);
   }
 
+  /** The writer cannot go on, and nobody was calling it. */
+  onFailure(error: Error): void {
+    this.queue.run(() => this.fail(asUscopeError(error)));
+  }
+
   // -- what the client sends
 
   /** A data message whose header is well-formed; `payload` is null when the records are in the client's memory. */
@@ -157,8 +165,11 @@ export class Session {
     if (this.overran) return;
     const ahead = payload || this.isEnding ? null : this.memory.readEarly(header, this.writer);
     const records = () => (payload ? payloadWords(payload) : this.readWords(header));
+    if (payload && !this.hold(header.payloadSize)) return;
     this.queuedBytes += header.payloadSize;
-    this.queue.run(() => (ahead ? this.takeEarly(header, ahead) : this.take(header, records)));
+    this.queue.run(() =>
+      ahead ? this.takeEarly(header, ahead) : this.take(header, records, payload !== null),
+    );
     // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
     if (this.queuedBytes > this.init.credit + MAX_PAYLOAD_BYTES) this.overrun();
   }
@@ -257,8 +268,22 @@ export class Session {
     await wait;
   }
 
-  private take(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
+  /** Records that wait in the daemon's memory, not in the client's. */
+  private hold(bytes: number): boolean {
+    try {
+      this.init.grant?.extend(bytes);
+      return true;
+    } catch (error) {
+      this.overran = true;
+      this.queue.run(() => this.fail(asUscopeError(error)));
+      return false;
+    }
+  }
+
+  /** @param isHeld the records have waited in the daemon's memory */
+  private take(header: DataHeader, records: () => Uint32Array, isHeld = false): void | Promise<void> {
     this.queuedBytes -= header.payloadSize;
+    if (isHeld) this.init.grant?.shrink(header.payloadSize);
     if (this.failure && !this.isEnded) this.lostItems += countItems(records());
     if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
     if (this.order.isRepeated(header)) return;
@@ -399,6 +424,7 @@ export class Session {
     this.memory.close(this.isMemoryUseless || (this.isDrained && this.failure === null));
     this.control.end();
     tell?.();
+    this.init.grant?.release();
     this.events.onEnd(this);
     this.resolveEnded();
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { runUscope } from '../../../test/support/run-cli.js';
-import { niceOf } from './daemon-arguments.js';
+import { maxMemoryOf, niceOf } from './daemon-arguments.js';
 
 describe('--nice', () => {
   it.each([
@@ -28,5 +28,29 @@ describe('--nice', () => {
     expect(out.replace(/\s+/g, ' ')).toContain(
       '--nice <n> how far the daemon steps back behind the simulator, 0 to 19 (default: 10)',
     );
+  });
+});
+
+describe('--max-memory', () => {
+  it.each([
+    [undefined, undefined],
+    ['64MB', 64 * 2 ** 20],
+    ['1.5GiB', 1.5 * 2 ** 30],
+    ['2g', 2 * 2 ** 30],
+  ])('%s is %s bytes', (given, expected) => {
+    expect(maxMemoryOf(given === undefined ? {} : { maxMemory: given })).toBe(expected);
+  });
+
+  it.each(['0', '63MB', 'much', '-1GB', ''])('"%s" is refused', async (given) => {
+    for (const line of [
+      ['serve', `--max-memory=${given}`],
+      ['run', `--max-memory=${given}`, '--', 'true'],
+    ]) {
+      const { status, err } = await runUscope(line);
+      expect(err).toBe(
+        `uscope: CLI_USAGE: "${given}" is no bound of memory; write 512MB or 2GB, at least 64MB\n`,
+      );
+      expect(status).toBe(2);
+    }
   });
 });

@@ -8,6 +8,7 @@ import { DEFAULT_NICE, MAX_NICE } from '../bridge/priority.js';
 import type { CompressionName } from '../format/types.js';
 import { requireSmall } from '../writer/index.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
+import { parseSize } from './sizes.js';
 import { parseTime } from './times.js';
 
 export interface DaemonArguments extends RingArguments {
@@ -18,12 +19,16 @@ export interface DaemonArguments extends RingArguments {
   readonly small?: boolean;
   readonly checkpointInterval?: string;
   readonly maxTraces?: string;
+  readonly maxMemory?: string;
   readonly durability?: string;
   readonly onFull?: string;
   readonly nice?: string;
   readonly key?: string;
   readonly clients?: string;
 }
+
+/** Enough for a schema that is being read, and a small trace. */
+const MIN_MEMORY_BYTES = 64 * 1024 * 1024;
 
 const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
 
@@ -40,6 +45,10 @@ export function addDaemonOptions(command: Command): Command {
       'simulated time between checkpoints: 10000000 (ps), 10us, … (default: 10us)',
     )
     .option('--max-traces <n>', 'traces that may be open at a time (default: 1024)')
+    .option(
+      '--max-memory <size>',
+      'memory that all traces together may take: 2GB (default: half of what there is)',
+    )
     .option(
       '--durability <mode>',
       'when the disk must have what is acknowledged: segment (default), interval=MS, none',
@@ -125,6 +134,17 @@ export function maxTracesOf({ maxTraces }: DaemonArguments): number | undefined 
   if (maxTraces === undefined) return undefined;
   if (/^[1-9]\d{0,5}$/.test(maxTraces)) return Number(maxTraces);
   throw new UscopeError('CLI_USAGE', `"${maxTraces}" is no number of traces; write 1 to 999999`);
+}
+
+/** Bytes. @throws UscopeError CLI_USAGE */
+export function maxMemoryOf({ maxMemory }: Pick<DaemonArguments, 'maxMemory'>): number | undefined {
+  if (maxMemory === undefined) return undefined;
+  const bytes = parseSize(maxMemory);
+  if (bytes !== null && bytes >= MIN_MEMORY_BYTES) return bytes;
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${maxMemory}" is no bound of memory; write 512MB or 2GB, at least 64MB`,
+  );
 }
 
 /** @throws UscopeError CLI_USAGE when the file cannot be read */

@@ -5,6 +5,7 @@ import type { RecorderOptions } from '../bridge/ring-sink.js';
 import { parseTrigger, type TriggerPattern } from '../bridge/trigger-pattern.js';
 import { MIN_RING_BYTES } from '../writer/ring/index.js';
 import { append } from './repeated.js';
+import { parseSize } from './sizes.js';
 import { parseTime } from './times.js';
 
 export interface RingArguments {
@@ -14,14 +15,6 @@ export interface RingArguments {
   readonly after?: string;
   readonly triggerFiles?: string;
 }
-
-const BYTES_PER_UNIT: Readonly<Record<string, number>> = {
-  '': 1,
-  K: 2 ** 10,
-  M: 2 ** 20,
-  G: 2 ** 30,
-  T: 2 ** 40,
-};
 
 export function addRingOptions(command: Command): Command {
   return command
@@ -81,11 +74,9 @@ export function ringServeArguments(options: RingArguments): string[] {
   return given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
 }
 
-/** `64MB`, `64M`, `64MiB`: powers of 1024, as for memory. */
 function sizeOf(text: string): number {
-  const [, digits, unit] = /^(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?$/i.exec(text.trim()) ?? [];
-  const bytes = Math.floor(Number(digits) * BYTES_PER_UNIT[unit?.toUpperCase() ?? '']);
-  if (bytes >= MIN_RING_BYTES && Number.isSafeInteger(bytes)) return bytes;
+  const bytes = parseSize(text);
+  if (bytes !== null && bytes >= MIN_RING_BYTES) return bytes;
   throw new UscopeError(
     'CLI_USAGE',
     `"${text}" is no size of a ring; write 64MB or 2GB, at least ${MIN_RING_BYTES} bytes`,

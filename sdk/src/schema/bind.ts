@@ -1,18 +1,25 @@
 /** Variables in names and DUT values -> text. Ids, and what refers to what, never depend on them. */
+import type { ErrorPlace } from '../base/errors.js';
 import type { DutProperties, FieldDef, Schema } from '../format/types.js';
+import { MAX_STRING_CHARS } from './limits.js';
 import { bindText } from './names.js';
 import type { Places, Problems } from './problems.js';
 import type { SchemaSource } from './read.js';
 import { didYouMean, listed } from './suggest.js';
+import { type SchemaWork, tooLong } from './work.js';
 
-/** @param given values that override the defaults of the schema text */
+/**
+ * @param given values that override the defaults of the schema text
+ * @throws UscopeError SCHEMA_LIMIT before a text becomes longer than the format holds, or all together more `work` than allowed
+ */
 export function bindVariables(
   source: SchemaSource,
   given: Readonly<Record<string, string>>,
   problems: Problems,
+  work: SchemaWork,
 ): { schema: Schema; dut: DutProperties } {
   const variables = new Map([...source.variables, ...Object.entries(given)]);
-  return new Binder(variables, source.places, problems).bind(source);
+  return new Binder(variables, source.places, problems, work).bind(source);
 }
 
 class Binder {
@@ -22,6 +29,7 @@ class Binder {
     private readonly variables: ReadonlyMap<string, string>,
     private readonly places: Places,
     private readonly problems: Problems,
+    private readonly work: SchemaWork,
   ) {}
 
   bind({ schema, dut }: SchemaSource): { schema: Schema; dut: DutProperties } {
@@ -69,12 +77,23 @@ class Binder {
   }
 
   private text(text: string, part: object, key = ''): string {
-    return bindText(text, this.variables, (placeholder, name) => {
-      const detail = name === undefined ? malformed(placeholder) : this.unknown(name);
-      this.problems.add('SCHEMA_VARIABLE', detail, this.places.of(part, key));
-      // A name of its own, so that nothing else is found wrong with it.
-      return `unbound_${this.unbound++}`;
-    });
+    const place = (): ErrorPlace => this.places.of(part, key);
+    let counted = 0;
+    return bindText(
+      text,
+      this.variables,
+      (placeholder, name) => {
+        const detail = name === undefined ? malformed(placeholder) : this.unknown(name);
+        this.problems.add('SCHEMA_VARIABLE', detail, place());
+        // A name of its own, so that nothing else is found wrong with it.
+        return `unbound_${this.unbound++}`;
+      },
+      (length) => {
+        if (length > MAX_STRING_CHARS) throw tooLong(length, place());
+        this.work.takeChars(length - counted, place);
+        counted = length;
+      },
+    );
   }
 
   private unknown(name: string): string {
@@ -85,5 +104,5 @@ class Binder {
 }
 
 function malformed(placeholder: string): string {
-  return `"${placeholder}" is not a variable; write \${name}, or $\${ for a literal \${`;
+  return `"${placeholder.slice(0, 80)}" is not a variable; write \${name}, or $\${ for a literal \${`;
 }

@@ -33,3 +33,4 @@ export { parsePeriod } from './period.js';
 export { schemaToText } from './to-text.js';
 export type { BuiltinTypeName, RoleName, StorageKind } from './types.js';
 export { validateSchema } from './validate.js';
+export { SchemaWork, WORK_LIMITS, type WorkLimits } from './work.js';

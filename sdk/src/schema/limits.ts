@@ -9,6 +9,10 @@ export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 export const MAX_SCOPE_DEPTH = 64;
 /** §1.3: bytes of the string pool, terminators included. */
 export const MAX_POOL_BYTES = MAX_STRING_POOL_BYTES;
+/** Characters of one name or value: what the pool could hold if there were no other. */
+export const MAX_STRING_CHARS = MAX_STRING_POOL_BYTES;
+/** Characters of the path of a scope: names below it repeat it in messages and tables. */
+export const MAX_SCOPE_PATH_CHARS = 4096;
 /** §4.1: `string_pool_offset` is 16 bits wide, so header and definitions end below this. */
 export const MAX_DEFINITION_BYTES = 65_535;
 export const MAX_ENUMS = 255;

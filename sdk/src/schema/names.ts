@@ -30,16 +30,38 @@ export function escapeVariables(text: string): string {
 /**
  * Replaces the variables in a text. `onProblem` hears of one without a value, or of a malformed one (`name` undefined), and says
  * what to put in its place.
+ * @param onLength hears the length of the result as it grows, before it is there, and may throw
  */
 export function bindText(
   text: string,
   variables: ReadonlyMap<string, string>,
   onProblem: (placeholder: string, name: string | undefined) => string,
+  onLength: (length: number) => void,
 ): string {
   if (!text.includes('${')) return text;
-  return text.replace(PLACEHOLDER, (placeholder, name: string | undefined, close: string | undefined) => {
-    if (name === undefined) return '${';
-    if (close === '' || !isVariableName(name)) return onProblem(placeholder, undefined);
-    return variables.get(name) ?? onProblem(placeholder, name);
-  });
+  const pieces: string[] = [];
+  let length = 0;
+  let copied = 0;
+  const add = (piece: string): void => {
+    length += piece.length;
+    onLength(length);
+    pieces.push(piece);
+  };
+  for (const match of text.matchAll(PLACEHOLDER)) {
+    add(text.slice(copied, match.index));
+    add(bound(match, variables, onProblem));
+    copied = match.index + match[0].length;
+  }
+  add(text.slice(copied));
+  return pieces.join('');
+}
+
+function bound(
+  [placeholder, name, close]: RegExpExecArray,
+  variables: ReadonlyMap<string, string>,
+  onProblem: (placeholder: string, name: string | undefined) => string,
+): string {
+  if (name === undefined) return '${';
+  if (close === '' || !isVariableName(name)) return onProblem(placeholder, undefined);
+  return variables.get(name) ?? onProblem(placeholder, name);
 }

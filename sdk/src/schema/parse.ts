@@ -6,12 +6,15 @@ import { canonicalSchema } from './canonical.js';
 import { Problems } from './problems.js';
 import { readSchema } from './read.js';
 import { findProblems } from './validate.js';
+import { SchemaWork } from './work.js';
 
 export interface ParseOptions {
   /** Name of the file, for the places of errors. */
   readonly file?: string | undefined;
   /** Values of `${variables}`; they override the defaults in the text. Unused ones are ignored. */
   readonly variables?: Readonly<Record<string, string>> | undefined;
+  /** Counts what is done, and says how much that may be; default: `WORK_LIMITS`. */
+  readonly work?: SchemaWork | undefined;
 }
 
 export interface ParsedSchema {
@@ -50,10 +53,13 @@ export function checkSchema(
  * Reads a schema without binding its variables: ids are final, names may hold `${name}`.
  * @throws UscopeError SCHEMA_*, as `parseSchema`
  */
-export function parseUnboundSchema(text: string, options: Pick<ParseOptions, 'file'> = {}): UnboundSchema {
+export function parseUnboundSchema(
+  text: string,
+  options: Omit<ParseOptions, 'variables'> = {},
+): UnboundSchema {
   const problems = new Problems();
   const result = problems.collect(() => {
-    const source = readSchema(text, options.file, problems);
+    const source = readSchema(text, options.file, problems, options.work ?? new SchemaWork());
     if (source) findProblems(source.schema, source.dut, problems, source.places, true);
     return source;
   });
@@ -66,15 +72,16 @@ export function parseUnboundSchema(text: string, options: Pick<ParseOptions, 'fi
  * The canonical form of a schema text, the same for every binding of its variables (see `canonicalSchema`).
  * @throws UscopeError SCHEMA_*, as `parseSchema`
  */
-export function schemaFingerprint(text: string, options: Pick<ParseOptions, 'file'> = {}): string {
+export function schemaFingerprint(text: string, options: Omit<ParseOptions, 'variables'> = {}): string {
   return canonicalSchema(parseUnboundSchema(text, options).schema);
 }
 
 function parseInto(problems: Problems, text: string, options: ParseOptions): ParsedSchema | undefined {
   return problems.collect(() => {
-    const source = readSchema(text, options.file, problems);
+    const { file, variables = {}, work = new SchemaWork() } = options;
+    const source = readSchema(text, file, problems, work);
     if (!source) return undefined;
-    const bound = bindVariables(source, options.variables ?? {}, problems);
+    const bound = bindVariables(source, variables, problems, work);
     findProblems(bound.schema, bound.dut, problems, source.places);
     return bound;
   });

@@ -3,6 +3,8 @@ import { type ErrorPlace, isUscopeError, UscopeError } from '../base/errors.js';
 
 /** After this many problems of one schema the rest is not looked for: it keeps the time spent on hostile text short. */
 const MAX_PROBLEMS = 100;
+/** Characters of one problem's text: names in it may be long. */
+const MAX_DETAIL_CHARS = 2000;
 
 /** Thrown when a schema has too many problems to go on. */
 class TooManyProblems extends Error {}
@@ -12,7 +14,8 @@ export class Problems {
   private readonly kept: UscopeError[] = [];
 
   add(code: ErrorCode, detail: string, place: ErrorPlace = {}): void {
-    this.push(new UscopeError(code, detail, place));
+    const clipped = detail.length <= MAX_DETAIL_CHARS ? detail : `${detail.slice(0, MAX_DETAIL_CHARS)}...`;
+    this.push(new UscopeError(code, clipped, place));
   }
 
   push(error: UscopeError): void {

@@ -24,6 +24,7 @@ import { parsePeriod } from './period.js';
 import { Places, type Problems } from './problems.js';
 import { FieldReader } from './read-fields.js';
 import { didYouMean, listed } from './suggest.js';
+import type { SchemaWork } from './work.js';
 import { type Entry, YamlSource } from './yaml-source.js';
 
 /** A schema as its text says it: variables in names are still variables. */
@@ -43,8 +44,9 @@ export function readSchema(
   text: string,
   file: string | undefined,
   problems: Problems,
+  work: SchemaWork,
 ): SchemaSource | undefined {
-  const source = YamlSource.parse(text, file, problems);
+  const source = YamlSource.parse(text, file, problems, work);
   if (!source) return undefined;
   return new SchemaReader(new NodeReader(source, problems), new Places({ file, line: 1, column: 1 })).read();
 }

@@ -1,5 +1,8 @@
 import { BUILTIN_TYPES } from './types.js';
 
+/** Words compared with a mistyped one: a schema may have a hundred of them, and names by the thousand. */
+const MAX_COMPARED = 1000;
+
 /** The candidate a mistyped word most likely meant, or undefined when none is close. */
 function closest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
@@ -7,7 +10,9 @@ function closest(word: string, candidates: Iterable<string>): string | undefined
   const limit = Math.max(1, Math.floor(wanted.length / 3));
   let best: string | undefined;
   let bestDistance = limit + 1;
+  let compared = 0;
   for (const candidate of candidates) {
+    if (++compared > MAX_COMPARED) break;
     if (Math.abs(candidate.length - word.length) >= bestDistance) continue;
     const distance = editDistance(wanted, candidate.toLowerCase());
     if (distance < bestDistance) {
@@ -50,9 +55,13 @@ const FOREIGN_TYPES: ReadonlyMap<string, string> = new Map([
 
 /** `a, b, c`, cut after a dozen. */
 export function listed(names: readonly string[]): string {
-  return names.length <= 12
-    ? names.join(', ')
-    : `${names.slice(0, 12).join(', ')}, ... (${names.length} in all)`;
+  const first = names.slice(0, 12).map(clipped).join(', ');
+  return names.length <= 12 ? first : `${first}, ... (${names.length} in all)`;
+}
+
+/** A name as messages quote it: some schemas have names of thousands of characters. */
+function clipped(name: string): string {
+  return name.length <= 80 ? name : `${name.slice(0, 80)}...`;
 }
 
 /** Edits (insert, delete, replace, swap of neighbours) that turn one word into the other. */

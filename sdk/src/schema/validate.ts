@@ -1,5 +1,6 @@
 /** What a schema must keep to, whoever made it: the limits of the format and the rules that keep names usable everywhere. */
 
+import { UscopeError } from '../base/errors.js';
 import { MAX_EVENT_PAYLOAD } from '../format/record.js';
 import {
   type DutProperties,
@@ -135,6 +136,7 @@ class Validator {
     this.atMost(scopes, NO_ID, 'scopes');
     const siblings = new Map<number, ScopeDef[]>();
     const depths: number[] = [];
+    const lengths = [0];
     scopes.forEach((scope, index) => {
       const what = this.scopeName(scope.scopeId);
       if (index > 0 || scope.name !== '/') this.name(scope, what);
@@ -144,6 +146,7 @@ class Validator {
         const detail = `${what} has the parent ${scope.parentId}; the root has 65535, any other scope one defined before it`;
         this.problems.add('SCHEMA_RANGE', detail, this.places.of(scope));
       }
+      if (index > 0) this.checkPath(scope, lengths, parentOk);
       depths[index] = index === 0 || !parentOk ? 0 : depths[scope.parentId]! + 1;
       if (depths[index]! > limits.MAX_SCOPE_DEPTH) {
         const detail = `${what} lies more than ${limits.MAX_SCOPE_DEPTH} scopes deep`;
@@ -155,6 +158,16 @@ class Validator {
     for (const [parent, group] of siblings) {
       this.unique(group, (name) => `${this.scopeName(parent)} has two scopes called "${name}"`);
     }
+  }
+
+  /** Whatever lies below repeats the path: one that is too long ends the search for problems. */
+  private checkPath(scope: ScopeDef, lengths: number[], parentOk: boolean): void {
+    const parentLength = parentOk ? lengths[scope.parentId]! : 0;
+    const length = parentLength + (parentLength > 0 ? 1 : 0) + scope.name.length;
+    lengths.push(length);
+    if (length <= limits.MAX_SCOPE_PATH_CHARS) return;
+    const detail = `the path of scope "${scope.name.slice(0, 80)}" has ${length} characters; at most ${limits.MAX_SCOPE_PATH_CHARS} are allowed: use shorter names`;
+    throw new UscopeError('SCHEMA_LIMIT', detail, this.places.of(scope));
   }
 
   private checkProtocolAndClock(scope: ScopeDef, what: string): void {
@@ -302,6 +315,7 @@ class Validator {
         );
       }
       seen.add(key);
+      if (value.length > limits.MAX_STRING_CHARS) continue; // the string pool is too small for it: see checkSizes
       if (/\0|\p{Surrogate}/u.test(value)) {
         const detail = `the value of DUT property "${key}" holds a zero byte or half a character, which the file cannot store`;
         this.problems.add('SCHEMA_TYPE', detail, this.places.of(property, 'value'));

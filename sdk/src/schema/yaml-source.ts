@@ -15,14 +15,11 @@ import {
   Scalar,
   type YAMLError,
 } from 'yaml';
-import { type ErrorPlace, UscopeError } from '../base/errors.js';
-import { MAX_TEXT_BYTES, utf8Length } from './limits.js';
+import type { ErrorPlace } from '../base/errors.js';
+import { MAX_STRING_CHARS, MAX_TEXT_BYTES, utf8Length } from './limits.js';
 import type { Problems } from './problems.js';
+import { type SchemaWork, tooLong } from './work.js';
 
-/** Lexical tokens of a text: far above any schema the format can hold, and it bounds the time spent on hostile text. */
-const MAX_TOKENS = 400_000;
-/** Entries read, those behind aliases counted every time. */
-const MAX_ENTRIES = 200_000;
 /** A schema needs about ten levels. */
 const MAX_NESTING = 1000;
 
@@ -35,8 +32,6 @@ export interface Entry {
 }
 
 export class YamlSource {
-  private entriesLeft = MAX_ENTRIES;
-
   private constructor(
     /** null: the text is empty. */
     readonly root: Node | null,
@@ -44,12 +39,21 @@ export class YamlSource {
     private readonly targets: ReadonlyMap<Node, Node>,
     private readonly problems: Problems,
     private readonly file: string | undefined,
+    private readonly work: SchemaWork,
   ) {}
 
-  /** @returns undefined when the text is not YAML; `problems` then say why. */
-  static parse(text: string, file: string | undefined, problems: Problems): YamlSource | undefined {
+  /**
+   * @returns undefined when the text is not YAML; `problems` then say why.
+   * @throws UscopeError SCHEMA_LIMIT when it is more `work` than allowed
+   */
+  static parse(
+    text: string,
+    file: string | undefined,
+    problems: Problems,
+    work: SchemaWork,
+  ): YamlSource | undefined {
     const start: ErrorPlace = { file, line: 1, column: 1 };
-    if (!checkSize(text, start, problems)) return undefined;
+    if (!checkSize(text, start, problems, work)) return undefined;
     const lineCounter = new LineCounter();
     const placeAt = (offset: number): ErrorPlace => {
       const { line, col } = lineCounter.linePos(offset);
@@ -68,7 +72,7 @@ export class YamlSource {
       for (const error of failures) problems.add('SCHEMA_SYNTAX', syntaxDetail(error), placeAt(error.pos[0]));
       if (failures.length > 0) return undefined;
       const root = document.contents as Node | null;
-      return new YamlSource(root, lineCounter, findTargets(root), problems, file);
+      return new YamlSource(root, lineCounter, findTargets(root), problems, file, work);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       problems.add('SCHEMA_LIMIT', 'the text is nested too deeply to be a schema', start);
@@ -121,7 +125,7 @@ export class YamlSource {
       );
       return undefined;
     }
-    const key = node.value;
+    const key = this.taken(node.value, keyNode);
     const first = seen.get(key);
     if (first) {
       const line = this.place(first).line;
@@ -157,7 +161,7 @@ export class YamlSource {
     const scalar = this.resolve(node);
     if (!isScalar(scalar) || (isNothing(scalar) && !(nullIsText && scalar.value === 'null')))
       return undefined;
-    return { text: String(scalar.value), plain: scalar.type === Scalar.PLAIN };
+    return { text: this.taken(String(scalar.value), node), plain: scalar.type === Scalar.PLAIN };
   }
 
   isNothing(node: Node | null): boolean {
@@ -186,12 +190,13 @@ export class YamlSource {
   }
 
   private spend(node: Node): void {
-    if (this.entriesLeft-- > 0) return;
-    throw new UscopeError(
-      'SCHEMA_LIMIT',
-      `the schema has more than ${MAX_ENTRIES} entries, aliases expanded; no trace needs that many`,
-      this.place(node),
-    );
+    this.work.takeEntry(() => this.place(node));
+  }
+
+  private taken(text: string, node: Node | null): string {
+    if (text.length > MAX_STRING_CHARS) throw tooLong(text.length, this.place(node));
+    this.work.takeChars(text.length, () => this.place(node));
+    return text;
   }
 }
 
@@ -212,28 +217,32 @@ function kindOf(node: Node | null): string {
   return `${quoted}"${text.length <= 40 ? text : `${text.slice(0, 40)}...`}"`;
 }
 
-function checkSize(text: string, start: ErrorPlace, problems: Problems): boolean {
+function checkSize(text: string, start: ErrorPlace, problems: Problems, work: SchemaWork): boolean {
   if (text.length > MAX_TEXT_BYTES || utf8Length(text) > MAX_TEXT_BYTES) {
     problems.add('SCHEMA_LIMIT', `the schema text is larger than ${MAX_TEXT_BYTES} bytes`, start);
     return false;
   }
-  let tokens = 0;
+  let offset = 0;
+  const placeAt = (): ErrorPlace => placeOf(text, offset, start.file);
   const nesting = new Nesting();
   for (const token of new Lexer().lex(text)) {
     if (nesting.take(token) > MAX_NESTING) {
       problems.add('SCHEMA_LIMIT', 'the text is nested too deeply to be a schema', start);
       return false;
     }
-    if (token.length > 0 && ++tokens > MAX_TOKENS) {
-      problems.add(
-        'SCHEMA_LIMIT',
-        `the schema text has more than ${MAX_TOKENS} tokens; no trace needs that many`,
-        start,
-      );
-      return false;
-    }
+    if (token.length > 0) work.takeToken(token, placeAt);
+    if (!LEXER_MARKS.has(token)) offset += token.length;
   }
   return true;
+}
+
+/** Tokens that are not in the text: the lexer says by them where a document begins, a scalar follows, a flow collection is cut off. */
+const LEXER_MARKS: ReadonlySet<string> = new Set(['\u0002', '\u001f', '\u0018']);
+
+function placeOf(text: string, offset: number, file: string | undefined): ErrorPlace {
+  const before = text.slice(0, offset);
+  const lineStart = before.lastIndexOf('\n') + 1;
+  return { file, line: before.split('\n').length, column: offset - lineStart + 1 };
 }
 
 /**

@@ -15,6 +15,8 @@ import type { FinishedSegment, SegmentStore } from './segment-store.js';
  */
 const MAX_PENDING_BYTES = 8 * 1024 * 1024;
 const MAX_RAW_BYTES = 3 * 1024 * 1024;
+/** The same for the checkpoints of segments that wait: each holds the whole state, however few frames follow it. */
+const MAX_CHECKPOINT_BYTES = 32 * 1024 * 1024;
 const MAX_GROUP_BYTES = 16 * 1024 * 1024;
 const DISK_FULL_RETRY_MS = 500;
 /** Raw bytes up to which a segment is copied before it is compressed. */
@@ -70,6 +72,8 @@ export class Committer {
   private rawBytes = 0;
   /** Of the segment that came last: large ones are compressed while the next one is made. */
   private newestBytes = 0;
+  private checkpointBytes = 0;
+  private newestCheckpointBytes = 0;
   private readonly queue: Queued[] = [];
   private running: Promise<void> | null = null;
   private readonly waiters: (() => void)[] = [];
@@ -105,6 +109,8 @@ export class Committer {
     this.pendingBytes += entry.pending;
     this.rawBytes += entry.pending;
     this.newestBytes = entry.pending;
+    this.checkpointBytes += entry.checkpoint.length;
+    this.newestCheckpointBytes = entry.checkpoint.length;
     this.queue.push(entry);
     compressed.then(
       (blob) => this.settle(entry, raw, blob),
@@ -130,6 +136,7 @@ export class Committer {
   /** So much waits that the producer should. */
   get isBehind(): boolean {
     const { pendingBytes, rawBytes, newestBytes } = this;
+    if (this.checkpointBytes - this.newestCheckpointBytes > MAX_CHECKPOINT_BYTES) return true;
     return pendingBytes - newestBytes > MAX_PENDING_BYTES || rawBytes - newestBytes > MAX_RAW_BYTES;
   }
 
@@ -181,6 +188,7 @@ export class Committer {
     for (const blob of blobs) this.compressor.release(blob);
     for (const { buffer, checkpoint, pending } of group) {
       this.pendingBytes -= pending;
+      this.checkpointBytes -= checkpoint.length;
       this.events.onCommitted(checkpoint);
       if (buffer) this.events.onRecycle(buffer);
     }

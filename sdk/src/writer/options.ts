@@ -2,6 +2,7 @@
 import type { UscopeError } from '../base/errors.js';
 import type { SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
+import type { WriterBudget } from './memory-need.js';
 import type { OpenOutput } from './output-file.js';
 import type { RingReport } from './ring/report.js';
 import type { SummarizerFactory } from './summarizer.js';
@@ -48,6 +49,10 @@ export interface WriterOptions {
   readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
   /** The disk is full (an error), or has room again (null). */
   readonly onStall?: ((error: UscopeError | null) => void) | undefined;
+  /** The writer cannot go on, and nobody called it: what it holds is saved when it is closed. */
+  readonly onFailure?: ((error: Error) => void) | undefined;
+  /** Is asked before memory is taken; default: nobody. */
+  readonly budget?: WriterBudget | undefined;
   /** Full disk: wait for room (default) or fail. */
   readonly onFull?: 'wait' | 'stop' | undefined;
   /** The file layer; the default writes to the file system. */

@@ -7,6 +7,7 @@
  * FrameChecker and FrameEncoder are the plain path, the reference for what a frame's bytes are. FrameKernel is the fast path: it does the
  * same work for runs of ordinary frames, and leaves all others to the plain path.
  */
+import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
 import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
 import type { SessionInfo, SessionStatus } from '../format/session-chunk.js';
@@ -23,7 +24,8 @@ import { FileStore } from './file-store.js';
 import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
 import { FrameEncoder } from './frame-encoder.js';
 import { createFrameKernel, type FrameKernel } from './kernel/frame-kernel.js';
-import { WriterMemory } from './kernel/writer-memory.js';
+import { type MemoryAllowance, WriterMemory } from './kernel/writer-memory.js';
+import { granted } from './memory-need.js';
 import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
@@ -51,29 +53,42 @@ export interface WriterStart {
   readonly items: number;
   /** Time of the last frame in ps; null: none yet. */
   readonly lastTimePs: bigint | null;
+  /** What of the process's memory is the writer's; without one, as much as it needs. */
+  readonly allowance?: MemoryAllowance | null;
 }
 
 export class RecordWriter {
-  /** Creates the file; header and preamble are durable when it resolves. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
+  /**
+   * Creates the file; header and preamble are durable when it resolves.
+   * @throws UscopeError WRITER_*, SCHEMA_LIMIT, and what `options.budget` throws
+   */
   static async create(asked: WriterOptions): Promise<RecordWriter> {
     const options = expandSmall(asked);
     const layout = stateLayout(options.schema, options.maxStateBytes);
+    const allowance = await granted(layout, options.budget);
     const state = new StorageState(layout);
     if (options.start) state.loadCheckpoint(options.start.checkpoint);
     new FrameChecker(layout); // a schema that cannot be written must fail before there is a file
     checkpointInterval(options);
     createCompressor(options.compression ?? 'lz4', options.compressionLevel);
     const trace = await createTraceFile(options);
-    return new RecordWriter(options, {
-      store: new FileStore(trace, new SegmentList(), trace.preambleEnd),
-      session: trace.session,
-      state,
-      summarizer: options.summarizer?.(options.schema) ?? null,
-      nextFrame: 0,
-      nextString: 0,
-      items: 0,
-      lastTimePs: null,
-    });
+    try {
+      return new RecordWriter(options, {
+        store: new FileStore(trace, new SegmentList(), trace.preambleEnd),
+        session: trace.session,
+        state,
+        summarizer: options.summarizer?.(options.schema) ?? null,
+        nextFrame: 0,
+        nextString: 0,
+        items: 0,
+        lastTimePs: null,
+        allowance,
+      });
+    } catch (error) {
+      await trace.file.close();
+      await rm(options.path, { force: true }); // nothing is in it
+      throw error;
+    }
   }
 
   private readonly session: SessionInfo;
@@ -92,8 +107,8 @@ export class RecordWriter {
   private readonly carry = new CarryBuffer();
   private readonly freeBuffers: SegmentBuffer[] = [];
   private readonly timer: NodeJS.Timeout | null;
-  private readonly memory = WriterMemory.create();
-  private open = new SegmentBuffer(this.memory);
+  private readonly memory: WriterMemory | null;
+  private open: SegmentBuffer;
 
   private frameCount: number;
   private itemCount: number;
@@ -124,12 +139,19 @@ export class RecordWriter {
     this.state = start.state;
     this.store = start.store;
     this.checker = new FrameChecker(start.state.layout);
-    const { state, summarizer } = start;
+    const { summarizer, state } = start;
     const { payloadSizes } = this.checker;
-    this.kernel =
-      this.memory && options.kernel !== 'typescript'
-        ? createFrameKernel(this.memory, state, summarizer, payloadSizes, options.kernel !== 'wasm')
-        : null;
+    this.memory = WriterMemory.create(start.allowance ?? null);
+    try {
+      this.open = new SegmentBuffer(this.memory);
+      this.kernel =
+        this.memory && options.kernel !== 'typescript'
+          ? createFrameKernel(this.memory, state, summarizer, payloadSizes, options.kernel !== 'wasm')
+          : null;
+    } catch (error) {
+      this.memory?.abandon();
+      throw error;
+    }
     this.summarizer = this.kernel ? this.kernel.summarizer : summarizer;
     this.encoder = new FrameEncoder(state, this.summarizer);
     this.encoder.onString = (words, record) => this.strings.take(words, record);
@@ -157,7 +179,12 @@ export class RecordWriter {
     this.frameCount = start.nextFrame;
     this.durable = start.nextFrame;
     this.itemCount = start.items;
-    this.startSegments(start.lastTimePs);
+    try {
+      this.startSegments(start.lastTimePs);
+    } catch (error) {
+      this.memory?.abandon();
+      throw error;
+    }
     const delay = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
     this.timer = delay > 0 ? setInterval(() => this.tick(delay), delay / 4).unref() : null;
   }
@@ -443,8 +470,22 @@ export class RecordWriter {
     return time(this.lastLo, this.lastHi);
   }
 
-  /** Ends the open segment at `endPs` (exclusive) and starts the next one. */
+  /** Ends the open segment at `endPs` (exclusive) and starts the next one. Without the memory for that one, nothing has changed. */
   private cut(endPs: bigint, nextStartPs: bigint): void {
+    const next = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory, this.open.bytes.length);
+    try {
+      next.start(nextStartPs, this.state);
+    } catch (error) {
+      this.freeBuffers.push(next);
+      throw error;
+    }
+    this.enqueueOpen(endPs);
+    this.open = next;
+    this.policy.restart(nextStartPs);
+    this.cutAt = performance.now();
+  }
+
+  private enqueueOpen(endPs: bigint): void {
     this.committer.enqueue({
       buffer: this.open,
       timeEndPs: endPs,
@@ -453,10 +494,13 @@ export class RecordWriter {
       strings: this.strings.drain(),
       note: this.store.atCut?.(this.itemCount),
     });
-    this.open = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory, this.open.bytes.length);
-    this.open.start(nextStartPs, this.state);
-    this.policy.restart(nextStartPs);
-    this.cutAt = performance.now();
+  }
+
+  /** No segment follows: nothing is taken for one, so that a writer without memory can still save what it has. */
+  private cutForGood(): void {
+    if (this.open.numFrames === 0 || this.isCutForGood) return;
+    this.isCutForGood = true;
+    this.enqueueOpen(this.lastTimePs() + 1n);
   }
 
   /** Ends the open segment right behind its last frame. */
@@ -481,8 +525,17 @@ export class RecordWriter {
     this.pushedSinceTick = false;
     if (this.open.numFrames === 0 || this.closing || this.committer.failure) return;
     if (performance.now() - this.cutAt < delayMs) return;
-    if (idle) this.cutBehindLast();
-    else this.policy.overdue = true;
+    if (!idle) this.policy.overdue = true;
+    else this.cutFromTimer();
+  }
+
+  /** Nobody above could catch what is thrown here. */
+  private cutFromTimer(): void {
+    try {
+      this.cutBehindLast();
+    } catch (error) {
+      this.options.onFailure?.(error as Error); // without, the next `push` or `flush` meets the same
+    }
   }
 
   private madeDurable(nextFrame: bigint, nextString: bigint): void {
@@ -495,14 +548,17 @@ export class RecordWriter {
   private async finish(end: SessionEnd): Promise<TraceStats> {
     if (this.timer) clearInterval(this.timer);
     let unused = this.memory ? [this.memory] : [];
+    let isWhole = false;
+    this.memory?.allowLast();
     try {
-      this.cutBehindLast();
+      this.cutForGood();
       await this.committer.drain();
       await this.committer.retryWhileFull(() => this.writeFinal(end));
-      // After a failure threads may still be at work in it.
+      isWhole = true;
       unused = this.memory?.retire() ?? [];
       return this.stats;
     } finally {
+      if (!isWhole) this.memory?.abandon(); // threads may still be at work in it
       for (const { memory } of unused) forgetMemory(memory);
       this.compressor.close();
       await this.store.close();
@@ -523,6 +579,7 @@ export class RecordWriter {
   }
 
   private lateStrings: Uint8Array[] | null = null;
+  private isCutForGood = false;
 }
 
 function time(lo: number, hi: number): bigint {

@@ -19,10 +19,11 @@ import { checkPreamble, type PreambleCheck } from '../format/preamble-check.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { type Action, type CompressionName, packedSize, type Schema } from '../format/types.js';
-import { stateLayout } from '../state/layout.js';
+import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { decompress } from './compressor.js';
 import { FileStore } from './file-store.js';
+import { granted } from './memory-need.js';
 import type { WriterOptions } from './options.js';
 import { type OutputFile, openNodeOutput } from './output-file.js';
 import { RecordWriter, type WriterStart } from './record-writer.js';
@@ -130,7 +131,9 @@ async function resumeFile(
     checksums: checksumsOf(preamble),
     session: { ...preamble.session!, status: SessionStatus.OPEN, endTimeMs: 0n, lost: 0n, rejected: 0n },
   };
-  const replay = new Replay(preamble.schema, compression, fileOptions);
+  const layout = stateLayout(preamble.schema, options.maxStateBytes);
+  const allowance = await granted(layout, options.budget);
+  const replay = new Replay(layout, compression, fileOptions);
   await replay.walk(file, header.preambleEnd);
   if (replay.segments.lastOffset < Number(header.tailOffset)) {
     throw new UscopeError(
@@ -140,7 +143,7 @@ async function resumeFile(
     );
   }
   await cutBack(trace, header, replay);
-  return new RecordWriter(fileOptions, replay.start(trace));
+  return new RecordWriter(fileOptions, { ...replay.start(trace), allowance });
 }
 
 /** The file becomes an unfinalized one that ends with its last commit record, in steps that a crash may separate. */
@@ -171,13 +174,16 @@ class Replay {
   private items = 0;
   private lastTimePs: bigint | null = null;
 
+  private readonly schema: Schema;
+
   constructor(
-    private readonly schema: Schema,
+    layout: StateLayout,
     private readonly compression: CompressionName,
     options: WriterOptions,
   ) {
-    this.state = new StorageState(stateLayout(schema, options.maxStateBytes));
-    this.summarizer = options.summarizer?.(schema) ?? null;
+    this.schema = layout.schema;
+    this.state = new StorageState(layout);
+    this.summarizer = options.summarizer?.(layout.schema) ?? null;
   }
 
   /** Takes valid segments, each right behind the record of the one before, until something else comes. */

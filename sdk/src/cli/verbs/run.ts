@@ -8,6 +8,7 @@ import {
   type DaemonArguments,
   durabilityOf,
   intervalOf,
+  maxMemoryOf,
   maxTracesOf,
   niceOf,
   onFullOf,
@@ -57,6 +58,7 @@ function serveArguments(options: RunArguments): string[] {
   schemaOf(options);
   compressionOf(options);
   intervalOf(options);
+  maxMemoryOf(options);
   maxTracesOf(options);
   durabilityOf(options);
   onFullOf(options);
@@ -67,6 +69,7 @@ function serveArguments(options: RunArguments): string[] {
     ['--compression', options.compression],
     ['--checkpoint-interval', options.checkpointInterval],
     ['--max-traces', options.maxTraces],
+    ['--max-memory', options.maxMemory],
     ['--durability', options.durability],
     ['--on-full', options.onFull],
     ['--nice', options.nice],

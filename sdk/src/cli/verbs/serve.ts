@@ -1,9 +1,9 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import type { Command } from 'commander';
 import { runDaemonHost } from '../../bridge/daemon-host.js';
 import { defaultEndpoint } from '../../bridge/endpoint.js';
+import { collectGarbage } from '../../bridge/garbage.js';
 import { ringSinks } from '../../bridge/ring-sink.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import {
@@ -14,6 +14,7 @@ import {
   durabilityOf,
   intervalOf,
   keysOf,
+  maxMemoryOf,
   maxTracesOf,
   niceOf,
   onFullOf,
@@ -51,6 +52,7 @@ export function register(program: Command): void {
       onFull: onFullOf(options),
       nice: niceOf(options),
       keys: keysOf(options),
+      maxMemoryBytes: maxMemoryOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
       ...(recorder ? { sinks: ringSinks(recorder) } : {}),
@@ -70,13 +72,11 @@ function keepHeapSmall(): void {
   };
   setFlags();
   process.on('worker', (thread) => thread.once('online', setFlags));
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   // The first time: what only the start needed is garbage.
   let kept = 0;
   setInterval(() => {
     if (usedHeap() < kept + GARBAGE_BYTES) return;
-    collect();
+    collectGarbage();
     kept = usedHeap();
   }, COLLECT_MS).unref();
 }

@@ -14,8 +14,9 @@ const FIRST_FREE = 16_384;
 const MAX_BYTES = 2 ** 31;
 /** Compiled code copies in vectors: it reads and writes so far past what it is given. */
 const SLACK_BYTES = 64;
-/** Blocks are powers of two from here on, so that they fit again. */
-const MIN_BLOCK_BITS = 12;
+/** Blocks are powers of two from here on, so that they fit again; larger than that one, eighths of them: half a block would be too much to waste. */
+const MIN_BLOCK_BYTES = 4096;
+const MAX_POWER_BYTES = 16 * 1024 * 1024;
 /**
  * Memories kept for the next writers, and what they may have together, of which less than half is ever touched; beyond that the largest
  * go first.
@@ -26,15 +27,50 @@ const MAX_IDLE_BYTES = 1024 * 1024 * 1024;
 const idle: WriterMemory[] = [];
 const idleBytes = (): number => idle.reduce((sum, { memory }) => sum + memory.buffer.byteLength, 0);
 
+/** Of memories that no writer will use again, until the garbage collector has taken them. */
+const dropped = new Set<{ bytes: number }>();
+const collected = new FinalizationRegistry<{ bytes: number }>((tally) => dropped.delete(tally));
+
+/** Bytes of memories that no writer has: kept for the next one, or given up and not collected yet. */
+export function unusedWriterBytes(): number {
+  let sum = idleBytes();
+  for (const { bytes } of dropped) sum += bytes;
+  return sum;
+}
+
+/** Gives up what is kept for next writers: the garbage collector may have it. Returns those memories. */
+export function dropIdleMemories(): WriterMemory[] {
+  const all = idle.splice(0);
+  for (const memory of all) memory.abandon();
+  return all;
+}
+
+/** Of the block that is taken for so many bytes. */
+export function blockBytes(bytes: number): number {
+  const power = 2 ** Math.ceil(Math.log2(Math.max(bytes, MIN_BLOCK_BYTES)));
+  if (power <= MAX_POWER_BYTES) return power;
+  return Math.ceil(bytes / (power / 8)) * (power / 8);
+}
+
+/** What a memory may be, and who is asked before it becomes more. */
+export interface MemoryAllowance {
+  readonly bytes: number;
+  /** @throws why there is no more */
+  extend(bytes: number): void;
+}
+
 export class WriterMemory {
   /** null without WebAssembly (a Node started with --jitless), or when the process has no address space left for one more (after some thousands). */
-  static create(): WriterMemory | null {
+  static create(allowance: MemoryAllowance | null = null): WriterMemory | null {
     if (!('WebAssembly' in globalThis)) return null;
-    const used = idle.pop();
-    if (used) return used;
+    const bytes = allowance?.bytes ?? Number.POSITIVE_INFINITY;
+    const fitting = idle.findLastIndex(({ memory }) => memory.buffer.byteLength <= bytes);
+    const used = fitting < 0 ? null : idle.splice(fitting, 1)[0];
+    if (used) return used.allow(allowance);
     try {
       const maximum = MAX_BYTES / PAGE_BYTES;
-      return new WriterMemory(new WebAssembly.Memory({ initial: 1, maximum, shared: true }));
+      const memory = new WebAssembly.Memory({ initial: 1, maximum, shared: true });
+      return new WriterMemory(memory).allow(allowance);
     } catch (error) {
       if (error instanceof RangeError) return null;
       throw error;
@@ -44,29 +80,43 @@ export class WriterMemory {
   private next = FIRST_FREE;
   /** Up to here a writer before this one has written. */
   private usedEnd = FIRST_FREE;
-  private readonly free: number[][] = [];
-  private readonly bitsOf = new Map<number, number>();
+  /** Addresses by size, and the sizes of those that are taken. */
+  private readonly free = new Map<number, number[]>();
+  private readonly sizeOf = new Map<number, number>();
+  private readonly tally: { bytes: number };
+  private allowance: MemoryAllowance | null = null;
+  private allowedBytes = Number.POSITIVE_INFINITY;
 
-  private constructor(readonly memory: WebAssembly.Memory) {}
+  private constructor(readonly memory: WebAssembly.Memory) {
+    this.tally = { bytes: memory.buffer.byteLength };
+    collected.register(memory, this.tally);
+  }
+
+  private allow(allowance: MemoryAllowance | null): this {
+    this.allowance = allowance;
+    this.allowedBytes = allowance?.bytes ?? Number.POSITIVE_INFINITY;
+    return this;
+  }
 
   /**
    * At least so many bytes, 16-aligned, of zeros or of what was there before. Its `byteOffset` is its address.
-   * @throws UscopeError WRITER_OVERRUN when there is no more
+   * @throws UscopeError WRITER_OVERRUN when there is no more, and what the allowance throws
    */
   take(bytes: number): Uint8Array {
-    const bits = Math.max(MIN_BLOCK_BITS, Math.ceil(Math.log2(Math.max(bytes, 1))));
-    const address = this.free[bits]?.pop() ?? this.extend(2 ** bits);
-    this.bitsOf.set(address, bits);
-    return new Uint8Array(this.memory.buffer, address, 2 ** bits);
+    const size = blockBytes(bytes);
+    const address = this.free.get(size)?.pop() ?? this.extend(size);
+    this.sizeOf.set(address, size);
+    return new Uint8Array(this.memory.buffer, address, size);
   }
 
   /** The block that `bytes` is, or is the start of, may be taken again. */
   giveBack({ byteOffset }: Uint8Array): void {
-    const bits = this.bitsOf.get(byteOffset);
-    if (bits === undefined) return;
-    this.bitsOf.delete(byteOffset);
-    this.free[bits] ??= [];
-    this.free[bits].push(byteOffset);
+    const size = this.sizeOf.get(byteOffset);
+    if (size === undefined) return;
+    this.sizeOf.delete(byteOffset);
+    const addresses = this.free.get(size);
+    if (addresses) addresses.push(byteOffset);
+    else this.free.set(size, [byteOffset]);
   }
 
   /** Address of so many zero bytes, 16-aligned, that are never given back. */
@@ -83,12 +133,26 @@ export class WriterMemory {
   retire(): WriterMemory[] {
     this.usedEnd = Math.max(this.usedEnd, this.next + SLACK_BYTES);
     this.next = FIRST_FREE;
-    this.free.length = 0;
-    this.bitsOf.clear();
+    this.free.clear();
+    this.sizeOf.clear();
+    this.allow(null);
     idle.push(this);
-    const dropped: WriterMemory[] = [];
-    while (idle.length > MAX_IDLE || idleBytes() > MAX_IDLE_BYTES) dropped.push(...idle.splice(largest(), 1));
-    return dropped;
+    const over: WriterMemory[] = [];
+    while (idle.length > MAX_IDLE || idleBytes() > MAX_IDLE_BYTES) over.push(...idle.splice(largest(), 1));
+    for (const memory of over) memory.abandon();
+    return over;
+  }
+
+  /** The writer is about to end: what it still needs for that is little, and saves what it has. */
+  allowLast(): void {
+    this.allow(null);
+  }
+
+  /** Nobody will use it again: the garbage collector takes it when no thread needs it any more. */
+  abandon(): void {
+    this.allow(null);
+    this.tally.bytes = this.memory.buffer.byteLength;
+    dropped.add(this.tally);
   }
 
   private extend(bytes: number): number {
@@ -100,8 +164,14 @@ export class WriterMemory {
   }
 
   private grow(bytes: number): void {
+    const pages = Math.ceil(bytes / PAGE_BYTES);
+    const more = this.memory.buffer.byteLength + pages * PAGE_BYTES - this.allowedBytes;
+    if (more > 0) {
+      this.allowance?.extend(more);
+      this.allowedBytes += more;
+    }
     try {
-      this.memory.grow(Math.ceil(bytes / PAGE_BYTES));
+      this.memory.grow(pages);
     } catch (cause) {
       const detail = `the writer needs more than ${MAX_BYTES} bytes, or the process has none left; lower the checkpoint interval or the cut sizes`;
       throw new UscopeError('WRITER_OVERRUN', detail, {}, { cause });

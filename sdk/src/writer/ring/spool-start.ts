@@ -10,6 +10,7 @@ import { StorageState } from '../../state/storage-state.js';
 import { createCompressor, decompress } from '../compressor.js';
 import { DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from '../cut-policy.js';
 import { FrameChecker } from '../frame-checker.js';
+import { granted } from '../memory-need.js';
 import type { WriterOptions } from '../options.js';
 import { ioError, type OpenOutput, openNodeOutput } from '../output-file.js';
 import { RecordWriter } from '../record-writer.js';
@@ -47,6 +48,7 @@ const MIN_SOFT_BYTES = 64 * 1024;
  */
 export async function createRing(options: WriterOptions, ring: RingOptions): Promise<RingWriter> {
   const layout = stateLayout(options.schema, options.maxStateBytes);
+  const allowance = await granted(layout, options.budget);
   new FrameChecker(layout); // a schema that cannot be written must fail before there is a file
   checkpointInterval(options);
   createCompressor(options.compression ?? 'lz4', options.compressionLevel);
@@ -68,6 +70,7 @@ export async function createRing(options: WriterOptions, ring: RingOptions): Pro
     triggers: 0,
     skipped: 0,
   });
+  await header.file.close();
   const writer = new RecordWriter(limited(options, ring), {
     store: spool,
     session: header.session,
@@ -77,8 +80,8 @@ export async function createRing(options: WriterOptions, ring: RingOptions): Pro
     nextString: 0,
     items: 0,
     lastTimePs: null,
+    allowance,
   });
-  await header.file.close();
   return new RingWriter(writer, spool, scan, ring);
 }
 
@@ -168,7 +171,9 @@ class Continuation {
     const options = { ...this.options, schema, dut, checkpointIntervalPs, compression };
     const file = await this.openStrings();
     const strings = new StringKeeper(this.files, file, { schema, compression }, options.maxStateBytes);
-    const state = new StorageState(stateLayout(schema, options.maxStateBytes));
+    const layout = stateLayout(schema, options.maxStateBytes);
+    const allowance = await granted(layout, options.budget);
+    const state = new StorageState(layout);
     const lastTimePs = newest && (await replay(state, newest, options));
     const nextFrame = Number(newest?.record.nextFrame ?? 0n);
     const nextString = Number(newest?.record.nextString ?? 0n);
@@ -201,6 +206,7 @@ class Continuation {
       nextString,
       items: newest?.ring.items ?? 0,
       lastTimePs,
+      allowance,
     });
     const recorder = new RingWriter(writer, spool, scan, this.ring, triggers.waiting);
     await this.requestDue(spool);
