@@ -1,6 +1,7 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
+import { accountOf, completedIn, finishedTrace, type TraceStats } from '../writer/index.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
 import { announceDaemon } from './daemon-file.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from './host-messages.js';
@@ -90,7 +91,7 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
       });
     },
     onEnd: (session) => {
-      const { stats, reasons, failure } = session;
+      const { stats, account, reasons, failure } = session;
       reporter.tell({
         type: 'ended',
         ...nameOf(session),
@@ -98,7 +99,8 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
         reasons,
         skipped: session.control.skipped,
         failure: failure && failureOf(failure),
-        isDrained: session.isDrained,
+        account,
+        keptMemory: session.keptMemory,
       });
     },
     onTrouble: (name, { code, msg }) => {
@@ -142,15 +144,30 @@ async function recover(
   { summarizer, sinks = fileSinks }: DaemonHostOptions,
   reporter: Reporter,
 ): Promise<void> {
-  const sessionId = Buffer.from(trace.session, 'hex');
+  const options = {
+    path: trace.path,
+    schema: NO_SCHEMA,
+    sessionId: Buffer.from(trace.session, 'hex'),
+    summarizer,
+  };
+  const tell = (stats: TraceStats): void => {
+    const account = accountOf({ stats, completed: completedIn(stats) });
+    reporter.tell({ type: 'ended', ...trace, stats, account, reasons: [], failure: null });
+  };
   try {
-    const writer = await sinks.resume({ path: trace.path, schema: NO_SCHEMA, sessionId, summarizer });
+    // Its client had closed it, and the daemon before this one was killed before it could say so.
+    const finished = await finishedTrace(options).catch(() => null);
+    if (finished) {
+      tell(finished);
+      return;
+    }
+    const writer = await sinks.resume(options);
     if (!writer)
       throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
         file: trace.path,
       });
-    const stats = await writer.close({ status: SessionStatus.RECOVERED });
-    reporter.tell({ type: 'ended', ...trace, stats, reasons: [], failure: null });
+    const completed = { frames: writer.nextFrame, isExact: false };
+    tell(await writer.close({ status: SessionStatus.RECOVERED, completed }));
   } catch (error) {
     reporter.tell({ type: 'stalled', session: trace.session, failure: failureOf(error as UscopeError) });
   }

@@ -164,6 +164,7 @@ export class Daemon {
     await Promise.all(
       this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),
     );
+    await Promise.all(this.registry.ended().map((session) => session.settle()));
   }
 
   /** Its client runs on, and may find the next daemon. */
@@ -390,7 +391,8 @@ export class Daemon {
     this.adoptOrphans();
     for (const connection of this.connections.takeDead()) {
       for (const session of connection.traces.values()) {
-        if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
+        if (session.isEnded) void session.settle();
+        else void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
       }
     }
   }

@@ -1,6 +1,7 @@
 /** The summary of a run for programs: one JSON document, 64-bit integers as decimal strings. */
 import { writeFileSync } from 'node:fs';
 import { UscopeError } from '../base/errors.js';
+import type { Account } from '../writer/index.js';
 import type { RunIdentity } from './run-identity.js';
 import { cyclesOf, inOrder, quotient, runTotals } from './run-table.js';
 import { lossesOf, remarksOf, STATUS_WORDS, type TraceReport } from './summary.js';
@@ -49,7 +50,7 @@ export function runJson(summary: RunSummary) {
 }
 
 function traceJson(report: TraceReport) {
-  const { name, path, core = null, periodPs = 0, stats, failure, reasons } = report;
+  const { name, path, core = null, periodPs = 0, stats, account, failure, reasons } = report;
   const cycles = cyclesOf(report);
   return {
     name,
@@ -59,21 +60,37 @@ function traceJson(report: TraceReport) {
     clockPeriodPs: periodPs > 0 ? periodPs : null,
     cycles,
     totalTimePs: stats?.totalTimePs ?? null,
-    frames: stats?.frames ?? null,
+    frames: account?.committed ?? null,
+    ...accountJson(account),
     items: stats?.items ?? null,
     itemsPerCycle: stats ? quotient(stats.items, cycles) : null,
     strings: stats?.strings ?? null,
     segments: stats?.segments ?? null,
     bytes: stats?.bytes ?? null,
     bytesPerItem: stats ? quotient(stats.bytes, stats.items) : null,
-    lost: stats?.lost ?? null,
+    lostItems: stats?.lost ?? null,
     rejected: stats?.rejected ?? null,
     skipped: report.skipped ?? 0n,
+    keptMemory: account?.recoverable ? (report.keptMemory ?? null) : null,
     ring: stats?.ring ?? null,
     reasons: Object.fromEntries(reasons),
     failure,
     losses: lossesOf(report),
     remarks: remarksOf(report),
+  };
+}
+
+/** The numbers of a trace's frames, each as writer/account.ts defines it. */
+function accountJson(account: Account | null) {
+  return {
+    completed: account?.completed ?? null,
+    atLeast: account?.atLeast ?? 0n,
+    accepted: account?.accepted ?? null,
+    committed: account?.committed ?? null,
+    salvaged: account?.salvaged ?? null,
+    expired: account?.expired ?? null,
+    lost: account?.lost ?? null,
+    recoverable: account?.recoverable ?? null,
   };
 }
 

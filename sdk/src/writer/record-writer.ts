@@ -6,12 +6,12 @@
  */
 import { UscopeError } from '../base/errors.js';
 import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
-import type { SessionInfo, SessionStatus } from '../format/session-chunk.js';
+import type { SessionInfo } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CarryBuffer } from './carry-buffer.js';
-import { Committer } from './committer.js';
+import { Committer, type CutSegment } from './committer.js';
 import { forgetMemory } from './compression-pool.js';
 import { createCompressor } from './compressor.js';
 import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './cut-policy.js';
@@ -23,7 +23,7 @@ import { FrameRun } from './frame-run.js';
 import type { FrameTaker } from './frame-taker.js';
 import { createFrameKernel } from './kernel/frame-kernel.js';
 import { WriterMemory } from './kernel/writer-memory.js';
-import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
+import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
 import type { SegmentStore } from './segment-store.js';
@@ -50,6 +50,17 @@ export interface WriterStart {
   readonly items: number;
   /** Time of the last frame in ps; null: none yet. */
   readonly lastTimePs: bigint | null;
+}
+
+/** How far the trace is durable. */
+interface Durable extends Pick<CutSegment, 'nextFrame' | 'nextString' | 'items' | 'lastTimePs'> {
+  readonly segments: number;
+}
+
+interface Counted {
+  readonly lost: bigint;
+  readonly rejected: bigint;
+  readonly bytes: number;
 }
 
 export class RecordWriter {
@@ -96,7 +107,7 @@ export class RecordWriter {
 
   private frameCount: number;
   private itemCount: number;
-  private durable: number;
+  private durable: Durable;
   private lastLo = 0;
   private lastHi = 0;
   private hasLast = false;
@@ -107,7 +118,7 @@ export class RecordWriter {
   /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
   private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
-  private final: { status: SessionStatus; lost: bigint; rejected: bigint; bytes: number } | null = null;
+  private final: (Required<Pick<SessionEnd, 'status' | 'completed'>> & Counted) | null = null;
 
   /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
   get schema(): Schema {
@@ -146,7 +157,7 @@ export class RecordWriter {
       this.store,
       this.compressor,
       {
-        onDurable: (frame, string) => this.madeDurable(frame, string),
+        onDurable: (last) => this.madeDurable(last),
         onStall: (error) => options.onStall?.(error),
         onRecycle: (buffer) => this.freeBuffers.push(buffer),
         onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
@@ -154,8 +165,14 @@ export class RecordWriter {
       options.onFull ?? 'wait',
     );
     this.frameCount = start.nextFrame;
-    this.durable = start.nextFrame;
     this.itemCount = start.items;
+    this.durable = {
+      nextFrame: BigInt(start.nextFrame),
+      nextString: BigInt(start.nextString),
+      items: start.items,
+      lastTimePs: start.lastTimePs ?? 0n,
+      segments: start.store.numSegments,
+    };
     this.startSegments(start.lastTimePs);
     const delay = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
     this.timer = delay > 0 ? setInterval(() => this.tick(delay), delay / 4).unref() : null;
@@ -185,7 +202,7 @@ export class RecordWriter {
 
   /** Frames below this ordinal are durable. */
   get durableFrames(): bigint {
-    return BigInt(this.durable);
+    return this.durable.nextFrame;
   }
 
   /**
@@ -201,17 +218,28 @@ export class RecordWriter {
   }
 
   get stats(): TraceStats {
+    const { durable } = this;
     return {
       path: this.path,
       status: this.final?.status ?? this.session.status,
-      frames: BigInt(this.frameCount),
-      items: BigInt(this.itemCount),
-      strings: BigInt(this.strings.next),
-      segments: this.store.numSegments,
+      frames: durable.nextFrame,
+      items: BigInt(durable.items),
+      strings: durable.nextString,
+      segments: durable.segments,
       bytes: BigInt(this.final?.bytes ?? this.store.bytes),
-      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      totalTimePs: durable.lastTimePs,
+      accepted: this.accepted,
+      completed: this.final?.completed,
       rejected: this.final?.rejected ?? 0n,
       lost: this.final?.lost ?? 0n,
+    };
+  }
+
+  get accepted(): AcceptedStats {
+    return {
+      frames: this.nextFrame,
+      items: BigInt(this.itemCount),
+      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
     };
   }
 
@@ -449,6 +477,8 @@ export class RecordWriter {
       timeEndPs: endPs,
       nextFrame: this.nextFrame,
       nextString: this.nextString,
+      items: this.itemCount,
+      lastTimePs: this.hasLast ? this.lastTimePs() : 0n,
       strings: this.strings.drain(),
       note: this.store.atCut?.(this.itemCount),
     });
@@ -484,8 +514,8 @@ export class RecordWriter {
     else this.policy.overdue = true;
   }
 
-  private madeDurable(nextFrame: bigint, nextString: bigint): void {
-    this.durable = Number(nextFrame);
+  private madeDurable({ nextFrame, nextString, items, lastTimePs }: CutSegment): void {
+    this.durable = { nextFrame, nextString, items, lastTimePs, segments: this.store.numSegments };
     this.options.onDurable?.(nextFrame, nextString);
   }
 
@@ -509,16 +539,17 @@ export class RecordWriter {
   }
 
   private async writeFinal(end: SessionEnd): Promise<void> {
-    const { lost = 0n, rejected = 0n, status } = end;
+    const { lost = 0n, rejected = 0n, completed, status } = end;
     this.lateStrings ??= this.strings.drain();
     const bytes = await this.store.finalize({
       totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
-      session: { ...this.session, status, lost, rejected, endTimeMs: BigInt(Date.now()) },
+      session: { ...this.session, status, lost, rejected, completed, endTimeMs: BigInt(Date.now()) },
     });
-    this.final = { status, lost, rejected, bytes };
+    this.durable = { ...this.durable, nextString: this.nextString };
+    this.final = { status, lost, rejected, completed, bytes };
   }
 
   private lateStrings: Uint8Array[] | null = null;

@@ -80,7 +80,9 @@ async function openExisting(options: WriterOptions): Promise<OutputFile | null> 
 }
 
 /** null: not a file whose creation was completed. */
-async function readPreamble(file: OutputFile): Promise<{ header: FileHeader; preamble: Preamble } | null> {
+export async function readPreamble(
+  file: OutputFile,
+): Promise<{ header: FileHeader; preamble: Preamble } | null> {
   try {
     const header = decodeHeader(await file.read(0, HEADER_SIZE));
     if (header.preambleEnd > MAX_PREAMBLE_BYTES) return null;
@@ -92,7 +94,7 @@ async function readPreamble(file: OutputFile): Promise<{ header: FileHeader; pre
   }
 }
 
-function sameSession({ session }: Preamble, sessionId: Uint8Array | undefined): boolean {
+export function sameSession({ session }: Preamble, sessionId: Uint8Array | undefined): boolean {
   return session !== null && sessionId !== undefined && Buffer.from(session.sessionId).equals(sessionId);
 }
 
@@ -114,7 +116,14 @@ async function resumeFile(
     openFlags: header.flags & ~(Flag.COMPLETE | Flag.HAS_STRINGS),
     preambleEnd: header.preambleEnd,
     sessionPayloadOffset: preamble.sessionChunkOffset!,
-    session: { ...preamble.session!, status: SessionStatus.OPEN, endTimeMs: 0n, lost: 0n, rejected: 0n },
+    session: {
+      ...preamble.session!,
+      status: SessionStatus.OPEN,
+      endTimeMs: 0n,
+      lost: 0n,
+      rejected: 0n,
+      completed: undefined,
+    },
   };
   const replay = new Replay(preamble.schema, compression, fileOptions);
   await replay.walk(file, header.preambleEnd);
@@ -147,15 +156,15 @@ async function cutBack(trace: TraceFile, header: FileHeader, replay: Replay): Pr
 }
 
 /** One walk over the segments of a file of ours. */
-class Replay {
+export class Replay {
   readonly segments = new SegmentList();
   readonly state: StorageState;
   readonly summarizer: Summarizer | null;
   /** 8-aligned end of the last valid commit record. */
   end = 0;
-  private nextFrame = 0;
-  private nextString = 0;
-  private items = 0;
+  nextFrame = 0;
+  nextString = 0;
+  items = 0;
   private lastTimePs: bigint | null = null;
 
   constructor(

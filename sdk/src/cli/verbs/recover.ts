@@ -13,6 +13,7 @@ import {
 import { writeAtomically } from '../../convert/stream/atomic-file.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import type { Account } from '../../writer/index.js';
 import { lockPath } from '../../writer/path-lock.js';
 import { recoverSpool } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../io.js';
@@ -74,11 +75,16 @@ async function recoverFile(file: string, options: RecoverVerbOptions): Promise<v
     const problem = report.memoryProblem ?? memory.problem;
     if (options.json) printJson(reportJson(file, report, problem));
     else printText(report, problem, removed);
-    const isLoss = !report.complete || problem !== null;
+    const isLoss = !report.complete || problem !== null || isMissing(report);
     if (isLoss) process.exitCode = ExitCode.LOSS;
   } finally {
     memory.close();
   }
+}
+
+/** Completed by the client and not in the output, or nobody knows. */
+function isMissing({ account }: RecoverReport): boolean {
+  return account !== null && account.lost !== 0n;
 }
 
 function isThere(path: string): boolean {
@@ -161,7 +167,7 @@ function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {
 }
 
 function reportJson(file: string, report: RecoverReport, memoryProblem: string | null) {
-  const { output, complete, saved, framesFromMemory, lost, findings } = report;
+  const { output, complete, saved, framesFromMemory, lost, account, findings } = report;
   return {
     file,
     output,
@@ -169,8 +175,14 @@ function reportJson(file: string, report: RecoverReport, memoryProblem: string |
     saved,
     memory: { frames: framesFromMemory, problem: memoryProblem },
     lost,
+    account: account && accountJson(account),
     findings,
   };
+}
+
+/** Of the client's frames; `accepted` is another word for those that were in the file, which nobody has counted here. */
+function accountJson({ completed, atLeast, committed, salvaged, expired, lost }: Account) {
+  return { completed, atLeast, committed, salvaged, expired, lost };
 }
 
 function printText(report: RecoverReport, problem: string | null, removed: boolean): void {
@@ -188,8 +200,15 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
     );
   }
   if (problem !== null) io.out(`memory  not used: ${problem}\n`);
-  if (report.complete) io.out('lost    nothing\n');
-  else {
+  if (report.complete && !isMissing(report)) io.out('lost    nothing\n');
+  if (report.account?.completed === null) {
+    io.out(`client  how many cycles it completed is not known: at least ${report.account.atLeast}\n`);
+  } else if (report.complete && isMissing(report)) {
+    io.out(
+      `lost    ${report.account?.lost} cycles that the client completed and that were not in the file\n`,
+    );
+  }
+  if (!report.complete) {
     const frames = lost.isExact ? `${lost.frames}` : `at least ${lost.frames}`;
     io.out(`lost    ${lost.segments} segments, ${frames} frames, ${lost.strings} strings\n`);
     for (const time of lost.times) io.out(`        ${timeText(time)}\n`);
