@@ -234,7 +234,9 @@ void uscopei_end_slow(void *w)
     struct uscopei_trace *t = uscopei_resolve(w, "end_cycle");
     if (!t) return;
     struct uscopei_session *s = t->session;
-    if (s->state == ST_REJECTED_CYCLE || s->state == ST_PAUSED_CYCLE) {
+    if (s->state == ST_UNTRACED) {
+        uscopei_pool_count_unrecorded(s->pool);
+    } else if (s->state == ST_REJECTED_CYCLE || s->state == ST_PAUSED_CYCLE) {
         s->state = ST_NORMAL;
         t->idle_handle = t->handle;
     } else if (s->state == ST_CALLBACK) {

@@ -176,15 +176,22 @@ const char *uscope_path(uscope_writer_t *w)
 /* -- failure */
 
 /*
- * A daemon that was lost or stopped may come back and take what it did not get from the memory; of a trace
- * that it has given up itself nothing is wanted any more.
+ * What is not durable is only here: the next daemon or `uscope recover` takes it, when there is one or the
+ * disk has room again. Records that a daemon has refused would be refused again.
  */
+static bool holds_the_rest(const struct uscopei_trace *t)
+{
+    const struct uscopei_session *s = t->session;
+    return s->fail_code[0] && s->pool && s->pool->path[0] && atomic_load(&s->durable) < t->ordinal &&
+           strcmp(s->fail_code, "BRIDGE_RECORD") != 0;
+}
+
+/* When the daemon is lost the memory alone says how many cycles there were: whoever finalizes the file
+ * without it could not tell that none is missing. */
 static bool keeps_memory(const struct uscopei_trace *t)
 {
     const struct uscopei_session *s = t->session;
-    bool returns = strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0 ||
-                   strcmp(s->fail_code, "BRIDGE_FINALIZED") == 0;
-    return returns && s->pool && s->pool->path[0] && atomic_load(&s->durable) < t->ordinal;
+    return holds_the_rest(t) || (s->pool && strcmp(s->fail_code, uscopei_code_name(E_BRIDGE_LOST)) == 0);
 }
 
 /* That of the image that this process was restored from is the other process's. */
@@ -202,7 +209,7 @@ void uscopei_handle_failure(struct uscopei_trace *t)
     if (s->failure_handled) return;
     s->failure_handled = true;
     uscopei_set_error(s->fail_code, s->fail_message);
-    if (keeps_memory(t)) uscopei_say("%s: what was recorded last is kept in %s", s->name, s->pool->path);
+    if (holds_the_rest(t)) uscopei_say("%s: what was recorded last is kept in %s", s->name, s->pool->path);
     uscopei_failure_policy((void *)t->handle, s->fail_code, s->fail_message);
 }
 

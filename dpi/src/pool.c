@@ -29,11 +29,12 @@ struct control_page {
     uint64_t chunks_offset;
     uint32_t entry_size, entries_offset;
     _Atomic uint64_t durable_frames;
-    uint64_t reserved;
+    _Atomic uint64_t unrecorded_frames;
     char name[208];
 };
 _Static_assert(sizeof(struct control_page) <= MEMORY_CONTROL_BYTES, "control page");
 _Static_assert(offsetof(struct control_page, durable_frames) == 80, "as documented");
+_Static_assert(offsetof(struct control_page, unrecorded_frames) == 88, "as documented");
 _Static_assert(offsetof(struct control_page, name) == 96, "as documented");
 _Static_assert(sizeof(struct uscopei_chunk_entry) == MEMORY_ENTRY_BYTES, "one cache line per chunk");
 _Static_assert(offsetof(struct uscopei_chunk_entry, published) == 24, "as documented");
@@ -222,4 +223,11 @@ void uscopei_pool_set_durable(struct uscopei_pool *pool, uint64_t frames)
 {
     struct control_page *page = (struct control_page *)(void *)pool->control;
     atomic_store_explicit(&page->durable_frames, frames, memory_order_release);
+}
+
+void uscopei_pool_count_unrecorded(struct uscopei_pool *pool)
+{
+    struct control_page *page = (struct control_page *)(void *)pool->control;
+    uint64_t before = atomic_load_explicit(&page->unrecorded_frames, memory_order_relaxed);
+    atomic_store_explicit(&page->unrecorded_frames, before + 1, memory_order_relaxed);
 }

@@ -64,6 +64,8 @@ bool uscopei_pool_idle(const struct uscopei_pool *pool);
 bool uscopei_pool_take(struct uscopei_pool *pool, uint32_t *index);
 void uscopei_pool_give_back(struct uscopei_pool *pool, uint32_t index);
 void uscopei_pool_set_durable(struct uscopei_pool *pool, uint64_t frames);
+/** A cycle was completed after the trace had failed. By the trace's thread alone. */
+void uscopei_pool_count_unrecorded(struct uscopei_pool *pool);
 
 static inline unsigned char *chunk_base(const struct uscopei_pool *pool, uint32_t index)
 {

@@ -46,7 +46,8 @@ static void obey_switches(struct fake_daemon *d)
     if (atomic_exchange(&d->switches.ack_now, false)) ack_everything(d);
     send_command(d);
     bool stalled = atomic_exchange(&d->switches.stalled, false);
-    bool fatal = atomic_exchange(&d->switches.fatal_error, false);
+    bool refused = atomic_exchange(&d->switches.fatal_error, false);
+    bool full = atomic_exchange(&d->switches.disk_full, false);
     for (int i = 0; i < MOST_TRACES; i++) {
         struct trace *t = &d->traces[i];
         if (t->attached && stalled) {
@@ -57,9 +58,9 @@ static void obey_switches(struct fake_daemon *d)
             mp_pair_str(&w, "msg", "no space left; free some");
             send_map(d, &w);
         }
-        if (t->attached && fatal) {
+        if (t->attached && (refused || full)) {
             t->failed = true;
-            send_trace_error(d, t->number, -1, "BRIDGE_RECORD", false);
+            send_trace_error(d, t->number, -1, full ? "WRITER_DISK_FULL" : "BRIDGE_RECORD", false);
         }
     }
     pthread_mutex_unlock(&d->lock);

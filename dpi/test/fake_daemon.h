@@ -46,7 +46,8 @@ struct fake_switches {
     atomic_bool stalled;       /* send `stalled` for every trace, once */
     atomic_bool ack_now;       /* acknowledge everything received, once */
     atomic_bool retry_error;   /* answer the next data message by a sequence error with retry */
-    atomic_bool fatal_error;   /* fail every trace, once */
+    atomic_bool fatal_error;   /* fail every trace, once: its records are refused */
+    atomic_bool disk_full;     /* fail every trace, once: its file cannot be written */
     atomic_bool drop_data;     /* drop the next data message: the one after it is out of sequence */
     atomic_uint version;       /* 0: the right one */
     atomic_uint credit;        /* most it grants; 0: what is asked */

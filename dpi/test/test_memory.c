@@ -34,15 +34,23 @@ static uint32_t u32(size_t at)
     return value;
 }
 
-static void load_memory(void)
+/* Path of the only memory, "" when there is none. */
+static const char *memory_path(void)
 {
-    char path[512] = "";
+    static char path[512];
+    path[0] = 0;
     DIR *dir = opendir(test_directory());
     for (struct dirent *entry; (entry = readdir(dir)) != NULL;) {
         if (strncmp(entry->d_name, "uscope-", 7) == 0)
             snprintf(path, sizeof path, "%s/%s", test_directory(), entry->d_name);
     }
     closedir(dir);
+    return path;
+}
+
+static void load_memory(void)
+{
+    const char *path = memory_path();
     CHECK(path[0]);
     struct stat info;
     CHECK(stat(path, &info) == 0);
@@ -153,5 +161,49 @@ TEST(what_is_durable_is_noted_and_reused_chunks_are_told_apart)
     CHECK_NUMBER(read_stream().frames, 60000);
     free(memory);
     CHECK_TEXT(fake_violation(d), "");
+    fake_free(d);
+}
+
+static bool has_failed_message(void *unused)
+{
+    (void)unused;
+    return any_message_has("core0: WRITER_DISK_FULL") || any_message_has("core0: BRIDGE_");
+}
+
+/* 100 cycles of which 40 are durable, then the trace fails; 25 more are not recorded. */
+static void fail_by(struct fake_daemon *d, atomic_bool *failure)
+{
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 40);
+    CHECK_NUMBER(uscope_flush(w), 0);
+    atomic_store(&fake_switches(d)->withhold_acks, true);
+    run_cycles(w, 40, 60);
+    atomic_store(failure, true);
+    CHECK(wait_until(has_failed_message, NULL));
+    run_cycles(w, 100, 25);
+    uscope_close(w);
+}
+
+TEST(what_a_full_disk_has_not_taken_stays_in_the_memory_with_the_number_of_cycles_not_recorded)
+{
+    setenv("USCOPE_ON_FAILURE", "continue", 1);
+    capture_messages();
+    struct fake_daemon *d = start_daemon();
+    fail_by(d, &fake_switches(d)->disk_full);
+    CHECK(any_message_has("core0: what was recorded last is kept in "));
+    load_memory();
+    CHECK_NUMBER(u64(80), 40);
+    CHECK_NUMBER(read_stream().frames + u64(88), 125);
+    free(memory);
+    fake_free(d);
+}
+
+TEST(records_that_a_daemon_refuses_are_not_kept)
+{
+    setenv("USCOPE_ON_FAILURE", "continue", 1);
+    capture_messages();
+    struct fake_daemon *d = start_daemon();
+    fail_by(d, &fake_switches(d)->fatal_error);
+    CHECK_TEXT(memory_path(), "");
     fake_free(d);
 }

@@ -3,7 +3,7 @@ import type { UscopeError } from '../../sdk/src/base/errors.js';
 import type { TraceSink } from '../../sdk/src/bridge/sink.js';
 import { SessionStatus } from '../../sdk/src/format/session-chunk.js';
 import type { Schema } from '../../sdk/src/format/types.js';
-import type { SessionEnd, TraceStats } from '../../sdk/src/writer/index.js';
+import type { AcceptedStats, SessionEnd, TraceStats } from '../../sdk/src/writer/index.js';
 
 const SCHEMA: Schema = { clocks: [], scopes: [], enums: [], storages: [], events: [], summaryFields: [] };
 const STATS: TraceStats = {
@@ -15,6 +15,7 @@ const STATS: TraceStats = {
   segments: 0,
   bytes: 0n,
   totalTimePs: 0n,
+  accepted: { frames: 0n, items: 0n, totalTimePs: 0n },
   rejected: 0n,
   lost: 0n,
 };
@@ -32,8 +33,13 @@ export class SlowSink implements TraceSink {
   /** Ordinals of the frames, as their records say. */
   readonly ordinals: number[] = [];
 
+  get accepted(): AcceptedStats {
+    return { frames: this.nextFrame, items: this.nextFrame, totalTimePs: 0n };
+  }
+
   get stats(): TraceStats {
-    return { ...STATS, frames: this.nextFrame, items: this.nextFrame };
+    const { durableFrames: frames, accepted } = this;
+    return { ...STATS, frames, items: frames, accepted };
   }
 
   get congested(): boolean {
@@ -63,6 +69,7 @@ export class SlowSink implements TraceSink {
   async close(end: SessionEnd): Promise<TraceStats> {
     if (this.failure?.code === 'WRITER_IO') throw this.failure;
     this.ended = end;
+    this.durableFrames = this.nextFrame;
     return { ...this.stats, status: end.status, lost: end.lost ?? 0n, rejected: end.rejected ?? 0n };
   }
 

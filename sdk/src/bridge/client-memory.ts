@@ -28,6 +28,7 @@ import {
 } from './constants.js';
 import { messageError } from './fields.js';
 import { MappedFile } from './mapped-file.js';
+import { type RecordedFrames, recordedAtEnd, recordedSoFar } from './recorded-frames.js';
 
 const DEFAULT_DIRECTORY = '/dev/shm';
 const SESSION_AT = 8;
@@ -39,6 +40,9 @@ const CHUNKS_OFFSET_AT = 64;
 const ENTRY_SIZE_AT = 72;
 const ENTRIES_AT = 76;
 const ENTRY_PUBLISHED_AT = 24;
+const ENTRY_BASE_AT = 8;
+const DURABLE_AT = 80;
+const UNRECORDED_AT = 88;
 const NAME_AT = 96;
 const NAME_BYTES = 208;
 const SESSION_BYTES = 16;
@@ -51,6 +55,14 @@ const readInThread = promisify(read);
 
 /** Records of one message at a time, whoever sends it, where the writer has no place for them: it is done with them before the next. */
 const scratch = new Uint8Array(MAX_PAYLOAD_BYTES);
+
+interface Chunk {
+  readonly order: bigint;
+  /** Ordinal of the frame that its first record belongs to or comes before. */
+  readonly base: bigint;
+  readonly offset: number;
+  readonly size: number;
+}
 
 export class ClientMemory {
   /** The memories of this user's clients, living and gone, of the sessions that are `wanted`. Close what is not needed. */
@@ -166,7 +178,23 @@ export class ClientMemory {
     return (gap < 0 ? chunks : chunks.slice(0, gap)).reverse();
   }
 
-  private readEntries(): { readonly order: bigint; readonly offset: number; readonly size: number }[] {
+  /** How many frames its client has completed; of one that runs, so far and at least. */
+  recorded(): RecordedFrames {
+    const page = Buffer.alloc(16);
+    readSync(this.fd, page, 0, page.length, DURABLE_AT);
+    const numbers = {
+      durable: page.readBigUInt64LE(0),
+      unrecorded: page.readBigUInt64LE(UNRECORDED_AT - DURABLE_AT),
+      newestBase: this.readEntries().reduce((most, { base }) => (base > most ? base : most), 0n),
+    };
+    return this.isAbandoned ? recordedAtEnd(numbers, this.remainingWords()) : recordedSoFar(numbers);
+  }
+
+  private *remainingWords(): Generator<Uint32Array> {
+    for (const { offset, size } of this.remains()) yield this.words(offset, size);
+  }
+
+  private readEntries(): Chunk[] {
     const { control, start } = this;
     const chunkSize = control.readUInt32LE(CHUNK_SIZE_AT);
     const entrySize = control.readUInt32LE(ENTRY_SIZE_AT);
@@ -180,8 +208,9 @@ export class ClientMemory {
       const order = table.readBigUInt64LE(at);
       const size = Number(table.readBigUInt64LE(at + ENTRY_PUBLISHED_AT));
       const isWhole = size % RECORD_BYTES === 0 && size <= Math.min(chunkSize, MAX_PAYLOAD_BYTES);
+      const base = table.readBigUInt64LE(at + ENTRY_BASE_AT);
       if (order !== 0n && size > 0 && isWhole)
-        entries.push({ order, offset: start + (at / entrySize) * chunkSize, size });
+        entries.push({ order, base, offset: start + (at / entrySize) * chunkSize, size });
     }
     return entries;
   }

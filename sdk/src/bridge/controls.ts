@@ -29,7 +29,7 @@ export class Controls {
   /** Called about once a second. */
   sample(now = performance.now()): void {
     for (const session of this.sessions()) {
-      const { items } = session.stats;
+      const { items } = session.stats.accepted;
       const before = this.samples.get(session);
       const rate = before ? perSecond(items - before.items, now - before.at) : 0n;
       this.samples.set(session, { at: now, items, rate });
@@ -94,9 +94,9 @@ export class Controls {
       ...outcome,
       state: this.stateOf(session),
       path: stats.path,
-      time_ps: stats.totalTimePs,
-      frames: stats.frames,
-      items: stats.items,
+      time_ps: stats.accepted.totalTimePs,
+      frames: stats.accepted.frames,
+      items: stats.accepted.items,
       bytes: stats.bytes,
       unacked: session.unacknowledgedBytes,
       rate: this.rateOf(session),
@@ -116,7 +116,7 @@ export class Controls {
     const sample = this.samples.get(session);
     if (!sample) return 0n;
     const elapsed = performance.now() - sample.at;
-    return elapsed < 500 ? sample.rate : perSecond(session.stats.items - sample.items, elapsed);
+    return elapsed < 500 ? sample.rate : perSecond(session.stats.accepted.items - sample.items, elapsed);
   }
 }
 

@@ -1,7 +1,7 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { openNodeOutput } from '../writer/index.js';
+import { accountOf, completedIn, finishedTrace, openNodeOutput, type TraceStats } from '../writer/index.js';
 import { lockedOutput } from '../writer/locked-output.js';
 import type { PathLock } from '../writer/path-lock.js';
 import { Daemon, type DaemonOptions } from './daemon.js';
@@ -93,7 +93,7 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
       });
     },
     onEnd: (session) => {
-      const { stats, reasons, failure } = session;
+      const { stats, account, reasons, failure } = session;
       reporter.tell({
         type: 'ended',
         ...nameOf(session),
@@ -101,7 +101,8 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
         reasons,
         skipped: session.control.skipped,
         failure: failure && failureOf(failure),
-        isDrained: session.isDrained,
+        account,
+        keptMemory: session.keptMemory,
       });
     },
     onTrouble: (name, { code, msg }, orphan) => {
@@ -145,19 +146,29 @@ async function recover(
   { summarizer, sinks = fileSinks }: DaemonHostOptions,
   reporter: Reporter,
 ): Promise<void> {
-  const sessionId = Buffer.from(trace.session, 'hex');
   const { path } = trace;
+  const options = { path, schema: NO_SCHEMA, sessionId: Buffer.from(trace.session, 'hex'), summarizer };
+  const tell = (stats: TraceStats): void => {
+    const account = accountOf({ stats, completed: completedIn(stats) });
+    reporter.tell({ type: 'ended', ...trace, stats, account, reasons: [], failure: null });
+  };
   let lock: PathLock | undefined;
   try {
     lock = await sinks.lock?.(path);
+    // Its client had closed it, and the daemon before this one was killed before it could say so.
+    const finished = await finishedTrace(options).catch(() => null);
+    if (finished) {
+      tell(finished);
+      return;
+    }
     const openOutput = lockedOutput(openNodeOutput, lock);
-    const writer = await sinks.resume({ path, schema: NO_SCHEMA, sessionId, summarizer, openOutput });
+    const writer = await sinks.resume({ ...options, openOutput });
     if (!writer)
       throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
         file: trace.path,
       });
-    const stats = await writer.close({ status: SessionStatus.RECOVERED });
-    reporter.tell({ type: 'ended', ...trace, stats, reasons: [], failure: null });
+    const completed = { frames: writer.nextFrame, isExact: false };
+    tell(await writer.close({ status: SessionStatus.RECOVERED, completed }));
   } catch (error) {
     reporter.tell({ type: 'stalled', session: trace.session, failure: failureOf(error as UscopeError) });
   } finally {

@@ -186,6 +186,7 @@ export class Daemon {
     await Promise.all(
       this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),
     );
+    await Promise.all(this.registry.ended().map((session) => session.settle()));
   }
 
   /** Its client runs on, and may find the next daemon. */
@@ -407,7 +408,8 @@ export class Daemon {
     void this.orphans.scan();
     for (const connection of this.connections.takeDead()) {
       for (const session of connection.traces.values()) {
-        if (!session.isEnded) void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
+        if (session.isEnded) void session.settle();
+        else void session.finalize(SessionStatus.CLIENT_LOST, clientLost());
       }
     }
   }

@@ -1,5 +1,5 @@
 /** What a daemon's process and its supervisor tell each other over Node's channel (structured clone, so bigints pass as they are). */
-import type { TraceStats } from '../writer/index.js';
+import type { Account, TraceStats } from '../writer/index.js';
 import type { OrphanState } from './orphans.js';
 
 export interface TraceName {
@@ -31,8 +31,9 @@ export type HostMessage =
       readonly type: 'ended';
       readonly stats: TraceStats;
       readonly failure: Failure | null;
-      /** Its client is gone and everything it had completed was taken from its memory. */
-      readonly isDrained?: boolean;
+      readonly account: Account;
+      /** The memory of its client, where that still holds what is not in the file. */
+      readonly keptMemory?: string | null;
       readonly reasons: readonly (readonly [code: string, count: bigint])[];
       /** Items left out because their scope was disabled. */
       readonly skipped?: bigint;

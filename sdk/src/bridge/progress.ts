@@ -1,4 +1,4 @@
-/** Progress of the traces of a run: one line redrawn on a terminal, plain lines now and then elsewhere. */
+/** Progress of the traces of a run, what is not on disk yet included: one line redrawn on a terminal, plain lines now and then elsewhere. */
 import type { TraceStats } from '../writer/index.js';
 import { formatBytes, formatCount, formatRate, formatTime } from './units.js';
 
@@ -114,12 +114,13 @@ function describe(trace: Shown, now: number): string {
   const stats = trace.stats!;
   const seconds = (now - trace.lastAt) / 1000;
   if (seconds > 0) {
-    trace.rate = Math.max(0, Number(stats.items - trace.lastItems)) / seconds;
-    trace.lastItems = stats.items;
+    trace.rate = Math.max(0, Number(stats.accepted.items - trace.lastItems)) / seconds;
+    trace.lastItems = stats.accepted.items;
     trace.lastAt = now;
   }
-  const parts = [`${trace.name}: ${formatTime(stats.totalTimePs)}`];
-  if (trace.periodPs > 0) parts.push(`${formatCount(stats.totalTimePs / BigInt(trace.periodPs))} cycles`);
+  const { totalTimePs } = stats.accepted;
+  const parts = [`${trace.name}: ${formatTime(totalTimePs)}`];
+  if (trace.periodPs > 0) parts.push(`${formatCount(totalTimePs / BigInt(trace.periodPs))} cycles`);
   parts.push(
     `${formatRate(trace.rate)} items/s`,
     formatBytes(stats.bytes),

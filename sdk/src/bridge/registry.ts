@@ -97,6 +97,11 @@ export class Registry {
     return [...this.sessions.values()].filter((session) => !session.isEnded);
   }
 
+  /** Those that are, as far as they are remembered. */
+  ended(): Session[] {
+    return [...this.sessions.values()].filter((session) => session.isEnded);
+  }
+
   /**
    * The session that an `open` asks for: one known here, one continued from its file, or a new one, which is part of the `run`.
    * @throws UscopeError BRIDGE_NAME, BRIDGE_NAME_BUSY, BRIDGE_NO_SCHEMA, BRIDGE_LIMIT, BRIDGE_NO_MEMORY, SCHEMA_*, WRITER_*
@@ -146,7 +151,7 @@ export class Registry {
 
   /** Drops what is remembered of the sessions that ended first, and returns them. */
   forgetEnded(): Session[] {
-    const ended = [...this.sessions.values()].filter((session) => session.isEnded);
+    const ended = this.ended();
     const dropped = ended.slice(0, Math.max(0, ended.length - MAX_ENDED));
     for (const session of dropped) this.forget(session);
     return dropped;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { SessionStatus } from '../format/session-chunk.js';
-import type { TraceStats } from '../writer/index.js';
+import { type CompletedFrames, SessionStatus } from '../format/session-chunk.js';
+import { accountOf, type TraceStats } from '../writer/index.js';
 import { Progress } from './progress.js';
 import { exitStatus, type TraceReport, traceLines } from './summary.js';
 import { formatBytes, formatCount, formatRate, formatTime } from './units.js';
@@ -14,13 +14,19 @@ const STATS: TraceStats = {
   segments: 20,
   bytes: 6_900_000n,
   totalTimePs: 200_000_000n,
+  accepted: { frames: 200_000n, items: 1_400_000n, totalTimePs: 200_000_000n },
   rejected: 0n,
   lost: 0n,
 };
-const report = (more: Partial<TraceReport> = {}, stats: Partial<TraceStats> = {}): TraceReport => ({
+const report = (
+  more: Partial<TraceReport> = {},
+  stats: Partial<TraceStats> = {},
+  completed: CompletedFrames = { frames: STATS.frames, isExact: stats.status === undefined },
+): TraceReport => ({
   name: 'core0',
   path: STATS.path,
   stats: { ...STATS, ...stats },
+  account: accountOf({ stats: { ...STATS, ...stats }, completed }),
   failure: null,
   reasons: [],
   ...more,
@@ -55,6 +61,16 @@ describe('the summary', () => {
     ],
     ['a client that ended', report({}, { status: SessionStatus.CLIENT_LOST }), 'without closing'],
     ['a file found unfinished', report({}, { status: SessionStatus.RECOVERED }), 'without closing'],
+    [
+      'cycles that are not in the file',
+      report({}, {}, { frames: 200_007n, isExact: true }),
+      '7 of the 200,007 cycles that its client completed are not in the file',
+    ],
+    [
+      'a number of cycles that nobody knows',
+      report({}, { status: SessionStatus.CLIENT_LOST }, { frames: 200_007n, isExact: false }),
+      'how many cycles it completed is not known: at least 200,007, of which 7 are not in the file',
+    ],
     ['a file left unfinished', report({ stats: null }), 'nobody could finalize it'],
     ['a failure', report({ failure: { code: 'WRITER_IO', message: 'WRITER_IO: gone' } }), 'WRITER_IO: gone'],
   ];
@@ -99,7 +115,7 @@ describe('progress', () => {
     pass(100);
     progress.update('s', STATS);
     pass(900);
-    progress.update('s', { ...STATS, items: 1_400_500n });
+    progress.update('s', { ...STATS, accepted: { ...STATS.accepted, items: 1_400_500n } });
     expect(text().split('\x1b[K')).toHaveLength(3);
     expect(text()).toContain(' 500 items/s');
     progress.note('hello');

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { UscopeError } from '../base/errors.js';
 import { OUTPUT_MODE } from '../base/file-mode.js';
+import type { Account } from '../writer/index.js';
 import type { RunIdentity } from './run-identity.js';
 import { cyclesOf, inOrder, quotient, runTotals } from './run-table.js';
 import { lossesOf, remarksOf, STATUS_WORDS, type TraceReport } from './summary.js';
@@ -50,7 +51,7 @@ export function runJson(summary: RunSummary) {
 }
 
 function traceJson(report: TraceReport) {
-  const { name, path, core = null, periodPs = 0, stats, failure, reasons } = report;
+  const { name, path, core = null, periodPs = 0, stats, account, failure, reasons } = report;
   const cycles = cyclesOf(report);
   return {
     name,
@@ -60,21 +61,37 @@ function traceJson(report: TraceReport) {
     clockPeriodPs: periodPs > 0 ? periodPs : null,
     cycles,
     totalTimePs: stats?.totalTimePs ?? null,
-    frames: stats?.frames ?? null,
+    frames: account?.committed ?? null,
+    ...accountJson(account),
     items: stats?.items ?? null,
     itemsPerCycle: stats ? quotient(stats.items, cycles) : null,
     strings: stats?.strings ?? null,
     segments: stats?.segments ?? null,
     bytes: stats?.bytes ?? null,
     bytesPerItem: stats ? quotient(stats.bytes, stats.items) : null,
-    lost: stats?.lost ?? null,
+    lostItems: stats?.lost ?? null,
     rejected: stats?.rejected ?? null,
     skipped: report.skipped ?? 0n,
+    keptMemory: account?.recoverable ? (report.keptMemory ?? null) : null,
     ring: stats?.ring ?? null,
     reasons: Object.fromEntries(reasons),
     failure,
     losses: lossesOf(report),
     remarks: remarksOf(report),
+  };
+}
+
+/** The numbers of a trace's frames, each as writer/account.ts defines it. */
+function accountJson(account: Account | null) {
+  return {
+    completed: account?.completed ?? null,
+    atLeast: account?.atLeast ?? 0n,
+    accepted: account?.accepted ?? null,
+    committed: account?.committed ?? null,
+    salvaged: account?.salvaged ?? null,
+    expired: account?.expired ?? null,
+    lost: account?.lost ?? null,
+    recoverable: account?.recoverable ?? null,
   };
 }
 

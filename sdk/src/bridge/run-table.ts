@@ -1,4 +1,5 @@
 /** What a run with several traces is told about in the end: a line of numbers for each core, and all of them together. */
+import type { Account } from '../writer/index.js';
 import { lossesOf, remarksOf, STATUS_WORDS, shortPath, type TraceReport } from './summary.js';
 import { formatBytes, formatCount, formatRate } from './units.js';
 
@@ -7,6 +8,8 @@ const MAX_WIDTH = 100;
 const MAX_NAME = 24;
 /** Of a value that is not known. */
 const UNKNOWN = '-';
+/** Of one that nobody can know. */
+const NOT_KNOWN = '?';
 const HEAD = [
   'trace',
   'core',
@@ -27,11 +30,17 @@ const LEFT: readonly string[] = ['trace', 'status'];
 /** Sums over the traces of a run. */
 export interface RunTotals {
   readonly traces: number;
+  /** In the files. */
   readonly frames: bigint;
+  /** null: of a trace it is not known; of all together at least so many. */
+  readonly completed: bigint | null;
+  readonly atLeast: bigint;
+  readonly expired: bigint;
   readonly items: bigint;
   readonly bytes: bigint;
   readonly segments: number;
-  readonly lost: bigint;
+  /** null: of a trace it is not known. */
+  readonly lost: bigint | null;
   readonly rejected: bigint;
   /** Of all traces together over the time in which they were open; null: too short to say. */
   readonly itemsPerSecond: number | null;
@@ -54,13 +63,19 @@ export function runTotals(reports: readonly TraceReport[], durationMs: number): 
   const sum = (value: (stats: (typeof all)[number]) => bigint): bigint =>
     all.reduce((total, stats) => total + value(stats), 0n);
   const items = sum((stats) => stats.items);
+  const of = (value: (account: Account) => bigint): bigint =>
+    reports.reduce((total, { account }) => total + (account ? value(account) : 0n), 0n);
+  const isKnown = reports.every(({ account }) => account?.completed != null);
   return {
     traces: reports.length,
-    frames: sum(({ frames }) => frames),
+    frames: of(({ committed }) => committed),
+    completed: isKnown ? of(({ atLeast }) => atLeast) : null,
+    atLeast: of(({ atLeast }) => atLeast),
+    expired: of(({ expired }) => expired),
     items,
     bytes: sum(({ bytes }) => bytes),
     segments: all.reduce((total, { segments }) => total + segments, 0),
-    lost: sum(({ lost }) => lost),
+    lost: isKnown ? of(({ lost }) => lost ?? 0n) : null,
     rejected: sum(({ rejected }) => rejected),
     itemsPerSecond: durationMs >= 1 ? (Number(items) * 1000) / durationMs : null,
   };
@@ -122,14 +137,14 @@ function row(report: TraceReport, count: Count): string[] {
     shortName(report.name),
     core,
     cycles === null ? UNKNOWN : count(cycles),
-    count(stats.frames),
+    count(report.account?.committed ?? stats.frames),
     count(stats.items),
     decimal(quotient(stats.items, cycles)),
     formatBytes(stats.bytes),
     decimal(quotient(stats.bytes, stats.items)),
     count(BigInt(stats.segments)),
     STATUS_WORDS[stats.status],
-    count(stats.lost),
+    lostCell(report.account?.lost ?? null, count),
     count(stats.rejected),
   ];
 }
@@ -138,7 +153,11 @@ function totalsRow(totals: RunTotals, count: Count): string[] {
   const { frames, items, bytes, segments, lost, rejected } = totals;
   const perItem = decimal(quotient(bytes, items));
   const sums = ['', count(frames), count(items), '', formatBytes(bytes), perItem, count(BigInt(segments))];
-  return ['together', '', ...sums, '', count(lost), count(rejected)];
+  return ['together', '', ...sums, '', lostCell(lost, count), count(rejected)];
+}
+
+function lostCell(lost: bigint | null, count: Count): string {
+  return lost === null ? NOT_KNOWN : count(lost);
 }
 
 function together(reports: readonly TraceReport[], totals: RunTotals, durationMs: number): string {

@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../test/support/decode-file.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { TraceStats } from '../writer/index.js';
+import { accountOf, type TraceStats } from '../writer/index.js';
 import { processStart } from './client-process.js';
 import { Connection } from './connections.js';
 import { Runs, runEnvironment, runOfEnvironment } from './run-identity.js';
@@ -160,10 +160,17 @@ const report = (
     segments: 20,
     bytes: 6_900_000n,
     totalTimePs: 199_999_000n,
+    accepted: { frames: 200_000n, items: 1_400_000n, totalTimePs: 199_999_000n },
     rejected: 0n,
     lost: 0n,
     ...stats,
   },
+  account:
+    stats &&
+    accountOf({
+      stats: { frames: stats.frames ?? 200_000n, accepted: { frames: 0n, items: 0n, totalTimePs: 0n } },
+      completed: { frames: (stats.frames ?? 200_000n) + (stats.lost ?? 0n), isExact: true },
+    }),
   failure: null,
   reasons: [],
   ...more,
@@ -192,7 +199,9 @@ describe('the table of a run', () => {
     for (const line of lines.slice(0, 4)) expect(line.length).toBeLessThanOrEqual(110);
     expect(lines[1]).toContain('1000 G');
     expect(lines[2]).toMatch(/^core1 .* unfinished/);
-    expect(lines.slice(5).join('\n')).toMatch(/5 items are lost[\s\S]*core1: .*nobody could finalize it/);
+    expect(lines.slice(5).join('\n')).toMatch(
+      /5 of the 1,000,000,000,005 cycles[\s\S]*core1: .*nobody could finalize it/,
+    );
   });
 
   it('leaves out what no trace knows', () => {

@@ -5,7 +5,7 @@
 import { UscopeError } from '../base/errors.js';
 import { encodeSchemaPayload } from '../format/schema-chunk.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { TraceStats } from '../writer/index.js';
+import type { Account, TraceStats } from '../writer/index.js';
 import { countItems } from './count-items.js';
 import { type DataHeader, LANES, payloadWords } from './data-header.js';
 import type { Pace } from './durability.js';
@@ -14,6 +14,7 @@ import { LaneRecords } from './lane-records.js';
 import type { MemoryGrant } from './memory-account.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from './protocol.js';
 import type { AheadRead } from './read-ahead.js';
+import { SessionAccount } from './session-account.js';
 import { SessionControl } from './session-control.js';
 import { asUscopeError, sequenceError } from './session-error.js';
 import { SessionMemory } from './session-memory.js';
@@ -45,7 +46,7 @@ export interface SessionInit {
 }
 
 export interface SessionEvents {
-  /** The file is finalized, or given up (`failure`). Told once. */
+  /** The file is finalized, or given up (`failure`). Told again when more is known of the client of a trace that has failed. */
   onEnd(session: Session): void;
   onStall(session: Session, error: UscopeError | null): void;
 }
@@ -74,7 +75,8 @@ export class Session {
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
-  /** Everything in the memory of a client that is gone has been taken: nothing that it completed is missing. */
+  private readonly count = new SessionAccount();
+  /** Everything in the memory of a client that is gone has been taken. */
   isDrained = false;
   /** Nothing more can be taken from there. */
   private isMemoryUseless = false;
@@ -124,6 +126,16 @@ export class Session {
   /** Numbers so far, or the final ones. */
   get stats(): TraceStats {
     return this.final ?? this.writer.stats;
+  }
+
+  /** What became of the client's frames, as far as it is known. */
+  get account(): Account {
+    return this.count.of(this.stats);
+  }
+
+  /** The client's memory, where it still holds what is not in the file. */
+  get keptMemory(): string | null {
+    return this.count.memoryPath;
   }
 
   private get writer(): TraceSink {
@@ -196,7 +208,7 @@ export class Session {
         trace: link.trace,
         epoch: link.epoch,
         schema: this.schemaBytes,
-        frames: this.final?.frames ?? this.writer.durableFrames,
+        frames: this.final?.frames ?? this.writer.durableFrames, // of a flight recorder with those let go
         strings: this.final?.strings ?? this.durableStrings,
         interval_ps: intervalPs,
         credit,
@@ -224,8 +236,15 @@ export class Session {
       if (!this.isEnded) this.control.skipped = message.skipped ?? this.control.skipped;
       const { session, trace } = message;
       const tell = (): void => answer({ t: 'closed', trace, session, stats: wireStats(this.stats) });
-      if (this.isEnded) tell();
-      else await this.finish(SessionStatus.CLOSED, message.rejected ?? 0n, tell);
+      if (this.isEnded) {
+        tell();
+        return;
+      }
+      this.count.told(message.frames);
+      // Of a file that could not be finalized: what is not durable is in the client's memory alone.
+      await this.finish(SessionStatus.CLOSED, message.rejected ?? 0n, () =>
+        this.failure ? this.sendError(this.failure) : tell(),
+      );
     });
   }
 
@@ -235,9 +254,30 @@ export class Session {
       if (this.isEnded) return;
       this.mayReturn = mayReturn;
       await this.drainMemory();
-      await this.finish(status, 0n, () => this.sendError(reason));
+      await this.finish(status, 0n, () => this.sendError(this.failure ?? reason));
     });
     return this.ended;
+  }
+
+  /** The client of a trace that had failed has ended: now its memory tells how many frames it completed. */
+  settle(): Promise<void> {
+    return new Promise((resolve) => {
+      this.queue.run(() => {
+        try {
+          if (this.isEnded && this.account.completed === null) this.settleNow();
+        } finally {
+          resolve();
+        }
+      });
+    });
+  }
+
+  private settleNow(): void {
+    const memory = this.memory.open();
+    const isOver = memory?.isAbandoned === true;
+    if (isOver) this.count.inspect(memory, this.keepsMemory);
+    this.memory.close(false);
+    if (isOver) this.events.onEnd(this);
   }
 
   /** Of a flight recorder: makes a file of what it has kept, when everything received before is taken. */
@@ -284,6 +324,7 @@ export class Session {
   private take(header: DataHeader, records: () => Uint32Array, isHeld = false): void | Promise<void> {
     this.queuedBytes -= header.payloadSize;
     if (isHeld) this.init.grant?.shrink(header.payloadSize);
+    if (this.failure && header.epoch === this.link?.epoch) this.count.seen(header.firstFrame);
     if (this.failure && !this.isEnded) this.lostItems += countItems(records());
     if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
     if (this.order.isRepeated(header)) return;
@@ -327,13 +368,13 @@ export class Session {
   private push(words: Uint32Array, isFolded: boolean): void {
     const sink = this.writer;
     const { nextFrame } = sink;
-    const { items } = sink.stats;
+    const { items } = sink.accepted;
     try {
       if (!isFolded) sink.push(words);
       else for (const piece of this.lanes.unfold(words)) sink.push(piece);
     } catch (error) {
       // While frames are skipped, what is not recorded is not lost.
-      if (!this.order.catchingUp) this.lostItems += countItems(words) - (sink.stats.items - items);
+      if (!this.order.catchingUp) this.lostItems += countItems(words) - (sink.accepted.items - items);
       throw error;
     }
     if (sink.nextFrame !== nextFrame) this.order.catchingUp = false;
@@ -373,6 +414,7 @@ export class Session {
     const memory = this.memory.open();
     if (this.failure !== null || !memory?.isAbandoned) return;
     try {
+      this.count.salvages(this.writer.nextFrame);
       await this.memory.takeRemains(memory, this.lanes, this.writer);
       this.isDrained = true;
     } catch (error) {
@@ -380,6 +422,12 @@ export class Session {
       // Records that a dying simulator wrote over; a full disk is another matter.
       this.isMemoryUseless = this.failure.code === 'BRIDGE_RECORD' || this.failure.code === 'BRIDGE_MESSAGE';
     }
+  }
+
+  /** As clients do, unless everything in it is durable or has been refused. */
+  private get keepsMemory(): boolean {
+    const isTaken = this.isDrained && this.failure === null;
+    return !isTaken && !this.isMemoryUseless && this.failure?.code !== 'BRIDGE_RECORD';
   }
 
   private overrun(): void {
@@ -407,17 +455,20 @@ export class Session {
     const sink = this.writer;
     this.init.pace?.end();
     await this.memory.endReads();
-    const atLeastOne = this.lostItems > 0n ? this.lostItems : 1n;
+    this.count.seen(sink.nextFrame);
+    this.count.inspect(this.memory.open(), this.keepsMemory);
     try {
       this.final = await sink.close({
         status,
         rejected,
-        lost: this.failure ? atLeastOne : 0n,
+        lost: this.count.lostItems(sink.nextFrame, this.failure ? this.lostItems || 1n : 0n),
+        completed: this.count.completed,
         mayReturn: this.mayReturn,
       });
     } catch (error) {
       this.failure ??= asUscopeError(error);
       this.final = sink.stats;
+      this.count.inspect(this.memory.open(), this.keepsMemory);
     }
     this.sink = null;
     this.onClosed();

@@ -1,6 +1,7 @@
 /** What a session writes to: the record writer, or in tests something that remembers. */
 import type { Schema } from '../format/types.js';
 import {
+  type AcceptedStats,
   RecordWriter,
   resumeTrace,
   type SessionEnd,
@@ -13,6 +14,7 @@ export interface TraceSink {
   readonly path: string;
   readonly schema: Schema;
   readonly stats: TraceStats;
+  readonly accepted: AcceptedStats;
   /** Ordinal the next frame must have; frames below `durableFrames` are durable. */
   readonly nextFrame: bigint;
   readonly durableFrames: bigint;

@@ -1,7 +1,7 @@
 /** What is said about traces when they are over, and the exit status that follows. */
 import { relative } from 'node:path';
 import { SessionStatus } from '../format/session-chunk.js';
-import type { TraceStats } from '../writer/index.js';
+import type { Account, TraceStats } from '../writer/index.js';
 import type { Failure } from './host-messages.js';
 import { ringLines } from './ring-lines.js';
 import { formatBytes, formatCount, formatTime } from './units.js';
@@ -19,8 +19,10 @@ export interface TraceReport {
   readonly failure: Failure | null;
   /** What the client refused, by error code. */
   readonly reasons: readonly (readonly [code: string, count: bigint])[];
-  /** Its client is gone and everything it had completed was taken from its memory. */
-  readonly isDrained?: boolean | undefined;
+  /** null: nothing is known. */
+  readonly account: Account | null;
+  /** The memory of its client, where that still holds what is not in the file. */
+  readonly keptMemory?: string | null | undefined;
   /** Items left out because their scope was disabled. */
   readonly skipped?: bigint | undefined;
 }
@@ -42,18 +44,45 @@ export function lossesOf(report: TraceReport): string[] {
   const losses: string[] = [];
   if (failure) losses.push(failure.message);
   if (!stats) return [...losses, 'the file is unfinished: nobody could finalize it'];
-  if (stats.lost > 0n) losses.push(`${formatCount(stats.lost)} items are lost`);
+  losses.push(...lostCycles(report));
   losses.push(...(stats.ring?.failures ?? []));
   if (stats.rejected > 0n) {
     const why = reasons.map(([code, count]) => `${code} ${formatCount(count)}`).join(', ');
     losses.push(`${formatCount(stats.rejected)} items were rejected${why ? ` (${why})` : ''}`);
   }
-  if (endedUnclosed(report) && !report.isDrained) {
-    losses.push(
-      'its client ended without closing it, and its memory could not be read: what it had not sent is missing',
-    );
-  }
   return losses;
+}
+
+/** Frames are what people know as cycles. */
+function lostCycles(report: TraceReport): string[] {
+  const { stats, account } = report;
+  if (!account || account.lost === null) return [unknownCycles(report)];
+  const { lost, completed } = account;
+  if (lost > 0n) {
+    return [
+      `${formatCount(lost)} of the ${formatCount(completed!)} cycles that its client completed are not in the file`,
+    ];
+  }
+  return stats && stats.lost > 0n ? [`${formatCount(stats.lost)} items are lost`] : [];
+}
+
+function unknownCycles(report: TraceReport): string {
+  const { account } = report;
+  const why = endedUnclosed(report) ? 'its client ended without closing it; ' : '';
+  const bound = account ? `: at least ${formatCount(account.atLeast)}` : '';
+  const missing = account ? account.atLeast - account.committed - account.expired : 0n;
+  const lost = missing > 0n ? `, of which ${formatCount(missing)} are not in the file` : '';
+  return `${why}how many cycles it completed is not known${bound}${lost}`;
+}
+
+/** How what is not in the file can still be put into one. */
+function salvation({ path, account, keptMemory }: TraceReport): string[] {
+  if (!account || account.recoverable === 0n || !keptMemory) return [];
+  const shown = shortPath(path);
+  const output = shown.replace(/(\.uscope)?$/, '.recovered.uscope');
+  return [
+    `${formatCount(account.recoverable)} cycles are kept in ${keptMemory}: when the client has ended, the next daemon with this directory takes them, or "uscope recover ${shown} -o ${output}"`,
+  ];
 }
 
 /** Whether the client was gone before it could close the trace. */
@@ -71,7 +100,8 @@ export function remarksOf(report: TraceReport): string[] {
           `${formatCount(skipped)} items were not recorded, as asked: tracing was paused or their scope disabled`,
         ]
       : [];
-  if (!endedUnclosed(report) || !report.isDrained) return [...ring, ...asked];
+  const kept = salvation(report);
+  if (!endedUnclosed(report) || report.account?.lost !== 0n) return [...ring, ...asked, ...kept];
   const which = stats?.ring ? 'taken' : 'in the file';
   return [
     ...ring,
@@ -87,17 +117,22 @@ export function traceLines(report: TraceReport): string[] {
   if (!stats) return [`${name}: ${path}`, ...lossesOf(report).map((loss) => `${name}: ${loss}`)];
   const numbers = [
     STATUS_WORDS[stats.status],
-    `${formatCount(stats.frames)} frames`,
+    `${formatCount(report.account?.committed ?? stats.frames)} frames`,
     `${formatCount(stats.items)} items`,
     `${formatCount(stats.strings)} strings`,
     `${formatCount(stats.segments)} segments`,
     formatBytes(stats.bytes),
     `${formatTime(stats.totalTimePs)} simulated`,
     `${formatCount(stats.rejected)} rejected`,
-    `${formatCount(stats.lost)} lost`,
+    lostText(report.account),
   ];
   const lines = [`${path}: ${numbers.join(', ')}`, ...lossesOf(report), ...remarksOf(report)];
   return lines.map((line) => `${name}: ${line}`);
+}
+
+function lostText(account: Account | null): string {
+  const { lost = null } = account ?? {};
+  return lost === null ? 'lost: not known' : `${formatCount(lost)} lost`;
 }
 
 /** The simulator's own status wins; a trace that is not whole, or `refused`, is told when there is nothing worse. */

@@ -1,10 +1,12 @@
 /** `uscope run`: a daemon of its own, the simulator, and what is said and done when it ends. */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { execa, type Options, type ResultPromise } from 'execa';
 import { UscopeError } from '../base/errors.js';
+import { accountOf, type TraceStats } from '../writer/index.js';
 import { DaemonChild } from './daemon-child.js';
 import { MAX_IPC_PATH_BYTES } from './endpoint.js';
 import type { HostMessage, TraceName } from './host-messages.js';
@@ -35,6 +37,8 @@ export interface RunOptions {
 interface Trace extends TraceName {
   readonly core: number | null;
   readonly periodPs: number;
+  /** As its daemon has reported it last. */
+  stats: TraceStats | null;
   report: TraceReport | null;
 }
 
@@ -168,12 +172,16 @@ class Run {
   private heard(message: HostMessage): void {
     if (message.type === 'opened') {
       const { name, path, session, core, periodPs } = message;
-      this.traces.set(session, { name, path, session, core, periodPs, report: null });
+      this.traces.set(session, { name, path, session, core, periodPs, stats: null, report: null });
       this.firstOpened ??= performance.now();
       this.refused.delete(name);
       this.progress.opened(session, name, periodPs);
     } else if (message.type === 'progress') {
-      for (const { session, stats } of message.traces) this.progress.update(session, stats);
+      for (const { session, stats } of message.traces) {
+        this.progress.update(session, stats);
+        const trace = this.traces.get(session);
+        if (trace) trace.stats = stats;
+      }
     } else if (message.type === 'stalled') {
       this.progress.stalled(message.session, message.failure !== null);
       if (message.failure) this.progress.note(message.failure.message);
@@ -189,6 +197,7 @@ class Run {
         ...nameOf(message),
         core,
         periodPs,
+        stats: message.stats,
         report: { ...message, core, periodPs },
       });
       this.lastEnded = performance.now();
@@ -222,10 +231,7 @@ class Run {
   }
 
   private conclude(status: number): number {
-    const reports = [...this.traces.values()].map(
-      ({ name, path, core, periodPs, report }): TraceReport =>
-        report ?? { name, path, core, periodPs, stats: null, failure: null, reasons: [] },
-    );
+    const reports = [...this.traces.values()].map(reportOf);
     const tracedMs = this.firstOpened === null ? 0 : Math.max(0, this.lastEnded - this.firstOpened);
     const lines = reports.length > 1 ? runLines(reports, tracedMs) : reports.flatMap(traceLines);
     for (const line of lines) this.progress.note(line);
@@ -253,4 +259,16 @@ class Run {
 
 function nameOf({ name, path, session }: TraceName): TraceName {
   return { name, path, session };
+}
+
+function reportOf({ name, path, core, periodPs, stats, report }: Trace): TraceReport {
+  if (report) return { ...report, keptMemory: stillThere(report.keptMemory) };
+  const seen = stats && { frames: stats.accepted.frames, isExact: false };
+  const account = seen && accountOf({ stats, completed: seen });
+  return { name, path, core, periodPs, stats: null, account, failure: null, reasons: [] };
+}
+
+/** A client may have removed what it said it would keep. */
+function stillThere(path: string | null | undefined): string | null {
+  return path && existsSync(path) ? path : null;
 }

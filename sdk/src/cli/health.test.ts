@@ -88,7 +88,7 @@ describe('uscope verify', () => {
 
 describe('uscope recover', () => {
   it('exits 0 when nothing was lost', async () => {
-    writeFileSync(path, build().bytes);
+    writeFileSync(path, build().finalize().bytes);
     const { status, out } = await run('recover', path, '-o', output);
     expect([status, out]).toEqual([
       0,
@@ -109,11 +109,20 @@ describe('uscope recover', () => {
     });
   });
 
+  it('exits 3 when nobody knows how many cycles the client completed', async () => {
+    writeFileSync(path, build().bytes);
+    const { status, out } = await run('recover', path, '-o', output);
+    expect(status).toBe(3);
+    expect(out).toContain('client  how many cycles it completed is not known: at least 4\n');
+    const { account } = JSON.parse((await run('recover', path, '-o', output, '--force', '--json')).out);
+    expect(account).toMatchObject({ completed: null, atLeast: '4', committed: '4', lost: null });
+  });
+
   it('exits 1 when there is nothing to save, or the output exists', async () => {
     writeFileSync(path, 'nothing');
     expect((await run('recover', path, '-o', output)).err).toContain('RECOVER_NOTHING');
     expect(existsSync(output)).toBe(false);
-    writeFileSync(path, build().bytes);
+    writeFileSync(path, build().finalize().bytes);
     writeFileSync(output, 'mine');
     const { status, err } = await run('recover', path, '-o', output);
     expect([status, err.includes('WRITER_EXISTS')]).toEqual([1, true]);

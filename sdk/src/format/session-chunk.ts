@@ -4,7 +4,7 @@
  *
  * Payload, 128 bytes: u32 layout version = 1, u32 status, 16 bytes session id, 16 bytes run id, u32 core index, u32 0, u64 start time,
  * u64 end time (unix ms), u64 lost, u64 rejected, u32 1 if a flight recorder made the file, u32 0, u64 its first frame, u64 next string,
- * u64 items, zeros.
+ * u64 items, u64 frames completed, u32 1 if these are all, 2 if there may be more, 0 if that is not recorded, zeros.
  */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
@@ -14,6 +14,8 @@ export const SESSION_PAYLOAD_SIZE = 128;
 export const SESSION_LAYOUT = 1;
 export const NO_CORE = 0xffff_ffff;
 const ID_SIZE = 16;
+const COMPLETED_OFFSET = 112;
+const Completed = { EXACT: 1, AT_LEAST: 2 } as const;
 
 export const SessionStatus = { OPEN: 0, CLOSED: 1, CLIENT_LOST: 2, RECOVERED: 3, RING: 4 } as const;
 export type SessionStatus = (typeof SessionStatus)[keyof typeof SessionStatus];
@@ -34,8 +36,17 @@ export interface SessionInfo {
   readonly lost: bigint;
   /** Items refused because they broke the rules. */
   readonly rejected: bigint;
+  /** Frames that the client completed; absent while the trace is open, and in files of older writers. */
+  readonly completed?: CompletedFrames | undefined;
   /** Of files that a flight recorder has made, which hold the newest part of a trace. */
   readonly ring?: RingInfo | undefined;
+}
+
+/** How many frames a client completed, as far as that is known. */
+export interface CompletedFrames {
+  readonly frames: bigint;
+  /** False: there may have been more. */
+  readonly isExact: boolean;
 }
 
 export interface RingInfo {
@@ -66,11 +77,19 @@ export function encodeSessionInfo(info: SessionInfo): Uint8Array {
     .u64(info.rejected);
   if (info.ring)
     writer.u32(1).u32(0).u64(info.ring.firstFrame).u64(info.ring.nextString).u64(info.ring.items);
+  writer.zeros(COMPLETED_OFFSET - writer.length);
+  const { completed } = info;
+  if (completed) writer.u64(completed.frames).u32(completed.isExact ? Completed.EXACT : Completed.AT_LEAST);
   return writer.zeros(SESSION_PAYLOAD_SIZE - writer.length).finish();
 }
 
-/** Bytes of the payload that mean something; the rest is zeros. */
-export const sessionBytes = ({ ring }: SessionInfo): number => (ring ? 112 : 80);
+/** Parts of the payload that are zeros: first byte and end. */
+export function reservedBytes({ ring, completed }: SessionInfo): readonly (readonly [number, number])[] {
+  return [
+    [ring ? COMPLETED_OFFSET : 80, COMPLETED_OFFSET],
+    [completed ? COMPLETED_OFFSET + 12 : COMPLETED_OFFSET, SESSION_PAYLOAD_SIZE],
+  ];
+}
 
 /** Whether a chunk of type 0xFF01 has the layout of this release; one that has not is treated as unknown. */
 export function isSessionPayload(payload: Uint8Array): boolean {
@@ -99,7 +118,10 @@ export function decodeSessionInfo(payload: Uint8Array, baseOffset = 0): SessionI
   const rejected = reader.u64();
   const isRing = reader.u32() === 1;
   reader.skip(4);
-  const ring = isRing ? { firstFrame: reader.u64(), nextString: reader.u64(), items: reader.u64() } : null;
+  const ringInfo = { firstFrame: reader.u64(), nextString: reader.u64(), items: reader.u64() };
+  const frames = reader.u64();
+  const known = reader.u32();
+  const isCompletedKnown = known === Completed.EXACT || known === Completed.AT_LEAST;
   return {
     sessionId,
     runId,
@@ -109,6 +131,7 @@ export function decodeSessionInfo(payload: Uint8Array, baseOffset = 0): SessionI
     endTimeMs,
     lost,
     rejected,
-    ...(ring ? { ring } : {}),
+    ...(isCompletedKnown ? { completed: { frames, isExact: known === Completed.EXACT } } : {}),
+    ...(isRing ? { ring: ringInfo } : {}),
   };
 }

@@ -29,6 +29,9 @@ export interface CutSegment {
   /** Ordinal of the next client frame, and index of the next string, after this segment. */
   readonly nextFrame: bigint;
   readonly nextString: bigint;
+  /** Items of the trace, and the time of its last frame in ps, after this segment. */
+  readonly items: number;
+  readonly lastTimePs: bigint;
   /** Strings first seen since the previous segment. */
   readonly strings: Uint8Array[];
   /** What the store said at the cut. */
@@ -36,8 +39,8 @@ export interface CutSegment {
 }
 
 export interface CommitterEvents {
-  /** Frames below `nextFrame` are durable. */
-  onDurable(nextFrame: bigint, nextString: bigint): void;
+  /** Everything up to the end of this segment is durable. */
+  onDurable(last: CutSegment): void;
   /** The disk is full (an error) or has room again (null). */
   onStall(error: UscopeError | null): void;
   /** A segment's buffer may be used again: usually as soon as it is compressed. */
@@ -192,7 +195,7 @@ export class Committer {
       this.events.onCommitted(checkpoint);
       if (buffer) this.events.onRecycle(buffer);
     }
-    this.events.onDurable(last.cut.nextFrame, last.cut.nextString);
+    this.events.onDurable(last.cut);
     this.wake();
   }
 

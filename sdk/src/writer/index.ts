@@ -1,5 +1,8 @@
+export { type Account, accountOf, completedIn } from './account.js';
 export { createCompressor } from './compressor.js';
+export { finishedTrace } from './finished.js';
 export {
+  type AcceptedStats,
   DEFAULT_CHECKPOINT_INTERVAL_PS,
   type SessionEnd,
   type TraceStats,

@@ -1,6 +1,6 @@
 /** What a writer is told, and what it tells when it is done. */
 import type { UscopeError } from '../base/errors.js';
-import type { SessionStatus } from '../format/session-chunk.js';
+import type { CompletedFrames, SessionStatus } from '../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../format/types.js';
 import type { WriterBudget } from './memory-need.js';
 import type { OpenOutput } from './output-file.js';
@@ -72,22 +72,40 @@ export interface SessionEnd {
   /** Items the client is known to have lost, and items and cycles it refused. */
   readonly lost?: bigint | undefined;
   readonly rejected?: bigint | undefined;
+  /** Frames that the client completed, if anything is known of it. */
+  readonly completed?: CompletedFrames | undefined;
   /** The client may be alive and open the trace again: what only that would need is kept. */
   readonly mayReturn?: boolean | undefined;
+}
+
+/** What a writer has taken, whether it is durable or not. */
+export interface AcceptedStats {
+  readonly frames: bigint;
+  readonly items: bigint;
+  /** Time of the last frame in ps. */
+  readonly totalTimePs: bigint;
 }
 
 export interface TraceStats {
   readonly path: string;
   readonly status: SessionStatus;
+  /** Durable: in the file, or let go by a flight recorder. */
   readonly frames: bigint;
   readonly items: bigint;
   readonly strings: bigint;
   readonly segments: number;
   /** Size of the file. */
   readonly bytes: bigint;
-  /** Time of the last frame in ps. */
+  /** Time of the last durable frame in ps. */
   readonly totalTimePs: bigint;
+  /** Ordinal of the first frame in the file; absent: 0. Those before it a flight recorder has let go. */
+  readonly firstFrame?: bigint | undefined;
+  /** Frames that the client completed, as the finalized file says. */
+  readonly completed?: CompletedFrames | undefined;
+  /** Of these some may not be durable: while the trace is open, and when it has failed. */
+  readonly accepted: AcceptedStats;
   readonly rejected: bigint;
+  /** Items. */
   readonly lost: bigint;
   /** Of a flight recorder: what it has kept and let go. */
   readonly ring?: RingReport | undefined;

@@ -10,12 +10,12 @@
 import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
 import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
-import type { SessionInfo, SessionStatus } from '../format/session-chunk.js';
+import type { SessionInfo } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CarryBuffer } from './carry-buffer.js';
-import { Committer } from './committer.js';
+import { Committer, type CutSegment } from './committer.js';
 import { forgetMemory } from './compression-pool.js';
 import { createCompressor } from './compressor.js';
 import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './cut-policy.js';
@@ -26,7 +26,7 @@ import { FrameEncoder } from './frame-encoder.js';
 import { createFrameKernel, type FrameKernel } from './kernel/frame-kernel.js';
 import { type MemoryAllowance, WriterMemory } from './kernel/writer-memory.js';
 import { granted } from './memory-need.js';
-import type { SessionEnd, TraceStats, WriterOptions } from './options.js';
+import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './options.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SegmentList } from './segment-list.js';
 import type { SegmentStore } from './segment-store.js';
@@ -55,6 +55,17 @@ export interface WriterStart {
   readonly lastTimePs: bigint | null;
   /** What of the process's memory is the writer's; without one, as much as it needs. */
   readonly allowance?: MemoryAllowance | null;
+}
+
+/** How far the trace is durable. */
+interface Durable extends Pick<CutSegment, 'nextFrame' | 'nextString' | 'items' | 'lastTimePs'> {
+  readonly segments: number;
+}
+
+interface Counted {
+  readonly lost: bigint;
+  readonly rejected: bigint;
+  readonly bytes: number;
 }
 
 export class RecordWriter {
@@ -112,7 +123,7 @@ export class RecordWriter {
 
   private frameCount: number;
   private itemCount: number;
-  private durable: number;
+  private durable: Durable;
   private lastLo = 0;
   private lastHi = 0;
   private hasLast = false;
@@ -123,7 +134,7 @@ export class RecordWriter {
   /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
   private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
-  private final: { status: SessionStatus; lost: bigint; rejected: bigint; bytes: number } | null = null;
+  private final: (Required<Pick<SessionEnd, 'status' | 'completed'>> & Counted) | null = null;
 
   /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
   get schema(): Schema {
@@ -169,7 +180,7 @@ export class RecordWriter {
       this.store,
       this.compressor,
       {
-        onDurable: (frame, string) => this.madeDurable(frame, string),
+        onDurable: (last) => this.madeDurable(last),
         onStall: (error) => options.onStall?.(error),
         onRecycle: (buffer) => this.freeBuffers.push(buffer),
         onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
@@ -177,8 +188,14 @@ export class RecordWriter {
       options.onFull ?? 'wait',
     );
     this.frameCount = start.nextFrame;
-    this.durable = start.nextFrame;
     this.itemCount = start.items;
+    this.durable = {
+      nextFrame: BigInt(start.nextFrame),
+      nextString: BigInt(start.nextString),
+      items: start.items,
+      lastTimePs: start.lastTimePs ?? 0n,
+      segments: start.store.numSegments,
+    };
     try {
       this.startSegments(start.lastTimePs);
     } catch (error) {
@@ -213,7 +230,7 @@ export class RecordWriter {
 
   /** Frames below this ordinal are durable. */
   get durableFrames(): bigint {
-    return BigInt(this.durable);
+    return this.durable.nextFrame;
   }
 
   /**
@@ -229,17 +246,28 @@ export class RecordWriter {
   }
 
   get stats(): TraceStats {
+    const { durable } = this;
     return {
       path: this.path,
       status: this.final?.status ?? this.session.status,
-      frames: BigInt(this.frameCount),
-      items: BigInt(this.itemCount),
-      strings: BigInt(this.strings.next),
-      segments: this.store.numSegments,
+      frames: durable.nextFrame,
+      items: BigInt(durable.items),
+      strings: durable.nextString,
+      segments: durable.segments,
       bytes: BigInt(this.final?.bytes ?? this.store.bytes),
-      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      totalTimePs: durable.lastTimePs,
+      accepted: this.accepted,
+      completed: this.final?.completed,
       rejected: this.final?.rejected ?? 0n,
       lost: this.final?.lost ?? 0n,
+    };
+  }
+
+  get accepted(): AcceptedStats {
+    return {
+      frames: this.nextFrame,
+      items: BigInt(this.itemCount),
+      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
     };
   }
 
@@ -491,6 +519,8 @@ export class RecordWriter {
       timeEndPs: endPs,
       nextFrame: this.nextFrame,
       nextString: this.nextString,
+      items: this.itemCount,
+      lastTimePs: this.hasLast ? this.lastTimePs() : 0n,
       strings: this.strings.drain(),
       note: this.store.atCut?.(this.itemCount),
     });
@@ -538,8 +568,8 @@ export class RecordWriter {
     }
   }
 
-  private madeDurable(nextFrame: bigint, nextString: bigint): void {
-    this.durable = Number(nextFrame);
+  private madeDurable({ nextFrame, nextString, items, lastTimePs }: CutSegment): void {
+    this.durable = { nextFrame, nextString, items, lastTimePs, segments: this.store.numSegments };
     this.options.onDurable?.(nextFrame, nextString);
   }
 
@@ -566,16 +596,17 @@ export class RecordWriter {
   }
 
   private async writeFinal(end: SessionEnd): Promise<void> {
-    const { lost = 0n, rejected = 0n, status } = end;
+    const { lost = 0n, rejected = 0n, completed, status } = end;
     this.lateStrings ??= this.strings.drain();
     const bytes = await this.store.finalize({
       totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
-      session: { ...this.session, status, lost, rejected, endTimeMs: BigInt(Date.now()) },
+      session: { ...this.session, status, lost, rejected, completed, endTimeMs: BigInt(Date.now()) },
     });
-    this.final = { status, lost, rejected, bytes };
+    this.durable = { ...this.durable, nextString: this.nextString };
+    this.final = { status, lost, rejected, completed, bytes };
   }
 
   private lateStrings: Uint8Array[] | null = null;

@@ -88,7 +88,7 @@ async function openExisting(options: WriterOptions): Promise<OutputFile | null> 
 }
 
 /** null: not a file whose creation was completed. */
-async function readPreamble(
+export async function readPreamble(
   file: OutputFile,
 ): Promise<{ header: FileHeader; preamble: Preamble; check: PreambleCheck } | null> {
   try {
@@ -106,7 +106,7 @@ async function readPreamble(
   }
 }
 
-function sameSession({ session }: Preamble, sessionId: Uint8Array | undefined): boolean {
+export function sameSession({ session }: Preamble, sessionId: Uint8Array | undefined): boolean {
   return session !== null && sessionId !== undefined && Buffer.from(session.sessionId).equals(sessionId);
 }
 
@@ -129,7 +129,14 @@ async function resumeFile(
     preambleEnd: header.preambleEnd,
     sessionPayloadOffset: preamble.sessionChunkOffset!,
     checksums: checksumsOf(preamble),
-    session: { ...preamble.session!, status: SessionStatus.OPEN, endTimeMs: 0n, lost: 0n, rejected: 0n },
+    session: {
+      ...preamble.session!,
+      status: SessionStatus.OPEN,
+      endTimeMs: 0n,
+      lost: 0n,
+      rejected: 0n,
+      completed: undefined,
+    },
   };
   const layout = stateLayout(preamble.schema, options.maxStateBytes);
   const allowance = await granted(layout, options.budget);
@@ -163,15 +170,15 @@ async function cutBack(trace: TraceFile, header: FileHeader, replay: Replay): Pr
 }
 
 /** One walk over the segments of a file of ours. */
-class Replay {
+export class Replay {
   readonly segments = new SegmentList();
   readonly state: StorageState;
   readonly summarizer: Summarizer | null;
   /** 8-aligned end of the last valid commit record. */
   end = 0;
-  private nextFrame = 0;
-  private nextString = 0;
-  private items = 0;
+  nextFrame = 0;
+  nextString = 0;
+  items = 0;
   private lastTimePs: bigint | null = null;
 
   private readonly schema: Schema;

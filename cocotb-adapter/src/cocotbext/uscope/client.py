@@ -24,8 +24,6 @@ from .stream import Slice, Stream
 log = logging.getLogger("cocotbext.uscope")
 
 MIN_CREDIT = 1 << 20
-#: After these the daemon may come back and take what it has not got from the memory.
-_DAEMON_RETURNS = ("BRIDGE_LOST", "BRIDGE_FINALIZED")
 
 _traces: "weakref.WeakSet[ClientTrace]" = weakref.WeakSet()
 
@@ -250,6 +248,8 @@ class ClientTrace(Recorder):
         if self._policy_on_failure == "stop":
             self._failure_raised = True
             raise error
+        if self._stream is not None:
+            self._stream.memory.set_unrecorded_unknown()
         self._go_untraced_because(error)
 
     def _go_untraced_because(self, error: UscopeError) -> None:
@@ -258,9 +258,12 @@ class ClientTrace(Recorder):
         self._go_untraced()
 
     def _kept_memory(self) -> str:
-        """The file of a trace that has lost its daemon, which may come back and take what it has not got."""
+        """
+        The file of a trace that has failed with cycles that are not durable: the next daemon, or ``uscope recover``, takes them. Records that
+        a daemon has refused would be refused again.
+        """
         stream = self._stream
-        if stream is None or self._failure is None or self._failure.code not in _DAEMON_RETURNS:
+        if stream is None or self._failure is None or self._failure.code == "BRIDGE_RECORD":
             return ""
         return stream.memory.path if stream.durable < stream.frames else ""
 
@@ -322,7 +325,9 @@ class ClientTrace(Recorder):
             with connection.lock:
                 connection.remove(self)
         is_restored = self._failure is not None and self._failure.code == "BRIDGE_FORKED"
-        if stream is not None and not self._kept_memory() and not is_restored:
+        # When the daemon is lost the memory alone says how many cycles there were.
+        is_lost = self._failure is not None and self._failure.code == "BRIDGE_LOST"
+        if stream is not None and not is_restored and not is_lost and not self._kept_memory():
             stream.memory.unlink()
         self._time, self._limit = None, -1
 

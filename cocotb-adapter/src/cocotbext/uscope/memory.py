@@ -32,6 +32,8 @@ _CONTROL = struct.Struct("<16s16sIIQIIQIIQQ208s")
 _CONTROL_AT = 8
 _DURABLE_WORD = 80 // 8
 _ENTRY_WORDS = MEMORY_ENTRY_BYTES // 8
+_UNRECORDED_WORD = 88 // 8
+_UNKNOWN = (1 << 64) - 1
 
 
 class Memory:
@@ -145,6 +147,10 @@ class Memory:
 
     def set_durable(self, frames: int) -> None:
         self.words[_DURABLE_WORD] = frames
+
+    def set_unrecorded_unknown(self) -> None:
+        """From now on cycles are completed that nobody records or counts."""
+        self.words[_UNRECORDED_WORD] = _UNKNOWN
 
     def unlink(self) -> None:
         path, self.path = self.path, ""

@@ -14,6 +14,7 @@ import {
 import { writeAtomically } from '../../convert/stream/atomic-file.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import type { Account } from '../../writer/index.js';
 import { lockPath } from '../../writer/path-lock.js';
 import { recoverSpool } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../io.js';
@@ -75,11 +76,16 @@ async function recoverFile(file: string, options: RecoverVerbOptions): Promise<v
     const problem = report.memoryProblem ?? memory.problem;
     if (options.json) printJson(reportJson(file, report, problem));
     else printText(report, problem, removed);
-    const isLoss = !report.complete || problem !== null;
+    const isLoss = !report.complete || problem !== null || isMissing(report);
     if (isLoss) process.exitCode = ExitCode.LOSS;
   } finally {
     memory.close();
   }
+}
+
+/** Completed by the client and not in the output, or nobody knows. */
+function isMissing({ account }: RecoverReport): boolean {
+  return account !== null && account.lost !== 0n;
 }
 
 function isThere(path: string): boolean {
@@ -166,7 +172,7 @@ function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {
 }
 
 function reportJson(file: string, report: RecoverReport, memoryProblem: string | null) {
-  const { output, complete, saved, framesFromMemory, lost, untrusted, findings } = report;
+  const { output, complete, saved, framesFromMemory, lost, account, untrusted, findings } = report;
   return {
     file,
     output,
@@ -175,8 +181,14 @@ function reportJson(file: string, report: RecoverReport, memoryProblem: string |
     memory: { frames: framesFromMemory, problem: memoryProblem },
     lost,
     untrusted,
+    account: account && accountJson(account),
     findings,
   };
+}
+
+/** Of the client's frames; `accepted` is another word for those that were in the file, which nobody has counted here. */
+function accountJson({ completed, atLeast, committed, salvaged, expired, lost }: Account) {
+  return { completed, atLeast, committed, salvaged, expired, lost };
 }
 
 function printText(report: RecoverReport, problem: string | null, removed: boolean): void {
@@ -195,9 +207,16 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
   }
   if (problem !== null) io.out(`memory  not used: ${problem}\n`);
   if (report.untrusted !== null) io.out(`doubt   ${report.untrusted}\n`);
-  if (report.complete) io.out('lost    nothing\n');
-  else if (isNothing(lost)) io.out('lost    no frames\n');
-  else {
+  if (report.account?.completed === null) {
+    io.out(`client  how many cycles it completed is not known: at least ${report.account.atLeast}\n`);
+  } else if (isMissing(report) && isNothing(lost)) {
+    io.out(
+      `lost    ${report.account?.lost} cycles that the client completed and that were not in the file\n`,
+    );
+  }
+  if (report.complete && !isMissing(report)) io.out('lost    nothing\n');
+  else if (isNothing(lost) && !isMissing(report)) io.out('lost    no frames\n');
+  if (!isNothing(lost)) {
     const frames = lost.isExact ? `${lost.frames}` : `at least ${lost.frames}`;
     io.out(`lost    ${lost.segments} segments, ${frames} frames, ${lost.strings} strings\n`);
     for (const time of lost.times) io.out(`        ${timeText(time)}\n`);

@@ -12,13 +12,14 @@ import type { SessionInfo } from '../../format/session-chunk.js';
 import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
 import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
+import { type Account, accountOf } from '../../writer/account.js';
 import { ioError, type OutputFile, openNodeOutput } from '../../writer/output-file.js';
 import type { SummarizerFactory } from '../../writer/summarizer.js';
 import { FindingLog } from '../verify/finding.js';
 import { type VerifyReport, verifyTrace } from '../verify/index.js';
 import { readOutline } from '../verify/outline.js';
 import { LossCount, PREAMBLE_UNTRUSTED, type RecoverReport } from './report.js';
-import { Rescue } from './rescue.js';
+import { Rescue, type RescueResult } from './rescue.js';
 
 /** What a dead client recorded and had not sent (docs/client-memory.md). */
 export interface RecordMemory {
@@ -74,6 +75,9 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
     const verified = await verifyOutput(partial, options);
     await publish(partial, options);
     const { segments, frames, items, strings, firstTimePs, lastTimePs } = verified;
+    const account = recoveredAccount(result, frames, outline.session);
+    // Of a trace that was closed the client has said how many there were, so that an end that is cut off counts too.
+    if (account?.lost != null && !result.losses.isNothing) result.losses.set(Number(account.lost));
     return {
       output,
       saved: { segments, frames, items, strings, firstTimePs, lastTimePs },
@@ -81,6 +85,7 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
       memoryProblem: result.memoryProblem,
       lost: result.losses.result(),
       untrusted: outline.isDoubtful ? PREAMBLE_UNTRUSTED : null,
+      account,
       complete: result.losses.isNothing && !outline.isDoubtful,
       findings: log.findings,
     };
@@ -88,6 +93,22 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
     await source.close?.();
     await unlink(partial).catch(() => {}); // there only if something failed
   }
+}
+
+function recoveredAccount(
+  { completed, framesFromMemory }: RescueResult,
+  saved: number,
+  session: SessionInfo | null,
+): Account | null {
+  if (completed === null) return null;
+  const firstFrame = session?.ring?.firstFrame ?? 0n;
+  const frames = firstFrame + BigInt(saved);
+  const accepted = { frames, items: 0n, totalTimePs: 0n };
+  return accountOf({
+    stats: { frames, firstFrame, accepted },
+    completed,
+    salvaged: BigInt(framesFromMemory),
+  });
 }
 
 async function closing<T>(file: OutputFile, work: () => Promise<T>): Promise<T> {

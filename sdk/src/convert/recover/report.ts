@@ -1,4 +1,5 @@
 /** What `recover` tells. */
+import type { Account } from '../../writer/account.js';
 import type { Finding } from '../verify/index.js';
 
 /** A stretch of time in ps of which frames were lost: after `fromPs`, before `toPs`; null: from the beginning, or to an end nobody knows. */
@@ -35,9 +36,11 @@ export interface RecoverReport {
   /** Why the client's memory was not used; null: it was, or there is none. */
   readonly memoryProblem: string | null;
   readonly lost: Losses;
+  /** What became of the frames that the client completed; null: of another writer's file nobody knows. */
+  readonly account: Account | null;
   /** What the output holds and may be wrong; null: nothing. */
   readonly untrusted: string | null;
-  /** Nothing was lost, and nothing is untrusted. */
+  /** Nothing that was in the file was lost, and nothing is untrusted. */
   readonly complete: boolean;
   /** What was wrong with the input. */
   readonly findings: readonly Finding[];
@@ -70,6 +73,12 @@ export class LossCount {
     if (this.open && this.times.length < MAX_TIMES)
       this.times.push({ fromPs: this.open.fromPs, toPs: timePs });
     this.open = null;
+  }
+
+  /** Whatever was found: so many frames are missing. */
+  set(frames: number): void {
+    this.frames = frames;
+    this.isExact = true;
   }
 
   /** What is lost at the end has been found elsewhere. */

@@ -3,7 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { Flag } from '../../format/header.js';
 import { type SectionEntry, SectionType } from '../../format/section-table.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
-import type { SessionInfo } from '../../format/session-chunk.js';
+import { type CompletedFrames, type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import type { Codec } from '../../reader/codec.js';
 import type { CheckedSource } from '../../reader/source.js';
@@ -43,6 +43,8 @@ export interface RescueResult {
   readonly segments: number;
   /** The input claims that segments were committed. Without, an empty trace is all there ever was. */
   readonly wasCommitted: boolean;
+  /** Frames that the client completed; null: the file says nothing of a client. */
+  readonly completed: CompletedFrames | null;
   readonly framesFromMemory: number;
   readonly memoryProblem: string | null;
 }
@@ -67,6 +69,8 @@ export class Rescue {
   private lastTimePs: bigint | null = null;
   /** The replayer's state is that behind the last segment taken, and nothing is missing behind it. */
   private inStep = true;
+  /** Frames are missing, and the ordinals of no record behind them have told how many. */
+  private isUncounted = false;
   private tailSeen = false;
   /** Behind the commit point something is not whole: what follows was never promised and has a gap before it. */
   private stopped = false;
@@ -103,11 +107,15 @@ export class Rescue {
       await this.take(found);
     }
     this.countMissingTail();
+    if (this.isUncounted) this.losses.isExact = false;
     const memory = await this.finish();
     this.losses.resumeAt(null);
     const { tailOffset = 0n } = this.outline.header ?? {};
     const wasCommitted = tailOffset !== 0n || (this.found > 0 && this.uncommitted === null);
-    return { segments: this.out.segments.length, wasCommitted, ...memory };
+    const { isUsed, ...fromMemory } = memory;
+    const nextFrame = this.nextFrame + BigInt(memory.framesFromMemory);
+    const completed = this.completedFrames(nextFrame, isUsed);
+    return { segments: this.out.segments.length, wasCommitted, completed, ...fromMemory };
   }
 
   private async prepare(): Promise<void> {
@@ -126,6 +134,7 @@ export class Rescue {
     );
     this.out = await OutputTrace.create(this.file, outline, flags);
     const common = { ...options, schema, compression, interleaved, ours: this.ours, strict: this.ours };
+    this.nextFrame = outline.session?.ring?.firstFrame ?? 0n;
     this.salvager = new Salvager(common, createCompressor(compression));
     this.summarizer = options.summarizer?.(schema) ?? null;
     this.replayer = new Replayer({ ...common, summarizer: this.summarizer, problem: () => {} });
@@ -173,6 +182,7 @@ export class Rescue {
     if (!isBehindTail) {
       // Between two records the ordinals tell exactly how many frames are missing; that is counted there.
       this.losses.lose(1, this.ours ? 0 : frames, this.lastTimePs);
+      this.isUncounted = this.ours;
       return;
     }
     if (this.ours) this.stopped = true;
@@ -191,7 +201,7 @@ export class Rescue {
     const salvaged = await this.salvager.take(segment);
     if (!salvaged || !this.isInOrder(salvaged)) return false;
     const { replay, raw } = salvaged;
-    const ordinal = this.ordinalAfter(segment, salvaged);
+    const { ordinal, inside } = this.countMissing(segment, salvaged);
     this.losses.resumeAt(replay.firstTimePs);
     this.replayer.state.loadCheckpoint(checkpoint);
     this.replayer.frames(segment, raw);
@@ -209,7 +219,7 @@ export class Rescue {
       snapshots: segment.record?.snapshots ?? [],
     });
     this.inStep = salvaged.lostFrames === 0;
-    if (salvaged.lostFrames > 0) this.losses.lose(1, salvaged.lostFrames, this.lastTimePs);
+    if (salvaged.lostFrames > 0) this.losses.lose(1, inside, this.lastTimePs);
     return true;
   }
 
@@ -218,13 +228,23 @@ export class Rescue {
     return this.lastTimePs === null || replay.firstTimePs === null || replay.firstTimePs >= this.lastTimePs;
   }
 
-  /** Ordinal behind the segment. A difference to the frames in it are frames that were lost before it. */
-  private ordinalAfter({ record }: FoundSegment, { replay }: Salvaged): bigint {
-    const frames = BigInt(replay.frames);
-    if (!record) return this.nextFrame + frames + (this.inStep ? 0n : 1n);
-    const missing = record.nextFrame - this.nextFrame - frames;
-    if (missing > 0n) this.losses.lose(0, Number(missing), this.lastTimePs);
-    return record.nextFrame;
+  /**
+   * Ordinal behind the segment, and how many frames are missing inside it. Where there are records their ordinals tell how many are missing
+   * before it and inside it together; those before it are counted here.
+   */
+  private countMissing(
+    { record }: FoundSegment,
+    { replay, lostFrames }: Salvaged,
+  ): { ordinal: bigint; inside: number } {
+    const expected = this.nextFrame + BigInt(replay.frames);
+    if (!record) return { ordinal: expected + (this.inStep ? 0n : 1n), inside: lostFrames };
+    this.isUncounted = false;
+    if (record.nextFrame < expected) this.losses.isExact = false; // it contradicts the records before
+    const ordinal = record.nextFrame > expected ? record.nextFrame : expected;
+    const missing = Number(ordinal - expected);
+    const inside = Math.min(lostFrames, missing);
+    if (missing > inside) this.losses.lose(0, missing - inside, this.lastTimePs);
+    return { ordinal, inside };
   }
 
   /** Strings first used in the segment, with those before them that are missing; null: the record cannot be believed. */
@@ -325,16 +345,31 @@ export class Rescue {
 
   // -- the end
 
-  private async finish(): Promise<Finished> {
+  private async finish(): Promise<Finished & { readonly isUsed: boolean }> {
     const { session } = this.outline;
     const content = this.content();
     const memory = this.ours && session ? this.options.memory?.(session) : null;
     if (!memory) {
       await finalizeContent(content);
-      return { framesFromMemory: 0, memoryProblem: null };
+      return { framesFromMemory: 0, memoryProblem: null, isUsed: false };
     }
     const isGap = !this.inStep && !this.stopped;
-    return finalizeWithMemory(content, memory, isGap ? 'frames before it are lost' : null);
+    const finished = await finalizeWithMemory(content, memory, isGap ? 'frames before it are lost' : null);
+    return { ...finished, isUsed: finished.memoryProblem === null };
+  }
+
+  /** @param nextFrame ordinal behind the last frame that was saved @param isMemoryTaken everything that the client had not sent is saved */
+  private completedFrames(nextFrame: bigint, isMemoryTaken: boolean): CompletedFrames | null {
+    const { session } = this.outline;
+    if (!session) return null;
+    if (isMemoryTaken) return { frames: nextFrame, isExact: true };
+    if (session.completed) return session.completed;
+    // An older writer's: a client that closed its trace has nothing that was not in the file.
+    const isClosed = session.status === SessionStatus.CLOSED || session.status === SessionStatus.RING;
+    return {
+      frames: nextFrame,
+      isExact: isClosed && session.lost === 0n && this.losses.isExact && this.inStep,
+    };
   }
 
   private content(): RescuedContent {

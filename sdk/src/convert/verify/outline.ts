@@ -14,9 +14,8 @@ import { decodeSchemaChunk } from '../../format/schema-chunk.js';
 import {
   decodeSessionInfo,
   isSessionPayload,
-  SESSION_PAYLOAD_SIZE,
+  reservedBytes,
   type SessionInfo,
-  sessionBytes,
 } from '../../format/session-chunk.js';
 import { decodeTraceConfig } from '../../format/trace-config.js';
 import type { DutProperties, Schema } from '../../format/types.js';
@@ -253,9 +252,9 @@ function decodeSession({ payload, offset }: Chunk, log: FindingLog): SessionInfo
     return null;
   }
   const session = decodeSessionInfo(payload, offset);
-  const used = sessionBytes(session);
-  if (payload.subarray(used, SESSION_PAYLOAD_SIZE).some((byte) => byte !== 0)) {
-    log.add('warning', 'FORMAT_VALUE', offset + used, 'reserved bytes of the session chunk are not zero');
+  for (const [first, end] of reservedBytes(session)) {
+    if (payload.subarray(first, end).every((byte) => byte === 0)) continue;
+    log.add('warning', 'FORMAT_VALUE', offset + first, 'reserved bytes of the session chunk are not zero');
   }
   return session;
 }

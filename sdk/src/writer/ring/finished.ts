@@ -9,7 +9,7 @@ import { type FileHeader, Flag } from '../../format/header.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
-import type { SessionEnd, TraceStats, WriterOptions } from '../options.js';
+import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from '../options.js';
 import { type OutputFile, openNodeOutput } from '../output-file.js';
 import { refuseDamaged } from '../resume.js';
 import { readTraceHeader } from './spool-content.js';
@@ -29,15 +29,21 @@ export async function finishedRing(options: WriterOptions): Promise<FinishedRing
   const isSame = options.sessionId !== undefined && Buffer.from(session.sessionId).equals(options.sessionId);
   if (!isSame || !session.ring) return null;
   refuseDamaged(found.check, options.path);
-  const stats: TraceStats = {
-    path: options.path,
-    status: session.status,
+  const whole = {
     frames: more.nextFrame,
     items: session.ring.items,
+    totalTimePs: header.totalTimePs,
+  };
+  const stats: TraceStats = {
+    ...whole,
+    path: options.path,
+    status: session.status,
     strings: session.ring.nextString,
     segments: header.numSegments,
     bytes: BigInt(more.bytes),
-    totalTimePs: header.totalTimePs,
+    firstFrame: session.ring.firstFrame,
+    accepted: whole,
+    completed: session.completed,
     rejected: session.rejected,
     lost: session.lost,
   };
@@ -66,6 +72,10 @@ export class FinishedRing {
     private readonly ring: RingInfo,
     readonly session: SessionInfo,
   ) {}
+
+  get accepted(): AcceptedStats {
+    return this.stats.accepted;
+  }
 
   get nextFrame(): bigint {
     return this.stats.frames;

@@ -1,7 +1,7 @@
 /** A writer that keeps only the newest part of a trace (docs/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
-import type { SessionEnd, TraceStats } from '../options.js';
+import type { AcceptedStats, SessionEnd, TraceStats } from '../options.js';
 import type { RecordWriter } from '../record-writer.js';
 import { DEFAULT_TRIGGER_FILES, type RingOptions } from './options.js';
 import type { RingReport } from './report.js';
@@ -44,7 +44,11 @@ export class RingWriter {
   }
 
   get stats(): RingStats {
-    return this.final ?? { ...this.writer.stats, ring: this.spool.report };
+    return this.final ?? this.withRing(this.writer.stats);
+  }
+
+  get accepted(): AcceptedStats {
+    return this.writer.accepted;
   }
 
   get nextFrame(): bigint {
@@ -81,7 +85,7 @@ export class RingWriter {
 
   /** Makes a file of what is kept, as an event of the trace would. */
   trigger(label: string): void {
-    this.note(label, this.writer.stats.totalTimePs);
+    this.note(label, this.writer.accepted.totalTimePs);
     if (this.afterPs === 0n) this.fireAll();
   }
 
@@ -104,13 +108,18 @@ export class RingWriter {
     this.spool.keepsFiles = end.mayReturn === true;
     const status = end.status === SessionStatus.CLOSED ? SessionStatus.RING : end.status;
     const stats = await this.writer.close({ ...end, status });
-    this.final ??= { ...stats, ring: this.spool.report };
+    this.final ??= this.withRing(stats);
     return this.final;
   }
 
   abortWaiting(): void {
     this.spool.stop();
     this.writer.abortWaiting();
+  }
+
+  private withRing(stats: TraceStats): RingStats {
+    const ring = this.spool.report;
+    return { ...stats, firstFrame: ring.expiredFrames, ring };
   }
 
   private note(label: string | number, timePs: bigint): void {

@@ -1,0 +1,349 @@
+/**
+ * Every way a run can end, with real processes: of the cycles that the simulator completed, by its own ledger, each is in the file, let go by a
+ * flight recorder, or counted as lost; or the summary says that the number is not known, and gives a bound that holds.
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { HostMessage } from '../../sdk/src/bridge/host-messages.js';
+import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { TempDirs } from '../support/bridge-peer.js';
+import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
+import { buildSimulator } from './build.mjs';
+import { readLedger, State } from './processes.mjs';
+
+const BRIDGE_SIMULATOR = fileURLToPath(new URL('../bridge/simulator.mjs', import.meta.url));
+const CYCLES = 3000;
+const ENDLESS = 100_000_000;
+const dirs = new TempDirs();
+const started: Running[] = [];
+let simulator = '';
+
+beforeAll(() => {
+  buildSdk();
+  simulator = buildSimulator();
+});
+afterEach(async () => {
+  for (const running of started.splice(0)) {
+    if (running.pid > 0) for (const pid of childrenOrNone(running.pid)) strike(pid);
+    running.kill('SIGKILL');
+    await running.ended;
+  }
+  dirs.cleanUp();
+});
+
+/** A trace of the `--json` summary, its numbers as bigints. */
+interface Numbers {
+  readonly completed: bigint | null;
+  readonly atLeast: bigint;
+  readonly accepted: bigint;
+  readonly committed: bigint;
+  readonly salvaged: bigint;
+  readonly expired: bigint;
+  readonly lost: bigint | null;
+  readonly recoverable: bigint;
+  readonly frames: bigint;
+}
+
+class Bench {
+  readonly cwd = dirs.make();
+  readonly memory = join(this.cwd, 'shm');
+  readonly ledgerPath = join(this.cwd, 'ledger');
+  readonly file = join(this.cwd, 'out', 'core0.uscope');
+
+  constructor() {
+    mkdirSync(this.memory);
+    mkdirSync(join(this.cwd, 'out'));
+  }
+
+  get ledger() {
+    return readLedger(this.ledgerPath);
+  }
+
+  start(program: string, args: readonly string[], env: Record<string, string> = {}): Running {
+    const running = new Running(program, args, {
+      cwd: this.cwd,
+      env: { TMPDIR: this.cwd, USCOPE_SHM_DIR: this.memory, ...env },
+    });
+    started.push(running);
+    return running;
+  }
+
+  simulatorCommand(cycles: number, pace: number, ...end: string[]): string[] {
+    return [simulator, 'core0', `${cycles}`, `${pace}`, this.ledgerPath, ...end];
+  }
+
+  run(options: readonly string[], command: readonly string[], env: Record<string, string> = {}): Running {
+    const args = [BIN, 'run', '--out', 'out', '--json', 'run.json', ...options, '--', ...command];
+    return this.start(process.execPath, args, env);
+  }
+
+  summary() {
+    return JSON.parse(readFileSync(join(this.cwd, 'run.json'), 'utf8'));
+  }
+
+  /** The only trace, after its numbers have been held against each other, the file and the ledger. */
+  async checked(): Promise<Numbers> {
+    const { traces, exitStatus, simulatorStatus } = this.summary();
+    expect(traces).toHaveLength(1);
+    const numbers = numbersOf(traces[0]);
+    const { completed, atLeast, committed, expired, lost, frames } = numbers;
+    expect(frames).toBe(committed);
+    if (existsSync(this.file)) expect(await framesIn(this.file)).toBeGreaterThanOrEqual(committed);
+    const done = BigInt(this.ledger.completed);
+    if (completed === null) {
+      expect(lost).toBeNull();
+      expect(atLeast).toBeGreaterThanOrEqual(committed + expired);
+      expect(atLeast).toBeLessThanOrEqual(done + 1n);
+    } else {
+      expect(completed).toBe(committed + expired + lost!);
+      // A simulator that is killed may have completed one more before its ledger was told.
+      expect([done, done + 1n]).toContain(completed);
+    }
+    if (simulatorStatus === 0) expect(exitStatus).toBe(lost === 0n ? 0 : 3);
+    return numbers;
+  }
+}
+
+const NUMBERS = ['atLeast', 'accepted', 'committed', 'salvaged', 'expired', 'recoverable', 'frames'] as const;
+
+function numbersOf(trace: Record<string, string | null>): Numbers {
+  const numbers = Object.fromEntries(NUMBERS.map((name) => [name, BigInt(trace[name] ?? -1)]));
+  const unknown = (name: string) => (trace[name] === null ? null : BigInt(trace[name] ?? -1));
+  return { ...numbers, completed: unknown('completed'), lost: unknown('lost') } as unknown as Numbers;
+}
+
+async function framesIn(path: string): Promise<bigint> {
+  const trace = await openTraceFile(path);
+  let frames = 0n;
+  await trace.scan({}, { frame: () => frames++ });
+  await trace.close();
+  return frames;
+}
+
+function strike(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it was faster
+  }
+}
+
+function childrenOrNone(pid: number): number[] {
+  try {
+    return childrenOf(pid, '');
+  } catch {
+    return [];
+  }
+}
+
+describe('the account of a run whose simulator', () => {
+  it('closes its trace: everything is in the file', async () => {
+    const bench = new Bench();
+    expect((await bench.run([], bench.simulatorCommand(CYCLES, 0)).ended).status).toBe(0);
+    expect(await bench.checked()).toMatchObject({ completed: BigInt(CYCLES), lost: 0n, salvaged: 0n });
+  });
+
+  it('is killed: what it had not sent is salvaged', async () => {
+    const bench = new Bench();
+    await bench.run([], bench.simulatorCommand(CYCLES, 0, 'kill@1999')).ended;
+    const { lost, salvaged, committed } = await bench.checked();
+    expect([lost, committed]).toEqual([0n, 1999n]);
+    expect(salvaged).toBeGreaterThan(0n);
+  });
+
+  it('is killed, as its daemon is: the next daemon finds the same', async () => {
+    const bench = new Bench();
+    const running = bench.run([], bench.simulatorCommand(ENDLESS, 25));
+    await until('cycles', () => bench.ledger.completed > 500);
+    for (const pid of childrenOf(running.pid, 'serve')) strike(pid);
+    for (const pid of childrenOf(running.pid, simulator)) strike(pid);
+    await running.ended;
+    expect((await bench.checked()).lost).toBe(0n);
+  });
+
+  it('goes on while its daemon is killed: nothing is lost', async () => {
+    const bench = new Bench();
+    const running = bench.run([], bench.simulatorCommand(CYCLES, 25));
+    await until('cycles', () => bench.ledger.completed > 500);
+    for (const pid of childrenOf(running.pid, 'serve')) strike(pid);
+    await running.ended;
+    expect((await bench.checked()).lost).toBe(0n);
+  });
+
+  it('has no shared memory and is killed: the number is not known, with a bound', async () => {
+    const bench = new Bench();
+    await bench.run([], bench.simulatorCommand(CYCLES, 25, 'kill@1999'), { USCOPE_SHM: '0' }).ended;
+    expect((await bench.checked()).completed).toBeNull();
+  });
+
+  it('speaks tcp and is killed: the number is not known, with a bound', async () => {
+    const bench = new Bench();
+    const endpoint = `tcp://127.0.0.1:${await freePort()}`;
+    await bench.run(['--endpoint', endpoint], bench.simulatorCommand(CYCLES, 25, 'kill@1999')).ended;
+    expect((await bench.checked()).completed).toBeNull();
+  });
+
+  it.each(['', 'kill@2999'])('has a flight recorder: what was let go is counted (%s)', async (end) => {
+    const bench = new Bench();
+    const options = ['--last', '500cycles'];
+    await bench.run(options, bench.simulatorCommand(CYCLES, 25, ...(end ? [end] : []))).ended;
+    const { expired, committed, lost } = await bench.checked();
+    expect(lost).toBe(0n);
+    expect(expired).toBeGreaterThan(0n);
+    expect(await framesIn(bench.file)).toBe(committed);
+  });
+
+  it('refuses items: they are rejected, not lost', async () => {
+    const bench = new Bench();
+    await bench.run([], [process.execPath, BRIDGE_SIMULATOR, 'rejects', '300']).ended;
+    const [trace] = bench.summary().traces;
+    expect(trace).toMatchObject({ rejected: '3', lost: '0', completed: trace.committed });
+    expect(bench.summary().exitStatus).toBe(3);
+  });
+
+  it('runs on when its daemon is stopped: the number is not known', async () => {
+    const bench = new Bench();
+    const endpoint = `ipc://${bench.cwd}/d.sock`;
+    const serve = [BIN, 'serve', '--out', 'out', '--endpoint', endpoint];
+    const daemon = bench.start(process.execPath, serve);
+    await daemon.printed('listening on');
+    bench.start(simulator, bench.simulatorCommand(ENDLESS, 25).slice(1), { USCOPE_ENDPOINT: endpoint });
+    await until('cycles', () => bench.ledger.completed > 500);
+    daemon.kill('SIGTERM');
+    const { status, stderr } = await daemon.ended;
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/how many cycles it completed is not known: at least [\d,]+/);
+  });
+});
+
+/** A file system of a few megabytes, in a name space of mounts: where that is allowed. */
+const SMALL_DISK = ['unshare', '-Urm', 'sh', '-c'];
+const canMount = ((): boolean => {
+  try {
+    execFileSync(SMALL_DISK[0], [...SMALL_DISK.slice(1), 'mount -t tmpfs -o size=1m none /mnt'], {
+      stdio: 'ignore',
+    });
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.skipIf(!canMount)('a disk that is full', () => {
+  /** The run, on a disk of its own; what it has written is brought out afterwards. */
+  function runOnSmallDisk(bench: Bench, options: string, command: readonly string[]): Running {
+    const run = `"${process.execPath}" "${BIN}" run --out small --compression none --json run.json ${options} -- ${command.map((word) => `"${word}"`).join(' ')}`;
+    const script = `mkdir small && mount -t tmpfs -o size=3m none small && { echo mounted; trap : INT; ${run}; status=$?; cp small/core0.uscope out/; exit $status; }`;
+    return bench.start(SMALL_DISK[0], [...SMALL_DISK.slice(1), script], { USCOPE_ON_FAILURE: 'continue' });
+  }
+
+  async function recovered(bench: Bench) {
+    const recover = bench.start(process.execPath, [
+      BIN,
+      'recover',
+      bench.file,
+      '-o',
+      'whole.uscope',
+      '--json',
+    ]);
+    const { stdout } = await recover.ended;
+    return { account: JSON.parse(stdout).account, frames: await framesIn(join(bench.cwd, 'whole.uscope')) };
+  }
+
+  it('stops the trace: what is not in the file is lost or kept, to the last cycle', async () => {
+    const bench = new Bench();
+    await runOnSmallDisk(bench, '--on-full=stop', bench.simulatorCommand(60_000, 0)).ended;
+    const { committed, completed, lost, recoverable } = await bench.checked();
+    expect(completed).toBe(60_000n);
+    expect(lost).toBeGreaterThan(0n);
+    expect(bench.summary()).toMatchObject({
+      exitStatus: 3,
+      traces: [{ failure: { code: 'WRITER_DISK_FULL' } }],
+    });
+    const { account, frames } = await recovered(bench);
+    expect(frames).toBe(committed + recoverable);
+    expect(account).toMatchObject({
+      completed: '60000',
+      committed: `${frames}`,
+      lost: `${60_000n - frames}`,
+    });
+    expect(readdirSync(bench.memory)).toEqual([]);
+  });
+
+  it('is waited for until nobody waits any more: the rest is kept in the memory', async () => {
+    const bench = new Bench();
+    const running = runOnSmallDisk(bench, '--on-full=wait', bench.simulatorCommand(ENDLESS, 0));
+    await running.printed('WRITER_DISK_FULL');
+    const [run] = childrenOf(running.pid, 'run');
+    await until('a simulator that waits', () => childrenOf(run, simulator).length > 0);
+    for (const pid of childrenOf(run, simulator)) strike(pid);
+    await until('the end of the simulator', () => childrenOf(run, simulator).length === 0);
+    await running.printed('the simulator was killed');
+    process.kill(run, 'SIGINT');
+    await running.ended;
+    const { committed, lost, recoverable, completed } = await bench.checked();
+    expect(lost).toBeGreaterThan(0n);
+    expect(recoverable).toBe(lost);
+    const { account, frames } = await recovered(bench);
+    expect(frames).toBe(committed + recoverable);
+    expect(account).toMatchObject({ completed: `${completed}`, lost: '0' });
+  });
+});
+
+describe('a daemon that comes after the one that had closed a trace', () => {
+  it('reports the trace as it is, and does not touch the file', async () => {
+    const bench = new Bench();
+    await bench.run([], bench.simulatorCommand(CYCLES, 0)).ended;
+    expect(bench.ledger.state).toBe(State.CLOSED);
+    const before = readFileSync(bench.file);
+    const session = Buffer.from((await sessionOf(bench.file)) ?? []).toString('hex');
+    const ended = await finalizedBy(bench, { name: 'core0', path: bench.file, session });
+    expect(ended.account).toMatchObject({ completed: BigInt(CYCLES), lost: 0n });
+    expect(ended.stats).toMatchObject({ frames: BigInt(CYCLES), status: 1 });
+    expect(readFileSync(bench.file).equals(before)).toBe(true);
+  });
+});
+
+async function sessionOf(path: string): Promise<Uint8Array | undefined> {
+  const trace = await openTraceFile(path);
+  await trace.close();
+  return trace.session?.sessionId;
+}
+
+type Ended = Extract<HostMessage, { type: 'ended' }>;
+
+/** What a daemon says of a trace that the supervisor believes unfinished. */
+async function finalizedBy(
+  bench: Bench,
+  trace: { name: string; path: string; session: string },
+): Promise<Ended> {
+  const args = ['serve', '--out', join(bench.cwd, 'out'), '--endpoint', `ipc://${bench.cwd}/next.sock`];
+  const daemon = fork(BIN, args, {
+    serialization: 'advanced',
+    env: { ...process.env, USCOPE_SHM_DIR: bench.memory },
+  });
+  const gone = new Promise((resolve) => daemon.once('exit', resolve));
+  try {
+    return await new Promise<Ended>((resolve, reject) => {
+      daemon.on('message', (message: HostMessage) => {
+        if (message.type === 'ready') daemon.send({ type: 'finalize', unfinished: [trace] });
+        if (message.type === 'ended') resolve(message);
+        if (message.type === 'done') reject(new Error('nothing was said of the trace'));
+      });
+    });
+  } finally {
+    await gone;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
