@@ -96,7 +96,7 @@ describe('traces with huge states', () => {
       const answers = await openHuge(await greeted(target), 8);
       expect(answers[0]).toBe('opened');
       for (const answer of answers.slice(1))
-        expect(answer).toMatch(/BRIDGE_NO_MEMORY.*needs 1.06 GB; .* of the 1.57 GB .*--max-memory/);
+        expect(answer).toMatch(/BRIDGE_NO_MEMORY.*needs 1.07 GB; .* of the 1.57 GB .*--max-memory/);
     });
     expect(memoryOf(target, 'VmHWM') - before).toBeLessThan(1500);
   });

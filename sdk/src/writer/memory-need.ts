@@ -1,7 +1,7 @@
 /** What a writer takes of the machine's memory, known from the schema before anything is taken. */
 import type { StateLayout } from '../state/layout.js';
 import { loadAddon } from './kernel/native-addon.js';
-import { blockBytes, type MemoryAllowance } from './kernel/writer-memory.js';
+import { blockBytes, type MemoryAllowance, WriterMemory } from './kernel/writer-memory.js';
 
 /** Whoever owns the memory of the process. */
 export interface WriterBudget {
@@ -60,6 +60,13 @@ export async function granted(
 ): Promise<MemoryAllowance | null> {
   if (!budget) return null;
   const need = memoryNeed(layout);
-  await budget.grant(need.total);
-  return { bytes: need.memory, extend: (bytes) => budget.extend(bytes) };
+  // Used again, it costs no more than the grant: it must not be counted beside it.
+  const claimed = WriterMemory.claim(need.memory);
+  try {
+    await budget.grant(need.total);
+  } catch (error) {
+    claimed?.unclaim();
+    throw error;
+  }
+  return { bytes: need.memory, claimed, extend: (bytes) => budget.extend(bytes) };
 }

@@ -55,6 +55,8 @@ export function blockBytes(bytes: number): number {
 /** What a memory may be, and who is asked before it becomes more. */
 export interface MemoryAllowance {
   readonly bytes: number;
+  /** Of a writer before, claimed for this one. */
+  readonly claimed?: WriterMemory | null;
   /** @throws why there is no more */
   extend(bytes: number): void;
 }
@@ -63,9 +65,7 @@ export class WriterMemory {
   /** null without WebAssembly (a Node started with --jitless), or when the process has no address space left for one more (after some thousands). */
   static create(allowance: MemoryAllowance | null = null): WriterMemory | null {
     if (!('WebAssembly' in globalThis)) return null;
-    const bytes = allowance?.bytes ?? Number.POSITIVE_INFINITY;
-    const fitting = idle.findLastIndex(({ memory }) => memory.buffer.byteLength <= bytes);
-    const used = fitting < 0 ? null : idle.splice(fitting, 1)[0];
+    const used = allowance ? allowance.claimed : idle.pop();
     if (used) return used.allow(allowance);
     try {
       const maximum = MAX_BYTES / PAGE_BYTES;
@@ -75,6 +75,17 @@ export class WriterMemory {
       if (error instanceof RangeError) return null;
       throw error;
     }
+  }
+
+  /** A memory that a writer before has left, of at most so many bytes: it is not unused any more. null: there is none. */
+  static claim(bytes: number): WriterMemory | null {
+    const fitting = idle.findLastIndex(({ memory }) => memory.buffer.byteLength <= bytes);
+    return fitting < 0 ? null : idle.splice(fitting, 1)[0];
+  }
+
+  /** What was claimed is not needed after all. */
+  unclaim(): void {
+    idle.push(this);
   }
 
   private next = FIRST_FREE;
