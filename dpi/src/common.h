@@ -21,11 +21,11 @@
 #define UNROLL       _Pragma("GCC unroll 8")
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Bridge protocol, docs/bridge-protocol.md §5 */
+/* Bridge protocol, docs/bridge-protocol.md#records */
 enum {
     RECORD_OP = 0x01,
     RECORD_EVENT = 0x03,
-    RECORD_ADD_LANES = 0x04, /* §5.1: several items in one record */
+    RECORD_ADD_LANES = 0x04, /* docs/bridge-protocol.md#lane-records: several items in one */
     RECORD_SET_LANES = 0x05,
     RECORD_EVENT_LANES = 0x06,
     RECORD_BEGIN = 0x10,

@@ -16,7 +16,11 @@ import {
   verifyTrace,
 } from 'uscope';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PROTOCOL_VERSION } from '../../sdk/src/bridge/protocol.js';
+import { VERSION_MAJOR, VERSION_MINOR } from '../../sdk/src/format/header.js';
+import { SESSION_LAYOUT } from '../../sdk/src/format/session-chunk.js';
 import { fileSource, nodeCodec } from '../../sdk/src/reader/node.js';
+import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
 import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
@@ -85,6 +89,16 @@ function framesBehind(from: bigint, firstOrdinal: number): { batch: RecordBatch;
 
 it('at least one release has left something', () => {
   expect(RELEASES).not.toEqual([]);
+});
+
+it('the page says which versions this release writes', () => {
+  const page = readFileSync(join(HERE, '../../docs/compatibility.md'), 'utf8');
+  const { version } = JSON.parse(readFileSync(join(HERE, '../../sdk/package.json'), 'utf8'));
+  expect(page).toContain(`| what ${version} writes | version |`);
+  expect(page).toContain(`| trace files | ${VERSION_MAJOR}.${VERSION_MINOR}, `);
+  expect(page).toContain(`| wire protocol | ${PROTOCOL_VERSION} |`);
+  expect(page).toContain(`| schema grammar | \`uscope: ${GRAMMAR_VERSION}\` |`);
+  expect(page).toContain(`| session chunk | layout ${SESSION_LAYOUT} |`);
 });
 
 describe.each(RELEASES)('what release %s has left', (release) => {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a
- * time. It does what sdk/src/bridge/unfold-lanes.ts does, which stays the readable reference and runs where
- * there is no addon; a test holds the two against each other.
+ * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a
+ * message at a time. It does what sdk/src/bridge/unfold-lanes.ts does, which stays the readable reference and
+ * runs where there is no addon; a test holds the two against each other.
  *
  * The message may lie in memory of another process, which may change or truncate it meanwhile.
  */

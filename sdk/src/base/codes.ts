@@ -97,7 +97,7 @@ export const ERROR_CODES = {
   VERIFY_UNFINALIZED: 'The trace is not finalized: it is being written, or its writer was killed.',
   VERIFY_UNCOMMITTED: 'Behind the last committed segment stand bytes that nobody was told are durable.',
   VERIFY_OTHER_WRITER:
-    'The file is of another writer and differs from the format text in a way that readers know.',
+    'The file is of another writer and differs from docs/format.md in a way that readers know.',
   VERIFY_UNPROTECTED: 'The file has no checksums: damage that leaves its structure intact cannot be noticed.',
   RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
   RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',

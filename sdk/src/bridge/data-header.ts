@@ -1,4 +1,4 @@
-/** The 48-byte header of a data message (docs/bridge-protocol.md §4). */
+/** The 48-byte header of a data message (docs/bridge-protocol.md#data-header). */
 import { RECORD_BYTES } from '../format/record.js';
 import { messageError } from './fields.js';
 import { MAX_PAYLOAD_BYTES } from './protocol.js';

@@ -1,5 +1,5 @@
 /**
- * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a time: the loop in TypeScript.
+ * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a time: the loop in TypeScript.
  * sdk/kernel/native/unfold.c does the same, and does it where there is the addon; a test holds the two against each other.
  *
  * What is unfolded may lie in memory that its client changes meanwhile: a word that is checked is fetched once.

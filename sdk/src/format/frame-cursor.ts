@@ -1,4 +1,4 @@
-/** Walks the cycle frames of a delta blob (§8.6): the reader's hot loop. Nothing is allocated per item. */
+/** Walks the cycle frames of a delta blob (docs/format.md#delta-blobs): the reader's hot loop. Nothing is allocated per item. */
 import { FrameTime } from './frame-time.js';
 import type { ItemLimits, ItemVisitor } from './item-limits.js';
 import { shortDelta, shortDeltaSize } from './short-delta.js';
@@ -7,10 +7,10 @@ import { Action } from './types.js';
 /** What `FrameCursor.next()` stopped at. */
 export const CursorItem = { FRAME: 0, OP: 1, EVENT: 2 } as const;
 
-/** Tags of interleaved items (§8.6.6). */
+/** Tags of interleaved items (docs/format.md#interleaved-frames). */
 export const ItemTag = { WIDE: 0x01, COMPACT: 0x02, EVENT: 0x03 } as const;
 
-/** Sizes on disk. The compact op of an interleaved frame has a tag in front: 9 bytes, not the 8 the format text states. */
+/** Sizes on disk. The compact op of an interleaved frame has a tag in front: 9 bytes, not 8. */
 export const WIDE_OP_SIZE = 16;
 export const COMPACT_OP_SIZE = 8;
 export const TAGGED_COMPACT_OP_SIZE = 9;

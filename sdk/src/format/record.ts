@@ -1,6 +1,6 @@
 /**
  * Wide records: the 16-byte form in which items travel from a model to the writer, in memory and on the bridge
- * (docs/bridge-protocol.md §5). An OP record equals a wide op of an interleaved frame (§8.6.6) byte for byte.
+ * (docs/bridge-protocol.md#records). An OP record equals a wide op of an interleaved frame (docs/format.md#interleaved-frames) byte for byte.
  *
  * Code that walks records reads them as a little-endian Uint32Array, four words per record:
  *   word 0  kind | action << 8 | storage or event type << 16
@@ -11,7 +11,7 @@
 export const RecordKind = {
   OP: 0x01,
   EVENT: 0x03,
-  /** Several items of a kind, one for each lane (§5.1): between client and daemon only, no writer takes them. */
+  /** Several items of a kind, one for each lane (docs/bridge-protocol.md#lane-records): between client and daemon only, no writer takes them. */
   ADD_LANES: 0x04,
   SET_LANES: 0x05,
   EVENT_LANES: 0x06,

@@ -1,5 +1,5 @@
 /**
- * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the interleaved frame (§8.6.6)
+ * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the interleaved frame (docs/format.md#interleaved-frames)
  * to the segment's delta blob, compact when every op allows it, else wide.
  *
  * Takes the frames that FrameRun leaves, and is what FrameRun is tested against.
@@ -133,7 +133,7 @@ export class FrameEncoder {
   }
 }
 
-/** LEB128 time delta of a frame header (§8.6.6); returns its end. */
+/** LEB128 time delta of a frame header (docs/format.md#leb128); returns its end. */
 export function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
   let at = start;
   let lo = deltaLo;

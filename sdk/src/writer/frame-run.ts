@@ -211,7 +211,7 @@ export class FrameRun extends FrameTaker {
         wideBits |= hi | (lo >>> 16) | (id >>> 8);
         if (compact) {
           if (wideBits !== 0) {
-            // The first op that needs the wide form: so do all before it (§8.6.6).
+            // The first op that needs the wide form: so do all before it (docs/format.md#interleaved-frames).
             compact = false;
             at = this.encodeAgain(words, begin + RECORD_WORDS, i, false, view, countAt + 2);
           } else {

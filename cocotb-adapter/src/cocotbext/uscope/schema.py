@@ -1,4 +1,4 @@
-"""The binary schema chunk (format text §4) as the daemon sends it: names, ids and field types."""
+"""The binary schema chunk (docs/format.md#schema) as the daemon sends it: names, ids and field types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NO_ID = 0xFFFF
 
 
 class FieldType(IntEnum):
-    """Types of fields (§4.3)."""
+    """Types of fields (docs/format.md#fields)."""
 
     U8 = 1
     U16 = 2

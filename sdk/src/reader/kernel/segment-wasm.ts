@@ -1,6 +1,6 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`. */
 export const SOURCES = ['reader/lz4_decode.c', 'reader/replay.c', 'reader/lz4_decode.h', 'reader/replay.h'];
-export const SOURCES_SHA256 = 'b9dfe492c2a00812c4c244e89f666bf70ff202e877382d5d02b8fbaad40abada';
+export const SOURCES_SHA256 = '5169878a3164f275d37696f6002534aced83485e6f5580fe2557797ce256956b';
 export const WASM_BASE64 = `
 AGFzbQEAAAABEwNgBH9/f38Bf2ABfwBgAn9/AX8DBAMAAQIFAwEAAQYNAn8BQYAoC38AQYAoCwcyBAZtZW1vcnkCAA5sejRf
 ZGVjb21wcmVzcwAABnJlcGxheQABC19faGVhcF9iYXNlAwEKoBQD9QgBEH8CQAJAIAFBAUgNACACIANqIQQgACABaiIFQX9q

@@ -1,6 +1,6 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`. */
 export const SOURCES = ['frame_run.c', 'sums.c', 'checkpoint.c', 'frame_run.h', 'sums.h'];
-export const SOURCES_SHA256 = '0865f1ebd0be421bd366b2832b2e4df6b37d5a9db53fd6e09cf2bf9f9ca5432a';
+export const SOURCES_SHA256 = '70f19722250ce0221e04dc9fbe1a07aaa1a18a5e00b94bbe79ea8bee53d6bc4e';
 export const WASM_BASE64 = `
 AGFzbQEAAAABJwZgAX8AYAJ/fwF/YAN/f38AYAR/f39/AX9gA39/fwF/YAR/f39/AAI2AwNlbnYGbWVtb3J5AgMBgIAEA2Vu
 dgt0YWtlX2J1Y2tldAAAA2Vudgt0YWtlX3N0cmluZwAAAwwLAAECAgMEBQIAAAEGCAF/AUGAyAALB10GCWZyYW1lX3J1bgAC

@@ -1,6 +1,6 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`. */
 export const SOURCES = ['lz4.c', 'lz4.h'];
-export const SOURCES_SHA256 = '71ed45a30a5c9a375bca3b3fb40c1768742bc2357cfa84a8c6f40bc975d864b3';
+export const SOURCES_SHA256 = '95e960a2eed752baa4242ff0a3866a10f9fe8bc5a3e39b5e645bd2a0b61b9822';
 export const WASM_BASE64 = `
 AGFzbQEAAAABDwJgBH9/f38Bf2ACf38BfwISAQNlbnYGbWVtb3J5AgMBgIAEAwMCAAEGCAF/AUGAyAALBxABDGx6NF9jb21w
 cmVzcwAACqIdAq0aBwV/AXsKfwJ+A38BfgJ/IAEgAmoiBEF7aiEFIARBZmohBkEAIQcDQCAAIAdqIgj9DAAAAAAAAAAAAAAA
