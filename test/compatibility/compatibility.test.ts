@@ -24,9 +24,11 @@ import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
 import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
+import { buildSdk, Running } from '../support/processes.js';
 import { type Listing, listSchema, listTrace } from './listing.mjs';
 import { Conversation } from './replay.js';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const RELEASES = readdirSync(HERE).filter((name) => /^\d+\.\d+\.\d+$/.test(name));
 const MAX_FOLDER_BYTES = 500_000;
@@ -99,6 +101,23 @@ it('the page says which versions this release writes', () => {
   expect(page).toContain(`| wire protocol | ${PROTOCOL_VERSION} |`);
   expect(page).toContain(`| schema grammar | \`uscope: ${GRAMMAR_VERSION}\` |`);
   expect(page).toContain(`| session chunk | layout ${SESSION_LAYOUT} |`);
+});
+
+it('npm run compatibility makes such a folder', async () => {
+  buildSdk();
+  const folder = join(dirs.make(), 'release');
+  const run = new Running(process.execPath, ['scripts/compatibility.mjs', '--no-python', '--out', folder], {
+    cwd: ROOT,
+  });
+  const { status, stdout, stderr } = await run.ended;
+  expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
+  const filesOf = (path: string): string[] =>
+    readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => !/python|\.segment$/.test(name),
+    );
+  expect(filesOf(folder).sort()).toEqual(filesOf(join(HERE, RELEASES[RELEASES.length - 1])).sort());
+  const { frames } = readJson(join(folder, 'conversations/c.json'));
+  expect(readJson(join(folder, 'conversations/c-restart.json')).frames).toEqual(frames);
 });
 
 describe.each(RELEASES)('what release %s has left', (release) => {
