@@ -102,7 +102,7 @@ function withResolvers() {
 }
 
 /**
- * One client's whole life. With `restartAfter`, the daemon is replaced when so many of its answers have come.
+ * One client's whole life. With `restartAfter`, the daemon is replaced after that number of its answers.
  * @param {string} scratch
  * @param {(env: Record<string, string>) => Promise<void>} client
  * @param {number | null} restartAfter
