@@ -4,10 +4,12 @@
  * test/compatibility/VERSION. Needs what `npm run setup` builds, and Python with pyzmq and msgpack: the environment of the cocotb adapter's
  * tests, or the one that PYTHON names.
  *
- *     node scripts/compatibility.mjs [--force]     --force replaces the folder of a version that has not been released
+ *     node scripts/compatibility.mjs [--force] [--out FOLDER] [--no-python]
+ *
+ * --force replaces the folder of a version that has not been released; --out writes into another folder; --no-python leaves the Python client out.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openTraceFile, parseSchema } from 'uscope';
@@ -28,10 +30,16 @@ const SCHEMAS = [
 
 /** @returns {Promise<number>} exit status */
 async function main() {
-  const { values } = parseArgs({ options: { force: { type: 'boolean', default: false } } });
+  const { values } = parseArgs({
+    options: {
+      force: { type: 'boolean', default: false },
+      out: { type: 'string' },
+      'no-python': { type: 'boolean', default: false },
+    },
+  });
   const { version } = JSON.parse(readFileSync(join(ROOT, 'sdk/package.json'), 'utf8'));
-  const folder = join(FOLDER, version);
-  if (existsSync(folder)) {
+  const folder = values.out ?? join(FOLDER, version);
+  if (values.out === undefined && existsSync(folder)) {
     if (!values.force) {
       console.error(`test/compatibility/${version} is there: what a release has written stays as it is`);
       return 1;
@@ -39,11 +47,12 @@ async function main() {
     rmSync(folder, { recursive: true });
   }
   await makeTraces(join(folder, 'traces'));
-  await makeConversations(join(folder, 'conversations'), process.env.PYTHON ?? PYTHON);
+  const python = values['no-python'] ? null : (process.env.PYTHON ?? PYTHON);
+  await makeConversations(join(folder, 'conversations'), python);
   await listAll(join(folder, 'traces'));
   await listAll(join(folder, 'conversations'));
   storeSchemas(join(folder, 'schemas'));
-  console.log(`test/compatibility/${version}`);
+  console.log(relative(ROOT, folder));
   return 0;
 }
 

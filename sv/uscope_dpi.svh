@@ -3,7 +3,7 @@
 // every file that uses them. Times are picoseconds. A null handle is legal everywhere: the call does nothing.
 // No include guard: each scope that includes this file gets its own imports, as it must.
 
-// -- life cycle (format text section 9.1)
+// -- life cycle (docs/format.md#names-of-calls)
 // Opens trace `path` ("core0") with the schema file named by USCOPE_SCHEMA, or the daemon's default.
 import "DPI-C" function chandle uscope_open(input string path);
 // Opens a trace with a schema file of its own.

@@ -1,4 +1,4 @@
-/* The workload as the 16-byte records of docs/bridge-protocol.md §5, written to plain memory without any
+/* The workload as the 16-byte records of docs/bridge-protocol.md#records, written to plain memory without any
  * check. Two uses: the floor under the client (it stores the same records, and checks them), and the input of
  * the writer's benchmark. */
 #ifndef BENCH_RECORDS_H

@@ -4,7 +4,7 @@
  * C API of the µScope client: an instrumented model appends operations and events, the client carries them to
  * the daemon (`uscope run`, `uscope serve`), which writes the trace file. Usable from C11 and C++.
  *
- * Names and shapes follow section 9 of the format text. All times are picoseconds (ps). 64-bit arguments are
+ * Names and shapes are those of other µScope libraries. All times are picoseconds (ps). 64-bit arguments are
  * `unsigned long long`, which is what simulators declare for `longint unsigned`: a file may include this
  * header and a simulator's generated DPI header together.
  *
@@ -53,19 +53,19 @@ typedef struct uscope_dut_property {
     const char *value;
 } uscope_dut_property_t;
 
-/** DUT properties (§3) added to those of the schema; the same key here wins. */
+/** DUT properties (docs/format.md#dut-descriptor) added to those of the schema; the same key here wins. */
 typedef struct uscope_dut {
     uint32_t num_properties;
     const uscope_dut_property_t *properties;
 } uscope_dut_t;
 
 #ifndef USCOPE_NO_SHORT_NAMES
-/** The names the format text uses. Define USCOPE_NO_SHORT_NAMES to keep them out of your name space. */
+/** The names other µScope libraries use. Define USCOPE_NO_SHORT_NAMES to keep them out of your name space. */
 typedef uscope_schema_t schema_t;
 typedef uscope_dut_t dut_desc_t;
 #endif
 
-/** How a storage keeps its slots (§4.6.1). */
+/** How a storage keeps its slots (docs/format.md#storage-flags). */
 typedef enum uscope_storage_kind {
     USCOPE_DENSE = 0,  /**< every slot is always valid */
     USCOPE_SPARSE = 1, /**< SET makes a slot valid, CLEAR makes it invalid */
@@ -73,7 +73,8 @@ typedef enum uscope_storage_kind {
     USCOPE_BUFFER = 3 /**< sparse, shown as a buffer (ROB, queues) */
 } uscope_storage_kind_t;
 
-/** Meaning of a storage property (§4.6.2): pointers of a ring come in pairs with the same pair id. */
+/** Meaning of a storage property (docs/format.md#storage-properties): pointers of a ring come in pairs with
+ * the same pair id. */
 typedef enum uscope_property_role {
     USCOPE_PLAIN = 0,
     USCOPE_HEAD = 1,
@@ -145,7 +146,7 @@ typedef struct uscope_open_options {
  * BRIDGE_NAME, SCHEMA_*, and whatever else the daemon answers.
  */
 USCOPE_API uscope_writer_t *uscope_writer_open_opts(const uscope_open_options_t *options);
-/** §9. `path` is the trace's name; the daemon puts the file into its output directory. Interval in ps. */
+/** `path` is the trace's name; the daemon puts the file into its output directory. Interval in ps. */
 USCOPE_API uscope_writer_t *uscope_writer_open(const char *path, const uscope_dut_t *dut,
                                                const uscope_schema_t *schema, uint32_t checkpoint_interval);
 
@@ -223,7 +224,8 @@ USCOPE_API void uscope_slot_add(uscope_writer_t *w, uint16_t storage_id, uint16_
 USCOPE_API void uscope_prop_set(uscope_writer_t *w, uint16_t storage_id, uint16_t property,
                                 unsigned long long value);
 
-/** An event with its payload packed by the caller (§8.6.5): fields in order, little-endian, no padding. */
+/** An event with its payload packed by the caller (docs/format.md#packing): fields in order, little-endian,
+ * no padding. */
 USCOPE_API void uscope_event(uscope_writer_t *w, uint16_t event_type_id, const void *payload);
 /** The same with the payload's size, which must be the event's. */
 USCOPE_API void uscope_event_bytes(uscope_writer_t *w, uint16_t event_type_id, const void *payload,
@@ -274,8 +276,9 @@ USCOPE_API void uscope_event2_lanes(uscope_writer_t *w, uint16_t event_type_id, 
                                     unsigned int step);
 
 /**
- * The index of a text for a string field (§7), new or known; legal inside and outside a cycle. At most 65,520
- * bytes of valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used recently get the same index again.
+ * The index of a text for a string field (docs/format.md#string-table), new or known; legal inside and
+ * outside a cycle. At most 65,520 bytes of valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used
+ * recently get the same index again.
  */
 USCOPE_API unsigned int uscope_string(uscope_writer_t *w, const char *text);
 
@@ -289,9 +292,10 @@ typedef void (*uscope_checkpoint_fn)(uscope_writer_t *w, void *user_data);
  */
 USCOPE_API void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn, void *user_data);
 /**
- * The state of one storage as in a checkpoint block (§8.5) without properties. Sparse: `valid_mask` has one
- * bit per slot (LSB first) and `slot_data` holds the valid slots only. Dense: `valid_mask` is NULL, every
- * slot is given. OP_SNAPSHOT outside a callback or when the number of slots is wrong.
+ * The state of one storage as in a checkpoint block (docs/format.md#checkpoints) without properties. Sparse:
+ * `valid_mask` has one bit per slot (LSB first) and `slot_data` holds the valid slots only. Dense:
+ * `valid_mask` is NULL, every slot is given. OP_SNAPSHOT outside a callback or when the number of slots is
+ * wrong.
  */
 USCOPE_API void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage_id, const uint8_t *valid_mask,
                                           const void *slot_data, uint32_t num_valid_slots);
@@ -403,7 +407,7 @@ USCOPE_API void uscope_set_failure_handler(uscope_failure_fn fn, void *user_data
 
 /* ---- only in libuscope_dpi */
 
-/** Opens with defaults (§9.1). On failure USCOPE_ON_FAILURE decides: stop, or null ("continuing untraced").
+/** Opens with defaults. On failure USCOPE_ON_FAILURE decides: stop, or null ("continuing untraced").
  */
 USCOPE_API uscope_writer_t *uscope_open(const char *path);
 /** The same with a schema file. */

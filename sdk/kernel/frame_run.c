@@ -27,7 +27,7 @@ static inline void store64(uint8_t *to, uint64_t value)
     COPY(to, &value, 8);
 }
 
-/* LEB128 time delta of a frame header (§8.6.6). */
+/* LEB128 time delta of a frame header (docs/format.md#leb128). */
 static inline uint8_t *put_delta(uint8_t *at, uint64_t delta)
 {
     while (delta > 0x7f) {
@@ -346,7 +346,8 @@ static inline bool take_items(struct run *r, struct cursor *c, const uint32_t *e
         struct item item = load_item(c->record);
         if ((item.ids & 0xffff) == RECORD_END) break;
         if (*compact && is_wide_op(item)) {
-            /* The first op that needs the wide form: so do all before it (§8.6.6). */
+            /* The first op that needs the wide form: so do all before it (docs/format.md#interleaved-frames).
+             */
             *compact = false;
             c->out = encode_again(start, first, c->record, false);
         } else if (!take_other(r, c, end)) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The writer's inner loop, compiled: a run of ordinary frames goes from records (docs/bridge-protocol.md §5)
- * to the delta blob of a segment (§8.6.6 of the format) and into the shadow state, in one pass.
+ * The writer's inner loop, compiled: a run of ordinary frames goes from records
+ * (docs/bridge-protocol.md#records) to the delta blob of a segment (docs/format.md#interleaved-frames) and
+ * into the shadow state, in one pass.
  *
  * The writer's plain path (sdk/src/writer/frame-checker.ts, frame-encoder.ts) is its reference: a property
  * test compares the files that the two write. The plain path also takes what is not ordinary (a frame that a
@@ -88,7 +89,8 @@ void sums_abort_frame(struct run *r);
 void sums_close(struct run *r);
 
 /*
- * The checkpoint of the state (§8.5), at an address with room for it and CHECKPOINT_SLACK; returns its size.
+ * The checkpoint of the state (docs/format.md#checkpoints), at an address with room for it and
+ * CHECKPOINT_SLACK; returns its size.
  */
 uint32_t encode_checkpoint(const struct run *r, uint8_t *out);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An LZ4 block compressor for delta blobs (§8.6.7). Any LZ4 decoder reads what it writes. It differs from the
- * common one in how it looks for matches:
+ * An LZ4 block compressor for delta blobs (docs/format.md#compression). Any LZ4 decoder reads what it writes.
+ * It differs from the common one in how it looks for matches:
  *
  * - The frames of a trace differ from earlier ones in a few bytes here and there: a slot, a value. So where a
  *   match ends, it is first tried whether it goes on behind one to four bytes with the same offset. That

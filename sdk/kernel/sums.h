@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Per-cycle sums for the trace summary (§6): what a summarizer wants added up, per cycle of a clock and per
- * bucket of cycles. A full bucket is handed to TypeScript, which keeps the summary; so most frames cost a few
- * additions.
+ * Per-cycle sums for the trace summary (docs/format.md#trace-summary): what a summarizer wants added up, per
+ * cycle of a clock and per bucket of cycles. A full bucket is handed to TypeScript, which keeps the summary;
+ * so most frames cost a few additions.
  */
 #ifndef USCOPE_SUMS_H
 #define USCOPE_SUMS_H

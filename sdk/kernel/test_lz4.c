@@ -113,7 +113,8 @@ static void put_number(struct writer *to, uint64_t number, uint32_t bytes)
         put_byte(to, (uint32_t)(number >> (8 * i)) & 255);
 }
 
-/* An item of a frame (§8.6.6): ops of a slot whose value is often the same number, events of an entity. */
+/* An item of a frame (docs/format.md#interleaved-frames): ops of a slot whose value is often the same number,
+ * events of an entity. */
 static void put_item(struct writer *to, uint32_t entity)
 {
     uint32_t kind = random_below(8), field = random_below(4);

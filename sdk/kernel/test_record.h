@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Records (docs/bridge-protocol.md §5), word by word. */
+/* Records (docs/bridge-protocol.md#records), word by word. */
 #ifndef USCOPE_TEST_RECORD_H
 #define USCOPE_TEST_RECORD_H
 

@@ -32,7 +32,7 @@ export { StorageState } from './state/index.js';
 export * from './writer/index.js';
 
 /**
- * Creates a trace file to be written in process, with the trace summary that viewers rely on (TSUM, §6): counters and instructions by the
+ * Creates a trace file to be written in process, with the trace summary that viewers rely on (TSUM, docs/format.md#trace-summary): counters and instructions by the
  * conventions of the cpu protocol. `summarizer: null` leaves it empty.
  * @throws UscopeError WRITER_*, SCHEMA_*
  */

@@ -16,13 +16,19 @@ import {
   verifyTrace,
 } from 'uscope';
 import { afterEach, describe, expect, it } from 'vitest';
+import { PROTOCOL_VERSION } from '../../sdk/src/bridge/protocol.js';
+import { VERSION_MAJOR, VERSION_MINOR } from '../../sdk/src/format/header.js';
+import { SESSION_LAYOUT } from '../../sdk/src/format/session-chunk.js';
 import { fileSource, nodeCodec } from '../../sdk/src/reader/node.js';
+import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
 import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
+import { buildSdk, Running } from '../support/processes.js';
 import { type Listing, listSchema, listTrace } from './listing.mjs';
 import { Conversation } from './replay.js';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const RELEASES = readdirSync(HERE).filter((name) => /^\d+\.\d+\.\d+$/.test(name));
 const MAX_FOLDER_BYTES = 500_000;
@@ -85,6 +91,33 @@ function framesBehind(from: bigint, firstOrdinal: number): { batch: RecordBatch;
 
 it('at least one release has left something', () => {
   expect(RELEASES).not.toEqual([]);
+});
+
+it('the page says which versions this release writes', () => {
+  const page = readFileSync(join(HERE, '../../docs/compatibility.md'), 'utf8');
+  const { version } = JSON.parse(readFileSync(join(HERE, '../../sdk/package.json'), 'utf8'));
+  expect(page).toContain(`| what ${version} writes | version |`);
+  expect(page).toContain(`| trace files | ${VERSION_MAJOR}.${VERSION_MINOR}, `);
+  expect(page).toContain(`| wire protocol | ${PROTOCOL_VERSION} |`);
+  expect(page).toContain(`| schema grammar | \`uscope: ${GRAMMAR_VERSION}\` |`);
+  expect(page).toContain(`| session chunk | layout ${SESSION_LAYOUT} |`);
+});
+
+it('npm run compatibility makes such a folder', async () => {
+  buildSdk();
+  const folder = join(dirs.make(), 'release');
+  const run = new Running(process.execPath, ['scripts/compatibility.mjs', '--no-python', '--out', folder], {
+    cwd: ROOT,
+  });
+  const { status, stdout, stderr } = await run.ended;
+  expect({ status, stdout, stderr }).toMatchObject({ status: 0 });
+  const filesOf = (path: string): string[] =>
+    readdirSync(path, { recursive: true, encoding: 'utf8' }).filter(
+      (name) => !/python|\.segment$/.test(name),
+    );
+  expect(filesOf(folder).sort()).toEqual(filesOf(join(HERE, RELEASES[RELEASES.length - 1])).sort());
+  const { frames } = readJson(join(folder, 'conversations/c.json'));
+  expect(readJson(join(folder, 'conversations/c-restart.json')).frames).toEqual(frames);
 });
 
 describe.each(RELEASES)('what release %s has left', (release) => {

@@ -4,32 +4,100 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'obj_dir', '.git']);
+const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'obj_dir', '.git', '.venv']);
+/** Every language there is, and what builds it. */
+const SOURCES = /\.(ts|mjs|js|c|h|cpp|hpp|sv|svh|v|py|mk|yaml|sh|html)$|(^|\/)Makefile$/;
 
-function markdownFiles(directory: string): string[] {
+function filesIn(directory: string, wanted: RegExp): string[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     if (SKIPPED.has(entry.name)) return [];
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) return markdownFiles(path);
-    return entry.name.endsWith('.md') ? [path] : [];
+    if (entry.isDirectory()) return filesIn(path, wanted);
+    return wanted.test(path) ? [path] : [];
   });
 }
 
-/** Targets of inline links that stay within the repository, without their fragments. */
-function localLinks(text: string): string[] {
+/** Targets of inline links that stay within the repository: path (none: the same page) and fragment. */
+function localLinks(text: string): { path: string; fragment: string }[] {
   const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target ?? '');
-  return targets.filter((target) => !/^[a-z]+:|^#/.test(target)).map((target) => target.replace(/#.*/, ''));
+  return targets
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => ({ path: target.replace(/#.*/, ''), fragment: target.replace(/^[^#]*#?/, '') }));
 }
+
+/** Places in documents that comments name: the path from the root of the repository, then one anchor or several, with commas between. */
+function citations(text: string): { path: string; fragment: string }[] {
+  const found = text.matchAll(/\b(docs\/(?:[\w-]+\/)*[\w-]+\.md)((?:#[\w-]+(?:, | and )?)+)/g);
+  return [...found].flatMap(([, path, fragments]) =>
+    fragments
+      .split(/, | and |(?<=\w)(?=#)/)
+      .filter(Boolean)
+      .map((fragment) => ({ path, fragment: fragment.slice(1) })),
+  );
+}
+
+const known = new Map<string, Set<string>>();
+
+/** The anchors of a page: its headings, in the form that sites for repositories give them. */
+function anchorsOf(path: string): Set<string> {
+  const cached = known.get(path);
+  if (cached) return cached;
+  const text = readFileSync(path, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+  const anchors = new Set<string>();
+  for (const [, heading] of text.matchAll(/^#+ +(.+?) *$/gm)) {
+    const plain = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').toLowerCase();
+    const slug = plain.replace(/[^\p{L}\p{N}\p{M}_ -]/gu, '').replaceAll(' ', '-');
+    let unique = slug;
+    for (let n = 1; anchors.has(unique); n++) unique = `${slug}-${n}`;
+    anchors.add(unique);
+  }
+  for (const [, name] of text.matchAll(/<a (?:id|name)="([^"]+)"/g)) anchors.add(name);
+  known.set(path, anchors);
+  return anchors;
+}
+
+const exists = (path: string, fragment: string): boolean =>
+  existsSync(path) && (fragment === '' || !path.endsWith('.md') || anchorsOf(path).has(fragment));
+
+const pages = filesIn(root, /\.md$/);
+const sources = filesIn(root, SOURCES);
+const named = (files: readonly string[]): [string, string][] =>
+  files.map((file) => [relative(root, file), file]);
 
 describe('links between documents', () => {
-  const files = markdownFiles(root);
-
   it('finds the documents', () => {
-    expect(files.map((file) => relative(root, file))).toContain('README.md');
+    expect(pages.map((file) => relative(root, file))).toContain('README.md');
   });
 
-  it.each(files.map((file) => [relative(root, file), file]))('%s leads nowhere wrong', (_name, file) => {
+  it.each(named(pages))('%s leads nowhere wrong', (_name, file) => {
     const links = localLinks(readFileSync(file, 'utf8'));
-    expect(links.filter((link) => !existsSync(join(dirname(file), link)))).toEqual([]);
+    const wrong = links.filter(
+      ({ path, fragment }) => !exists(path ? join(dirname(file), path) : file, fragment),
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('places in documents that comments name', () => {
+  const texts = new Map(
+    [...sources, ...pages].map((file) => [relative(root, file), readFileSync(file, 'utf8')]),
+  );
+  const cited = [...texts].flatMap(([file, text]) => citations(text).map((place) => ({ file, ...place })));
+
+  it('are found in every language', () => {
+    for (const language of ['.ts', '.c', '.h', '.py', '.svh'])
+      expect(cited.filter(({ file }) => file.endsWith(language))).not.toEqual([]);
+  });
+
+  it('exist', () => {
+    const wrong = cited.filter(({ path, fragment }) => !exists(join(root, path), fragment));
+    expect(wrong).toEqual([]);
+  });
+
+  it('are named by anchor, not by the section numbers of a text that is not here', () => {
+    const bare = [...texts].filter(
+      ([file, text]) => file !== 'test/docs/links.test.ts' && /(?<!RFC \d+ )§/.test(text),
+    );
+    expect(bare.map(([file]) => file)).toEqual([]);
   });
 });

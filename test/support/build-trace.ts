@@ -40,7 +40,7 @@ export interface TraceSpec {
   readonly minor?: number;
   /** Segments and sections stand where they happen to, as existing writers leave them. */
   readonly unaligned?: boolean;
-  /** The summary is written in its old form, CSUM (§6.3). */
+  /** The summary is written in its old form, CSUM (docs/format.md#csum). */
   readonly csum?: boolean;
 }
 

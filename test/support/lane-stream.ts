@@ -1,4 +1,4 @@
-/** A stream of records twice: folded into lane records (docs/bridge-protocol.md §5.1), and as the plain records that these stand for. */
+/** A stream of records twice: folded into lane records (docs/bridge-protocol.md#lane-records), and as the plain records that these stand for. */
 import { RECORD_BYTES, RecordKind } from '../../sdk/src/format/record.js';
 import { Action } from '../../sdk/src/format/types.js';
 

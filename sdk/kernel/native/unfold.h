@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lane records (docs/bridge-protocol.md §5.1) -> the plain records of their items, a piece of a message at a
+ * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a
  * time. sdk/src/bridge/unfold-lanes.ts is its reference, and does the work where there is no addon; a
  * property test compares the two.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * LZ4 blocks (§8.6.7 of the format) decompressed, for the reader. What breaks the block format is not
+ * LZ4 blocks (docs/format.md#compression) decompressed, for the reader. What breaks the block format is not
  * reported but refused: the decoder in sdk/src/format/compression.ts has the last word on such blocks, and
  * says what is wrong with them.
  */

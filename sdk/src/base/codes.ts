@@ -101,7 +101,7 @@ export const ERROR_CODES = {
   VERIFY_UNFINALIZED: 'The trace is not finalized: it is being written, or its writer was killed.',
   VERIFY_UNCOMMITTED: 'Behind the last committed segment stand bytes that nobody was told are durable.',
   VERIFY_OTHER_WRITER:
-    'The file is of another writer and differs from the format text in a way that readers know.',
+    'The file is of another writer and differs from docs/format.md in a way that readers know.',
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',

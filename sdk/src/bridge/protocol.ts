@@ -1,5 +1,5 @@
 /**
- * Control messages of the bridge (docs/bridge-protocol.md §2, §3). Keys are named as on the wire and stand in the order of the
+ * Control messages of the bridge (docs/bridge-protocol.md#connection, #traces). Keys are named as on the wire and stand in the order of the
  * contract, which is the order in which they are encoded.
  */
 import { MAX_CONTROL_BYTES } from './constants.js';

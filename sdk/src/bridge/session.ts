@@ -1,5 +1,5 @@
 /**
- * One trace on its way from a client into its file: order, resume and credit (docs/bridge-protocol.md §4, §6, §7). Everything that
+ * One trace on its way from a client into its file: order, resume and credit (docs/bridge-protocol.md#data-header, #credit, #acknowledgement-and-resume). Everything that
  * happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait.
  */
 import { UscopeError } from '../base/errors.js';

@@ -29,7 +29,7 @@ class ReferenceCheck {
     private readonly offset: number,
   ) {}
 
-  /** The format text lets ids be anything; every known writer numbers them from 0, and checkpoints rely on it. */
+  /** Every known writer numbers them from 0, and checkpoints rely on it. */
   id(kind: string, name: string, id: number, index: number): void {
     if (id !== index) this.fail('FORMAT_ID', `${kind} '${name}' has id ${id} but stands at index ${index}`);
   }

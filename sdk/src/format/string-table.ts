@@ -1,4 +1,4 @@
-/** String table (§7): runtime strings that FT_STRING_REF fields name by index. */
+/** String table (docs/format.md#string-table): runtime strings that FT_STRING_REF fields name by index. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';

@@ -1,4 +1,4 @@
-/** Trace configuration chunk (§2.4): u64 checkpoint interval in ps. */
+/** Trace configuration chunk (docs/format.md#trace-configuration): u64 checkpoint interval in ps. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 
 export function encodeTraceConfig(checkpointIntervalPs: number | bigint): Uint8Array {

@@ -1,4 +1,4 @@
-/** Event payloads (§8.6.5): where each field lies, and reading one. */
+/** Event payloads (docs/format.md#packing): where each field lies, and reading one. */
 import { type EventDef, type FieldDef, FieldType, fieldSize, isSigned } from '../format/types.js';
 
 /** Byte offset of each field of a payload, packed in definition order, and the size of the whole. */

@@ -1,4 +1,4 @@
-/** The trace summary of a finalized trace (§6), and its levels (§10). */
+/** The trace summary of a finalized trace (docs/format.md#trace-summary), and its levels (docs/format.md#names-of-calls). */
 import { UscopeError } from '../base/errors.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
 import {
@@ -12,7 +12,7 @@ import {
 import { findSection, readSection } from './index-loader.js';
 import type { CheckedSource } from './source.js';
 
-/** One level of the summary (§6): density and counters, each as far as it has that level. */
+/** One level of the summary (docs/format.md#trace-summary): density and counters, each as far as it has that level. */
 export interface SummaryLevel {
   /** Cycles per bucket. */
   readonly intervalCycles: bigint;

@@ -14,13 +14,13 @@ export class TraceState {
     private readonly names: NameIndex,
   ) {}
 
-  /** §10 `uscope_slot_valid`. Slots of dense storages are always valid. @throws UscopeError READER_NAME, OP_SLOT */
+  /** `uscope_slot_valid`. Slots of dense storages are always valid. @throws UscopeError READER_NAME, OP_SLOT */
   slotValid(storage: string | number, slot: number): boolean {
     return this.raw.slotValid(this.id(storage), slot);
   }
 
   /**
-   * §10 `uscope_slot_field`: the value as stored, unsigned, as wide as the field's type.
+   * `uscope_slot_field`: the value as stored, unsigned, as wide as the field's type.
    * @throws UscopeError READER_NAME, OP_SLOT
    */
   slotField(storage: string | number, slot: number, field: string | number): bigint {
@@ -28,14 +28,14 @@ export class TraceState {
     return this.raw.value(def.storageId, slot, this.names.field(def, field));
   }
 
-  /** Value of a storage property (§4.6.2) as stored. @throws UscopeError READER_NAME */
+  /** Value of a storage property (docs/format.md#storage-properties) as stored. @throws UscopeError READER_NAME */
   property(storage: string | number, property: string | number): bigint {
     const def = this.names.storage(storage);
     return this.raw.property(def.storageId, this.names.property(def, property));
   }
 
   /**
-   * §10 `uscope_storage_occupancy`: valid slots of a sparse storage, slots set and not cleared of a buffer stored dense, all slots of
+   * `uscope_storage_occupancy`: valid slots of a sparse storage, slots set and not cleared of a buffer stored dense, all slots of
    * any other.
    */
   occupancy(storage: string | number): number {

@@ -1,5 +1,5 @@
 /**
- * A trace opened for reading, finalized or still being written (§10). Everything is read when it is asked for; a question touches only the
+ * A trace opened for reading, finalized or still being written (docs/format.md#names-of-calls). Everything is read when it is asked for; a question touches only the
  * segments it needs.
  */
 import { UscopeError } from '../base/errors.js';
@@ -165,7 +165,7 @@ export class Trace {
     return `${this.header.versionMajor}.${this.header.versionMinor}`;
   }
 
-  /** §10 `uscope_is_complete`: finalized, all sections are present. How the session ended is in `session`. */
+  /** `uscope_is_complete`: finalized, all sections are present. How the session ended is in `session`. */
   get isComplete(): boolean {
     return isComplete(this.header);
   }
@@ -180,7 +180,7 @@ export class Trace {
     return this.currentSession;
   }
 
-  /** What was found to differ from the format text, so far. */
+  /** What was found to differ from docs/format.md, so far. */
   get warnings(): readonly TraceWarning[] {
     return this.warningLog.list;
   }
@@ -195,12 +195,12 @@ export class Trace {
     return this.isComplete ? this.header.totalTimePs : this.list.lastEndPs;
   }
 
-  /** §10 `uscope_dut_property`. */
+  /** `uscope_dut_property`. */
   dutProperty(key: string): string | undefined {
     return this.dut.find(([name]) => name === key)?.[1];
   }
 
-  /** §10 `uscope_scope_protocol`: null for a scope without protocol. @throws UscopeError READER_NAME */
+  /** `uscope_scope_protocol`: null for a scope without protocol. @throws UscopeError READER_NAME */
   scopeProtocol(scopeId: number): string | null {
     const scope = this.schema.scopes[scopeId];
     if (!scope)
@@ -280,7 +280,7 @@ export class Trace {
 
   // -- summary
 
-  /** The trace summary (§6), TSUM or CSUM; null when the trace has none (live, or written without). */
+  /** The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). */
   summary(): Promise<TraceSummary | null> {
     return readSummary(this.source, this.sections);
   }
@@ -290,12 +290,12 @@ export class Trace {
     return readDensity(this.source, this.sections);
   }
 
-  /** §10 `uscope_summary_levels`: number of levels, 0 without a summary. */
+  /** `uscope_summary_levels`: number of levels, 0 without a summary. */
   async summaryLevels(): Promise<number> {
     return countLevels(await this.summary());
   }
 
-  /** §10 `uscope_summary_data`: level 0 is the finest. @throws UscopeError READER_RANGE for a level that does not exist */
+  /** `uscope_summary_data`: level 0 is the finest. @throws UscopeError READER_RANGE for a level that does not exist */
   async summaryData(level: number): Promise<SummaryLevel> {
     return summaryLevel(await this.summary(), level);
   }
@@ -303,7 +303,7 @@ export class Trace {
   // -- content
 
   /**
-   * §10 `uscope_state_at`: the state after all frames at or before `timePs`. Beyond the end it is the last state.
+   * `uscope_state_at`: the state after all frames at or before `timePs`. Beyond the end it is the last state.
    * @throws UscopeError READER_RANGE before the first segment; FORMAT_* for damage
    */
   async stateAt(timePs: TimePs): Promise<TraceState> {
@@ -361,7 +361,7 @@ export class Trace {
     yield* this.walker.items({ from, to });
   }
 
-  /** §10 `uscope_events_in_range`: events with `from <= time < to`, of the types named (by default all). */
+  /** `uscope_events_in_range`: events with `from <= time < to`, of the types named (by default all). */
   async *events(
     from?: TimePs,
     to?: TimePs,
@@ -409,7 +409,7 @@ export class Trace {
   // -- life
 
   /**
-   * §10 `uscope_poll_new_segments`: looks for segments committed since, and for the end of the trace. Only what `tail_offset` reaches is
+   * `uscope_poll_new_segments`: looks for segments committed since, and for the end of the trace. Only what `tail_offset` reaches is
    * ever shown.
    * @throws UscopeError READER_CHANGED when the file is another one than before
    */

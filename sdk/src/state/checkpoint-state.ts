@@ -1,4 +1,4 @@
-/** Storage state <-> checkpoint bytes (§8.5), straight from and into the cells: no intermediate values. */
+/** Storage state <-> checkpoint bytes (docs/format.md#checkpoints), straight from and into the cells: no intermediate values. */
 import { UscopeError } from '../base/errors.js';
 import type { StateLayout } from './layout.js';
 import type { StorageState } from './storage-state.js';

@@ -1,5 +1,5 @@
 /**
- * Close (§1.4, §8.4): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
+ * Close (docs/format.md#sections): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
  * Memory stays bounded: strings are streamed from the commit records, the segment table from a compact list.
  */
 
@@ -104,7 +104,7 @@ class Tail {
   }
 }
 
-/** §7: entries and text are written in one walk over the commit records, through two appenders. */
+/** docs/format.md#string-table: entries and text are written in one walk over the commit records, through two appenders. */
 async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
   await tail.align();
   const offset = tail.end;
@@ -139,7 +139,7 @@ async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenera
   yield* content.lateStrings;
 }
 
-/** §8.3 */
+/** docs/format.md#segment-table */
 async function appendSegmentTable(segments: SegmentList, table: SectionAppender): Promise<void> {
   for (let i = 0; i < segments.length; i++) {
     const entry = new Uint8Array(SEGMENT_ENTRY_SIZE);

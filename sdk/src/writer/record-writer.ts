@@ -1,5 +1,5 @@
 /**
- * The writer: a stream of records (docs/bridge-protocol.md §5) becomes a committed µScope file. Where segments end and when they
+ * The writer: a stream of records (docs/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
  * count as durable is decided here, by the rules of docs/durability.md.
  *
  *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> SegmentStore
@@ -436,7 +436,7 @@ export class RecordWriter {
       );
     }
     this.beforeFrame(lo, hi);
-    // A segment's first frame counts from the segment's start (§8.6.1), every other from the frame before.
+    // A segment's first frame counts from the segment's start (docs/format.md#interleaved-frames), every other from the frame before.
     const first = this.open.numFrames === 0;
     const baseLo = first ? this.open.startLo : this.lastLo;
     const baseHi = first ? this.open.startHi : this.lastHi;

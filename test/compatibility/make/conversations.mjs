@@ -102,7 +102,7 @@ function withResolvers() {
 }
 
 /**
- * One client's whole life. With `restartAfter`, the daemon is replaced when so many of its answers have come.
+ * One client's whole life. With `restartAfter`, the daemon is replaced after that number of its answers.
  * @param {string} scratch
  * @param {(env: Record<string, string>) => Promise<void>} client
  * @param {number | null} restartAfter
@@ -140,7 +140,7 @@ async function converse(scratch, client, restartAfter = null) {
 
 /**
  * Writes `NAME.frames`, and beside it the trace that the daemon wrote, for each conversation.
- * @param {string} folder @param {string} python with pyzmq and msgpack
+ * @param {string} folder @param {string | null} python with pyzmq and msgpack; null: without the Python client
  */
 export async function makeConversations(folder, python) {
   mkdirSync(folder, { recursive: true });
@@ -155,15 +155,13 @@ export async function makeConversations(folder, python) {
         client: (env) => runClient(program, ['1'], { ...env, USCOPE_SCHEMA: schema }),
         restartAfter: 5,
       },
-      python: {
-        client: (env) =>
-          runClient(python, ['client.py', schema], {
-            ...env,
-            PYTHONPATH: join(ROOT, 'cocotb-adapter/src'),
-            PYTHONDONTWRITEBYTECODE: '1',
-          }),
-      },
     };
+    if (python !== null) {
+      const env = { PYTHONPATH: join(ROOT, 'cocotb-adapter/src'), PYTHONDONTWRITEBYTECODE: '1' };
+      conversations.python = {
+        client: (more) => runClient(python, ['client.py', schema], { ...env, ...more }),
+      };
+    }
     for (const [name, { client, restartAfter }] of Object.entries(conversations)) {
       const { entries, trace } = await converse(scratch, client, restartAfter);
       writeConversation(join(folder, `${name}.frames`), entries);

@@ -1,4 +1,4 @@
-"""Control messages and data headers of the bridge protocol (docs/bridge-protocol.md §2-§4)."""
+"""Control messages and data headers of the bridge protocol (docs/bridge-protocol.md#connection, #traces, #data-header)."""
 
 from __future__ import annotations
 

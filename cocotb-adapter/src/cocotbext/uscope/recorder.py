@@ -1,4 +1,4 @@
-"""What one trace records: ops, events, strings and snapshots, and what of them is switched off (docs/bridge-protocol.md §5)."""
+"""What one trace records: ops, events, strings and snapshots, and what of them is switched off (docs/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 
@@ -300,7 +300,7 @@ class Recorder(Frames):
         return index
 
     def snapshot(self, storage: Storage, data: bytes) -> None:
-        """The mask and slot data of a storage as it is now (format text §8.5); between cycles. Replaces its state in the next checkpoint."""
+        """The mask and slot data of a storage as it is now (docs/format.md#checkpoints); between cycles. Replaces its state in the next checkpoint."""
         self.end_cycle()
         for at in range(0, len(data), records.MAX_STRING_BYTES):
             part = data[at : at + records.MAX_STRING_BYTES]

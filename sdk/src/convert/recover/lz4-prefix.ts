@@ -4,7 +4,7 @@ import { LZ4_PREFIX_SIZE } from '../../format/compression.js';
 const MIN_MATCH = 4;
 const MAX_EXPANSION = 255;
 
-/** Raw bytes of a delta blob (§8.6.7) of which only the beginning is there; at most `rawSize`, often none. Never throws. */
+/** Raw bytes of a delta blob (docs/format.md#compression) of which only the beginning is there; at most `rawSize`, often none. Never throws. */
 export function decompressLz4Prefix(blob: Uint8Array, rawSize: number): Uint8Array {
   const isFramed =
     blob.length >= LZ4_PREFIX_SIZE &&

@@ -17,7 +17,7 @@ export interface ReplayedCounter {
   readonly grid: SeriesGrid | null;
 }
 
-/** Least and greatest change per cycle, as unsigned 64-bit numbers; cycles without a change do not count (§6.2). */
+/** Least and greatest change per cycle, as unsigned 64-bit numbers; cycles without a change do not count (docs/format.md#buckets). */
 export interface PerCycle {
   readonly min: bigint;
   readonly max: bigint;

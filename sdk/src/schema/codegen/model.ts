@@ -85,7 +85,7 @@ export interface EventModel {
   readonly title: string;
   readonly id: number;
   readonly fields: readonly FieldModel[];
-  /** Bytes of the packed payload (§8.6.5). */
+  /** Bytes of the packed payload (docs/format.md#packing). */
   readonly payloadSize: number;
 }
 

@@ -1,4 +1,4 @@
-/** What is written when a trace is finalized (§5 to §8.3), and compressed blobs (§8.6.7): vectors. */
+/** What is written when a trace is finalized (docs/format.md#sections), and compressed blobs (docs/format.md#compression): vectors. */
 import { hex, toHex } from './hex.js';
 import { vector } from './vector.js';
 
