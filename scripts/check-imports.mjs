@@ -4,8 +4,8 @@
  *
  *   1. imports go downward only, along LEVELS; folders of one level know nothing of each other;
  *   2. files do not import each other in circles (types alone may: they are gone at run time);
- *   3. the folders in PURE run in a browser: no Node builtins, no npm packages but those named, except in reader/node*.ts,
- *      which the rest of the reader does not import.
+ *   3. the folders in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other folders (their types
+ *      may be imported), except in reader/node*.ts, which the rest of the reader does not import.
  *
  * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
  *
@@ -37,6 +37,7 @@ const PURE = new Map([
   ['state', []],
   ['schema', ['yaml']],
   ['reader', []],
+  ['protocols', []],
 ]);
 
 /** What the package as a whole offers stands above everything but the command line. */
@@ -112,7 +113,7 @@ function typeOnlySpecifiers(path, text) {
  * @param {ReadonlyMap<string, string>} files
  * @returns {string | null} the broken rule
  */
-function checkLocal(file, { name }, files) {
+function checkLocal(file, { name, typeOnly }, files) {
   if (name.startsWith('../')) return `imports ${name}, outside the source root`;
   if (!files.has(name)) return `imports ${name}, which is not a source file`;
   const from = folderOf(file);
@@ -126,7 +127,10 @@ function checkLocal(file, { name }, files) {
   if (fromLevel === undefined)
     return `stands in ${from}, a folder without a level (scripts/check-imports.mjs)`;
   if (toLevel === undefined) return `imports ${name}, which stands in no folder with a level`;
-  if (toLevel < fromLevel) return null;
+  if (toLevel < fromLevel) {
+    const leavesBrowser = PURE.has(from) && !isNodeOnly(file) && !PURE.has(to) && !typeOnly;
+    return leavesBrowser ? `imports ${name}, which needs Node, into code that runs in a browser` : null;
+  }
   return toLevel === fromLevel
     ? `imports ${name}: ${from} and ${to} know nothing of each other`
     : `imports ${name}: ${to} is above ${from}`;

@@ -19,7 +19,7 @@ const GOOD = {
   'writer/index.ts': "import { open } from 'node:fs/promises'; export * from '../state/index.js';",
   'reader/index.ts': "import '../schema/parse.js';",
   'reader/node.ts': "import 'node:fs'; import 'lz4-napi'; import './index.js';",
-  'protocols/cpu/ipc.ts': "import '../../writer/index.js';",
+  'protocols/cpu/ipc.ts': "import type { W } from '../../writer/index.js'; import '../../reader/index.js';",
   'bridge/daemon.ts': "import '../protocols/cpu/ipc.js'; await import('../reader/node.js');",
   'cli/main.ts': "import '../bridge/daemon.js';",
   'index.ts': "export * from './reader/index.js'; export * from './bridge/daemon.js';",
@@ -106,6 +106,7 @@ describe('code that runs in a browser', () => {
     ['an npm package', { 'state/x.ts': "import 'lz4-napi';" }, /package lz4-napi: state allows none/],
     ['another package than allowed', { 'schema/x.ts': "import 'yamlish';" }, /schema allows yaml/],
     ['the file source', { 'reader/x.ts': "import './node.js';" }, /needs Node/],
+    ['the writer', { 'protocols/x.ts': "import '../writer/w.js';", 'writer/w.ts': '' }, /needs Node/],
   ])('refuses %s', (_what, added, rule) => {
     expect(check({ ...GOOD, ...added })).toEqual([expect.stringMatching(rule)]);
   });

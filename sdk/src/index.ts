@@ -1,6 +1,7 @@
 /**
  * The library in Node: describe a trace (schema), write it, read it. Parts stand alone too: `uscope/format`, `uscope/schema`,
- * `uscope/writer`, `uscope/reader` (also in a browser), `uscope/reader/node`, `uscope/bridge`.
+ * `uscope/writer`, `uscope/reader`, `uscope/cpu` and `uscope/noc` (these three also in a browser), `uscope/reader/node`,
+ * `uscope/bridge`.
  */
 import { createCpuSummarizer } from './protocols/cpu/summarizer.js';
 import type { WriterOptions } from './writer/options.js';

@@ -1,8 +1,7 @@
 /** Control messages <-> bytes. */
 import { UscopeError } from '../base/errors.js';
 import { type Fields, messageError, readFields, u32, writeFields } from './fields.js';
-import { readControlMap, type WireMap } from './msgpack-reader.js';
-import { packMap } from './msgpack-writer.js';
+import { packMap, unpackMap, type WireMap } from './msgpack.js';
 import {
   CLIENT_MESSAGES,
   type ClientMessage,
@@ -51,7 +50,7 @@ function controlMap(bytes: Uint8Array): WireMap {
       `it has ${bytes.length} bytes; at most ${MAX_CONTROL_BYTES} are allowed`,
     );
   }
-  return readControlMap(bytes);
+  return unpackMap(bytes);
 }
 
 function checkVersion(map: WireMap, where: string): void {

@@ -1,7 +1,6 @@
 /** Fields of control messages: how a value on the wire is checked on its way in, and what goes out. */
 import { UscopeError } from '../base/errors.js';
-import { OTHER, type WireMap, type WireValue } from './msgpack-reader.js';
-import type { Packable } from './msgpack-writer.js';
+import type { Packable, WireMap, WireValue } from './msgpack.js';
 
 /** A key of a message. `read` throws UscopeError BRIDGE_MESSAGE naming `where`; `write` yields what is to be encoded. */
 export interface Field<T, Optional extends boolean = false> {
@@ -30,7 +29,7 @@ export function messageError(where: string, detail: string): UscopeError {
 }
 
 function describe(value: WireValue): string {
-  if (value === OTHER) return 'another type';
+  if (value === null || Array.isArray(value) || Number.isNaN(value)) return 'another type';
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   if (value instanceof Map) return 'a map';
   if (typeof value === 'string') return `the string ${JSON.stringify(value.slice(0, 40))}`;
@@ -38,7 +37,7 @@ function describe(value: WireValue): string {
 }
 
 function readUint(value: WireValue, where: string, max: bigint): bigint {
-  if (typeof value !== 'number' && typeof value !== 'bigint') {
+  if ((typeof value !== 'number' && typeof value !== 'bigint') || Number.isNaN(value)) {
     throw messageError(where, `an unsigned integer is needed, not ${describe(value)}`);
   }
   if (value < 0 || value > max) throw messageError(where, `${value} is not within 0..${max}`);
@@ -101,7 +100,7 @@ export function bytes(exactly?: number): Field<Uint8Array> {
       if (exactly !== undefined && value.length !== exactly) {
         throw messageError(where, `${value.length} bytes; exactly ${exactly} are needed`);
       }
-      return value.slice();
+      return new Uint8Array(value); // a copy: what it is part of is the peer's whole message
     },
     write: (value) => value,
   };
