@@ -116,10 +116,17 @@ export class LockFile {
 
   private renew(): Promise<void> {
     if (this.lost) return Promise.reject(this.lost);
-    this.renewing ??= (this.isLate ? this.regain() : this.showLife()).finally(() => {
+    this.renewing ??= (this.isLate ? this.regain() : this.beatOn()).finally(() => {
       this.renewing = null;
     });
     return this.renewing;
+  }
+
+  /** A machine all of whose clocks stood still does not know that it is late: its file is gone then. */
+  private async beatOn(): Promise<void> {
+    await this.showLife();
+    const { nlink } = await this.file.stat();
+    if (nlink === 0 && !(await this.isOurs())) this.lose();
   }
 
   private async showLife(): Promise<void> {

@@ -223,6 +223,17 @@ describe.skipIf(process.platform !== 'linux')('a holder that was suspended', () 
     expect(readdirSync(where).sort()).toEqual(['.core0.uscope.lock', 'core0.uscope']);
   });
 
+  it('finds it with its next sign of life, when its clocks stood still too', async () => {
+    const path = join(directory(), 'core0.uscope');
+    const lock = await lockPath(path, { leaseMs: 1000 });
+    rmSync(lockFilePath(path));
+    leaveLock(path);
+    const lost = { code: 'WRITER_LOCK_LOST' };
+    const check = async (): Promise<void> => expect(async () => lock.check?.()).rejects.toMatchObject(lost);
+    await vi.waitFor(check, { timeout: 60_000 });
+    lock.release();
+  });
+
   it('waits for the one that is about to take its place', async () => {
     const path = join(directory(), 'core0.uscope');
     const lock = await lockPath(path, { leaseMs: 600_000 });
