@@ -1,11 +1,11 @@
-/** Fifty runs in which something is killed at a random moment; `npm run torture -- --runs N` for more. */
+/** Fifty runs in which something is killed, or goes wrong, at a random moment; `npm run torture -- --runs N` for more. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { buildSdk } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { type Outcome, SCENARIOS, tortureRun } from './scenarios.mjs';
 
 const kinds = Object.keys(SCENARIOS);
-const RUNS = 56;
+const RUNS = 4 * kinds.length;
 const AT_A_TIME = 4;
 const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
 
@@ -34,7 +34,7 @@ describe('when something is killed at a random moment', () => {
       );
     expect(wrong).toEqual([]);
     const sum = (of: (run: Outcome) => number): number => outcomes.reduce((total, run) => total + of(run), 0);
-    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(50);
+    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(45);
     expect(sum(({ durable }) => durable)).toBeGreaterThan(10_000);
     expect(sum(({ completed }) => completed)).toBeGreaterThan(sum(({ durable }) => durable));
   });

@@ -5,6 +5,7 @@ import {
   existsSync,
   openSync,
   renameSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -21,10 +22,13 @@ import {
 } from '../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory, memoryPath } from '../../../test/support/client-memory.js';
 import { decodeFile } from '../../../test/support/decode-file.js';
+import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { RecordWriter, resumeTrace } from '../writer/index.js';
+import { lockPath, type PathLock } from '../writer/path-lock.js';
 import { ClientMemory } from './client-memory.js';
 import { processStart } from './client-process.js';
+import type { DaemonEvents } from './daemon.js';
 import { encodeDataHeader, IN_MEMORY } from './data-header.js';
 import type { OpenedMessage } from './protocol.js';
 import { fileSinks, type SinkFactory } from './sink.js';
@@ -288,6 +292,86 @@ describe('a client that dies', () => {
     await once(client, 'exit');
     await daemon.finalize();
     expect(valuesOf(decodeFile(path))).toEqual(upTo(25));
+  });
+
+  const busy = (path: string): UscopeError =>
+    new UscopeError('WRITER_BUSY', 'another process writes this trace', { file: path });
+  type Told = { name: string; code: string; msg: string; orphan: string | undefined };
+  const remember = (told: Told[]): DaemonEvents => ({
+    onTrouble: (name, { code, msg }, orphan) => void told.push({ name, code, msg, orphan }),
+  });
+
+  it('while the file is locked has its trace finished when the lock is free', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    let refusals = 2;
+    const lock = async (file: string): Promise<PathLock> => {
+      if (refusals-- > 0) throw busy(file);
+      return lockPath(file);
+    };
+    const told: Told[] = [];
+    await bench.startDaemon({ outputDirectory: out, sinks: { ...fileSinks, lock }, events: remember(told) });
+    await vi.waitFor(() => expect(existsSync(pathOf(sessionId(1)))).toBe(false), { timeout: 60_000 });
+    expect(valuesOf(decodeFile(path))).toEqual(upTo(25));
+    expect(decodeFile(path).preamble.session).toMatchObject({ status: SessionStatus.RECOVERED, lost: 0n });
+    expect(told.map(({ code, orphan }) => [code, orphan])).toEqual([['WRITER_BUSY', 'waiting']]);
+  });
+
+  it('and whose file stays locked is reported at the end: which, where, and what to do', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    const told: Told[] = [];
+    const lock = async (file: string): Promise<PathLock> => Promise.reject(busy(file));
+    const { daemon } = await bench.startDaemon({
+      outputDirectory: out,
+      sinks: { ...fileSinks, lock },
+      events: remember(told),
+    });
+    await daemon.finalize();
+    await daemon.finalize();
+    const left = told.filter(({ orphan }) => orphan === 'left');
+    expect(left).toHaveLength(1);
+    expect(left[0]).toMatchObject({ name: 'trace', code: 'WRITER_BUSY' });
+    for (const word of [path, pathOf(sessionId(1)), 'uscope recover']) expect(left[0].msg).toContain(word);
+    expect(existsSync(pathOf(sessionId(1)))).toBe(true);
+  });
+
+  it('of which another daemon has taken everything meanwhile is left alone', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    const lock = async (file: string): Promise<PathLock> => {
+      rmSync(pathOf(sessionId(1)), { force: true });
+      return lockPath(file);
+    };
+    const told: Told[] = [];
+    const { daemon } = await bench.startDaemon({
+      outputDirectory: out,
+      sinks: { ...fileSinks, lock },
+      events: remember(told),
+    });
+    await daemon.finalize();
+    expect(valuesOf(decodeFile(path))).toEqual(upTo(10));
+    expect(told).toEqual([]);
+  });
+
+  it('is found by a daemon that was there before its memory', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    await vi.waitFor(() => expect(existsSync(pathOf(sessionId(1)))).toBe(false), { timeout: 60_000 });
+    expect(valuesOf(decodeFile(path))).toEqual(upTo(25));
+    await daemon.finalize();
+  });
+
+  it('whose file was set aside for another session loses nothing', async () => {
+    const { out, path } = await killedDaemon(sessionId(1));
+    const aside = path.replace('.uscope', '.01010101.unfinished.uscope');
+    renameSync(path, aside);
+    leaveMemory(sessionId(1), await deadProcess(), [[1, framesFrom(0, 25)]]);
+    const { daemon } = await bench.startDaemon({ outputDirectory: out });
+    await daemon.finalize();
+    expect(valuesOf(decodeFile(aside))).toEqual(upTo(25));
+    expect(existsSync(pathOf(sessionId(1)))).toBe(false);
   });
 
   it('does not touch the file of another session, nor its memory', async () => {

@@ -50,13 +50,17 @@ export class LockFile {
     try {
       await writeNew(temporary, encodeHolder(own));
       const clock = new Elapsed();
+      const patience = performance.now() + ENDING_MS;
       for (;;) {
         clock.restart(); // what comes to be held is held from here on
         if (await isCreated(temporary, path)) break;
         const seen = await whenFree(path, subject);
         if (seen?.token === own.token) break; // the answer to our link was lost
         clock.restart();
-        if (seen && (await replace(path, seen, temporary, subject, leaseMs))) break;
+        if (seen === null) continue;
+        const isOver = await withClaim(path, seen, subject, leaseMs, () => rename(temporary, path));
+        if (isOver) break;
+        if (performance.now() > patience) throw busy(subject, null);
       }
       return new LockFile(path, subject, own, clock, await openOwn(path, own, subject));
     } catch (error) {
@@ -112,10 +116,17 @@ export class LockFile {
 
   private renew(): Promise<void> {
     if (this.lost) return Promise.reject(this.lost);
-    this.renewing ??= (this.isLate ? this.regain() : this.showLife()).finally(() => {
+    this.renewing ??= (this.isLate ? this.regain() : this.beatOn()).finally(() => {
       this.renewing = null;
     });
     return this.renewing;
+  }
+
+  /** A machine all of whose clocks stood still does not know that it is late: its file is gone then. */
+  private async beatOn(): Promise<void> {
+    await this.showLife();
+    const { nlink } = await this.file.stat();
+    if (nlink === 0 && !(await this.isOurs())) this.lose();
   }
 
   private async showLife(): Promise<void> {
@@ -206,25 +217,47 @@ export function defaultLeaseMs(): number {
   return asked >= MIN_LEASE_MS && asked <= MAX_LEASE_MS ? asked : LEASE_MS;
 }
 
-/** Puts `temporary` in the place of a dead holder's lock file; false when that is not what is there any more. */
-async function replace(
+/** Removes the lock file of a holder that is dead, unless somebody else has come to it meanwhile. @throws UscopeError WRITER_* */
+export async function removeDead(path: string, dead: Seen): Promise<void> {
+  await withClaim(path, dead, path, MIN_LEASE_MS, () => unlink(path));
+}
+
+/** Acts on a dead holder's lock file as the only one who does; false when that is not what is there any more, or another has the claim. */
+async function withClaim(
   path: string,
   dead: Seen,
-  temporary: string,
   subject: string,
   leaseMs: number,
+  act: () => Promise<void>,
 ): Promise<boolean> {
-  const claim = await LockFile.acquire(claimPath(path, dead.token), subject, leaseMs);
+  const claim = await acquireClaim(path, dead, subject, leaseMs);
+  if (claim === null) return false;
   try {
     const seen = await look(path);
     if (seen?.token !== dead.token || seen.beat !== dead.beat) return false;
-    await rename(temporary, path);
+    await act();
     // Suspended with the claim, we may have lost that: then the lock is another's.
     if (!claim.isLate || (await claim.isOurs())) return true;
     unlinkQuietly(path);
     throw busy(subject, null);
   } finally {
     claim.release();
+  }
+}
+
+/** null: another has it, for a moment. */
+async function acquireClaim(
+  path: string,
+  { token }: Seen,
+  subject: string,
+  leaseMs: number,
+): Promise<LockFile | null> {
+  try {
+    return await LockFile.acquire(claimPath(path, token), subject, leaseMs);
+  } catch (error) {
+    if ((error as UscopeError).code !== 'WRITER_BUSY') throw error;
+    await delay(POLL_MS);
+    return null;
   }
 }
 

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  renameSync,
   rmSync,
   symlinkSync,
   utimesSync,
@@ -19,6 +20,7 @@ import { lockedOutput } from './locked-output.js';
 import { openNodeOutput } from './output-file.js';
 import { isLocked, lockFilePath, lockName, lockPath } from './path-lock.js';
 import { processStart } from './process-name.js';
+import { removeStaleLocks } from './stale-locks.js';
 
 const directories: string[] = [];
 afterEach(() => {
@@ -148,6 +150,33 @@ describe.skipIf(process.platform !== 'linux')('the lock file of a holder that ca
     (await lockPath(path)).release();
   });
 
+  it('of this machine and gone is removed by a daemon that starts, and every other is left', async () => {
+    const where = directory();
+    const dead = { pid: process.pid, start: '1' };
+    leaveLock(join(where, 'dead.uscope'), dead);
+    leaveLock(join(where, 'other.uscope'));
+    leaveLock(join(where, 'alive.uscope'), { pid: process.ppid, start: String(processStart(process.ppid)) });
+    leaveLock(join(where, 'aside.uscope'), dead);
+    renameSync(join(where, '.aside.uscope.lock'), join(where, '.aside.uscope.lock-0badcafe.01234567'));
+    writeFileSync(join(where, '.mine.lock'), 'something else');
+    const lock = await lockPath(join(where, 'held.uscope'));
+    await removeStaleLocks(where);
+    const left = ['.alive.uscope.lock', '.held.uscope.lock', '.mine.lock', '.other.uscope.lock'];
+    expect(readdirSync(where).sort()).toEqual(left);
+    lock.release();
+  });
+
+  it('and gone is taken while a daemon that starts removes it', async () => {
+    for (let i = 0; i < 50; i++) {
+      const where = directory();
+      const path = join(where, 'core0.uscope');
+      leaveLock(path, { pid: process.pid, start: '1' });
+      const [lock] = await Promise.all([lockPath(path), removeStaleLocks(where)]);
+      expect(readdirSync(where)).toEqual(['.core0.uscope.lock']);
+      lock.release();
+    }
+  });
+
   it('of this process, from an attempt that failed, is replaced at once', async () => {
     const path = join(directory(), 'core0.uscope');
     leaveLock(path, { pid: process.pid, start: String(processStart(process.pid)), lease_ms: 600_000 });
@@ -192,6 +221,17 @@ describe.skipIf(process.platform !== 'linux')('a holder that was suspended', () 
     lock.release();
     expect(readFileSync(path, 'utf8')).toBe('mine');
     expect(readdirSync(where).sort()).toEqual(['.core0.uscope.lock', 'core0.uscope']);
+  });
+
+  it('finds it with its next sign of life, when its clocks stood still too', async () => {
+    const path = join(directory(), 'core0.uscope');
+    const lock = await lockPath(path, { leaseMs: 1000 });
+    rmSync(lockFilePath(path));
+    leaveLock(path);
+    const lost = { code: 'WRITER_LOCK_LOST' };
+    const check = async (): Promise<void> => expect(async () => lock.check?.()).rejects.toMatchObject(lost);
+    await vi.waitFor(check, { timeout: 60_000 });
+    lock.release();
   });
 
   it('waits for the one that is about to take its place', async () => {

@@ -1,8 +1,8 @@
 /** Lock files of processes that were killed: nobody has to come to their traces for them to go away. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LockFile } from './lock-file.js';
-import { judge, look, MIN_LEASE_MS } from './lock-holder.js';
+import { removeDead } from './lock-file.js';
+import { judge, look } from './lock-holder.js';
 
 /** Locks, claims of locks, and files that were to become either. */
 const NAME = /^\..*\.lock(?:[.-][0-9a-f]{8})*$/;
@@ -14,8 +14,7 @@ export async function removeStaleLocks(directory: string): Promise<void> {
     const path = join(directory, name);
     try {
       const seen = await look(path);
-      if (seen?.holder && judge(seen.holder) === 'dead')
-        (await LockFile.acquire(path, path, MIN_LEASE_MS)).release();
+      if (seen?.holder && judge(seen.holder) === 'dead') await removeDead(path, seen);
     } catch {
       // Somebody took it in between, or the directory is not ours.
     }
