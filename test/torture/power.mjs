@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Power loss at every write of a session: `node test/torture/power.mjs [--segments N] [--random N] [--seed N]`, after `npm run build`.
+ * Power loss at every write of a session.
  *
  * The session runs on a disk that remembers (power-disk.mjs). For every write, and everything that may have become of it, what is found on the disk
  * must open to a prefix of what was recorded that holds all that was promised; `recover` must make a whole file of it; and a writer that resumes
@@ -9,13 +9,17 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { crashes, PowerDisk } from './power-disk.mjs';
+import {
+  appendFrame,
+  FRAMES_PER_SEGMENT,
+  generator,
+  PERIOD_PS,
+  readTrace,
+  SCHEMA,
+  SESSION,
+} from './power-trace.mjs';
 
-const FRAMES_PER_SEGMENT = 8;
-const PERIOD_PS = 1000;
-const SESSION = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
 /** Every so many crashes a writer resumes what was found; it costs as much as the session. */
 const RESUME_EVERY = 97;
 const MAX_PROBLEMS = 20;
@@ -130,7 +134,7 @@ class PowerTorture {
 
   /** @param {Uint8Array} bytes */
   async #setReference(bytes) {
-    const { frames, strings } = await this.#read(bytes);
+    const { frames, strings } = await readTrace(this.library, bytes);
     this.frames = frames;
     this.strings = strings;
   }
@@ -171,7 +175,7 @@ class PowerTorture {
    */
   async #mustOpen({ image, created }, promised) {
     if (!created) return; // until then the client has been told nothing, not even that there is a file
-    this.#compare('reader', await this.#read(image), promised);
+    this.#compare('reader', await readTrace(this.library, image), promised);
   }
 
   /**
@@ -185,7 +189,7 @@ class PowerTorture {
     writeFileSync(input, image);
     const { recoverTrace, createCpuSummarizer } = this.library;
     const report = await recoverTrace({ input, output, force: true, summarizer: createCpuSummarizer });
-    const content = await this.#read(new Uint8Array(readFileSync(output)));
+    const content = await readTrace(this.library, new Uint8Array(readFileSync(output)));
     this.#compare('recover', content, promised);
     if (report.saved.frames !== content.frames.length) fail('recover counts frames that are not there');
     this.counts.recovered++;
@@ -205,7 +209,7 @@ class PowerTorture {
         fail(`resumed at ${writer.nextFrame} of ${promised.frames} frames`);
       await this.#record(writer, 0, this.frames.length); // what is there is skipped
       await writer.close({ status: 1 });
-      const { frames, strings } = await this.#read(disk.content);
+      const { frames, strings } = await readTrace(this.library, disk.content);
       if (frames.join() !== this.frames.join()) fail('the resumed trace is another one than the undisturbed');
       if (strings.join() !== this.strings.join())
         fail('the resumed trace has other strings than the undisturbed');
@@ -231,150 +235,9 @@ class PowerTorture {
     const other = strings.findIndex((text, index) => text !== this.strings[index]);
     if (other >= 0) fail(`${who}: string ${other} is not the one recorded`);
   }
-
-  /** @param {Uint8Array} bytes */
-  async #read(bytes) {
-    const { openTrace, memorySource } = this.library;
-    const trace = await openTrace(memorySource(bytes));
-    const frames = [];
-    for await (const { timePs, items } of trace.frames()) {
-      const texts = items.map((item) =>
-        item.kind === 'op' ? Object.values(item).join() : [...item.payload].join(),
-      );
-      frames.push(`${timePs}: ${texts.join('; ')}`);
-    }
-    const strings = [];
-    const count = await trace.strings.count();
-    for (let index = 0; index < count; index++) strings.push((await trace.strings.get(index)) ?? '');
-    // The state behind the last frame is asked too: it comes from a checkpoint and its segment's frames.
-    await trace.stateAt(trace.totalTimePs);
-    return { frames, strings };
-  }
 }
 
 /** @param {string} problem @returns {never} */
 function fail(problem) {
   throw new Error(problem);
 }
-
-/**
- * A counter, an entity, a property, and in every fifth frame a string with the event that names it: some frames take several sectors.
- * @param {InstanceType<Library['RecordBatch']>} batch
- * @param {number} frame
- */
-function appendFrame(batch, frame) {
-  const hasString = frame % 5 === 0;
-  const index = frame / 5;
-  if (hasString)
-    batch.string(index, new TextEncoder().encode(`text ${frame} ${'x'.repeat((frame * 37) % 400)}`));
-  batch.begin(BigInt(frame * PERIOD_PS));
-  batch.op(3, 1, 0, 0, 1, 0);
-  batch.op(1, 0, frame % 16, 1, (frame * 2654435761) >>> 0, frame);
-  batch.op(4, 2, 0, 0, frame & 0xffff, 0);
-  if (hasString) {
-    const { view, offset } = batch.event(0, 8);
-    view.setUint32(offset, frame, true);
-    view.setUint32(offset + 4, index, true);
-  }
-  batch.end(hasString ? 4 : 3, frame);
-}
-
-/** @param {string} name @param {number} type */
-const field = (name, type, role = 0) => ({ name, type, enumId: 0, role, pairId: 0 });
-const [U16, U32, U64, STRING_REF] = [2, 3, 4, 10];
-/** @type {any} */
-const SCHEMA = {
-  clocks: [{ name: 'core_clk', clockId: 0, periodPs: PERIOD_PS }],
-  scopes: [
-    { name: 'root', scopeId: 0, parentId: 0xffff, protocol: null, clockId: 0xff },
-    { name: 'core0', scopeId: 1, parentId: 0, protocol: 'cpu', clockId: 0 },
-  ],
-  enums: [],
-  storages: [
-    {
-      name: 'entities',
-      storageId: 0,
-      numSlots: 16,
-      flags: 1,
-      scopeId: 1,
-      fields: [field('entity_id', U32), field('pc', U64)],
-      properties: [],
-    },
-    {
-      name: 'cycles',
-      storageId: 1,
-      numSlots: 1,
-      flags: 0,
-      scopeId: 1,
-      fields: [field('count', U64)],
-      properties: [],
-    },
-    {
-      name: 'rob',
-      storageId: 2,
-      numSlots: 8,
-      flags: 3,
-      scopeId: 1,
-      fields: [field('entity_id', U32)],
-      properties: [field('retire_ptr', U16, 1)],
-    },
-  ],
-  events: [
-    {
-      name: 'annotate',
-      eventTypeId: 0,
-      scopeId: 1,
-      fields: [field('entity_id', U32), field('text', STRING_REF)],
-    },
-  ],
-  summaryFields: [],
-};
-
-/** @param {number} seed @returns {(below: number) => number} */
-function generator(seed) {
-  let state = (seed * 2654435761 + 1) >>> 0;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state % below;
-  };
-}
-
-async function main() {
-  const { values } = parseArgs({
-    options: {
-      segments: { type: 'string', default: '200' },
-      random: { type: 'string', default: '4' },
-      seed: { type: 'string', default: '1' },
-      'recover-every': { type: 'string', default: '1' },
-    },
-  });
-  const dist = (/** @type {string} */ path) =>
-    import(new URL(`../../sdk/dist/${path}.js`, import.meta.url).href);
-  const [index, batch, recover] = await Promise.all([
-    dist('index'),
-    dist('writer/record-batch'),
-    dist('convert/recover/index'),
-  ]);
-  const result = await powerTorture({
-    library: { ...index, RecordBatch: batch.RecordBatch, recoverTrace: recover.recoverTrace },
-    segments: Number(values.segments),
-    random: Number(values.random),
-    seed: Number(values.seed),
-    recoverEvery: Number(values['recover-every']),
-    progress: (text) => console.log(text),
-  });
-  const { segments, writes, crashes: count, recovered, resumed, problems } = result;
-  console.log(
-    `${segments} segments, ${writes} writes, ${count} crashes: ${recovered} recovered, ${resumed} resumed`,
-  );
-  for (const problem of problems) console.log(`FAILED ${problem}`);
-  console.log(
-    problems.length === 0 ? 'nothing promised was lost' : `${problems.length} problems, seed ${values.seed}`,
-  );
-  process.exitCode = problems.length === 0 ? 0 : 1;
-}
-
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

@@ -112,14 +112,7 @@ class NodeOutputFile implements OutputFile {
   }
 
   syncDirectory(): Promise<void> {
-    return this.guard(async () => {
-      const directory = await open(dirname(this.path), 'r');
-      try {
-        await directory.sync();
-      } finally {
-        await directory.close();
-      }
-    });
+    return syncDirectory(dirname(this.path));
   }
 
   size(): Promise<number> {
@@ -144,6 +137,20 @@ class NodeOutputFile implements OutputFile {
     } catch (error) {
       throw ioError(error, this.path);
     }
+  }
+}
+
+/** fsync of a directory: the names in it, and those that are gone from it, are durable when it resolves. */
+export async function syncDirectory(path: string): Promise<void> {
+  try {
+    const directory = await open(path, 'r');
+    try {
+      await directory.sync();
+    } finally {
+      await directory.close();
+    }
+  } catch (error) {
+    throw ioError(error, path);
   }
 }
 

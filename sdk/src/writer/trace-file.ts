@@ -1,6 +1,7 @@
 /** Creation of a trace file: what stands at the path is dealt with, header and preamble are written and made durable. */
 import { randomBytes } from 'node:crypto';
 import { lstat, rename, unlink } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UscopeError } from '../base/errors.js';
 import { type Checksums, encodeChecksums, HEADER_CRC_AT, recordedCrc } from '../format/checksum-chunk.js';
@@ -28,7 +29,7 @@ import {
 import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import type { WriterOptions } from './options.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from './options.js';
-import { ioError, type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
+import { ioError, type OpenOutput, type OutputFile, openNodeOutput, syncDirectory } from './output-file.js';
 
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 
@@ -181,7 +182,11 @@ export async function clearPath(path: string, open: OpenOutput): Promise<void> {
   }
   try {
     if (aside === null) await unlink(path);
-    else await rename(path, await freeName(aside));
+    else {
+      await rename(path, await freeName(aside));
+      // Before anything new has this name: else a disk that loses power might keep the new file's name and not the old one's.
+      await syncDirectory(dirname(path));
+    }
   } catch (error) {
     throw ioError(error, path);
   }

@@ -2,14 +2,8 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { type OutputFile, openNodeOutput } from '../../writer/output-file.js';
-import {
-  type AtomicOptions,
-  checkPath,
-  publish,
-  syncDirectory,
-  temporaryName,
-} from '../stream/atomic-file.js';
+import { type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output-file.js';
+import { type AtomicOptions, checkPath, publish, temporaryName } from '../stream/atomic-file.js';
 import type { ByteOutput, OutputFiles } from './format.js';
 
 /** Small writes are gathered up to this many bytes. */

@@ -4,7 +4,7 @@
  * anew. The input is only read. The output appears under its name when it has passed verification, not before.
  */
 import { randomBytes } from 'node:crypto';
-import { link, rename, stat, unlink } from 'node:fs/promises';
+import { stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UscopeError } from '../../base/errors.js';
@@ -13,8 +13,9 @@ import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
 import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
 import { type Account, accountOf } from '../../writer/account.js';
-import { ioError, type OutputFile, openNodeOutput } from '../../writer/output-file.js';
+import { ioError, type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output-file.js';
 import type { SummarizerFactory } from '../../writer/summarizer.js';
+import { publish } from '../stream/atomic-file.js';
 import { FindingLog } from '../verify/finding.js';
 import { type VerifyReport, verifyTrace } from '../verify/index.js';
 import { readOutline } from '../verify/outline.js';
@@ -73,7 +74,8 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
       return { ...outcome, losses };
     });
     const verified = await verifyOutput(partial, options);
-    await publish(partial, options);
+    await publish(partial, output, options.force === true);
+    await syncDirectory(dirname(output));
     const { segments, frames, items, strings, firstTimePs, lastTimePs } = verified;
     const account = recoveredAccount(result, frames, outline.session);
     // Of a trace that was closed the client has said how many there were, so that an end that is cut off counts too.
@@ -159,18 +161,5 @@ async function verifyOutput(path: string, options: RecoverOptions): Promise<Veri
     });
   } finally {
     await source.close?.();
-  }
-}
-
-/** The name appears with the whole content. Without `force` a file that came there meanwhile is not replaced. */
-async function publish(partial: string, { output, force }: RecoverOptions): Promise<void> {
-  try {
-    if (force) await rename(partial, output);
-    else {
-      await link(partial, output);
-      await unlink(partial);
-    }
-  } catch (error) {
-    throw ioError(error, output);
   }
 }

@@ -1,9 +1,9 @@
 /** Output files that appear whole or not at all: written under a temporary name in the same directory, then renamed. */
 import { randomBytes } from 'node:crypto';
-import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { ioError } from '../../writer/output-file.js';
+import { ioError, syncDirectory } from '../../writer/output-file.js';
 
 export interface AtomicOptions {
   /** Files being read, which are never replaced. */
@@ -80,15 +80,6 @@ async function identity(path: string): Promise<string | null> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw ioError(error, path);
-  }
-}
-
-export async function syncDirectory(path: string): Promise<void> {
-  const directory = await open(path, 'r');
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
   }
 }
 

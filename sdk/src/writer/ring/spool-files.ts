@@ -1,9 +1,9 @@
 /** The files of a spool directory. Everything that is written goes through the writer's file layer. */
-import { mkdir, open, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_DIRECTORY_MODE } from '../../base/file-mode.js';
-import { ioError, type OpenOutput, type OutputFile } from '../output-file.js';
+import { ioError, type OpenOutput, type OutputFile, syncDirectory } from '../output-file.js';
 import { headerPath, ordinalOf, segmentPath } from './layout.js';
 import { decodeSpooled, type SpooledSegment } from './spooled-segment.js';
 
@@ -87,19 +87,6 @@ export async function makeDirectory(path: string): Promise<void> {
   try {
     await mkdir(path, OUTPUT_DIRECTORY_MODE);
     await syncDirectory(dirname(path));
-  } catch (error) {
-    throw ioError(error, path);
-  }
-}
-
-export async function syncDirectory(path: string): Promise<void> {
-  try {
-    const directory = await open(path, 'r');
-    try {
-      await directory.sync();
-    } finally {
-      await directory.close();
-    }
   } catch (error) {
     throw ioError(error, path);
   }
