@@ -182,11 +182,11 @@ export class ClientMemory {
   recorded(): RecordedFrames {
     const page = Buffer.alloc(16);
     readSync(this.fd, page, 0, page.length, DURABLE_AT);
-    const numbers = {
-      durable: page.readBigUInt64LE(0),
-      unrecorded: page.readBigUInt64LE(UNRECORDED_AT - DURABLE_AT),
-      newestBase: this.readEntries().reduce((most, { base }) => (base > most ? base : most), 0n),
-    };
+    let newestBase = 0n;
+    for (const { base } of this.readEntries()) if (base > newestBase) newestBase = base;
+    const durable = page.readBigUInt64LE(0);
+    const unrecorded = page.readBigUInt64LE(UNRECORDED_AT - DURABLE_AT);
+    const numbers = { durable, unrecorded, newestBase };
     return this.isAbandoned ? recordedAtEnd(numbers, this.remainingWords()) : recordedSoFar(numbers);
   }
 

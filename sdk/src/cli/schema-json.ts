@@ -95,6 +95,8 @@ export function sessionJson(session: SessionInfo | null) {
     startTimeMs: session.startTimeMs,
     endTimeMs: session.endTimeMs,
     lost: session.lost,
+    completed: session.completed?.isExact ? session.completed.frames : null,
+    atLeast: session.completed?.frames ?? null,
     rejected: session.rejected,
   };
 }

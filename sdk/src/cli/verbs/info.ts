@@ -191,7 +191,10 @@ function sessionText({ session }: Trace): string {
   if (!session) return 'none (file of another writer)';
   const losses =
     session.lost || session.rejected ? `, lost ${session.lost}, rejected ${session.rejected}` : '';
-  return `${statusName(session).replace('_', ' ')}${losses}`;
+  const { completed } = session;
+  const cycles =
+    completed && !completed.isExact ? `, its client completed at least ${completed.frames} cycles` : '';
+  return `${statusName(session).replace('_', ' ')}${losses}${cycles}`;
 }
 
 function cyclesText(trace: Trace): string {

@@ -12,7 +12,7 @@ import {
   recoverTrace,
 } from '../../convert/recover/index.js';
 import { writeAtomically } from '../../convert/stream/atomic-file.js';
-import type { SessionInfo } from '../../format/session-chunk.js';
+import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import type { Account } from '../../writer/index.js';
 import { lockPath } from '../../writer/path-lock.js';
@@ -147,7 +147,7 @@ class DeadClient {
       throw new UscopeError('RECOVER_MEMORY', detail, { file: wanted });
     }
     this.memory = memory;
-    if (memory.isAbandoned) return { records: () => recordsOf(memory) };
+    if (memory.isAbandoned) return { records: () => recordsOf(memory), completed: completedOf(memory) };
     this.problem = 'its client still runs; recover again when it has ended';
     if (isNamed) throw new UscopeError('RECOVER_MEMORY', this.problem, { file: wanted });
     return null;
@@ -164,6 +164,11 @@ class DeadClient {
     this.memory?.close();
     this.memory = null;
   }
+}
+
+function completedOf(memory: ClientMemory): CompletedFrames {
+  const { completed: frames, isExact } = memory.recorded();
+  return { frames, isExact };
 }
 
 function* recordsOf(memory: ClientMemory): Generator<Uint32Array> {

@@ -8,7 +8,7 @@ import { stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { UscopeError } from '../../base/errors.js';
-import type { SessionInfo } from '../../format/session-chunk.js';
+import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
 import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
 import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
@@ -26,6 +26,8 @@ import { Rescue, type RescueResult } from './rescue.js';
 export interface RecordMemory {
   /** Its records in the order of the stream; each array is valid until the next is asked for. */
   records(): Iterable<Uint32Array>;
+  /** Frames that the client completed, those among them that it no longer recorded; absent: as many as there are records of. */
+  readonly completed?: CompletedFrames | undefined;
 }
 
 export interface RecoverOptions {

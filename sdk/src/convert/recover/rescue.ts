@@ -108,13 +108,13 @@ export class Rescue {
     }
     this.countMissingTail();
     if (this.isUncounted) this.losses.isExact = false;
-    const memory = await this.finish();
+    const { memory, ...fromMemory } = await this.finish();
     this.losses.resumeAt(null);
     const { tailOffset = 0n } = this.outline.header ?? {};
     const wasCommitted = tailOffset !== 0n || (this.found > 0 && this.uncommitted === null);
-    const { isUsed, ...fromMemory } = memory;
-    const nextFrame = this.nextFrame + BigInt(memory.framesFromMemory);
-    const completed = this.completedFrames(nextFrame, isUsed);
+    const nextFrame = this.nextFrame + BigInt(fromMemory.framesFromMemory);
+    const isTaken = memory !== null && fromMemory.memoryProblem === null;
+    const completed = memory?.completed ?? this.completedFrames(nextFrame, isTaken);
     return { segments: this.out.segments.length, wasCommitted, completed, ...fromMemory };
   }
 
@@ -345,17 +345,17 @@ export class Rescue {
 
   // -- the end
 
-  private async finish(): Promise<Finished & { readonly isUsed: boolean }> {
+  private async finish(): Promise<Finished & { readonly memory: RecordMemory | null }> {
     const { session } = this.outline;
     const content = this.content();
     const memory = this.ours && session ? this.options.memory?.(session) : null;
     if (!memory) {
       await finalizeContent(content);
-      return { framesFromMemory: 0, memoryProblem: null, isUsed: false };
+      return { framesFromMemory: 0, memoryProblem: null, memory: null };
     }
     const isGap = !this.inStep && !this.stopped;
     const finished = await finalizeWithMemory(content, memory, isGap ? 'frames before it are lost' : null);
-    return { ...finished, isUsed: finished.memoryProblem === null };
+    return { ...finished, memory };
   }
 
   /** @param nextFrame ordinal behind the last frame that was saved @param isMemoryTaken everything that the client had not sent is saved */
