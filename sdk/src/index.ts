@@ -3,10 +3,6 @@
  * `uscope/writer`, `uscope/reader`, `uscope/cpu` and `uscope/noc` (these three also in a browser), `uscope/reader/node`,
  * `uscope/bridge`.
  */
-import { createCpuSummarizer } from './protocols/cpu/summarizer.js';
-import type { WriterOptions } from './writer/options.js';
-import { TraceWriter } from './writer/trace-writer.js';
-
 export { ERROR_CODES, type ErrorCode } from './base/codes.js';
 export { type ErrorPlace, isUscopeError, UscopeError } from './base/errors.js';
 export {
@@ -31,12 +27,3 @@ export { fileSource, nodeCodec, openSource, openTraceFile } from './reader/node.
 export * from './schema/index.js';
 export { StorageState } from './state/index.js';
 export * from './writer/index.js';
-
-/**
- * Creates a trace file to be written in process, with the trace summary that viewers rely on (TSUM, docs/format.md#trace-summary): counters and instructions by the
- * conventions of the cpu protocol. `summarizer: null` leaves it empty.
- * @throws UscopeError WRITER_*, SCHEMA_*
- */
-export function createTrace(options: WriterOptions): Promise<TraceWriter> {
-  return TraceWriter.create({ summarizer: createCpuSummarizer, ...options });
-}
