@@ -20,7 +20,7 @@ import {
 import { decodeTraceConfig } from '../../format/trace-config.js';
 import type { DutProperties, Schema } from '../../format/types.js';
 import type { CheckedSource } from '../../reader/source.js';
-import { FindingLog, isFormatError } from './finding.js';
+import { type Finding, FindingLog, isFormatError } from './finding.js';
 
 /** As the reader's limit: more is damage. */
 const MAX_PREAMBLE_BYTES = 256 * 1024 * 1024;
@@ -43,6 +43,8 @@ export interface Outline {
   readonly hasSessionChunk: boolean;
   /** Where the segments begin: behind the END chunk, or where the header says when that is damaged. */
   readonly segmentsStart: number;
+  /** What of a file of ours has no checksum, for those who are to be told; null: nothing. */
+  readonly unprotected: Pick<Finding, 'severity' | 'offset' | 'detail'> | null;
   /** CRC-32 of the tail sections, if the file has one. */
   readonly sectionsCrc: number | null;
   /** What header and preamble say may not be what was written: their checksums do not hold, or did not in the file they were taken from. */
@@ -75,8 +77,7 @@ async function readPreamble(
   }
   const segmentsStart = end ?? Math.max(header.preambleEnd, HEADER_SIZE);
   const payloads = decodeChunkPayloads(chunks, header.versionMinor, log);
-  const check =
-    end === null ? null : await checkedPreamble(source, { ...header, preambleEnd: end }, chunks, log);
+  const check = end === null ? null : await checkedPreamble(source, { ...header, preambleEnd: end }, log);
   const { checksums = null, damaged = [] } = check ?? {};
   return {
     header,
@@ -84,6 +85,7 @@ async function readPreamble(
     chunks,
     segmentsStart,
     ...payloads,
+    unprotected: unprotectedPart(header, chunks, check),
     sectionsCrc: checksums?.sections || null,
     // The fields of the header are made anew from the segments; what the preamble says is nowhere else.
     isDoubtful:
@@ -91,32 +93,43 @@ async function readPreamble(
   };
 }
 
-/** Header and preamble against their checksums, or a word that there are none. */
+/** Header and preamble against their checksums. */
 async function checkedPreamble(
   source: CheckedSource,
   header: FileHeader,
-  chunks: readonly Chunk[],
   log: FindingLog,
 ): Promise<PreambleCheck> {
   const bytes = await source.exactly(HEADER_SIZE, header.preambleEnd - HEADER_SIZE, 'the preamble');
   const check = checkPreamble(header, bytes, crc32);
   for (const { offset, detail } of check.damaged) log.add('error', 'FORMAT_CHECKSUM', offset, detail);
-  const isOurs = chunks.some(({ type }) => type === ChunkType.SESSION);
-  const unknown = chunks.find(({ type }) => type === ChunkType.CHECKSUMS);
   if (check.checksums?.isFromDamaged) {
     const detail =
       'the preamble was recovered from a file in which its checksum did not hold: names, types, clocks and DUT properties may be wrong';
     log.add('warning', 'VERIFY_DOUBTFUL', HEADER_SIZE, detail);
-  } else if (!check.checksums && isOurs) {
-    const detail = unknown
-      ? 'the checksum chunk has a layout that this release does not know: header, preamble and tail sections are not checked against it'
-      : 'header, preamble and tail sections are not protected by checksums: an earlier release wrote the file';
-    log.add(unknown ? 'warning' : 'info', 'VERIFY_UNPROTECTED', unknown?.offset ?? null, detail);
-  } else if (check.checksums && (header.flags & Flag.COMPLETE) !== 0 && !check.hasHeaderCrc) {
-    const detail = 'the file header is not protected by a checksum: the writer ended before it recorded one';
-    log.add('info', 'VERIFY_UNPROTECTED', 0, detail);
   }
   return check;
+}
+
+function unprotectedPart(
+  header: FileHeader,
+  chunks: readonly Chunk[],
+  check: PreambleCheck | null,
+): Outline['unprotected'] {
+  if (check === null || !chunks.some(({ type }) => type === ChunkType.SESSION)) return null;
+  if (check.checksums) {
+    const isSealed = (header.flags & Flag.COMPLETE) === 0 || check.hasHeaderCrc;
+    const detail = 'the file header is not protected by a checksum: the writer ended before it recorded one';
+    return isSealed ? null : { severity: 'info', offset: 0, detail };
+  }
+  const unknown = chunks.find(({ type }) => type === ChunkType.CHECKSUMS);
+  if (unknown) {
+    const detail =
+      'the checksum chunk has a layout that this release does not know: header, preamble and tail sections are not compared with it';
+    return { severity: 'warning', offset: unknown.offset, detail };
+  }
+  const detail =
+    'header, preamble and tail sections are not protected by checksums: an earlier release wrote the file';
+  return { severity: 'info', offset: null, detail };
 }
 
 const NOTHING: Outline = {
@@ -129,6 +142,7 @@ const NOTHING: Outline = {
   session: null,
   hasSessionChunk: false,
   segmentsStart: HEADER_SIZE,
+  unprotected: null,
   sectionsCrc: null,
   isDoubtful: false,
 };

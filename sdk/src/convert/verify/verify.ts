@@ -146,7 +146,9 @@ class Verifier {
   }
 
   private async detectRecords(): Promise<boolean> {
-    const { hasSessionChunk } = this.outline;
+    const { hasSessionChunk, unprotected } = this.outline;
+    if (unprotected)
+      this.log.add(unprotected.severity, 'VERIFY_UNPROTECTED', unprotected.offset, unprotected.detail);
     const hasRecords = await hasCommitRecords(this.source, this.size, this.outline, this.codec);
     if (!hasRecords) {
       const detail = 'the file is of another writer: it has no checksums';
