@@ -5,6 +5,7 @@ import { Router } from 'zeromq';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
+import { locksSettled } from '../writer/lock-file.js';
 import { removeStaleLocks } from '../writer/stale-locks.js';
 import { isRunning } from './client-process.js';
 import { decodeClientMessage, encodeControl } from './codec.js';
@@ -206,6 +207,7 @@ export class Daemon {
     await this.outbox.flushed();
     this.closeSockets();
     this.registry.unlockAll();
+    await locksSettled();
     removeSocket(this.endpoint);
     await this.loop;
   }

@@ -38,6 +38,14 @@ const LATE = 0.5;
 /** Answers of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
 
+/** Looks at locks that are not over: they may have files of their own. */
+const underWay = new Set<Promise<void>>();
+
+/** To be awaited before the process ends, when all locks are released: otherwise a claim may be left behind, which the next daemon removes. */
+export async function locksSettled(): Promise<void> {
+  await Promise.allSettled(underWay);
+}
+
 export class LockFile {
   /**
    * @param path of the lock file
@@ -116,9 +124,14 @@ export class LockFile {
 
   private renew(): Promise<void> {
     if (this.lost) return Promise.reject(this.lost);
-    this.renewing ??= (this.isLate ? this.regain() : this.beatOn()).finally(() => {
-      this.renewing = null;
-    });
+    if (this.renewing === null) {
+      const renewing = (this.isLate ? this.regain() : this.beatOn()).finally(() => {
+        this.renewing = null;
+        underWay.delete(renewing);
+      });
+      underWay.add(renewing);
+      this.renewing = renewing;
+    }
     return this.renewing;
   }
 

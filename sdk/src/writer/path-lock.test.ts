@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { LockFile } from './lock-file.js';
+import { LockFile, locksSettled } from './lock-file.js';
 import { lockedOutput } from './locked-output.js';
 import { openNodeOutput } from './output-file.js';
 import { isLocked, lockFilePath, lockName, lockPath } from './path-lock.js';
@@ -221,6 +221,16 @@ describe.skipIf(process.platform !== 'linux')('a holder that was suspended', () 
     lock.release();
     expect(readFileSync(path, 'utf8')).toBe('mine');
     expect(readdirSync(where).sort()).toEqual(['.core0.uscope.lock', 'core0.uscope']);
+  });
+
+  it('leaves nothing behind when it is released while it looks at its lock', async () => {
+    const where = directory();
+    const lock = await suspended(join(where, 'core0.uscope'));
+    const look = lock.check?.();
+    lock.release();
+    await locksSettled();
+    expect(readdirSync(where)).toEqual([]);
+    await Promise.allSettled([look]);
   });
 
   it('finds it with its next sign of life, when its clocks stood still too', async () => {
