@@ -104,7 +104,33 @@ const open = (more: Partial<Extract<ClientMessage, { t: 'open' }>>): ClientMessa
   ...more,
 });
 
+it('a daemon ends with no words of its message library, whoever has not read what it was sent', async () => {
+  const { endpoint, daemon } = await serve();
+  const peer = new Hostile(endpoint);
+  await peer.hello();
+  for (let i = 0; i < 20_000; i++) await peer.control({ t: 'ping' });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  daemon.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ status: 0 });
+  expect(daemon.stderr).not.toContain('ZeroMQ');
+});
+
 describe('a daemon withstands', () => {
+  it('names that would rule the terminal its lines are printed on', () =>
+    withstands(async ({ endpoint, daemon }) => {
+      const evil = '\x1b[2J\rx\nuscope: core0: 1 frame';
+      const peer = new RawPeer(endpoint);
+      bench.later(() => peer.close());
+      await peer.hello();
+      await peer.control(open({ name: evil }));
+      await peer.next('error');
+      await peer.control(open({ req: 2, schema: `uscope: 1\n"${'\\x1b[2J'}": 3\n`, schema_name: evil }));
+      await peer.next('error');
+      await daemon.printed('\\x1b[2J');
+      expect(daemon.stderr).not.toMatch(/^uscope: core0: 1 frame/m);
+      for (const control of ['\x1b', '\r']) expect(daemon.stderr).not.toContain(control);
+    }));
+
   it('random bytes, and messages with random bytes in them', () =>
     withstands(async ({ endpoint }) => {
       const random = generator(7);

@@ -1,5 +1,7 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
+
 import { UscopeError } from '../base/errors.js';
+import { printable } from '../base/printable.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { accountOf, completedIn, finishedTrace, openNodeOutput, type TraceStats } from '../writer/index.js';
 import { lockedOutput } from '../writer/locked-output.js';
@@ -54,7 +56,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     options.outputDirectory,
     daemon.endpoint,
     options.keys !== undefined,
-    (why) => process.stderr.write(`uscope: note: ${why}\n`),
+    (why) => printLine(`note: ${why}`),
   );
   const end = endSignal(daemon, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
@@ -219,8 +221,13 @@ async function leave(message: HostMessage): Promise<void> {
   if (process.connected) process.disconnect();
 }
 
+/** Names and reasons come from peers. */
+function printLine(text: string): void {
+  process.stderr.write(`uscope: ${printable(text)}\n`);
+}
+
 function lineReporter(): Reporter {
-  const line = (text: string): void => void process.stderr.write(`uscope: ${text}\n`);
+  const line = printLine;
   const trouble = new LineLimit(line);
   return {
     tell(message) {

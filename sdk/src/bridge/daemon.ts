@@ -77,6 +77,12 @@ const BYTES_PER_TURN = 1024 * 1024;
 const QUIET_MS = 60;
 const MAX_QUIET_WAIT_MS = 1500;
 
+/**
+ * How long a closed socket keeps what its peers have not read. Clearly less than the 500 ms after which the message library complains on
+ * stderr; who reads at all has had the time of `Outbox.flushed` before.
+ */
+const LINGER_MS = 200;
+
 export class Daemon {
   /** @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_* */
   static async start(options: DaemonOptions): Promise<Daemon> {
@@ -134,7 +140,7 @@ export class Daemon {
     this.events = events;
     this.gatekeeper = keys ? new Gatekeeper(keys) : null;
     this.router = new Router({
-      linger: 500,
+      linger: LINGER_MS,
       sendHighWaterMark: MAX_MESSAGES_OUT,
       receiveHighWaterMark: MAX_MESSAGES_IN,
       maxMessageSize: MAX_CONTROL_BYTES + MESSAGE_SLACK,

@@ -1,4 +1,5 @@
 /** Progress of the traces of a run, what is not on disk yet included: one line redrawn on a terminal, plain lines now and then elsewhere. */
+import { printable } from '../base/printable.js';
 import type { TraceStats } from '../writer/index.js';
 import { formatBytes, formatCount, formatRate, formatTime } from './units.js';
 
@@ -72,7 +73,7 @@ export class Progress {
   /** A line for people, above the progress. */
   note(text: string): void {
     this.clear();
-    this.output.write(`uscope: ${text}\n`);
+    this.output.write(`uscope: ${printable(text)}\n`);
   }
 
   /** Leaves the terminal as it was. */
@@ -90,14 +91,14 @@ export class Progress {
     if (parts.length === 0) return;
     if (parts.length > 1) parts.unshift(describeAll(shown));
     if (this.terminal) this.redraw(parts);
-    else for (const part of parts) this.output.write(`uscope: ${part}\n`);
+    else for (const part of parts) this.output.write(`uscope: ${printable(part)}\n`);
   }
 
   /** The cursor goes back to the start of the line, so that what the simulator prints next overwrites it. */
   private redraw(parts: string[]): void {
     // A terminal that does not know its size reports 0.
     const width = (this.output.columns || DEFAULT_COLUMNS) - 1;
-    const line = parts.join(' | ');
+    const line = printable(parts.join(' | '));
     this.output.write(`${CLEAR_LINE}${line.length > width ? `${line.slice(0, width - 1)}…` : line}\r`);
     this.drawn = true;
   }

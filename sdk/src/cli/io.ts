@@ -4,6 +4,7 @@
  */
 import { fstatSync, writeSync } from 'node:fs';
 import type { UscopeError } from '../base/errors.js';
+import { printableOutput } from '../base/printable.js';
 
 /** Exit status of the command. */
 export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2, LOSS: 3 } as const;
@@ -64,7 +65,7 @@ function processIo(): Io {
     pending = '';
     if (!text) return;
     if (isTty) beforeOutput?.();
-    writeAll(STDOUT, text);
+    writeAll(STDOUT, isTty ? printableOutput(text) : text);
   };
   return {
     out(text) {
@@ -79,7 +80,7 @@ function processIo(): Io {
     err(line) {
       flush();
       beforeOutput?.();
-      writeAll(STDERR, `${line}\n`);
+      writeAll(STDERR, `${printableOutput(line)}\n`);
     },
     flush,
     colour: isTty && !process.env.NO_COLOR && process.env.TERM !== 'dumb',

@@ -53,7 +53,7 @@ export async function writeOutput<T>(
   const checkpointIntervalPs = intervalOf(args);
   return withInterrupt(args.output, (signal) =>
     withProgress(verb, (onProgress) =>
-      writeAtomically(args.output, { inputs, force: args.force }, (path) =>
+      writeAtomically(args.output, { inputs, force: args.force, signal }, (path) =>
         write({ path, compression, small, checkpointIntervalPs, onProgress, signal }),
       ),
     ),

@@ -70,7 +70,7 @@ export class Committer {
   /** Bytes of segments that are cut and not yet durable: raw until they are compressed, then compressed. */
   pendingBytes = 0;
   /** Why nothing can be committed any more. */
-  failure: UscopeError | null = null;
+  failure: Error | null = null;
 
   private rawBytes = 0;
   /** Of the segment that came last: large ones are compressed while the next one is made. */
@@ -81,6 +81,9 @@ export class Committer {
   private running: Promise<void> | null = null;
   private readonly waiters: (() => void)[] = [];
   private stopped = false;
+  private discarded = false;
+  /** Ends the wait for disk space. */
+  private endWait: (() => void) | null = null;
 
   constructor(
     private readonly store: SegmentStore,
@@ -92,6 +95,10 @@ export class Committer {
   /** Takes over the segment; it is durable when `onDurable` says so. */
   enqueue(cut: CutSegment): void {
     const { buffer } = cut;
+    if (this.discarded) {
+      this.events.onRecycle(buffer);
+      return;
+    }
     // A small segment gives its buffer back at once: thousands of them may wait, and each would keep a large one.
     const isSmall = buffer.length <= SMALL_BYTES;
     const raw = isSmall ? buffer.bytes.slice(0, buffer.length) : buffer.bytes.subarray(0, buffer.length);
@@ -159,13 +166,23 @@ export class Committer {
   /** Gives up waiting for disk space. */
   stop(): void {
     this.stopped = true;
+    this.endWait?.();
+  }
+
+  /** The file is not to be kept: what waits is not written. What is being written is waited for by `drain`, which fails with `why`. */
+  discard(why: Error): void {
+    this.failure ??= why;
+    this.discarded = true;
+    this.queue.length = 0;
+    this.stop();
+    this.wake();
   }
 
   private async run(): Promise<void> {
     try {
       while (this.queue.length > 0) await this.commitGroup();
     } catch (error) {
-      this.failure =
+      this.failure ??=
         error instanceof UscopeError
           ? error
           : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
@@ -186,6 +203,7 @@ export class Committer {
       blobs.push(blob);
       bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob)));
     }
+    if (this.discarded) return;
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.store.commit());
     for (const blob of blobs) this.compressor.release(blob);
@@ -212,9 +230,20 @@ export class Committer {
         if (!full || this.onFull === 'stop' || this.stopped) throw error;
         if (!stalled) this.events.onStall(error);
         stalled = true;
-        await new Promise((resolve) => setTimeout(resolve, DISK_FULL_RETRY_MS));
+        await this.waitForRoom();
       }
     }
+  }
+
+  private async waitForRoom(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, DISK_FULL_RETRY_MS);
+      this.endWait = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.endWait = null;
   }
 
   private wake(): void {

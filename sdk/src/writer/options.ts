@@ -62,6 +62,11 @@ export interface WriterOptions {
    * `typescript` is the plain path, the reference for both: slower, one frame after the other. All three write the same file.
    */
   readonly kernel?: 'native' | 'wasm' | 'typescript' | undefined;
+  /**
+   * When it is raised the trace is given up: what waits is not written, and `push`, `ready` and `close` fail at once with its reason. The
+   * caller removes the file.
+   */
+  readonly signal?: AbortSignal | undefined;
   /** Limit on the memory the schema's storages may take. */
   readonly maxStateBytes?: number | undefined;
 }

@@ -134,6 +134,7 @@ export class RecordWriter {
   /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
   private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
+  private readonly onAbort = (): void => this.discard(this.options.signal?.reason);
   private final: (Required<Pick<SessionEnd, 'status' | 'completed'>> & Counted) | null = null;
 
   /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
@@ -187,6 +188,8 @@ export class RecordWriter {
       },
       options.onFull ?? 'wait',
     );
+    options.signal?.addEventListener('abort', this.onAbort);
+    if (options.signal?.aborted) this.onAbort();
     this.frameCount = start.nextFrame;
     this.itemCount = start.items;
     this.durable = {
@@ -280,6 +283,11 @@ export class RecordWriter {
    * @throws UscopeError OP_* (schema violated), BRIDGE_RECORD (record grammar violated), or the failure of an earlier commit.
    */
   push(words: Uint32Array, first = 0, end = words.length): void {
+    this.pushSome(words, first, end, Number.POSITIVE_INFINITY);
+  }
+
+  /** The same, but returns behind `maxRuns` runs of frames, each of which cuts one segment at most, with the word to go on at. */
+  pushSome(words: Uint32Array, first: number, end: number, maxRuns: number): number {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
@@ -290,10 +298,12 @@ export class RecordWriter {
     this.pushedSinceTick = true;
     this.policy.clientBytes += (end - first) * 4;
     let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    while (at < end) {
+    for (let runs = 0; at < end && runs < maxRuns; runs++) {
       at = this.takeRun(words, at, end);
       if (at < end) at = this.takeRecord(words, at, end);
     }
+    this.policy.clientBytes -= (end - at) * 4; // they come again
+    return at;
   }
 
   /** The client starts again from a durable frame: an unfinished frame is dropped, and the rest of one already taken may come first. */
@@ -344,6 +354,13 @@ export class RecordWriter {
   /** Stops waiting for disk space: what cannot be written fails now. */
   abortWaiting(): void {
     this.committer.stop();
+  }
+
+  /** Gives the trace up: what waits is not written. `close` lets go of the file, and fails. */
+  discard(
+    why: Error = new UscopeError('WRITER_CLOSED', 'the trace was given up', { file: this.path }),
+  ): void {
+    this.committer.discard(why);
   }
 
   // -- records
@@ -589,6 +606,7 @@ export class RecordWriter {
       return this.stats;
     } finally {
       if (!isWhole) this.memory?.abandon(); // threads may still be at work in it
+      this.options.signal?.removeEventListener('abort', this.onAbort);
       for (const { memory } of unused) forgetMemory(memory);
       this.compressor.close();
       await this.store.close();

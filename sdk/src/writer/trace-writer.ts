@@ -61,6 +61,12 @@ export class TraceWriter {
     this.nextString = Number(writer.nextString);
   }
 
+  /** Gives the trace up: what waits is not written. Resolves when the file is let go of; the caller removes it. */
+  async discard(): Promise<void> {
+    this.writer.discard();
+    await this.writer.close({ status: SessionStatus.OPEN }).catch(() => undefined);
+  }
+
   get stats(): TraceStats {
     return this.writer.stats;
   }

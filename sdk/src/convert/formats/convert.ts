@@ -2,9 +2,10 @@
 import { rm } from 'node:fs/promises';
 import { UscopeError } from '../../base/errors.js';
 import type { Source, Trace } from '../../reader/index.js';
-import { openTraceFile } from '../../reader/node.js';
+import { openSource, openTraceFile } from '../../reader/node.js';
 import type { TraceStats } from '../../writer/index.js';
 import { temporaryName, writeAtomically } from '../stream/atomic-file.js';
+import { interruptible } from '../stream/interruptible-source.js';
 import type { ConversionContext, ForeignFormat, TraceTarget } from './format.js';
 import { ExportFiles } from './output-files.js';
 import { ConversionReport } from './report.js';
@@ -62,8 +63,8 @@ export async function convert(request: ConvertRequest): Promise<ConversionResult
 
 async function importTrace(request: ConvertRequest, format: ForeignFormat): Promise<ConversionResult> {
   const report = new ConversionReport();
-  const { output, input, force } = request;
-  const { stats, isPartial } = await writeAtomically(output, { inputs: [input], force }, (path) =>
+  const { output, input, force, signal } = request;
+  const { stats, isPartial } = await writeAtomically(output, { inputs: [input], force, signal }, (path) =>
     readInto(request, format, path, contextOf(request, report, request.onProgress)),
   );
   return {
@@ -75,13 +76,13 @@ async function importTrace(request: ConvertRequest, format: ForeignFormat): Prom
 
 /** Reads a foreign file into a trace at `path`. */
 async function readInto(
-  { source, options, target }: ConvertRequest,
+  { source, options, target, signal }: ConvertRequest,
   format: ForeignFormat,
   path: string,
   context: ConversionContext,
 ): Promise<{ stats: TraceStats; isPartial: boolean }> {
   if (!format.open) throw new UscopeError('CONVERT_UNKNOWN', `${format.title} can be written, not read`);
-  const foreign = await format.open(source, options);
+  const foreign = await format.open(interruptible(source, signal), options);
   try {
     const stats = await foreign.toUscope({ ...target, path }, context);
     return { stats, isPartial: foreign.isPartial };
@@ -92,7 +93,7 @@ async function readInto(
 
 async function exportTrace(request: ConvertRequest, format: ForeignFormat): Promise<ConversionResult> {
   const report = new ConversionReport();
-  const trace = await openTraceFile(request.input, {
+  const trace = await openTraceFile(interruptible(await openSource(request.input), request.signal), {
     onWarning: ({ message }) => request.onWarning?.(message),
   });
   const outputs = await writeFrom(request, trace, format, contextOf(request, report, request.onProgress));
@@ -101,12 +102,12 @@ async function exportTrace(request: ConvertRequest, format: ForeignFormat): Prom
 
 /** Writes the files of `format` from a trace, and closes the trace. */
 async function writeFrom(
-  { input, output, extension, force }: ConvertRequest,
+  { input, output, extension, force, signal }: ConvertRequest,
   trace: Trace,
   format: ForeignFormat,
   context: ConversionContext,
 ): Promise<{ path: string; bytes: number }[]> {
-  const files = new ExportFiles(output, extension, { inputs: [input], force });
+  const files = new ExportFiles(output, extension, { inputs: [input], force, signal });
   try {
     if (!format.write) throw new UscopeError('CONVERT_UNKNOWN', `${format.title} can be read, not written`);
     await format.write(trace, files, extension, context);
@@ -129,7 +130,7 @@ async function byWayOfUscope(
   const halves = (begin: number) => (part: number) => request.onProgress?.(begin + part / 2);
   try {
     const { isPartial } = await readInto(request, from, between, contextOf(request, first, halves(0)));
-    const trace = await openTraceFile(between);
+    const trace = await openTraceFile(interruptible(await openSource(between), request.signal));
     const outputs = await writeFrom(request, trace, to, contextOf(request, second, halves(0.5)));
     const steps = [
       { from: from.name, to: USCOPE, report: first },

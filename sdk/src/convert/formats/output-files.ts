@@ -40,6 +40,7 @@ export class ExportFiles implements OutputFiles {
   /** Makes everything durable and gives the files their names. @returns paths, in the order of `open` */
   async finish(): Promise<{ path: string; bytes: number }[]> {
     for (const { output } of this.entries) await output.close();
+    this.options.signal?.throwIfAborted();
     for (const { path, temporary } of this.entries)
       await publish(temporary, path, this.options.force === true);
     for (const directory of new Set(this.entries.map(({ path }) => dirname(path))))

@@ -28,6 +28,7 @@ export async function gem5ToUscope(
     ...target,
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
+    signal: context.signal,
   });
   const sink = new PipelineSink(writer, shape, context.report);
   try {

@@ -27,6 +27,7 @@ export async function kanataToUscope(
     ...target,
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
+    signal: context.signal,
   });
   const sink = new PipelineSink(writer, shape, context.report);
   const zero = zeroOf(summary);

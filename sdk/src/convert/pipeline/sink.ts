@@ -165,11 +165,10 @@ export class PipelineSink {
     open.count += this.roster.live.size;
   }
 
-  /** The log cannot be read on: lets go of the file, whose beginning is a trace. */
+  /** The log cannot be read on: lets go of the file, which is not kept. */
   async abandon(): Promise<void> {
-    if (this.isOpen) this.writer.endCycle();
     this.isOpen = false;
-    await this.writer.close().catch(() => undefined);
+    await this.writer.discard();
   }
 
   private birth(id: number): Live {

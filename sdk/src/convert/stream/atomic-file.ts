@@ -10,6 +10,8 @@ export interface AtomicOptions {
   readonly inputs: readonly string[];
   /** Replace a file that is there already. */
   readonly force?: boolean | undefined;
+  /** A whole file does not get its name any more once this was raised. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /**
@@ -25,6 +27,7 @@ export async function writeAtomically<T>(
   const temporary = temporaryName(path);
   try {
     const result = await write(temporary);
+    options.signal?.throwIfAborted();
     await publish(temporary, path, options.force === true);
     await syncDirectory(dirname(path));
     return result;

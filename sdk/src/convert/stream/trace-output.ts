@@ -1,9 +1,12 @@
 /** The trace that slice and merge write: frames gathered into batches, back-pressure, cancellation. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
 import { RecordWriter, type TraceStats, type WriterOptions } from '../../writer/index.js';
 import type { RecordBatch } from '../../writer/record-batch.js';
 
 const BATCH_WORDS = 64 * 1024;
+/** So many segments may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
+const MOST_RUNS = 256;
 
 export class TraceOutput {
   /** Ordinal of the next frame. */
@@ -21,7 +24,7 @@ export class TraceOutput {
     batch: RecordBatch,
     signal?: AbortSignal,
   ): Promise<TraceOutput> {
-    return new TraceOutput(await RecordWriter.create({ ...options, maxDelayMs: 0 }), batch, signal);
+    return new TraceOutput(await RecordWriter.create({ ...options, maxDelayMs: 0, signal }), batch, signal);
   }
 
   /** Whether `push` is due. */
@@ -31,10 +34,14 @@ export class TraceOutput {
 
   /** Hands the batch to the writer; waits while the disk lags. @throws the reason of the signal when it was raised, WRITER_* */
   async push(): Promise<void> {
-    this.signal?.throwIfAborted();
-    this.writer.push(this.batch.words, 0, this.batch.length);
+    const { words, length } = this.batch;
+    for (let at = 0; at < length; ) {
+      this.signal?.throwIfAborted();
+      at = this.writer.pushSome(words, at, length, MOST_RUNS);
+      if (this.writer.congested) await this.writer.ready();
+      else if (at < length) await nextTurn();
+    }
     this.batch.clear();
-    if (this.writer.congested) await this.writer.ready();
   }
 
   /** A frame without items. */
@@ -51,7 +58,7 @@ export class TraceOutput {
 
   /** Lets go of the file, which is not to be kept. */
   async abandon(): Promise<void> {
-    this.writer.abortWaiting();
+    this.writer.discard();
     await this.writer.close({ status: SessionStatus.OPEN }).catch(() => undefined);
   }
 }

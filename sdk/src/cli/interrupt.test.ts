@@ -1,0 +1,58 @@
+/** A conversion that is interrupted ends with the shell's status of the signal and leaves nothing behind, whatever it is doing. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
+import { runUscope } from '../../../test/support/run-cli.js';
+
+const COMMAND = fileURLToPath(new URL('../../bin/uscope.js', import.meta.url));
+/** Each is a segment of the output. */
+const CYCLES = 20_000;
+/** The output has begun to be written: everything was read, thousands of segments wait. */
+const SOME_BYTES = 10_000;
+let directory: string;
+const at = (name: string): string => join(directory, name);
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'uscope-interrupt-'));
+  const frames = Array.from({ length: CYCLES }, (_, i) => frame(i * 1000, add(3, 0, 0, 1)));
+  const trace = new TraceBuilder({ schema: coreSchema, compression: 'lz4' }).segment({ frames }).finalize();
+  await writeFile(at('input.uscope'), trace.bytes);
+  await runUscope(['convert', at('input.uscope'), '-o', at('input.ctrace'), '--waive', 'all']);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function bytesUnderWay(): Promise<number> {
+  const name = (await readdir(directory)).find((one) => one.endsWith('.tmp'));
+  return name === undefined
+    ? 0
+    : await stat(at(name)).then(
+        ({ size }) => size,
+        () => 0,
+      );
+}
+
+it.each([
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const)('%s while segments are written ends a conversion with %i', async (signal, status) => {
+  const before = await readdir(directory);
+  const options = ['--checkpoint-interval', '1ns', '-o', at('output.uscope')];
+  const child = spawn(process.execPath, [COMMAND, 'convert', at('input.ctrace'), ...options], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const said = child.stderr.toArray();
+  const ended = once(child, 'exit');
+  while ((await bytesUnderWay()) < SOME_BYTES && child.exitCode === null) await delay(1);
+  child.kill(signal);
+  expect(await ended).toEqual([status, null]);
+  expect(Buffer.concat(await said).toString()).toBe(
+    `uscope: interrupted; ${at('output.uscope')} was not written\n`,
+  );
+  expect(await readdir(directory)).toEqual(before);
+});
