@@ -7,7 +7,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createTrace, parseSchema } from 'uscope';
+import { createCpuSummarizer, parseSchema, TraceWriter } from 'uscope';
 import { decodeFile } from '../test/docs/format/file.mjs';
 import { ROOT } from './step.mjs';
 
@@ -35,7 +35,8 @@ export async function exampleTrace() {
   try {
     const path = join(folder, 'example.uscope');
     const sessionId = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
-    const trace = await createTrace({
+    const trace = await TraceWriter.create({
+      summarizer: createCpuSummarizer,
       path,
       ...parseSchema(SCHEMA),
       compression: 'none',

@@ -16,17 +16,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   createCpuSummarizer,
-  createTrace,
   openTraceFile,
   parseSchema,
   recoverTrace,
   SessionStatus,
+  TraceWriter,
 } from 'uscope';
 import { RecordBatch } from '../../../sdk/dist/writer/record-batch.js';
 import { createRing, recoverSpool } from '../../../sdk/dist/writer/ring/index.js';
 import { listTrace, writeJson } from '../listing.mjs';
 
-/** @typedef {import('uscope').TraceWriter} TraceWriter */
 /** @typedef {import('uscope').WriterOptions} WriterOptions */
 
 const HEADER_SIZE = 48;
@@ -102,7 +101,8 @@ function recordNoc(trace, cycle) {
 }
 
 /** @param {string} path @param {Partial<WriterOptions>} [more] */
-const create = (path, more = {}) => createTrace({ ...optionsFor(path), ...more });
+const create = (path, more = {}) =>
+  TraceWriter.create({ summarizer: createCpuSummarizer, ...optionsFor(path), ...more });
 
 /** Writes all files of a release into `folder`. @param {string} folder */
 export async function makeTraces(folder) {
