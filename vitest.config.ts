@@ -7,7 +7,7 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const alias = [
   { find: /^uscope$/, replacement: fromRoot('./sdk/src/index.ts') },
   { find: /^uscope\/reader\/node$/, replacement: fromRoot('./sdk/src/reader/node.ts') },
-  { find: /^uscope\/(cpu|noc)$/, replacement: fromRoot('./sdk/src/protocols/$1/index.ts') },
+  { find: /^uscope\/(cpu|noc)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
   { find: /^uscope\/([a-z]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 

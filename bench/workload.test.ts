@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Action } from '../sdk/src/format/types.js';
-import { RecordBatch } from '../sdk/src/writer/record-batch.js';
+import { RecordBatch } from '../sdk/src/writer/records/record-batch.js';
 import { native } from './native.mjs';
 import { createWorkload, type Sink } from './workload.mjs';
 

@@ -3,7 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import * as bridge from '../sdk/src/bridge/constants.js';
+import * as bridge from '../sdk/src/bridge/wire/constants.js';
 import * as format from '../sdk/src/format/constants.js';
 import { constantFiles, staleFiles } from './constants.mjs';
 import { ROOMS } from './constants-definition.mjs';

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyTrace } from '../sdk/src/convert/verify/index.js';
 import {
   commitRecordSize,
   decodeCommitRecord,
@@ -15,6 +14,7 @@ import {
 } from '../sdk/src/format/index.js';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
+import { verifyTrace } from '../sdk/src/tools/verify/index.js';
 import { addi, lui, NOP } from './lib/assemble.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { formatHex, parseHex } from './lib/image.js';

@@ -2,7 +2,7 @@
 /*
  * What the compressor writes is decoded here by the rules of the LZ4 block format, strictly, and must be what
  * went in; natively under the sanitizers, in memory of exactly the promised size. Other decoders read it in
- * sdk/src/writer/compression-pool.test.ts.
+ * sdk/src/writer/compression/compression-pool.test.ts.
  */
 #include <stdbool.h>
 #include <stdio.h>

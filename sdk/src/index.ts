@@ -5,25 +5,25 @@
  */
 export { ERROR_CODES, type ErrorCode } from './base/codes.js';
 export { type ErrorPlace, isUscopeError, UscopeError } from './base/errors.js';
+export { type FileHeader, Flag } from './format/header.js';
+export { type SessionInfo, SessionStatus } from './format/session-chunk.js';
+export type { CounterSummary, MipmapLevel, TraceSummary } from './format/tsum.js';
+export * from './format/types.js';
+export * from './reader/index.js';
+export { fileSource, nodeCodec, openSource, openTraceFile } from './reader/node.js';
+export * from './schema/index.js';
+/** What traces of processor cores mean: instructions with their stages, stalls, counters. */
+export * as cpu from './semantics/cpu/index.js';
+export { createCpuSummarizer } from './semantics/cpu/summarizer.js';
+/** What traces of networks mean: transactions with their stages, beats, retries and handoffs. */
+export * as noc from './semantics/noc/index.js';
+export { StorageState } from './state/index.js';
 export {
   type Losses,
   type RecordMemory,
   type RecoverOptions,
   type RecoverReport,
   recoverTrace,
-} from './convert/recover/index.js';
-export { type Finding, type VerifyOptions, type VerifyReport, verifyTrace } from './convert/verify/index.js';
-export { type FileHeader, Flag } from './format/header.js';
-export { type SessionInfo, SessionStatus } from './format/session-chunk.js';
-export type { CounterSummary, MipmapLevel, TraceSummary } from './format/tsum.js';
-export * from './format/types.js';
-/** What traces of processor cores mean: instructions with their stages, stalls, counters. */
-export * as cpu from './protocols/cpu/index.js';
-export { createCpuSummarizer } from './protocols/cpu/summarizer.js';
-/** What traces of networks mean: transactions with their stages, beats, retries and handoffs. */
-export * as noc from './protocols/noc/index.js';
-export * from './reader/index.js';
-export { fileSource, nodeCodec, openSource, openTraceFile } from './reader/node.js';
-export * from './schema/index.js';
-export { StorageState } from './state/index.js';
+} from './tools/recover/index.js';
+export { type Finding, type VerifyOptions, type VerifyReport, verifyTrace } from './tools/verify/index.js';
 export * from './writer/index.js';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Dealer } from 'zeromq';
-import { encodeControl } from '../../sdk/src/bridge/codec.js';
-import { encodeDataHeader, LANES } from '../../sdk/src/bridge/data-header.js';
-import { type ClientMessage, MAX_CONTROL_BYTES } from '../../sdk/src/bridge/protocol.js';
+import { encodeControl } from '../../sdk/src/bridge/wire/codec.js';
+import { encodeDataHeader, LANES } from '../../sdk/src/bridge/wire/data-header.js';
+import { type ClientMessage, MAX_CONTROL_BYTES } from '../../sdk/src/bridge/wire/protocol.js';
 import { RecordKind } from '../../sdk/src/format/record.js';
 import {
   BridgeBench,

@@ -3,9 +3,9 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BridgeClient } from '../../sdk/src/bridge/client.js';
-import { makeKeyPair } from '../../sdk/src/bridge/curve.js';
-import { Daemon } from '../../sdk/src/bridge/daemon.js';
+import { BridgeClient } from '../../sdk/src/bridge/client/client.js';
+import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
+import { makeKeyPair } from '../../sdk/src/bridge/wire/curve.js';
 import {
   BridgeBench,
   closeMessage,
@@ -169,7 +169,7 @@ describe('messages', () => {
   it('that are cut off are refused', () =>
     around(async (peer, opened) => {
       const payload = framesFrom(20, 30);
-      const { encodeDataHeader } = await import('../../sdk/src/bridge/data-header.js');
+      const { encodeDataHeader } = await import('../../sdk/src/bridge/wire/data-header.js');
       const { trace, epoch } = opened;
       const header = encodeDataHeader({
         flags: 0,
@@ -266,7 +266,7 @@ describe('the C client', () => {
 
   it('comes in with a key from `uscope keygen`, and not without', async () => {
     const keys = bench.dirs.make();
-    const { keyFile } = await import('../../sdk/src/bridge/curve.js');
+    const { keyFile } = await import('../../sdk/src/bridge/wire/curve.js');
     const { writeFileSync } = await import('node:fs');
     const server = makeKeyPair();
     const client = makeKeyPair();

@@ -16,12 +16,12 @@ import {
   verifyTrace,
 } from 'uscope';
 import { afterEach, describe, expect, it } from 'vitest';
-import { PROTOCOL_VERSION } from '../../sdk/src/bridge/protocol.js';
+import { PROTOCOL_VERSION } from '../../sdk/src/bridge/wire/protocol.js';
 import { VERSION_MAJOR, VERSION_MINOR } from '../../sdk/src/format/header.js';
 import { SESSION_LAYOUT } from '../../sdk/src/format/session-chunk.js';
 import { fileSource, nodeCodec } from '../../sdk/src/reader/node.js';
 import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
-import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
+import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
 import { buildSdk, Running } from '../support/processes.js';

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { Dealer } from 'zeromq';
-import { decodeDaemonMessage } from '../../sdk/src/bridge/codec.js';
-import { Daemon } from '../../sdk/src/bridge/daemon.js';
-import type { DaemonMessage } from '../../sdk/src/bridge/protocol.js';
-import { createCpuSummarizer } from '../../sdk/src/protocols/cpu/index.js';
+import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
+import { decodeDaemonMessage } from '../../sdk/src/bridge/wire/codec.js';
+import type { DaemonMessage } from '../../sdk/src/bridge/wire/protocol.js';
+import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
 import type { BridgeBench } from '../support/bridge-peer.js';
 import { type ConversationEntry, Entry, readConversation } from './frames.mjs';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FtrType } from '../../sdk/src/convert/ftr/index.js';
+import { FtrType } from '../../sdk/src/formats/ftr/index.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { contentOf } from '../support/ftr-fixtures.js';
 import { BIN, buildSdk } from '../support/processes.js';

@@ -3,18 +3,18 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Dealer } from 'zeromq';
-import { decodeDaemonMessage, encodeControl } from '../../sdk/src/bridge/codec.js';
-import { Daemon, type DaemonOptions } from '../../sdk/src/bridge/daemon.js';
-import { encodeDataHeader } from '../../sdk/src/bridge/data-header.js';
+import { Daemon, type DaemonOptions } from '../../sdk/src/bridge/daemon/daemon.js';
+import { decodeDaemonMessage, encodeControl } from '../../sdk/src/bridge/wire/codec.js';
+import { encodeDataHeader } from '../../sdk/src/bridge/wire/data-header.js';
 import type {
   ClientMessage,
   CloseMessage,
   DaemonMessage,
   OpenedMessage,
   OpenMessage,
-} from '../../sdk/src/bridge/protocol.js';
+} from '../../sdk/src/bridge/wire/protocol.js';
 import { Action } from '../../sdk/src/format/types.js';
-import { RecordBatch } from '../../sdk/src/writer/record-batch.js';
+import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import type { DecodedFile } from './decode-file.js';
 
 /** One dense storage with a u64 field, one event with a string. */

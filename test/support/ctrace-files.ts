@@ -1,4 +1,6 @@
 /** .ctrace files for tests, written by our own writer, and what a file holds as plain values to compare. */
+
+import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
 import {
   ArgType,
   CtraceFile,
@@ -7,8 +9,7 @@ import {
   type CtraceValue,
   CtraceWriter,
   type CtraceWriterOptions,
-} from '../../sdk/src/convert/ctrace/index.js';
-import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
+} from '../../sdk/src/formats/ctrace/index.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 
 export const ALL_TYPES = [...Array(13).keys()].map((type) => type + 1);

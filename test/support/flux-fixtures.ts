@@ -1,15 +1,16 @@
 /** Traces for tests: bytes in memory, entries of every kind. */
-import type { FluxTraceWriter } from '../../sdk/src/convert/flux/trace-writer.js';
+
+import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import type { FluxTraceWriter } from '../../sdk/src/formats/flux/trace-writer.js';
 import {
   Enumeration,
   type FluxEntry,
   FluxTag,
   FluxType,
   MemberType,
-} from '../../sdk/src/convert/flux/types.js';
-import { encodeValue, type FluxValue, logic } from '../../sdk/src/convert/flux/values.js';
-import { FluxWriter, type FluxWriterOptions } from '../../sdk/src/convert/flux/writer.js';
-import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
+} from '../../sdk/src/formats/flux/types.js';
+import { encodeValue, type FluxValue, logic } from '../../sdk/src/formats/flux/values.js';
+import { FluxWriter, type FluxWriterOptions } from '../../sdk/src/formats/flux/writer.js';
 
 export { MemoryOutput };
 

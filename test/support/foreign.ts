@@ -1,7 +1,11 @@
 /** What tests of foreign formats need: outputs in memory, a context, and damage done to files. */
-import type { ByteOutput, ConversionContext, OutputFiles } from '../../sdk/src/convert/formats/format.js';
-import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
-import { ConversionReport } from '../../sdk/src/convert/formats/report.js';
+import type {
+  ByteOutput,
+  ConversionContext,
+  OutputFiles,
+} from '../../sdk/src/formats/common/foreign-format.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { ConversionReport } from '../../sdk/src/formats/common/report.js';
 
 export { MemoryOutput };
 

@@ -1,12 +1,13 @@
 /** A recording with everything that the format has, for tests. */
 
-import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
-import { CborWriter } from '../../sdk/src/convert/ftr/cbor.js';
-import { relationEntries } from '../../sdk/src/convert/ftr/content.js';
-import { encodeChunk } from '../../sdk/src/convert/ftr/encode.js';
-import { FtrModel } from '../../sdk/src/convert/ftr/model.js';
-import { FtrFile } from '../../sdk/src/convert/ftr/reader.js';
-import { TransactionCursor } from '../../sdk/src/convert/ftr/transaction-cursor.js';
+import type { ByteSource } from '../../sdk/src/codecs/byte-source.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { CborWriter } from '../../sdk/src/formats/ftr/cbor.js';
+import { relationEntries } from '../../sdk/src/formats/ftr/content.js';
+import { encodeChunk } from '../../sdk/src/formats/ftr/encode.js';
+import { FtrModel } from '../../sdk/src/formats/ftr/model.js';
+import { FtrFile } from '../../sdk/src/formats/ftr/reader.js';
+import { TransactionCursor } from '../../sdk/src/formats/ftr/transaction-cursor.js';
 import {
   type FtrAttribute,
   type FtrChunk,
@@ -16,9 +17,8 @@ import {
   FtrType,
   type FtrValue,
   MAGIC,
-} from '../../sdk/src/convert/ftr/types.js';
-import { FtrWriter, type FtrWriterOptions } from '../../sdk/src/convert/ftr/writer.js';
-import type { ByteSource } from '../../sdk/src/convert/stream/byte-source.js';
+} from '../../sdk/src/formats/ftr/types.js';
+import { FtrWriter, type FtrWriterOptions } from '../../sdk/src/formats/ftr/writer.js';
 
 export interface Recording {
   readonly streams: readonly (readonly [id: bigint, name: string | Uint8Array, kind: string])[];

@@ -1,12 +1,12 @@
 /** Traces of made-up pipelines with a counter and a buffer beside them, and their analysis: for the tests of the latter. */
 
 import { FieldType, type Frame, type Schema } from '../../sdk/src/format/types.js';
+import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import {
   analyzePerformance,
   type CoreReport,
   type PerformanceOptions,
-} from '../../sdk/src/protocols/cpu/analysis/index.js';
-import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
+} from '../../sdk/src/semantics/cpu/analysis/index.js';
 import { add, clear, frame, set, TraceBuilder } from './build-trace.js';
 import { type Model, modelSchema, PERIOD_PS, runModel, STAGES } from './pipeline-model.js';
 

@@ -1,5 +1,5 @@
 /** Runs a command line of `uscope` in this process and keeps what it prints. */
-import { type BarPlace, useIo } from '../../sdk/src/cli/io.js';
+import { type BarPlace, useIo } from '../../sdk/src/cli/common/io.js';
 import { runCli } from '../../sdk/src/cli/main.js';
 
 export interface CliResult {

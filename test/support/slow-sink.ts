@@ -1,6 +1,6 @@
 /** A sink that remembers what it was given, and is as slow as a full disk when it is told to be. */
 import type { UscopeError } from '../../sdk/src/base/errors.js';
-import type { TraceSink } from '../../sdk/src/bridge/sink.js';
+import type { TraceSink } from '../../sdk/src/bridge/session/sink.js';
 import { SessionStatus } from '../../sdk/src/format/session-chunk.js';
 import type { Schema } from '../../sdk/src/format/types.js';
 import type { AcceptedStats, SessionEnd, TraceStats } from '../../sdk/src/writer/index.js';

@@ -1,7 +1,7 @@
 /** Files for tests, written by our own writer: one with every record of an instruction trace, one with bus transactions. */
-import { MemoryOutput } from '../../sdk/src/convert/formats/memory-output.js';
-import { StfFeature, type StfRecord, StfType } from '../../sdk/src/convert/stf/types.js';
-import { StfWriter, type StfWriterOptions } from '../../sdk/src/convert/stf/writer.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { StfFeature, type StfRecord, StfType } from '../../sdk/src/formats/stf/types.js';
+import { StfWriter, type StfWriterOptions } from '../../sdk/src/formats/stf/writer.js';
 
 const text = (value: string): Uint8Array => new TextEncoder().encode(value);
 const bit = (...bits: number[]): bigint => bits.reduce((all, one) => all | (1n << BigInt(one)), 0n);

@@ -8,7 +8,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { HostMessage } from '../../sdk/src/bridge/host-messages.js';
+import type { HostMessage } from '../../sdk/src/bridge/report/host-messages.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs } from '../support/bridge-peer.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';

@@ -28,12 +28,12 @@ const MAX_PROBLEMS = 20;
  * What is tested, so that the same code runs on the built package and, in the tests, on the sources.
  * @typedef {object} Library
  * @property {typeof import('../../sdk/src/writer/index.js').RecordWriter} RecordWriter
- * @property {typeof import('../../sdk/src/writer/record-batch.js').RecordBatch} RecordBatch
+ * @property {typeof import('../../sdk/src/writer/records/record-batch.js').RecordBatch} RecordBatch
  * @property {typeof import('../../sdk/src/writer/index.js').resumeTrace} resumeTrace
  * @property {typeof import('../../sdk/src/reader/index.js').openTrace} openTrace
  * @property {typeof import('../../sdk/src/reader/index.js').memorySource} memorySource
- * @property {typeof import('../../sdk/src/convert/recover/index.js').recoverTrace} recoverTrace
- * @property {typeof import('../../sdk/src/protocols/cpu/index.js').createCpuSummarizer} createCpuSummarizer
+ * @property {typeof import('../../sdk/src/tools/recover/index.js').recoverTrace} recoverTrace
+ * @property {typeof import('../../sdk/src/semantics/cpu/index.js').createCpuSummarizer} createCpuSummarizer
  */
 
 /**

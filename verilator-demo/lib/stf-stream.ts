@@ -1,7 +1,7 @@
 /** The STF that is made of a trace of the core, as a list of what it says was executed. */
-import { ConversionReport } from '../../sdk/src/convert/formats/report.js';
-import { FORMAT } from '../../sdk/src/convert/stf/format.js';
-import { MemoryOutput, pcOf, StfFile, StfType } from '../../sdk/src/convert/stf/index.js';
+import { ConversionReport } from '../../sdk/src/formats/common/report.js';
+import { FORMAT } from '../../sdk/src/formats/stf/format.js';
+import { MemoryOutput, pcOf, StfFile, StfType } from '../../sdk/src/formats/stf/index.js';
 import { memorySource, type Trace } from '../../sdk/src/reader/index.js';
 
 export interface StfStep {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The writer's compiled loops as a Node-API addon: the same C as the WebAssembly build, for those who have a
- * compiler. sdk/src/writer/kernel/native.ts loads it, and is what knows these functions:
+ * compiler. sdk/src/native/native.ts loads it, and is what knows these functions:
  *
  *   openRun(memory, run) -> handle    memory: Uint8Array over all of a writer's memory; run: address in it
  *   frameRun(handle, records, takeString, takeBucket)    records: Uint32Array, may change meanwhile

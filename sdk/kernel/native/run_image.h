@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `struct run` and what it points to, as TypeScript lays them out for the WebAssembly build: words, in which
- * every pointer is an offset into the writer's memory (sdk/src/writer/kernel/frame-kernel.ts). The native
+ * every pointer is an offset into the writer's memory (sdk/src/writer/frames/frame-kernel.ts). The native
  * build reads the tables once and copies the rest for each run, so that the loop itself works on ordinary
  * pointers.
  */

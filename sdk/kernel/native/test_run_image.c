@@ -79,7 +79,7 @@ static void fill_sums(struct sum *sums)
     sums[1] = (struct sum){.period = 700, .cycle_end = 700, .min = UINT64_MAX};
 }
 
-/* Tables as sdk/src/writer/kernel/frame-kernel.ts writes them. */
+/* Tables as sdk/src/writer/frames/frame-kernel.ts writes them. */
 static void fill_tables(uint8_t *memory, const struct layout *l)
 {
     uint32_t storage_rows[(STORAGES + 1) * STORAGE_WORDS] = {60,

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runUscope } from '../../../test/support/run-cli.js';
-import { verifyTrace } from '../convert/verify/index.js';
-import { createCpuSummarizer } from '../protocols/cpu/index.js';
 import { memorySource } from '../reader/index.js';
 import { nodeCodec } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
+import { createCpuSummarizer } from '../semantics/cpu/index.js';
+import { verifyTrace } from '../tools/verify/index.js';
 import { TraceWriter } from '../writer/index.js';
 
 const { schema } = parseSchema(`

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { annotated, push, ringOptions } from '../../../test/support/ring-traces.js';
 import { runUscope } from '../../../test/support/run-cli.js';
-import { announceDaemon } from '../bridge/daemon-file.js';
-import { type RunSummary, writeRunJson } from '../bridge/run-json.js';
+import { announceDaemon } from '../bridge/daemon/daemon-file.js';
+import { type RunSummary, writeRunJson } from '../bridge/report/run-json.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { openNodeOutput } from '../writer/output-file.js';
+import { openNodeOutput } from '../writer/output/output-file.js';
 import { createRing } from '../writer/ring/index.js';
 
 let directory: string;

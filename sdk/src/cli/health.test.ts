@@ -16,7 +16,7 @@ import {
 import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 import { Action } from '../format/index.js';
 import { RecordKind } from '../format/record.js';
-import { RecordBatch } from '../writer/record-batch.js';
+import { RecordBatch } from '../writer/records/record-batch.js';
 
 const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 

@@ -5,9 +5,9 @@
  * of syncs adapts to the disk, and no promise gets weaker.
  */
 import { UscopeError } from '../base/errors.js';
-import type { Compressor } from './compressor.js';
-import type { SegmentBuffer } from './segment-buffer.js';
-import type { FinishedSegment, SegmentStore } from './segment-store.js';
+import type { Compressor } from './compression/compressor.js';
+import type { FinishedSegment, SegmentStore } from './file/segment-store.js';
+import type { SegmentBuffer } from './frames/segment-buffer.js';
 
 /**
  * What may wait before the producer is held back, the newest segment not counted: bytes of cut segments, raw until they are compressed, and

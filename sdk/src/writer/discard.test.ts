@@ -6,9 +6,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { coreSchema } from '../../../test/support/build-trace.js';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { type OpenOutput, openNodeOutput } from './output-file.js';
-import { RecordBatch } from './record-batch.js';
+import { type OpenOutput, openNodeOutput } from './output/output-file.js';
 import { RecordWriter } from './record-writer.js';
+import { RecordBatch } from './records/record-batch.js';
 
 let directory: string;
 beforeAll(async () => {

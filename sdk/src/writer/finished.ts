@@ -2,8 +2,8 @@
 import { compressionOf, Flag } from '../format/header.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { stateLayout } from '../state/layout.js';
-import type { TraceStats, WriterOptions } from './options.js';
-import { type OutputFile, openNodeOutput } from './output-file.js';
+import type { TraceStats, WriterOptions } from './contract/options.js';
+import { type OutputFile, openNodeOutput } from './output/output-file.js';
 import { Replay, readPreamble, sameSession } from './resume.js';
 
 /**

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { verifyTrace } from '../convert/verify/index.js';
 import { fileSource, openTraceFile } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
+import { verifyTrace } from '../tools/verify/index.js';
 import { TraceWriter } from './index.js';
 
 const SCHEMA = `

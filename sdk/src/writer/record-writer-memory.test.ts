@@ -8,10 +8,10 @@ import { decodeFile } from '../../../test/support/decode-file.js';
 import { UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { parseSchema } from '../schema/index.js';
-import { dropIdleMemories } from './kernel/writer-memory.js';
-import type { WriterBudget } from './memory-need.js';
-import type { WriterOptions } from './options.js';
-import { type OpenOutput, type OutputFile, openNodeOutput } from './output-file.js';
+import type { WriterOptions } from './contract/options.js';
+import type { WriterBudget } from './frames/memory-need.js';
+import { dropIdleMemories } from './frames/writer-memory.js';
+import { type OpenOutput, type OutputFile, openNodeOutput } from './output/output-file.js';
 import { RecordWriter } from './record-writer.js';
 
 /** A checkpoint of half a megabyte. */

@@ -7,9 +7,9 @@ import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { Action, RecordKind, SessionStatus } from '../format/index.js';
-import { createCpuSummarizer } from '../protocols/cpu/index.js';
-import { RecordBatch } from './record-batch.js';
+import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { RecordWriter } from './record-writer.js';
+import { RecordBatch } from './records/record-batch.js';
 
 let directory: string;
 beforeEach(() => {

@@ -14,27 +14,32 @@ import type { SessionInfo } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
-import { CarryBuffer } from './carry-buffer.js';
 import { Committer, type CutSegment } from './committer.js';
-import { forgetMemory } from './compression-pool.js';
-import { createCompressor } from './compressor.js';
-import { CutPolicy, DEFAULT_CREDIT_BYTES, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './cut-policy.js';
-import { EMPTY_SUMMARY } from './empty-summary.js';
-import { FileStore } from './file-store.js';
-import { checkStringLength, FrameChecker, recordError } from './frame-checker.js';
-import { FrameEncoder } from './frame-encoder.js';
-import { createFrameKernel, type FrameKernel } from './kernel/frame-kernel.js';
-import { type MemoryAllowance, WriterMemory } from './kernel/writer-memory.js';
-import { granted } from './memory-need.js';
-import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './options.js';
-import { SegmentBuffer } from './segment-buffer.js';
-import { SegmentList } from './segment-list.js';
-import type { SegmentStore } from './segment-store.js';
+import { forgetMemory } from './compression/compression-pool.js';
+import { createCompressor } from './compression/compressor.js';
+import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './contract/options.js';
+import { FileStore } from './file/file-store.js';
+import { SegmentList } from './file/segment-list.js';
+import type { SegmentStore } from './file/segment-store.js';
+import { checkpointInterval, createTraceFile } from './file/trace-file.js';
+import { CarryBuffer } from './frames/carry-buffer.js';
+import {
+  CutPolicy,
+  DEFAULT_CREDIT_BYTES,
+  DEFAULT_HARD_BYTES,
+  DEFAULT_SOFT_BYTES,
+} from './frames/cut-policy.js';
+import { EMPTY_SUMMARY } from './frames/empty-summary.js';
+import { checkStringLength, FrameChecker, recordError } from './frames/frame-checker.js';
+import { FrameEncoder } from './frames/frame-encoder.js';
+import { createFrameKernel, type FrameKernel } from './frames/frame-kernel.js';
+import { granted } from './frames/memory-need.js';
+import { SegmentBuffer } from './frames/segment-buffer.js';
+import { SnapshotCollector } from './frames/snapshots.js';
+import { StringLog } from './frames/string-log.js';
+import type { Summarizer } from './frames/summarizer.js';
+import { type MemoryAllowance, WriterMemory } from './frames/writer-memory.js';
 import { expandSmall } from './small.js';
-import { SnapshotCollector } from './snapshots.js';
-import { StringLog } from './string-log.js';
-import type { Summarizer } from './summarizer.js';
-import { checkpointInterval, createTraceFile } from './trace-file.js';
 
 /** A producer that never waits is stopped here, long before memory is gone. */
 const OVERRUN_BYTES = 384 * 1024 * 1024;

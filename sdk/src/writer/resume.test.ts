@@ -5,8 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../format/index.js';
-import { RecordBatch } from './record-batch.js';
 import { RecordWriter } from './record-writer.js';
+import { RecordBatch } from './records/record-batch.js';
 import { resumeTrace } from './resume.js';
 
 let directory: string;

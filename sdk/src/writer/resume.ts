@@ -21,15 +21,15 @@ import { SessionStatus } from '../format/session-chunk.js';
 import { type Action, type CompressionName, packedSize, type Schema } from '../format/types.js';
 import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
-import { decompress } from './compressor.js';
-import { FileStore } from './file-store.js';
-import { granted } from './memory-need.js';
-import type { WriterOptions } from './options.js';
-import { type OutputFile, openNodeOutput } from './output-file.js';
+import { decompress } from './compression/compressor.js';
+import type { WriterOptions } from './contract/options.js';
+import { FileStore } from './file/file-store.js';
+import { SegmentList } from './file/segment-list.js';
+import { type TraceFile, writeHead } from './file/trace-file.js';
+import { granted } from './frames/memory-need.js';
+import type { Summarizer } from './frames/summarizer.js';
+import { type OutputFile, openNodeOutput } from './output/output-file.js';
 import { RecordWriter, type WriterStart } from './record-writer.js';
-import { SegmentList } from './segment-list.js';
-import type { Summarizer } from './summarizer.js';
-import { type TraceFile, writeHead } from './trace-file.js';
 
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 /** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */

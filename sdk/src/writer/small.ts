@@ -4,8 +4,8 @@
  * interval still leaves a state at a random time within milliseconds.
  */
 import { UscopeError } from '../base/errors.js';
-import { createCompressor } from './compressor.js';
-import { DEFAULT_CHECKPOINT_INTERVAL_PS, type WriterOptions } from './options.js';
+import { createCompressor } from './compression/compressor.js';
+import { DEFAULT_CHECKPOINT_INTERVAL_PS, type WriterOptions } from './contract/options.js';
 
 const INTERVAL_FACTOR = 2n;
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;

@@ -6,13 +6,13 @@ import { UscopeError } from '../base/errors.js';
 import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../format/record.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { Action, FieldType, type Schema } from '../format/types.js';
-import { type FieldPlan, fitsPlan, putNumber, upperBits } from './field-plan.js';
-import { type NamedEvent, type NamedStorage, NameIndex } from './name-index.js';
-import type { TraceStats, WriterOptions } from './options.js';
-import { RecordBatch } from './record-batch.js';
+import type { TraceStats, WriterOptions } from './contract/options.js';
 import { RecordWriter } from './record-writer.js';
-import { StringCache } from './string-cache.js';
-import { type FieldValue, toFieldBits, toU64 } from './values.js';
+import { type FieldPlan, fitsPlan, putNumber, upperBits } from './records/field-plan.js';
+import { type NamedEvent, type NamedStorage, NameIndex } from './records/name-index.js';
+import { RecordBatch } from './records/record-batch.js';
+import { StringCache } from './records/string-cache.js';
+import { type FieldValue, toFieldBits, toU64 } from './records/values.js';
 
 const BATCH_WORDS = 32 * 1024;
 /** Leave room in a frame for the item being added. */

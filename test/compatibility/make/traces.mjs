@@ -22,7 +22,7 @@ import {
   SessionStatus,
   TraceWriter,
 } from 'uscope';
-import { RecordBatch } from '../../../sdk/dist/writer/record-batch.js';
+import { RecordBatch } from '../../../sdk/dist/writer/records/record-batch.js';
 import { createRing, recoverSpool } from '../../../sdk/dist/writer/ring/index.js';
 import { listTrace, writeJson } from '../listing.mjs';
 

@@ -1,7 +1,7 @@
 /** The retired instructions of the cores of two traces, as streams that can be compared. */
 import { UscopeError } from '../../base/errors.js';
-import type { RetiredCore, RetiredInstruction, ScopePair } from '../../convert/diff/index.js';
 import { Action } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import {
   type CpuCore,
   findCore,
@@ -9,9 +9,9 @@ import {
   type Instruction,
   InstructionEnd,
   instructions,
-} from '../../protocols/cpu/index.js';
-import type { Trace } from '../../reader/index.js';
-import type { TimeBounds } from '../ranges.js';
+} from '../../semantics/cpu/index.js';
+import type { RetiredCore, RetiredInstruction, ScopePair } from '../../tools/diff/index.js';
+import type { TimeBounds } from '../common/ranges.js';
 
 /** What can be compared beside address and machine code. */
 export const RETIRED_VALUES = ['text', 'trap', 'thread'] as const;

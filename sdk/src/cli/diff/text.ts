@@ -9,8 +9,8 @@ import type {
   RetiredReport,
   StateReport,
   TimeReport,
-} from '../../convert/diff/index.js';
-import { io, paint } from '../io.js';
+} from '../../tools/diff/index.js';
+import { io, paint } from '../common/io.js';
 
 /** Longest list of names or paths that is printed. */
 const MAX_LISTED = 20;

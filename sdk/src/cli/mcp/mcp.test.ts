@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { coreSchema, frame, stage, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { UscopeError } from '../../base/errors.js';
 import { memorySource, openTrace } from '../../reader/index.js';
-import { EventFilter, parseConditions } from '../event-filter.js';
-import { Budget, failure, page, shortLists, success, toJson } from './answer.js';
-import { nameFiles, TraceFiles } from './files.js';
+import { EventFilter, parseConditions } from '../common/event-filter.js';
+import { Budget, failure, page, shortLists, success, toJson } from './tools/answer.js';
+import { nameFiles, TraceFiles } from './tools/files.js';
 import { searchEvents } from './tools/find-events.js';
 
 describe('names of files', () => {

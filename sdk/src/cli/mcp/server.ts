@@ -1,16 +1,16 @@
 /** The MCP server: tools over named traces, on stdin and stdout. */
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { type NamedFile, TraceFiles } from './files.js';
-import { ToolRunner } from './tool.js';
 import { analyzePerformanceTool } from './tools/analyze-performance.js';
 import { bufferOccupancyTool } from './tools/buffer-occupancy.js';
 import { counterValuesTool } from './tools/counter-values.js';
 import { diffTool } from './tools/diff.js';
 import { entityTimelineTool } from './tools/entity-timeline.js';
 import { fileInfoTool } from './tools/file-info.js';
+import { type NamedFile, TraceFiles } from './tools/files.js';
 import { findEventsTool } from './tools/find-events.js';
 import { stateAtCycleTool } from './tools/state-at-cycle.js';
+import { ToolRunner } from './tools/tool.js';
 
 const INSTRUCTIONS = `Questions about µScope traces: what a hardware simulation did, cycle by cycle. Begin with file_info: it names the traces, \
 their cores, storages, events and enum labels. Times are picoseconds (ps); cycles are those of a clock. Ranges include their start and \

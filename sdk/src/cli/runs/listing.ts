@@ -2,12 +2,12 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../bridge/run-identity.js';
-import { MERGE_KEY } from '../../convert/merge/index.js';
+import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../bridge/daemon/run-identity.js';
 import { NO_CORE, SessionStatus } from '../../format/session-chunk.js';
-import { isLocked } from '../../writer/path-lock.js';
-import { describeError } from '../io.js';
-import { statusName } from '../schema-json.js';
+import { MERGE_KEY } from '../../tools/merge/index.js';
+import { isLocked } from '../../writer/output/path-lock.js';
+import { describeError } from '../common/io.js';
+import { statusName } from '../common/schema-json.js';
 import { readTraceHead, type TraceHead } from './trace-head.js';
 
 /** `live`: being written now. `unfinished`: its writer is gone. */

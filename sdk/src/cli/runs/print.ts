@@ -1,8 +1,8 @@
 /** The runs of a directory, for people and for programs. */
-import { formatBytes, formatCount, formatTime } from '../../bridge/units.js';
-import { table } from '../chart.js';
-import { io, paint } from '../io.js';
-import { plain } from '../stats/format.js';
+import { formatBytes, formatCount, formatTime } from '../../base/units.js';
+import { table } from '../common/chart.js';
+import { io, paint } from '../common/io.js';
+import { plain } from '../common/number-format.js';
 import type { ListedRun, ListedTrace } from './listing.js';
 
 const HEAD = ['trace', 'core', 'state', 'simulated', 'cycle', 'segs', 'size', ''];

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coreSchema, frame, openSession, set, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { runUscope } from '../../../../test/support/run-cli.js';
 import { SessionStatus } from '../../format/session-chunk.js';
-import { lockPath } from '../../writer/path-lock.js';
+import { lockPath } from '../../writer/output/path-lock.js';
 import { listRuns } from './listing.js';
 
 let root: string;

@@ -4,8 +4,8 @@ import type {
   Distribution,
   PerformanceReport,
   SeriesReport,
-} from '../../protocols/cpu/analysis/index.js';
-import { plain } from './format.js';
+} from '../../semantics/cpu/analysis/index.js';
+import { plain } from '../common/number-format.js';
 
 export interface NamedValues {
   readonly name: string;

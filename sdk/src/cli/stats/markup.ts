@@ -1,5 +1,5 @@
 /** HTML as text: everything that comes from a trace is escaped. */
-import { plain } from './format.js';
+import { plain } from '../common/number-format.js';
 
 /** Markup, as opposed to text that has yet to be escaped. */
 export class Markup {

@@ -1,6 +1,6 @@
 /** The tables of the page, one section per core. */
-import type { CoreReport, PercentileError, RatioReport } from '../../protocols/cpu/analysis/index.js';
-import { decimal, grouped, percent, ratio, whole } from './format.js';
+import type { CoreReport, PercentileError, RatioReport } from '../../semantics/cpu/analysis/index.js';
+import { decimal, grouped, percent, ratio, whole } from '../common/number-format.js';
 import { barCell, type Column, EMPTY, html, type Markup, panel, tableOf } from './markup.js';
 import { sideBySide } from './summary.js';
 

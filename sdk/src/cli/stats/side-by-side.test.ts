@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coreSchema, frame, openSession, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { event, modelSchema, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { jsonLinesOf, runUscope } from '../../../../test/support/run-cli.js';
-import { distinctNames } from '../trace-set.js';
+import { distinctNames } from '../runs/trace-set.js';
 
 let root: string;
 const at = (name: string): string => join(root, `${name}.uscope`);

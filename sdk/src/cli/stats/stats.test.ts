@@ -8,7 +8,7 @@ import { add, coreSchema, frame, set, TraceBuilder } from '../../../../test/supp
 import { event, modelSchema, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { Schema } from '../../format/types.js';
-import { decimal, percent, plain, resample } from './format.js';
+import { decimal, percent, plain, resample } from '../common/number-format.js';
 import { html, scriptData, tableOf } from './markup.js';
 
 const run = (...args: string[]): Promise<CliResult> => runUscope(['stats', ...args]);

@@ -1,6 +1,6 @@
 /** The figures by which cores are compared. */
-import type { CoreReport, RatioReport } from '../../protocols/cpu/analysis/index.js';
-import { decimal, NONE, percent, plain, ratio, whole } from './format.js';
+import type { CoreReport, RatioReport } from '../../semantics/cpu/analysis/index.js';
+import { decimal, NONE, percent, plain, ratio, whole } from '../common/number-format.js';
 
 /** One figure of every core, in the order of the cores. */
 export interface SummaryRow {

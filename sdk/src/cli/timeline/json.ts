@@ -1,6 +1,6 @@
 /** The timeline for programs: one object per instruction. Cycles and other 64-bit integers are decimal strings. */
-import type { CpuCore } from '../../protocols/cpu/cores.js';
-import type { Instruction } from '../../protocols/cpu/lifecycle.js';
+import type { CpuCore } from '../../semantics/cpu/cores.js';
+import type { Instruction } from '../../semantics/cpu/lifecycle.js';
 import { instructionText } from './row.js';
 
 /** @param more members in front */

@@ -1,10 +1,10 @@
 /** Which cores a timeline of several shows, and which time. */
 import { UscopeError } from '../../base/errors.js';
-import { type CpuCore, findCores } from '../../protocols/cpu/cores.js';
 import type { Trace } from '../../reader/index.js';
-import { io } from '../io.js';
-import { shownName } from '../trace-file.js';
-import { distinctNames } from '../trace-set.js';
+import { type CpuCore, findCores } from '../../semantics/cpu/cores.js';
+import { io } from '../common/io.js';
+import { shownName } from '../common/trace-file.js';
+import { distinctNames } from '../runs/trace-set.js';
 import { instructionJson } from './json.js';
 import { type Request, resolveRange } from './range.js';
 import { selected } from './selection.js';

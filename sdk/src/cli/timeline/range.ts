@@ -1,11 +1,11 @@
 /** Which cycles and instructions `uscope timeline` is asked for. */
 import { UscopeError } from '../../base/errors.js';
-import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../protocols/cpu/cores.js';
-import { firstAt, instructions } from '../../protocols/cpu/instructions.js';
-import { birthOf } from '../../protocols/cpu/numbering.js';
 import type { Trace } from '../../reader/index.js';
-import { parseCycles } from '../ranges.js';
-import { parseClockCycle, parseTime, periodOfClock } from '../times.js';
+import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../semantics/cpu/cores.js';
+import { firstAt, instructions } from '../../semantics/cpu/instructions.js';
+import { birthOf } from '../../semantics/cpu/numbering.js';
+import { parseCycles } from '../common/ranges.js';
+import { parseClockCycle, parseTime, periodOfClock } from '../common/times.js';
 
 export interface RangeOptions {
   readonly cycles?: string;

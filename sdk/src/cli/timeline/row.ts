@@ -1,7 +1,7 @@
 /** One instruction as a row of the timeline: what stands in which cycle. */
-import type { CpuCore } from '../../protocols/cpu/cores.js';
-import { type Instruction, InstructionEnd, type StageEntry } from '../../protocols/cpu/lifecycle.js';
-import { disassemble } from '../../protocols/cpu/riscv/disassemble.js';
+import type { CpuCore } from '../../semantics/cpu/cores.js';
+import { type Instruction, InstructionEnd, type StageEntry } from '../../semantics/cpu/lifecycle.js';
+import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
 import { NO_LETTER } from './letters.js';
 
 /** What a cell shows; also what it is coloured by. */

@@ -1,13 +1,14 @@
 /** What of a trace stands in a timeline. */
-import type { CpuCore } from '../../protocols/cpu/cores.js';
+
+import type { Trace } from '../../reader/index.js';
+import type { CpuCore } from '../../semantics/cpu/cores.js';
 import {
   type CoreStall,
   type InstructionOptions,
   instructions,
   stalls,
-} from '../../protocols/cpu/instructions.js';
-import type { Instruction } from '../../protocols/cpu/lifecycle.js';
-import type { Trace } from '../../reader/index.js';
+} from '../../semantics/cpu/instructions.js';
+import type { Instruction } from '../../semantics/cpu/lifecycle.js';
 import type { TimelineRange } from './range.js';
 
 export async function* selected(

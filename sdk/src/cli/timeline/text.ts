@@ -1,9 +1,9 @@
 /** The timeline for people: blocks of as many cycles as fit the width, one row per instruction. */
-import type { CoreStall, CpuCore, Instruction } from '../../protocols/cpu/index.js';
+import type { CoreStall, CpuCore, Instruction } from '../../semantics/cpu/index.js';
+import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '../common/style.js';
 import { stageLetters } from './letters.js';
 import type { TimelineRange } from './range.js';
 import { type Cells, MARKS, TimelineRow, type TimelineSpan } from './row.js';
-import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from './style.js';
 
 export interface TextOptions {
   /** Characters per line. */

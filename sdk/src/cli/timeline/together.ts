@@ -1,11 +1,12 @@
 /** Several cores on one axis: blocks of cycles, and in each block the rows of every core. Aligned by time: a column is a cycle of the fastest clock. */
-import { type CpuCore, cycleOf, requirePeriod } from '../../protocols/cpu/cores.js';
-import type { Instruction } from '../../protocols/cpu/lifecycle.js';
+
 import type { Trace } from '../../reader/index.js';
-import { plain } from '../stats/format.js';
+import { type CpuCore, cycleOf, requirePeriod } from '../../semantics/cpu/cores.js';
+import type { Instruction } from '../../semantics/cpu/lifecycle.js';
+import { plain } from '../common/number-format.js';
+import { BOLD, DIM, styled } from '../common/style.js';
 import type { TimelineRange } from './range.js';
 import { selected, stallsOf } from './selection.js';
-import { BOLD, DIM, styled } from './style.js';
 import { type Layout, layoutFor, printLegend, TextTimeline } from './text.js';
 
 /** A core of an open trace. */

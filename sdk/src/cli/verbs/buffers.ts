@@ -1,15 +1,21 @@
 /** `uscope buffers`: how full buffers are over a range. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { findCore, type OccupancyReport, occupancy } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
-import { bar, shortNumber, sparkline, table } from '../chart.js';
-import { io, paint, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { append } from '../repeated.js';
-import { parsePoints } from '../series.js';
-import { withTrace } from '../trace-file.js';
+import { findCore, type OccupancyReport, occupancy } from '../../semantics/cpu/index.js';
+import { bar, shortNumber, sparkline, table } from '../common/chart.js';
+import { io, paint, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  type AskedRange,
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+} from '../common/ranges.js';
+import { append } from '../common/repeated.js';
+import { parsePoints } from '../common/series.js';
+import { withTrace } from '../common/trace-file.js';
 
 interface BuffersOptions extends RangeArguments {
   readonly buffer: readonly string[];

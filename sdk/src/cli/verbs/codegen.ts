@@ -7,7 +7,7 @@ import { UscopeError } from '../../base/errors.js';
 import { canonicalSchema } from '../../schema/canonical.js';
 import { type CodegenLanguage, generateCode } from '../../schema/codegen/index.js';
 import { parseUnboundSchema } from '../../schema/parse.js';
-import { io } from '../io.js';
+import { io } from '../common/io.js';
 
 type CodegenOptions = { readonly [language in CodegenLanguage]?: boolean } & {
   readonly output?: string;

@@ -12,16 +12,16 @@ import {
   type ReportRow,
   sniffFormat,
   USCOPE,
-} from '../../convert/formats/index.js';
+} from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
-import { compressionOf, intervalOf } from '../daemon-arguments.js';
-import { tellPartial, warnOnce } from '../foreign.js';
-import { withInterrupt } from '../interrupt.js';
-import { ExitCode, io, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { append } from '../repeated.js';
-import { shownName } from '../trace-file.js';
+import { compressionOf, intervalOf } from '../common/daemon-arguments.js';
+import { tellPartial, warnOnce } from '../common/foreign.js';
+import { withInterrupt } from '../common/interrupt.js';
+import { ExitCode, io, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import { append } from '../common/repeated.js';
+import { shownName } from '../common/trace-file.js';
 
 interface ConvertArguments {
   readonly output?: string;

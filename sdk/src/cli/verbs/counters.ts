@@ -1,15 +1,21 @@
 /** `uscope counters`: values and rates of counters over a range. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type CounterReport, counters, findCore } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
-import { shortNumber, sparkline, table } from '../chart.js';
-import { io, paint, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { append } from '../repeated.js';
-import { parsePoints } from '../series.js';
-import { withTrace } from '../trace-file.js';
+import { type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
+import { shortNumber, sparkline, table } from '../common/chart.js';
+import { io, paint, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  type AskedRange,
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+} from '../common/ranges.js';
+import { append } from '../common/repeated.js';
+import { parsePoints } from '../common/series.js';
+import { withTrace } from '../common/trace-file.js';
 
 interface CountersOptions extends RangeArguments {
   readonly counter: readonly string[];

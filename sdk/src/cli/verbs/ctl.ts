@@ -2,11 +2,11 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type ControlledTrace, control } from '../../bridge/ctl.js';
-import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/curve.js';
-import { findDaemons } from '../../bridge/daemon-file.js';
-import { formatBytes, formatCount, formatTime } from '../../bridge/units.js';
-import { ExitCode, io } from '../io.js';
+import { formatBytes, formatCount, formatTime } from '../../base/units.js';
+import { type ControlledTrace, control } from '../../bridge/client/ctl.js';
+import { findDaemons } from '../../bridge/daemon/daemon-file.js';
+import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/wire/curve.js';
+import { ExitCode, io } from '../common/io.js';
 
 interface CtlArguments {
   readonly trace?: string;

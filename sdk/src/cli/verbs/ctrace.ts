@@ -3,14 +3,14 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
-import { CtraceFile, type DumpSelection, dumpText, infoText } from '../../convert/ctrace/index.js';
-import { writeAtomically } from '../../convert/stream/index.js';
+import { CtraceFile, type DumpSelection, dumpText, infoText } from '../../formats/ctrace/index.js';
 import { openSource } from '../../reader/node.js';
-import { ioError } from '../../writer/output-file.js';
-import { tellPartial } from '../foreign.js';
-import { io, printBytes, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { shownName } from '../trace-file.js';
+import { writeAtomically } from '../../stream/index.js';
+import { ioError } from '../../writer/output/output-file.js';
+import { tellPartial } from '../common/foreign.js';
+import { io, printBytes, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import { shownName } from '../common/trace-file.js';
 
 interface CtraceArguments {
   readonly cycles?: string;

@@ -1,6 +1,9 @@
 /** `uscope diff`: the first difference between two traces, and a summary of all. */
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import type { Trace } from '../../reader/index.js';
+import { findCores } from '../../semantics/cpu/index.js';
+import { disassemble } from '../../semantics/cpu/riscv/index.js';
 import {
   DEFAULT_CONTEXT,
   type DiffMode,
@@ -8,18 +11,21 @@ import {
   diffRetiredCores,
   diffTraces,
   type ScopePair,
-} from '../../convert/diff/index.js';
-import { findCores } from '../../protocols/cpu/index.js';
-import { disassemble } from '../../protocols/cpu/riscv/index.js';
-import type { Trace } from '../../reader/index.js';
+} from '../../tools/diff/index.js';
+import { ExitCode, io, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  type AskedRange,
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+} from '../common/ranges.js';
+import { append } from '../common/repeated.js';
+import { shownName } from '../common/trace-file.js';
 import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';
 import { type Disassemble, printDiff } from '../diff/text.js';
-import { ExitCode, io, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { append } from '../repeated.js';
-import { shownName } from '../trace-file.js';
-import { withTraces } from '../trace-set.js';
+import { withTraces } from '../runs/trace-set.js';
 
 interface DiffArguments extends RangeArguments {
   readonly by: DiffMode;

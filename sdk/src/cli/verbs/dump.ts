@@ -1,12 +1,18 @@
 /** `uscope dump`: every op and event, in file order. */
 import type { Command } from 'commander';
 import type { Trace } from '../../reader/index.js';
-import { dumpForeign, refuseRange, withAnyTrace } from '../foreign.js';
-import { io } from '../io.js';
-import { frameTime, ItemFormat } from '../item-format.js';
-import { withProgress } from '../progress-bar.js';
-import { addRangeOptions, parseRange, type RangeArguments, rangeInTime, type TimeBounds } from '../ranges.js';
-import { scanFraction } from '../scan-progress.js';
+import { dumpForeign, refuseRange, withAnyTrace } from '../common/foreign.js';
+import { io } from '../common/io.js';
+import { frameTime, ItemFormat } from '../common/item-format.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+  type TimeBounds,
+} from '../common/ranges.js';
+import { scanFraction } from '../common/scan-progress.js';
 
 interface DumpOptions extends RangeArguments {
   readonly jsonl?: boolean;

@@ -1,13 +1,24 @@
 /** `uscope events`: events, by type, time and field. */
 import type { Command } from 'commander';
 import type { Trace } from '../../reader/index.js';
-import { addEventOptions, type EventArguments, EventFilter, parseConditions } from '../event-filter.js';
-import { printForeignEvents, refuseRange, withAnyTrace } from '../foreign.js';
-import { io } from '../io.js';
-import { parseCount } from '../numbers.js';
-import { withProgress } from '../progress-bar.js';
-import { addRangeOptions, parseRange, type RangeArguments, rangeInTime, type TimeBounds } from '../ranges.js';
-import { scanFraction } from '../scan-progress.js';
+import {
+  addEventOptions,
+  type EventArguments,
+  EventFilter,
+  parseConditions,
+} from '../common/event-filter.js';
+import { printForeignEvents, refuseRange, withAnyTrace } from '../common/foreign.js';
+import { io } from '../common/io.js';
+import { parseCount } from '../common/numbers.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+  type TimeBounds,
+} from '../common/ranges.js';
+import { scanFraction } from '../common/scan-progress.js';
 
 interface EventsOptions extends EventArguments, RangeArguments {
   readonly limit?: string;

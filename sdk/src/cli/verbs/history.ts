@@ -1,13 +1,13 @@
 /** `uscope history`: every change of slots, fields and properties. */
 import type { Command } from 'commander';
 import { type Change, history, type Trace } from '../../reader/index.js';
-import { HistoryFormat } from '../history-format.js';
-import { io } from '../io.js';
-import { parseCount } from '../numbers.js';
-import { withProgress } from '../progress-bar.js';
-import { addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { withTrace } from '../trace-file.js';
-import { parseWatch, resolveWatch } from '../watches.js';
+import { HistoryFormat } from '../common/history-format.js';
+import { io } from '../common/io.js';
+import { parseCount } from '../common/numbers.js';
+import { withProgress } from '../common/progress-bar.js';
+import { addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../common/ranges.js';
+import { withTrace } from '../common/trace-file.js';
+import { parseWatch, resolveWatch } from '../common/watches.js';
 
 interface HistoryOptions extends RangeArguments {
   readonly writes?: boolean;

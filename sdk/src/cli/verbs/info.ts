@@ -5,9 +5,9 @@ import { UscopeError } from '../../base/errors.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
-import { printSections, refuseOptions, withAnyTrace } from '../foreign.js';
-import { io, paint, printJson } from '../io.js';
-import { parseSeconds } from '../numbers.js';
+import { printSections, refuseOptions, withAnyTrace } from '../common/foreign.js';
+import { io, paint, printJson } from '../common/io.js';
+import { parseSeconds } from '../common/numbers.js';
 import {
   clocksJson,
   dutJson,
@@ -16,8 +16,8 @@ import {
   sessionJson,
   statusName,
   storagesJson,
-} from '../schema-json.js';
-import { shownName } from '../trace-file.js';
+} from '../common/schema-json.js';
+import { shownName } from '../common/trace-file.js';
 
 interface InfoOptions {
   readonly json?: boolean;
@@ -51,8 +51,8 @@ export function register(program: Command): void {
       const timeoutMs = parseSeconds('--timeout', options.timeout);
       const watch = async (trace: Trace): Promise<void> => {
         const [{ DEFAULT_INTERVAL_MS }, { watchTrace }] = await Promise.all([
-          import('../follow.js'),
-          import('../watch.js'),
+          import('../common/follow.js'),
+          import('../common/watch.js'),
         ]);
         const following = { intervalMs: intervalMs ?? DEFAULT_INTERVAL_MS, timeoutMs };
         await watchTrace(file, trace, options.json === true, following);
@@ -103,8 +103,8 @@ function isQuick(file: string, segments: number): boolean {
 
 async function countItems(trace: Trace): Promise<number> {
   const [{ withProgress }, { scanFraction }] = await Promise.all([
-    import('../progress-bar.js'),
-    import('../scan-progress.js'),
+    import('../common/progress-bar.js'),
+    import('../common/scan-progress.js'),
   ]);
   let items = 0;
   const count = (): void => {

@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { PRIVATE_MODE } from '../../base/file-mode.js';
-import { keyFile, makeKeyPair } from '../../bridge/curve.js';
-import { io, printJson } from '../io.js';
+import { keyFile, makeKeyPair } from '../../bridge/wire/curve.js';
+import { io, printJson } from '../common/io.js';
 
 interface KeygenOptions {
   readonly json?: boolean;

@@ -1,7 +1,7 @@
 /** `uscope mcp`: a server for assistants that speak the Model Context Protocol. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { nameFiles } from '../mcp/files.js';
+import { nameFiles } from '../mcp/tools/files.js';
 
 export function register(program: Command): void {
   program

@@ -2,10 +2,10 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../convert/merge/index.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import type { Trace } from '../../reader/index.js';
-import { io, printJson } from '../io.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../tools/merge/index.js';
+import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
   type OutputArguments,
@@ -13,10 +13,10 @@ import {
   tellLosses,
   tellWritten,
   writeOutput,
-} from '../output-trace.js';
-import { append } from '../repeated.js';
-import { shownName } from '../trace-file.js';
-import { withTraces } from '../trace-set.js';
+} from '../common/output-trace.js';
+import { append } from '../common/repeated.js';
+import { shownName } from '../common/trace-file.js';
+import { withTraces } from '../runs/trace-set.js';
 
 interface MergeArguments extends OutputArguments {
   readonly scope: readonly string[];

@@ -2,23 +2,23 @@
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { ClientMemory } from '../../bridge/client-memory.js';
-import { LaneRecords } from '../../bridge/lane-records.js';
+import { ClientMemory } from '../../bridge/session/client-memory.js';
+import { LaneRecords } from '../../bridge/session/lane-records.js';
+import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { writeAtomically } from '../../stream/atomic-file.js';
 import {
   type LostTime,
   PREAMBLE_UNTRUSTED,
   type RecordMemory,
   type RecoverReport,
   recoverTrace,
-} from '../../convert/recover/index.js';
-import { writeAtomically } from '../../convert/stream/atomic-file.js';
-import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+} from '../../tools/recover/index.js';
 import type { Account } from '../../writer/index.js';
-import { lockPath } from '../../writer/path-lock.js';
+import { lockPath } from '../../writer/output/path-lock.js';
 import { recoverSpool } from '../../writer/ring/index.js';
-import { ExitCode, io, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
+import { ExitCode, io, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
 
 interface RecoverVerbOptions {
   readonly output: string;

@@ -1,7 +1,7 @@
 /** `uscope run`: one simulator, traced. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { supervise } from '../../bridge/supervisor.js';
+import { supervise } from '../../bridge/run/supervisor.js';
 import {
   addDaemonOptions,
   compressionOf,
@@ -13,8 +13,8 @@ import {
   niceOf,
   onFullOf,
   schemaOf,
-} from '../daemon-arguments.js';
-import { ringServeArguments } from '../ring-arguments.js';
+} from '../common/daemon-arguments.js';
+import { ringServeArguments } from '../common/ring-arguments.js';
 
 interface RunArguments extends DaemonArguments {
   readonly timeout?: string;

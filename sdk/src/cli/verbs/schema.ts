@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { Trace } from '../../reader/index.js';
 import { schemaToText } from '../../schema/to-text.js';
-import { io, paint, printJson } from '../io.js';
+import { io, paint, printJson } from '../common/io.js';
 import {
   clocksJson,
   dutJson,
@@ -11,8 +11,8 @@ import {
   scopesJson,
   storagesJson,
   summaryFieldsJson,
-} from '../schema-json.js';
-import { withTrace } from '../trace-file.js';
+} from '../common/schema-json.js';
+import { withTrace } from '../common/trace-file.js';
 
 interface SchemaOptions {
   readonly json?: boolean;

@@ -1,11 +1,11 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import { runDaemonHost } from '../../bridge/daemon-host.js';
-import { defaultEndpoint } from '../../bridge/endpoint.js';
-import { collectGarbage } from '../../bridge/garbage.js';
-import { ringSinks } from '../../bridge/ring-sink.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
+import { runDaemonHost } from '../../bridge/host/daemon-host.js';
+import { collectGarbage } from '../../bridge/memory/garbage.js';
+import { ringSinks } from '../../bridge/session/ring-sink.js';
+import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import {
   addDaemonOptions,
   addKeyOptions,
@@ -19,9 +19,9 @@ import {
   niceOf,
   onFullOf,
   schemaOf,
-} from '../daemon-arguments.js';
-import { ExitCode } from '../io.js';
-import { recorderOf } from '../ring-arguments.js';
+} from '../common/daemon-arguments.js';
+import { ExitCode } from '../common/io.js';
+import { recorderOf } from '../common/ring-arguments.js';
 
 /** How often the heap is looked at, and how much garbage is left alone. */
 const COLLECT_MS = 1000;

@@ -1,9 +1,9 @@
 /** `uscope slice`: a part of a trace as a trace of its own. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { type SliceReport, sliceTrace } from '../../convert/slice/index.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
-import { io, printJson } from '../io.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type SliceReport, sliceTrace } from '../../tools/slice/index.js';
+import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
   type OutputArguments,
@@ -11,9 +11,15 @@ import {
   tellLosses,
   tellWritten,
   writeOutput,
-} from '../output-trace.js';
-import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { shownName, withTrace } from '../trace-file.js';
+} from '../common/output-trace.js';
+import {
+  type AskedRange,
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+} from '../common/ranges.js';
+import { shownName, withTrace } from '../common/trace-file.js';
 
 export function register(program: Command): void {
   const command = program

@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { isStringRef, type StorageView, type Trace, type TraceState } from '../../reader/index.js';
-import { io, paint } from '../io.js';
-import { append } from '../repeated.js';
-import { parseCycle, parseTime } from '../times.js';
-import { withTrace } from '../trace-file.js';
-import { halves, ValueFormat } from '../values.js';
+import { io, paint } from '../common/io.js';
+import { append } from '../common/repeated.js';
+import { parseCycle, parseTime } from '../common/times.js';
+import { withTrace } from '../common/trace-file.js';
+import { halves, ValueFormat } from '../common/values.js';
 
 interface StateOptions {
   readonly at?: string;

@@ -5,20 +5,26 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { DutProperties } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import {
   analyzePerformance,
   type PerformanceReport,
   SYNTHETIC_TIME,
-} from '../../protocols/cpu/analysis/index.js';
-import { type CpuCore, findCore, findCores } from '../../protocols/cpu/cores.js';
-import type { Trace } from '../../reader/index.js';
-import { printForeignStats } from '../foreign.js';
-import { io, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { type AskedRange, addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../ranges.js';
-import { append } from '../repeated.js';
-import { shownName, withTrace } from '../trace-file.js';
-import { distinctNames, expandTraces } from '../trace-set.js';
+} from '../../semantics/cpu/analysis/index.js';
+import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
+import { printForeignStats } from '../common/foreign.js';
+import { io, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import {
+  type AskedRange,
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+} from '../common/ranges.js';
+import { append } from '../common/repeated.js';
+import { shownName, withTrace } from '../common/trace-file.js';
+import { distinctNames, expandTraces } from '../runs/trace-set.js';
 
 interface StatsOptions extends RangeArguments {
   readonly core: readonly string[];

@@ -2,12 +2,29 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { addEventOptions, type EventArguments, EventFilter, parseConditions } from '../event-filter.js';
-import { DEFAULT_INTERVAL_MS, describeEnd, type FollowOptions, follow, waitForTrace } from '../follow.js';
-import { ExitCode, io } from '../io.js';
-import { parseCount, parseSeconds } from '../numbers.js';
-import { addRangeOptions, parseRange, type RangeArguments, rangeInTime, type TimeBounds } from '../ranges.js';
-import { shownName, withTrace } from '../trace-file.js';
+import {
+  addEventOptions,
+  type EventArguments,
+  EventFilter,
+  parseConditions,
+} from '../common/event-filter.js';
+import {
+  DEFAULT_INTERVAL_MS,
+  describeEnd,
+  type FollowOptions,
+  follow,
+  waitForTrace,
+} from '../common/follow.js';
+import { ExitCode, io } from '../common/io.js';
+import { parseCount, parseSeconds } from '../common/numbers.js';
+import {
+  addRangeOptions,
+  parseRange,
+  type RangeArguments,
+  rangeInTime,
+  type TimeBounds,
+} from '../common/ranges.js';
+import { shownName, withTrace } from '../common/trace-file.js';
 
 interface TailOptions extends EventArguments, RangeArguments {
   readonly lines?: string;

@@ -1,11 +1,13 @@
 /** `uscope timeline`: the pipeline of a range of cycles, one row per instruction. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { type CpuCore, findCore } from '../../protocols/cpu/cores.js';
 import type { Trace } from '../../reader/index.js';
-import { io } from '../io.js';
-import { addRangeOptions } from '../ranges.js';
-import { append } from '../repeated.js';
+import { type CpuCore, findCore } from '../../semantics/cpu/cores.js';
+import { io } from '../common/io.js';
+import { addRangeOptions } from '../common/ranges.js';
+import { append } from '../common/repeated.js';
+import { withTrace } from '../common/trace-file.js';
+import { expandTraces, withTraces } from '../runs/trace-set.js';
 import {
   parseRequest,
   type RangeOptions,
@@ -15,8 +17,6 @@ import {
 } from '../timeline/range.js';
 import { selected, stallsOf } from '../timeline/selection.js';
 import { TextTimeline } from '../timeline/text.js';
-import { withTrace } from '../trace-file.js';
-import { expandTraces, withTraces } from '../trace-set.js';
 
 interface TimelineOptions extends RangeOptions {
   readonly core: readonly string[];

@@ -1,11 +1,11 @@
 /** `uscope verify`: everything in a file that can be checked. */
 import { type Command, Option } from 'commander';
-import { type Finding, type VerifyReport, verifyTrace } from '../../convert/verify/index.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import { openSource } from '../../reader/node.js';
-import { bigintAsString, ExitCode, io, paint, printJson } from '../io.js';
-import { withProgress } from '../progress-bar.js';
-import { sessionJson } from '../schema-json.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type Finding, type VerifyReport, verifyTrace } from '../../tools/verify/index.js';
+import { bigintAsString, ExitCode, io, paint, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import { sessionJson } from '../common/schema-json.js';
 
 interface VerifyVerbOptions {
   readonly json?: boolean;

@@ -1,7 +1,7 @@
 /** Ordinary files of kept segments: assembled in the spool directory, then given their names. */
 import type { UscopeError } from '../../base/errors.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
-import type { WriterOptions } from '../options.js';
+import type { WriterOptions } from '../contract/options.js';
 import { type AssemblySource, assemble } from './assembly.js';
 import { assemblyPath } from './layout.js';
 import { patientOutput } from './patient-output.js';

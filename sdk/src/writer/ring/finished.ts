@@ -9,8 +9,8 @@ import { type FileHeader, Flag } from '../../format/header.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
-import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from '../options.js';
-import { type OutputFile, openNodeOutput } from '../output-file.js';
+import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from '../contract/options.js';
+import { type OutputFile, openNodeOutput } from '../output/output-file.js';
 import { refuseDamaged } from '../resume.js';
 import { readTraceHeader } from './spool-content.js';
 

@@ -1,6 +1,6 @@
 /** What a flight recorder is told. */
 import type { UscopeError } from '../../base/errors.js';
-import type { TriggerFile } from './report.js';
+import type { TriggerFile } from '../contract/ring-report.js';
 import type { TriggerSource } from './trigger-scan.js';
 
 export interface RingOptions {

@@ -1,6 +1,6 @@
 /** A file layer that waits for disk space: what was written already need not be written again. */
 import { UscopeError } from '../../base/errors.js';
-import type { OpenOutput, OutputFile } from '../output-file.js';
+import type { OpenOutput, OutputFile } from '../output/output-file.js';
 
 const RETRY_MS = 500;
 

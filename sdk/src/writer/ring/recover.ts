@@ -2,8 +2,8 @@
 import { UscopeError } from '../../base/errors.js';
 import { compressionOf } from '../../format/header.js';
 import { SessionStatus } from '../../format/session-chunk.js';
-import { type OpenOutput, openNodeOutput } from '../output-file.js';
-import type { SummarizerFactory } from '../summarizer.js';
+import type { SummarizerFactory } from '../frames/summarizer.js';
+import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { assemble } from './assembly.js';
 import { stringsPath } from './layout.js';
 import { readSpool, readSpoolHeader } from './spool-content.js';

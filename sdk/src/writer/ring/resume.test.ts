@@ -22,9 +22,9 @@ import {
   push,
   ringOptions,
 } from '../../../../test/support/ring-traces.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { type OpenOutput, type OutputFile, openNodeOutput } from '../output-file.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type OpenOutput, type OutputFile, openNodeOutput } from '../output/output-file.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
 
 let directory: string;

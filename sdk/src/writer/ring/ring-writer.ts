@@ -1,10 +1,10 @@
 /** A writer that keeps only the newest part of a trace (docs/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
-import type { AcceptedStats, SessionEnd, TraceStats } from '../options.js';
+import type { AcceptedStats, SessionEnd, TraceStats } from '../contract/options.js';
+import type { RingReport } from '../contract/ring-report.js';
 import type { RecordWriter } from '../record-writer.js';
 import { DEFAULT_TRIGGER_FILES, type RingOptions } from './options.js';
-import type { RingReport } from './report.js';
 import type { Trigger, TriggerState } from './ring-record.js';
 import type { Spool } from './spool.js';
 import type { TriggerScan } from './trigger-scan.js';

@@ -17,12 +17,12 @@ import {
   ringOptions,
   sessionId,
 } from '../../../../test/support/ring-traces.js';
-import { verifyTrace } from '../../convert/verify/index.js';
 import { Action, SessionStatus } from '../../format/index.js';
-import { createCpuSummarizer } from '../../protocols/cpu/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../reader/node.js';
-import { type OpenOutput, openNodeOutput } from '../output-file.js';
-import { RecordBatch } from '../record-batch.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { verifyTrace } from '../../tools/verify/index.js';
+import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
+import { RecordBatch } from '../records/record-batch.js';
 import { createRing, recoverSpool, resumeRing } from './index.js';
 
 let directory: string;

@@ -5,7 +5,7 @@ import { decodeHeader, type FileHeader, HEADER_SIZE } from '../../format/header.
 import { decodePreamble, type Preamble } from '../../format/preamble.js';
 import { checkPreamble, type PreambleCheck } from '../../format/preamble-check.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
-import type { OpenOutput, OutputFile } from '../output-file.js';
+import type { OpenOutput, OutputFile } from '../output/output-file.js';
 import { headerPath } from './layout.js';
 import { NO_TRIGGERS, type Trigger, type TriggerState } from './ring-record.js';
 import type { SpoolFiles } from './spool-files.js';

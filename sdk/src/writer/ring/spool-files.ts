@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_DIRECTORY_MODE } from '../../base/file-mode.js';
-import { ioError, type OpenOutput, type OutputFile, syncDirectory } from '../output-file.js';
+import { ioError, type OpenOutput, type OutputFile, syncDirectory } from '../output/output-file.js';
 import { headerPath, ordinalOf, segmentPath } from './layout.js';
 import { decodeSpooled, type SpooledSegment } from './spooled-segment.js';
 

@@ -7,15 +7,15 @@ import { compressionOf } from '../../format/header.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import { stateLayout } from '../../state/layout.js';
 import { StorageState } from '../../state/storage-state.js';
-import { createCompressor, decompress } from '../compressor.js';
-import { DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from '../cut-policy.js';
-import { FrameChecker } from '../frame-checker.js';
-import { granted } from '../memory-need.js';
-import type { WriterOptions } from '../options.js';
-import { ioError, type OpenOutput, openNodeOutput, syncDirectory } from '../output-file.js';
+import { createCompressor, decompress } from '../compression/compressor.js';
+import type { WriterOptions } from '../contract/options.js';
+import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '../file/trace-file.js';
+import { DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from '../frames/cut-policy.js';
+import { FrameChecker } from '../frames/frame-checker.js';
+import { granted } from '../frames/memory-need.js';
+import { ioError, type OpenOutput, openNodeOutput, syncDirectory } from '../output/output-file.js';
 import { RecordWriter } from '../record-writer.js';
 import { refuseDamaged } from '../resume.js';
-import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '../trace-file.js';
 import type { SpoolTrace } from './file-maker.js';
 import {
   headerPath,

@@ -5,12 +5,12 @@
  * Order of a commit: segment files, fdatasync each; fsync of the directory; then the oldest are let go: their strings appended and synced,
  * their files unlinked. What was acknowledged is durable, or was let go because newer segments are.
  */
-import type { WriterOptions } from '../options.js';
-import type { FinishedSegment, SegmentStore, TraceEnd } from '../segment-store.js';
+import type { WriterOptions } from '../contract/options.js';
+import type { RingReport, TriggerFile } from '../contract/ring-report.js';
+import type { FinishedSegment, SegmentStore, TraceEnd } from '../file/segment-store.js';
 import { FileMaker, type SpoolTrace } from './file-maker.js';
 import { isSpoolName } from './layout.js';
 import type { RingOptions } from './options.js';
-import type { RingReport, TriggerFile } from './report.js';
 import { NO_TRIGGERS, type Trigger, type TriggerState } from './ring-record.js';
 import { spanOf } from './span.js';
 import { removeSpool, type SpoolFiles } from './spool-files.js';

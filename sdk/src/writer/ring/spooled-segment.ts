@@ -8,8 +8,8 @@ import {
   verifyCommitRecord,
 } from '../../format/commit-record.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../../format/segment.js';
-import { layOutSegment } from '../segment-layout.js';
-import type { FinishedSegment } from '../segment-store.js';
+import { layOutSegment } from '../file/segment-layout.js';
+import type { FinishedSegment } from '../file/segment-store.js';
 import { decodeRingRecord, encodeRingRecord, type RingRecord } from './ring-record.js';
 
 /** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */

@@ -8,7 +8,7 @@
 import { crc32 } from 'node:zlib';
 import { align8, ByteReader, ByteWriter } from '../../base/bytes.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
-import type { OutputFile } from '../output-file.js';
+import type { OutputFile } from '../output/output-file.js';
 
 const STRINGS_MAGIC = 0x52545375; // "uSTR"
 const HEADER_BYTES = 24;

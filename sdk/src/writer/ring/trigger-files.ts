@@ -1,10 +1,10 @@
 /** The files of triggers: each is made of what is kept when its last segment is durable, one after the other, while recording goes on. */
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
+import type { TriggerFile } from '../contract/ring-report.js';
 import type { FileMaker, SpoolTrace } from './file-maker.js';
 import { triggerPath } from './layout.js';
 import type { RingOptions } from './options.js';
-import type { TriggerFile } from './report.js';
 import type { Trigger } from './ring-record.js';
 import type { SpoolFiles } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';

@@ -5,11 +5,11 @@ import {
   type CoreReport,
   type Distribution,
   type SeriesReport,
-} from '../../../protocols/cpu/analysis/index.js';
-import { findCore } from '../../../protocols/cpu/index.js';
-import { ending, offsetOf, page, shortLists } from '../answer.js';
-import { boundsOf, cursor, file, limit, range } from '../arguments.js';
-import { defineTool } from '../tool.js';
+} from '../../../semantics/cpu/analysis/index.js';
+import { findCore } from '../../../semantics/cpu/index.js';
+import { ending, offsetOf, page, shortLists } from './answer.js';
+import { boundsOf, cursor, file, limit, range } from './arguments.js';
+import { defineTool } from './tool.js';
 
 export const analyzePerformanceTool = defineTool({
   name: 'analyze_performance',

@@ -1,9 +1,9 @@
 /** Tool buffer_occupancy: how full buffers were over a range. */
 import * as z from 'zod';
-import { findCore, type OccupancyReport, occupancy } from '../../../protocols/cpu/index.js';
-import { ending, offsetOf, page } from '../answer.js';
-import { boundsOf, core, cursor, file, limit, points, range } from '../arguments.js';
-import { defineTool } from '../tool.js';
+import { findCore, type OccupancyReport, occupancy } from '../../../semantics/cpu/index.js';
+import { ending, offsetOf, page } from './answer.js';
+import { boundsOf, core, cursor, file, limit, points, range } from './arguments.js';
+import { defineTool } from './tool.js';
 
 export const bufferOccupancyTool = defineTool({
   name: 'buffer_occupancy',

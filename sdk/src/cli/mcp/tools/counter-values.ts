@@ -1,9 +1,9 @@
 /** Tool counter_values: counters over a range. */
 import * as z from 'zod';
-import { type CounterReport, counters, findCore } from '../../../protocols/cpu/index.js';
-import { ending, offsetOf, page } from '../answer.js';
-import { boundsOf, core, cursor, file, limit, points, range } from '../arguments.js';
-import { defineTool } from '../tool.js';
+import { type CounterReport, counters, findCore } from '../../../semantics/cpu/index.js';
+import { ending, offsetOf, page } from './answer.js';
+import { boundsOf, core, cursor, file, limit, points, range } from './arguments.js';
+import { defineTool } from './tool.js';
 
 export const counterValuesTool = defineTool({
   name: 'counter_values',

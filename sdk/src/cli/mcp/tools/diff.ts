@@ -1,12 +1,12 @@
 /** Tool diff: the first difference between two traces. */
 import * as z from 'zod';
 import { UscopeError } from '../../../base/errors.js';
-import { type DiffReport, diffRetiredCores, diffTraces } from '../../../convert/diff/index.js';
 import type { Trace } from '../../../reader/index.js';
+import { type DiffReport, diffRetiredCores, diffTraces } from '../../../tools/diff/index.js';
 import { RETIRED_VALUES, retiredCores } from '../../diff/retired-cores.js';
-import { shortLists } from '../answer.js';
-import { boundsOf, range } from '../arguments.js';
-import { type Call, defineTool } from '../tool.js';
+import { shortLists } from './answer.js';
+import { boundsOf, range } from './arguments.js';
+import { type Call, defineTool } from './tool.js';
 
 const input = {
   a: z.string().describe('Name of a trace (see file_info)'),

@@ -1,13 +1,13 @@
 /** Tool entity_timeline: the lives of instructions. */
 import * as z from 'zod';
 import { UscopeError } from '../../../base/errors.js';
-import { type CpuCore, findCore, type Instruction, instructions } from '../../../protocols/cpu/index.js';
 import type { Trace } from '../../../reader/index.js';
+import { type CpuCore, findCore, type Instruction, instructions } from '../../../semantics/cpu/index.js';
 import { instructionJson } from '../../timeline/json.js';
 import { type Request, resolveRange, type TimelineRange } from '../../timeline/range.js';
-import { Budget, ending, offsetOf, shortLists } from '../answer.js';
-import { boundsOf, core, cursor, cycle, file, limit, type RangeInput, range } from '../arguments.js';
-import { type Call, defineTool } from '../tool.js';
+import { Budget, ending, offsetOf, shortLists } from './answer.js';
+import { boundsOf, core, cursor, cycle, file, limit, type RangeInput, range } from './arguments.js';
+import { type Call, defineTool } from './tool.js';
 
 export const entityTimelineTool = defineTool({
   name: 'entity_timeline',

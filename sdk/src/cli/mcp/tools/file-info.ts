@@ -1,13 +1,13 @@
 /** Tool file_info: what traces there are, and what is in one of them. */
 import { compressionOf } from '../../../format/header.js';
 import { type FieldDef, FieldType } from '../../../format/types.js';
-import { findCores } from '../../../protocols/cpu/index.js';
 import type { Trace } from '../../../reader/index.js';
-import { scopesJson, statusName, storagesJson, typeName } from '../../schema-json.js';
-import { shownName } from '../../trace-file.js';
-import { ending, offsetOf, page, shortLists } from '../answer.js';
-import { cursor, file, limit } from '../arguments.js';
-import { defineTool } from '../tool.js';
+import { findCores } from '../../../semantics/cpu/index.js';
+import { scopesJson, statusName, storagesJson, typeName } from '../../common/schema-json.js';
+import { shownName } from '../../common/trace-file.js';
+import { ending, offsetOf, page, shortLists } from './answer.js';
+import { cursor, file, limit } from './arguments.js';
+import { defineTool } from './tool.js';
 
 const MAX_CORES = 64;
 const MAX_LABELS = 100;

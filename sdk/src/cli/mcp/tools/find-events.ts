@@ -1,12 +1,12 @@
 /** Tool find_events: events by type, field values and range. */
 import * as z from 'zod';
 import type { Trace } from '../../../reader/index.js';
-import { EventFilter, parseConditions } from '../../event-filter.js';
-import { frameTime } from '../../item-format.js';
-import type { TimeBounds } from '../../ranges.js';
-import { Budget, ending, pairOf } from '../answer.js';
-import { boundsOf, cursor, file, limit, range } from '../arguments.js';
-import { type Call, defineTool } from '../tool.js';
+import { EventFilter, parseConditions } from '../../common/event-filter.js';
+import { frameTime } from '../../common/item-format.js';
+import type { TimeBounds } from '../../common/ranges.js';
+import { Budget, ending, pairOf } from './answer.js';
+import { boundsOf, cursor, file, limit, range } from './arguments.js';
+import { type Call, defineTool } from './tool.js';
 
 /** A search for something rare in a long trace is cut here, with a cursor: clients give up on calls after a minute or so. */
 const MAX_SEARCH_MS = 20_000;

@@ -2,11 +2,11 @@
 import * as z from 'zod';
 import { UscopeError } from '../../../base/errors.js';
 import { isStringRef, type StorageView, type Trace, type TraceState } from '../../../reader/index.js';
-import { parseTime } from '../../times.js';
-import { halves, ValueFormat } from '../../values.js';
-import { Budget, ending, pairOf } from '../answer.js';
-import { clock, cursor, cycle, file, limit } from '../arguments.js';
-import { defineTool } from '../tool.js';
+import { parseTime } from '../../common/times.js';
+import { halves, ValueFormat } from '../../common/values.js';
+import { Budget, ending, pairOf } from './answer.js';
+import { clock, cursor, cycle, file, limit } from './arguments.js';
+import { defineTool } from './tool.js';
 
 export const stateAtCycleTool = defineTool({
   name: 'state_at_cycle',

@@ -1,0 +1,273 @@
+/** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
+
+import { UscopeError } from '../../base/errors.js';
+import { printable } from '../../base/printable.js';
+import { SessionStatus } from '../../format/session-chunk.js';
+import {
+  accountOf,
+  completedIn,
+  finishedTrace,
+  openNodeOutput,
+  type TraceStats,
+} from '../../writer/index.js';
+import { lockedOutput } from '../../writer/output/locked-output.js';
+import type { PathLock } from '../../writer/output/path-lock.js';
+import { Daemon, type DaemonOptions } from '../daemon/daemon.js';
+import { announceDaemon } from '../daemon/daemon-file.js';
+import { runOfEnvironment } from '../daemon/run-identity.js';
+import type { Failure, HostMessage, SupervisorMessage, TraceName } from '../report/host-messages.js';
+import { lossesOf, traceLines } from '../report/summary.js';
+import type { Session } from '../session/session.js';
+import { fileSinks, NO_SCHEMA } from '../session/sink.js';
+import { optimizeLate } from './optimizer.js';
+import { DEFAULT_NICE, lowerPriority } from './priority.js';
+
+export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
+  /** How far the process steps back behind others, 0 to 19. */
+  readonly nice?: number | undefined;
+}
+
+const PROGRESS_MS = 200;
+const TROUBLE_LINES = 20;
+const TROUBLE_WINDOW_MS = 10_000;
+
+/** Tells what happens: lines for people, or messages for a supervisor. */
+interface Reporter {
+  tell(message: HostMessage): void;
+}
+
+/**
+ * Runs a daemon until it is told to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
+ * open trace is finalized. Resolves when that is done: true when no trace has lost or rejected anything.
+ * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
+ */
+export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
+  optimizeLate();
+  lowerPriority(options.nice ?? DEFAULT_NICE);
+  const supervised = process.send !== undefined;
+  const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
+  const reporter: Reporter = losses;
+  const seen = new Set<string>();
+  let daemon: Daemon;
+  try {
+    // A daemon of its own is for many runs, whatever its environment says.
+    const run = supervised ? runOfEnvironment() : null;
+    daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen) });
+  } catch (error) {
+    if (!supervised) throw error;
+    await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
+    return false;
+  }
+  const withdraw = announceDaemon(
+    options.outputDirectory,
+    daemon.endpoint,
+    options.keys !== undefined,
+    (why) => printLine(`note: ${why}`),
+  );
+  const end = endSignal(daemon, supervised);
+  reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
+  const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
+  const unfinished = await end;
+  clearInterval(progress);
+  await daemon.finalize();
+  for (const trace of unfinished) {
+    if (!seen.has(trace.session)) await recover(trace, options, reporter);
+  }
+  await daemon.stop();
+  withdraw();
+  if (supervised) await leave({ type: 'done' });
+  return losses.isWhole;
+}
+
+/** @param seen gathers the ids of the sessions this daemon has had */
+function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOptions['events']> {
+  return {
+    onOpen: (session, schema, resumed) => {
+      seen.add(nameOf(session).session);
+      const periodPs = schema.clocks[0]?.periodPs ?? 0;
+      reporter.tell({
+        type: 'opened',
+        ...nameOf(session),
+        resumed,
+        periodPs,
+        core: session.init.core ?? null,
+      });
+    },
+    onStall: (session, error) => {
+      reporter.tell({
+        type: 'stalled',
+        session: nameOf(session).session,
+        failure: error && failureOf(error),
+      });
+    },
+    onEnd: (session) => {
+      const { stats, account, reasons, failure } = session;
+      reporter.tell({
+        type: 'ended',
+        ...nameOf(session),
+        stats,
+        reasons,
+        skipped: session.control.skipped,
+        failure: failure && failureOf(failure),
+        account,
+        keptMemory: session.keptMemory,
+      });
+    },
+    onTrouble: (name, { code, msg }, orphan) => {
+      reporter.tell({ type: 'trouble', name, failure: { code, message: `${code}: ${msg}` }, orphan });
+    },
+  };
+}
+
+/** Resolves when the daemon shall end, with what else there is to finalize. */
+function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceName[]> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const ask = (unfinished: readonly TraceName[] = []): void => {
+      if (asked) daemon.abortWaiting();
+      asked = true;
+      resolve(unfinished);
+    };
+    process.on('SIGTERM', () => ask());
+    process.on('SIGINT', () => ask());
+    if (!supervised) return;
+    process.on('message', (message: SupervisorMessage) => {
+      if (message.type === 'finalize') ask(message.unfinished);
+      else daemon.abortWaiting();
+    });
+    // The supervisor was killed: nobody will tell us any more.
+    process.on('disconnect', () => ask());
+  });
+}
+
+function tellProgress(daemon: Daemon, reporter: Reporter): void {
+  const traces = daemon.sessions.map((session) => ({
+    session: nameOf(session).session,
+    stats: session.stats,
+  }));
+  if (traces.length > 0) reporter.tell({ type: 'progress', traces });
+}
+
+/** Finalizes a trace whose client has gone while no daemon was there. */
+async function recover(
+  trace: TraceName,
+  { summarizer, sinks = fileSinks }: DaemonHostOptions,
+  reporter: Reporter,
+): Promise<void> {
+  const { path } = trace;
+  const options = { path, schema: NO_SCHEMA, sessionId: Buffer.from(trace.session, 'hex'), summarizer };
+  const tell = (stats: TraceStats): void => {
+    const account = accountOf({ stats, completed: completedIn(stats) });
+    reporter.tell({ type: 'ended', ...trace, stats, account, reasons: [], failure: null });
+  };
+  let lock: PathLock | undefined;
+  try {
+    lock = await sinks.lock?.(path);
+    // Its client had closed it, and the daemon before this one was killed before it could say so.
+    const finished = await finishedTrace(options).catch(() => null);
+    if (finished) {
+      tell(finished);
+      return;
+    }
+    const openOutput = lockedOutput(openNodeOutput, lock);
+    const writer = await sinks.resume({ ...options, openOutput });
+    if (!writer)
+      throw new UscopeError('READER_OPEN', 'the unfinished trace is not there any more', {
+        file: trace.path,
+      });
+    const completed = { frames: writer.nextFrame, isExact: false };
+    tell(await writer.close({ status: SessionStatus.RECOVERED, completed }));
+  } catch (error) {
+    reporter.tell({ type: 'stalled', session: trace.session, failure: failureOf(error as UscopeError) });
+  } finally {
+    lock?.release();
+  }
+}
+
+function nameOf(session: Session): TraceName {
+  const { id, name } = session.init;
+  return { name, path: session.stats.path, session: Buffer.from(id).toString('hex') };
+}
+
+function failureOf(error: UscopeError): Failure {
+  return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
+}
+
+/** Passes on what is told, and remembers traces that are not whole. */
+class LossWatch implements Reporter {
+  /** By session: one that is finished later, after a restart or by recovery, has its last word. */
+  private readonly torn = new Set<string>();
+  /** What a client left was not finalized. */
+  private hasLeft = false;
+
+  constructor(private readonly next: Reporter) {}
+
+  get isWhole(): boolean {
+    return this.torn.size === 0 && !this.hasLeft;
+  }
+
+  tell(message: HostMessage): void {
+    this.next.tell(message);
+    if (message.type === 'trouble' && message.orphan === 'left') this.hasLeft = true;
+    if (message.type !== 'ended') return;
+    if (lossesOf(message).length > 0) this.torn.add(message.session);
+    else this.torn.delete(message.session);
+  }
+}
+
+function supervisorReporter(): Reporter {
+  // The supervisor may be gone: then there is nobody to tell, and the traces are finalized all the same.
+  return { tell: (message) => process.connected && process.send?.(message, undefined, {}, () => {}) };
+}
+
+/** Sends the last message and closes the channel, so that the process can end. */
+async function leave(message: HostMessage): Promise<void> {
+  if (!process.connected) return;
+  await new Promise<void>((resolve) => process.send!(message, undefined, {}, () => resolve()));
+  if (process.connected) process.disconnect();
+}
+
+/** Names and reasons come from peers. */
+function printLine(text: string): void {
+  process.stderr.write(`uscope: ${printable(text)}\n`);
+}
+
+function lineReporter(): Reporter {
+  const line = printLine;
+  const trouble = new LineLimit(line);
+  return {
+    tell(message) {
+      if (message.type === 'trouble') {
+        const text = `${message.name}: ${message.failure.message}`;
+        if (message.orphan === undefined) trouble.line(text);
+        else line(text); // each once
+      }
+      if (message.type === 'ready') line(`listening on ${message.endpoint}`);
+      else if (message.type === 'opened')
+        line(`${message.resumed ? 'resumed' : 'opened'} ${message.name} (${message.path})`);
+      else if (message.type === 'stalled' && message.failure) line(message.failure.message);
+      else if (message.type === 'ended') for (const text of traceLines(message)) line(text);
+    },
+  };
+}
+
+/** Lines that peers can cause are not for flooding a log with. */
+class LineLimit {
+  private since = Number.NEGATIVE_INFINITY;
+  private count = 0;
+
+  constructor(
+    private readonly write: (line: string) => void,
+    private readonly clock: () => number = () => performance.now(),
+  ) {}
+
+  line(text: string): void {
+    if (this.clock() - this.since > TROUBLE_WINDOW_MS) {
+      this.since = this.clock();
+      this.count = 0;
+    }
+    this.count++;
+    if (this.count < TROUBLE_LINES) this.write(text);
+    else if (this.count === TROUBLE_LINES) this.write('more troubles like these are not shown for a while');
+  }
+}

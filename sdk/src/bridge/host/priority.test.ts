@@ -1,0 +1,149 @@
+/** What the kernel says of processes that have lowered their priority: in `/proc`, thread by thread. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getPriority } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { TempDirs } from '../../../../test/support/bridge-peer.js';
+import { BIN, buildSdk, childrenOf, Running, until } from '../../../../test/support/processes.js';
+import { compileAlone } from '../../../../test/support/stand-alone.js';
+import { DEFAULT_NICE } from './priority.js';
+
+/** Of these tests, and so of what they start. */
+const OWN = getPriority();
+const NOBODY = 65_534;
+const dirs = new TempDirs();
+const children: ChildProcess[] = [];
+
+/** The module as a file of its own, in a directory that everybody may read. */
+let script: string;
+beforeAll(() => {
+  const directory = dirs.make();
+  chmodSync(directory, 0o755);
+  compileAlone(new URL('./priority.ts', import.meta.url), directory);
+  script = join(directory, 'child.mjs');
+  writeFileSync(
+    script,
+    `import { readFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
+import { once } from 'node:events';
+import { lowerPriority } from './priority.mjs';
+const worker = async () => once(new Worker("require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)", { eval: true }), 'message');
+await worker();
+lowerPriority(Number(process.argv[2]));
+await worker();
+await readFile(new URL(import.meta.url));
+console.log('ready');
+`,
+  );
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null || child.signalCode !== null) continue;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+});
+afterAll(() => dirs.cleanUp());
+
+/** The pid of a process with threads from before and after it has called `lowerPriority(nice)`. */
+async function lowered(
+  nice: number,
+  { through = [], detached = false, uid }: { through?: string[]; detached?: boolean; uid?: number } = {},
+): Promise<number> {
+  const [program = '', ...args] = [...through, process.execPath, script, String(nice)];
+  const child = spawn(program, args, {
+    detached,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    cwd: '/',
+    ...(uid === undefined ? {} : { uid }),
+  });
+  children.push(child);
+  await once(child.stdout!, 'data');
+  return child.pid ?? -1;
+}
+
+/** Each nice value that a thread of the process has. */
+function niceValues(pid: number): number[] {
+  const threads = readdirSync(`/proc/${pid}/task`);
+  expect(threads.length).toBeGreaterThan(0);
+  const values = threads.map((thread) => {
+    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  });
+  return [...new Set(values)];
+}
+
+const groupOf = (pid: number): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
+
+describe.skipIf(!existsSync('/proc/self/task'))('a process that lowers its priority', () => {
+  it('does so with every thread, those it has and those it starts later', async () => {
+    const pid = await lowered(7);
+    expect(readdirSync(`/proc/${pid}/task`).length).toBeGreaterThan(4);
+    expect(niceValues(pid)).toEqual([Math.max(OWN, 7)]);
+  });
+
+  it('never raises it', async () => {
+    const pid = await lowered(7, { through: ['nice', '-n', '15'] });
+    expect(niceValues(pid)).toEqual([Math.max(7, Math.min(19, OWN + 15))]);
+  });
+
+  it('by 0 leaves it as it is', async () => {
+    expect(niceValues(await lowered(0))).toEqual([OWN]);
+  });
+
+  it.skipIf(process.getuid?.() !== 0)('by 0 leaves it as it is, above the ordinary too', async () => {
+    expect(niceValues(await lowered(0, { through: ['nice', '-n', '-3'] }))).toEqual([OWN - 3]);
+  });
+});
+
+describe.skipIf(!existsSync('/proc/self/autogroup'))('where the kernel groups processes by session', () => {
+  it('a process that leads its session lowers its group too', async () => {
+    expect(groupOf(await lowered(7, { detached: true }))).toMatch(/ nice 7$/);
+  });
+
+  it('a process of a session that others lead leaves the group alone', async () => {
+    const before = groupOf(process.pid);
+    expect(groupOf(await lowered(7))).toBe(before);
+    expect(groupOf(process.pid)).toBe(before);
+  });
+
+  it('many at once all do so, although the kernel lets an ordinary user change one at a time', async () => {
+    const isRoot = process.getuid?.() === 0;
+    const starts = Array.from({ length: 4 }, () =>
+      lowered(7, { detached: true, ...(isRoot ? { uid: NOBODY } : {}) }),
+    );
+    const pids = await Promise.all(starts);
+    await until('all groups to be lowered', () => pids.every((pid) => groupOf(pid).endsWith(' nice 7')));
+  });
+});
+
+describe.skipIf(!existsSync('/proc/self/task'))('uscope run', () => {
+  beforeAll(() => buildSdk(), 120_000);
+
+  it.each([
+    ['as much as it is told', ['--nice', '12'], 12],
+    ['by itself', [], DEFAULT_NICE],
+  ])('lowers its daemon, %s, and never the simulator', async (_, options, nice) => {
+    const cwd = dirs.make();
+    const simulator = ['-e', 'console.log(`simulator ${process.pid}`); setInterval(() => {}, 1000)'];
+    const run = new Running(
+      process.execPath,
+      [BIN, 'run', '--out', 'out', ...options, '--', process.execPath, ...simulator],
+      { cwd, env: { TMPDIR: cwd } },
+    );
+    await run.printed('simulator ');
+    const pid = Number(/simulator (\d+)/.exec(run.stdout)?.[1]);
+    try {
+      const [daemon = -1] = childrenOf(run.pid, 'serve');
+      expect(niceValues(daemon)).toEqual([Math.max(OWN, nice)]);
+      expect(niceValues(pid)).toEqual([OWN]);
+      expect(niceValues(run.pid)).toEqual([OWN]);
+    } finally {
+      process.kill(pid, 'SIGTERM');
+      await run.ended;
+    }
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * The memory of the daemon, of which everything that a peer can ask for is granted a part before it costs anything, or is refused. What the
+ * process takes for itself (program, heap of its own) is not counted.
+ */
+import { UscopeError } from '../../base/errors.js';
+import { formatBytes } from '../../base/units.js';
+import { forgetMemory } from '../../writer/compression/compression-pool.js';
+import type { WriterBudget } from '../../writer/frames/memory-need.js';
+import { dropIdleMemories, unusedWriterBytes } from '../../writer/frames/writer-memory.js';
+import { collectGarbage } from './garbage.js';
+
+/** Rounds in which garbage is collected before a grant is refused: what was dropped in one is finalized after it. */
+const COLLECTIONS = 3;
+
+/** What the account lends to. */
+export class MemoryGrant implements WriterBudget {
+  private held = 0;
+  private isOver = false;
+
+  /** @param what names it in messages: `the trace "core0"` */
+  constructor(
+    private readonly account: MemoryAccount,
+    private readonly what: string,
+  ) {}
+
+  get bytes(): number {
+    return this.held;
+  }
+
+  async grant(bytes: number): Promise<void> {
+    await this.account.makeRoom(bytes);
+    this.extend(bytes);
+  }
+
+  /** @throws UscopeError BRIDGE_NO_MEMORY */
+  extend(bytes: number): void {
+    if (this.isOver) return;
+    this.account.take(bytes, this.what);
+    this.held += bytes;
+  }
+
+  /** Gives a part back. */
+  shrink(bytes: number): void {
+    if (this.isOver) return;
+    this.account.giveBack(bytes);
+    this.held -= bytes;
+  }
+
+  /** Gives everything back; nothing is counted any more. */
+  release(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.account.giveBack(this.held);
+    this.held = 0;
+  }
+}
+
+export class MemoryAccount {
+  private granted = 0;
+
+  /** @param limit bytes */
+  constructor(readonly limit: number) {}
+
+  /** Granted, and what writers that are over have left and the process still holds. */
+  get used(): number {
+    return this.granted + unusedWriterBytes();
+  }
+
+  get free(): number {
+    return Math.max(0, this.limit - this.used);
+  }
+
+  open(what: string): MemoryGrant {
+    return new MemoryGrant(this, what);
+  }
+
+  /** Gives memory back to the machine that nobody uses, when so many bytes are not free. */
+  async makeRoom(bytes: number): Promise<void> {
+    // What can never be granted is no reason to give anything up.
+    if (this.granted + bytes > this.limit) return;
+    for (let round = 0; round < COLLECTIONS && bytes > this.free; round++) {
+      giveUpIdle();
+      collectGarbage();
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+
+  /** Use a grant. @throws UscopeError BRIDGE_NO_MEMORY */
+  take(bytes: number, what: string): void {
+    const { used, limit } = this;
+    if (used + bytes > limit) throw noMemory(what, bytes, used, limit);
+    this.granted += bytes;
+  }
+
+  /** Use a grant. */
+  giveBack(bytes: number): void {
+    this.granted -= bytes;
+  }
+}
+
+/** By itself: whoever collects garbage must not hold what is to be collected. */
+function giveUpIdle(): void {
+  for (const { memory } of dropIdleMemories()) forgetMemory(memory);
+}
+
+function noMemory(what: string, bytes: number, used: number, limit: number): UscopeError {
+  const advice =
+    bytes > limit
+      ? 'reduce the slots or fields of its schema, or start the daemon with a larger --max-memory'
+      : 'wait for other traces to end, reduce the slots or fields of its schema, or start the daemon with a larger --max-memory';
+  return new UscopeError(
+    'BRIDGE_NO_MEMORY',
+    `${what} needs ${formatBytes(bytes)}; ${formatBytes(used)} of the ${formatBytes(limit)} that this daemon may use are taken: ${advice}`,
+  );
+}

@@ -1,0 +1,59 @@
+/** What a session writes to: the record writer, or in tests something that remembers. */
+import type { Schema } from '../../format/types.js';
+import {
+  type AcceptedStats,
+  RecordWriter,
+  resumeTrace,
+  type SessionEnd,
+  type TraceStats,
+  type WriterOptions,
+} from '../../writer/index.js';
+import { lockPath, type PathLock } from '../../writer/output/path-lock.js';
+
+export interface TraceSink {
+  readonly path: string;
+  readonly schema: Schema;
+  readonly stats: TraceStats;
+  readonly accepted: AcceptedStats;
+  /** Ordinal the next frame must have; frames below `durableFrames` are durable. */
+  readonly nextFrame: bigint;
+  readonly durableFrames: bigint;
+  /** Index the next string must have. */
+  readonly nextString: bigint;
+  /** Where records are best put before they are pushed, each for one message at a time; none: anywhere. */
+  readonly windows: readonly Uint8Array[];
+  /** True when `ready` would wait. */
+  readonly congested: boolean;
+  push(words: Uint32Array, first?: number, end?: number): void;
+  ready(): Promise<void>;
+  restartStream(): void;
+  flush(): Promise<void>;
+  close(end: SessionEnd): Promise<TraceStats>;
+  abortWaiting(): void;
+  /** Of a flight recorder: makes a file of what it has kept. */
+  trigger?(label: string): void;
+}
+
+export interface SinkFactory {
+  create(options: WriterOptions): Promise<TraceSink>;
+  /** Goes on with the unfinalized file of that session at the path; null when there is none. */
+  resume(options: WriterOptions): Promise<TraceSink | null>;
+  /** Keeps every other process from the file. @throws UscopeError WRITER_BUSY */
+  lock?(path: string): Promise<PathLock>;
+}
+
+/** A resumed trace has its schema in its file. */
+export const NO_SCHEMA: Schema = {
+  clocks: [],
+  scopes: [],
+  enums: [],
+  storages: [],
+  events: [],
+  summaryFields: [],
+};
+
+export const fileSinks: SinkFactory = {
+  create: (options) => RecordWriter.create(options),
+  resume: (options) => resumeTrace(options),
+  lock: lockPath,
+};

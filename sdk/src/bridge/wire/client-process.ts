@@ -1,0 +1,2 @@
+/** Whether a client's process still runs. */
+export { isRunning, type ProcessName, processStart } from '../../writer/output/process-name.js';

@@ -1,0 +1,29 @@
+/** A trace's items, segment by segment, with the texts that they refer to at hand. */
+import type { Trace } from '../../reader/index.js';
+import { ItemStream } from '../../stream/item-stream.js';
+import { StringRefs } from '../../stream/string-refs.js';
+import type { ConversionContext } from './foreign-format.js';
+
+/**
+ * Yields at the start of each segment: its items are those of `next()`, and `trace.strings.peek` has their texts. Tells the progress.
+ * @throws UscopeError FORMAT_*, and the signal's reason
+ */
+export async function* itemsWithTexts(
+  trace: Trace,
+  { signal, onProgress }: Pick<ConversionContext, 'signal' | 'onProgress'>,
+  refs = new StringRefs(trace.schema),
+): AsyncGenerator<ItemStream> {
+  const items = new ItemStream(trace);
+  try {
+    while (await items.nextSegment()) {
+      signal?.throwIfAborted();
+      const wanted = new Set<number>();
+      refs.collect(items.segment, wanted);
+      await trace.strings.load(wanted);
+      yield items;
+      onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+    }
+  } finally {
+    await items.close();
+  }
+}

@@ -1,0 +1,178 @@
+/** Puts what a recording says into events of a batch. */
+import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../../format/record.js';
+import type { StringOutput } from '../../stream/string-remap.js';
+import type { RecordBatch } from '../../writer/records/record-batch.js';
+import type { Dictionary } from './dictionary.js';
+import { BYTES_PER_EVENT, type EventSchema, PAYLOAD_BYTES, Part } from './event-schema.js';
+import type { Declaration } from './model.js';
+import { FtrTag, type FtrText, IS_TEXT } from './types.js';
+import { missingText } from './values.js';
+
+/** Items that one call adds at most between two looks at a frame's room, but for bytes of texts, which look themselves. */
+const RESERVE = 8;
+const encoder = new TextEncoder();
+const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** A text on its way: its number, and the bytes that its string does not say. */
+interface OutText {
+  readonly index: number;
+  readonly bytes: Uint8Array | null;
+}
+
+export class FtrEventEmitter {
+  private items = 0;
+  private isOpen = false;
+  private timePs = 0n;
+  /** Number of the string of a text + 1; 0: not asked yet. */
+  private readonly known: Uint32Array;
+  private readonly special = new Map<number, OutText>();
+  /** Texts that the file does not have. */
+  missing = 0;
+
+  constructor(
+    private readonly events: EventSchema,
+    private readonly batch: RecordBatch,
+    private readonly strings: StringOutput,
+    private readonly dictionary: Dictionary,
+    private readonly onFrame: () => number,
+  ) {
+    this.known = new Uint32Array(dictionary.size);
+  }
+
+  begin(timePs: bigint): void {
+    this.timePs = timePs;
+    this.batch.begin(timePs);
+    this.items = 0;
+    this.isOpen = true;
+  }
+
+  end(): void {
+    if (!this.isOpen) return;
+    this.batch.end(this.items, this.onFrame());
+    this.isOpen = false;
+  }
+
+  declaration(entry: Declaration): void {
+    const isStream = entry.kind === 'stream';
+    const name = this.textOut(entry.name);
+    const kind = this.textOut(isStream ? entry.streamKind : '');
+    const { view, offset } = this.event(this.events.root.dir, PAYLOAD_BYTES.dir);
+    view.setUint8(offset, isStream ? FtrTag.STREAM : FtrTag.GENERATOR);
+    view.setBigUint64(offset + 1, entry.id, true);
+    view.setUint32(offset + 9, name.index, true);
+    view.setBigUint64(offset + 13, isStream ? 0n : entry.stream, true);
+    view.setUint32(offset + 21, kind.index, true);
+    this.rest(name, kind);
+  }
+
+  /** Begin (or end) of a transaction whose generator has event types of its own. */
+  ofGenerator(type: number, txLo: number, txHi: number, tLo: number, tHi: number): void {
+    const { view, offset } = this.event(type, 16);
+    setU64(view, offset, txLo, txHi);
+    setU64(view, offset + 8, tLo, tHi);
+  }
+
+  /** Begin of a transaction of any generator: `words` are tx, stream, generator and t as u32 halves. */
+  anyBegin(words: Uint32Array, at: number): void {
+    const { view, offset } = this.event(this.events.root.begin, PAYLOAD_BYTES.begin);
+    for (let i = 0; i < 8; i++) view.setUint32(offset + 4 * i, words[at + i], true);
+  }
+
+  anyEnd(txLo: number, txHi: number, tLo: number, tHi: number): void {
+    this.ofGenerator(this.events.root.end, txLo, txHi, tLo, tHi);
+  }
+
+  /** Of types that are texts `lo` is the number of one. */
+  attribute(
+    txLo: number,
+    txHi: number,
+    index: number,
+    phase: number,
+    name: number,
+    type: number,
+    lo: number,
+    hi: number,
+  ): void {
+    const nameOut = this.text(name);
+    const value = IS_TEXT[type] === 1 ? this.text(lo) : NO_TEXT;
+    const { view, offset } = this.event(this.events.root.attr, PAYLOAD_BYTES.attr);
+    setU64(view, offset, txLo, txHi);
+    view.setUint16(offset + 8, Math.min(index, 0xffff), true);
+    view.setUint8(offset + 10, phase);
+    view.setUint32(offset + 11, nameOut.index, true);
+    view.setUint8(offset + 15, type);
+    if (value === NO_TEXT) setU64(view, offset + 16, lo, hi);
+    view.setUint32(offset + 24, value === NO_TEXT ? this.empty() : value.index, true);
+    this.rest(nameOut, value);
+  }
+
+  /** `words` are source, sink and their streams as u32 halves. */
+  relation(name: number, words: Uint32Array, at: number): void {
+    const nameOut = this.text(name);
+    const { view, offset } = this.event(this.events.root.rel, PAYLOAD_BYTES.rel);
+    view.setUint32(offset, nameOut.index, true);
+    for (let i = 0; i < 8; i++) view.setUint32(offset + 4 + 4 * i, words[at + i], true);
+    this.rest(nameOut, NO_TEXT);
+  }
+
+  private empty(): number {
+    return this.strings.add('');
+  }
+
+  /** A text of the file's dictionary. */
+  private text(id: number): OutText {
+    const known = id < this.known.length ? this.known[id] : 0;
+    if (known !== 0) return this.special.get(id) ?? { index: known - 1, bytes: null };
+    const bytes = this.dictionary.bytesOf(id);
+    if (!bytes) this.missing++;
+    const out = this.bytesOut(bytes ?? encoder.encode(missingText(id)));
+    if (id < this.known.length) {
+      this.known[id] = out.index + 1;
+      if (out.bytes) this.special.set(id, out);
+    }
+    return out;
+  }
+
+  private textOut(text: FtrText): OutText {
+    return this.bytesOut(typeof text === 'string' ? encoder.encode(text) : text);
+  }
+
+  private bytesOut(bytes: Uint8Array): OutText {
+    const shown = looseDecoder.decode(bytes.subarray(0, MAX_STRING_BYTES)).replaceAll('\0', '\ufffd');
+    const index = this.strings.add(shown);
+    const isSame = bytes.length <= MAX_STRING_BYTES && Buffer.compare(encoder.encode(shown), bytes) === 0;
+    return { index, bytes: isSame ? null : bytes.slice() };
+  }
+
+  private rest(name: OutText, value: OutText): void {
+    if (name.bytes) this.bytes(Part.NAME, name.bytes);
+    if (value.bytes) this.bytes(Part.VALUE, value.bytes);
+  }
+
+  private bytes(part: number, bytes: Uint8Array): void {
+    for (let at = 0; at === 0 || at < bytes.length; at += BYTES_PER_EVENT) {
+      const { view, offset } = this.event(this.events.root.bytes, PAYLOAD_BYTES.bytes);
+      view.setUint8(offset, part);
+      view.setUint32(offset + 1, bytes.length, true);
+      view.setUint32(offset + 5, at / BYTES_PER_EVENT, true);
+      for (let i = 0; i < BYTES_PER_EVENT; i++) view.setUint8(offset + 9 + i, bytes[at + i] ?? 0);
+    }
+  }
+
+  /** A frame that is full goes on in another one of the same time. */
+  private event(type: number, size: number): { view: DataView; offset: number } {
+    if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) {
+      this.end();
+      this.begin(this.timePs);
+    }
+    this.items++;
+    return this.batch.event(type, size);
+  }
+}
+
+const NO_TEXT: OutText = { index: 0, bytes: null };
+
+function setU64(view: DataView, at: number, lo: number, hi: number): void {
+  view.setUint32(at, lo, true);
+  view.setUint32(at + 4, hi, true);
+}

@@ -1,0 +1,105 @@
+/**
+ * FTR to µScope: transactions, attributes and relations as events, in the order of time. The file is read for its declarations first, then for
+ * its transactions, which are sorted; where they do not fit into memory, on disk.
+ */
+import { SessionStatus } from '../../format/session-chunk.js';
+import { temporaryName } from '../../stream/atomic-file.js';
+import { withOutput } from '../../stream/trace-output.js';
+import type { TraceStats } from '../../writer/index.js';
+import { RecordBatch } from '../../writer/records/record-batch.js';
+import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
+import { Collector } from './collector.js';
+import { Emission } from './emission.js';
+import { buildEventSchema } from './event-schema.js';
+import { FtrPasses } from './passes.js';
+import type { FtrFile } from './reader.js';
+import { ExternalSorter } from './sorter.js';
+import { PS_EXPONENT, TimeScale, type TimeUnit } from './time-scale.js';
+
+/** Checkpoints are due at least this far apart, and at most about so many of them. */
+const LEAST_CHECKPOINT_PS = 10_000_000n;
+const CHECKPOINTS = 4096n;
+
+export interface FtrImport {
+  readonly stats: TraceStats;
+  /** The file was cut: what came before is in the trace. */
+  readonly isPartial: boolean;
+}
+
+export interface FtrImportOptions {
+  readonly unit: TimeUnit;
+  /** Words of memory for sorting; for tests. */
+  readonly sortWords?: number | undefined;
+}
+
+/** @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_UNSUPPORTED, WRITER_* */
+export async function ftrToUscope(
+  file: FtrFile,
+  target: TraceTarget,
+  context: ConversionContext,
+  options: FtrImportOptions,
+): Promise<FtrImport> {
+  const source = new FtrPasses(file, context);
+  const { model, hasRelations, lastTick } = await source.declarations();
+  const scale = new TimeScale(options.unit, model.info.exponent);
+  if (model.info.exponent !== PS_EXPONENT) warnOfScale(model.info.exponent, options.unit, context);
+  const period = scale.periodPs;
+  const events = buildEventSchema(
+    model.declarations,
+    model.hasInfo ? model.info : null,
+    period,
+    options.unit,
+  );
+  const batch = new RecordBatch();
+  const span = scale.toPs(lastTick) / CHECKPOINTS;
+  const interval = span > LEAST_CHECKPOINT_PS ? span : LEAST_CHECKPOINT_PS;
+  const writer = {
+    path: target.path,
+    schema: events.schema,
+    dut: events.dut,
+    compression: target.compression,
+    checkpointIntervalPs: target.checkpointIntervalPs ?? interval,
+  };
+  const times = new ExternalSorter(temporaryName(`${target.path}.times`), options.sortWords);
+  const joins = new ExternalSorter(temporaryName(`${target.path}.joins`), options.sortWords);
+  try {
+    const collected = new Collector(scale, times, hasRelations ? joins : null);
+    await source.transactions(
+      (chunk) => collected.block(chunk),
+      () => collected.spill(),
+    );
+    if (hasRelations) {
+      await source.relations(
+        (chunk) => collected.relations(chunk),
+        () => collected.spill(),
+      );
+      await collected.join();
+    }
+    const stats = await withOutput(writer, batch, context.signal, async (output) => {
+      await emit(new Emission(events, model, batch, output, context), times);
+      return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
+    });
+    return { stats, isPartial: source.isPartial };
+  } finally {
+    await times.close();
+    await joins.close();
+  }
+}
+
+function warnOfScale(exponent: number, unit: TimeUnit, context: ConversionContext): void {
+  const taken = unit === 'ps' ? 'are taken for picoseconds' : 'are taken as the header says';
+  context.onWarning?.(
+    `the header says 10^${exponent} s per tick; writers are known whose times are picoseconds all the same: times ${taken} (--opt unit=ps|header)`,
+  );
+}
+
+async function emit(emission: Emission, times: ExternalSorter): Promise<void> {
+  emission.start();
+  for await (const batch of times.sorted()) {
+    for (let i = 0; i < batch.count; i++) {
+      emission.take(batch, i);
+      if (emission.isDue) await emission.push();
+    }
+  }
+  emission.finish();
+}

@@ -1,0 +1,132 @@
+/** gem5's O3PipeView, for the conversions. It is read, not written. */
+import { isUscopeError } from '../../base/errors.js';
+import type { Source } from '../../reader/index.js';
+import type {
+  ConversionContext,
+  DumpOptions,
+  ForeignEvent,
+  ForeignFormat,
+  ForeignTrace,
+  InfoSection,
+  TraceTarget,
+} from '../common/foreign-format.js';
+import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
+import { sniffText } from '../text/sniff.js';
+import { packingOf } from '../text/unpack.js';
+import { type Gem5Summary, inOrder, summarize } from './order.js';
+import { Gem5Reader } from './reader.js';
+import { gem5ToUscope } from './to-uscope.js';
+import { GEM5_STAGES, type Gem5Instruction } from './types.js';
+
+class Gem5Trace implements ForeignTrace {
+  readonly timeUnit = 'ps';
+  isPartial = false;
+  private summary: Gem5Summary | null = null;
+
+  private constructor(
+    private readonly source: Source,
+    readonly description: string,
+  ) {}
+
+  static async open(source: Source): Promise<Gem5Trace> {
+    const packing = packingOf(await source.read(0, 4));
+    return new Gem5Trace(source, `gem5 O3PipeView${packing === 'plain' ? '' : ` (${packing})`}`);
+  }
+
+  async info(context: ConversionContext): Promise<readonly InfoSection[]> {
+    const summary = await this.summarize(context);
+    const { instructions, squashed, unfinished } = summary;
+    const rows = [
+      ['instructions', String(instructions)],
+      ['retired', String(instructions - squashed - unfinished)],
+      ['squashed', String(squashed)],
+      ['unfinished', String(unfinished)],
+      ['micro-operations behind the first', String(summary.microOps)],
+      ['stores that wrote', String(summary.stores)],
+      ['ticks', `${summary.firstTick} to ${summary.lastTick}`],
+      ['step of all ticks', String(summary.tickStep)],
+    ] as const;
+    return [{ title: 'O3PipeView', rows }];
+  }
+
+  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
+    let left = limit;
+    for await (const one of this.instructions()) {
+      if (left-- <= 0) return;
+      yield json
+        ? JSON.stringify(one, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v))
+        : lineOf(one);
+    }
+  }
+
+  async *events(): AsyncGenerator<ForeignEvent> {
+    const summary = await this.summarize();
+    try {
+      for await (const batch of inOrder(new Gem5Reader(this.source), summary)) {
+        for (const { time, stage, instruction } of batch) {
+          const type = GEM5_STAGES[stage] ?? 'squash';
+          yield {
+            time: BigInt(time),
+            type,
+            fields: [
+              ['seq', instruction.seq],
+              ['pc', instruction.pc],
+            ],
+          };
+        }
+      }
+    } catch (error) {
+      this.tolerate(error);
+    }
+  }
+
+  async toUscope(target: TraceTarget, context: ConversionContext) {
+    const summary = await this.summarize(context);
+    return gem5ToUscope(new Gem5Reader(this.source), summary, target, context);
+  }
+
+  async close(): Promise<void> {
+    await this.source.close?.();
+  }
+
+  private async summarize(context?: ConversionContext): Promise<Gem5Summary> {
+    if (this.summary) return this.summary;
+    const size = await this.source.size();
+    const reader = new Gem5Reader(this.source, (bytes) => context?.onProgress?.((0.3 * bytes) / size));
+    this.summary = await summarize(reader);
+    this.isPartial = this.summary.cut !== null;
+    if (this.summary.cut) context?.onWarning?.(this.summary.cut.message);
+    return this.summary;
+  }
+
+  /** Up to the cut, if there is one. */
+  private async *instructions(): AsyncGenerator<Gem5Instruction> {
+    try {
+      for await (const batch of new Gem5Reader(this.source).batches()) yield* batch;
+    } catch (error) {
+      this.tolerate(error);
+    }
+  }
+
+  private tolerate(error: unknown): void {
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+    this.isPartial = true;
+  }
+}
+
+function lineOf({ seq, pc, microPc, ticks, storeTick, disassembly }: Gem5Instruction): string {
+  const stages = ticks.map((tick, stage) => `${GEM5_STAGES[stage]}=${tick}`).join(' ');
+  return `${seq} 0x${pc.toString(16)}.${microPc} ${stages} store=${storeTick} ${disassembly}`;
+}
+
+export const FORMAT: ForeignFormat = {
+  name: 'gem5',
+  title: 'gem5 O3PipeView, the pipeline trace of its out-of-order core',
+  extensions: ['.out', '.out.gz'],
+  options: [
+    { ...PERIOD_OPTION, help: 'clock period of the core; default: the greatest common divisor of all ticks' },
+    CORE_OPTION,
+  ],
+  sniff: (head) => /(^|\n)[ \t]*O3PipeView:fetch:/.test(sniffText(head)),
+  open: (source) => Gem5Trace.open(source),
+};

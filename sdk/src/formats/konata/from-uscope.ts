@@ -1,0 +1,137 @@
+/** µScope to Kanata: a log per core. */
+import { UscopeError } from '../../base/errors.js';
+import { CursorItem } from '../../format/frame.js';
+import type { Trace } from '../../reader/index.js';
+import { type CpuCore, findCore, findCores, requireEntities } from '../../semantics/cpu/index.js';
+import { ItemStream } from '../../stream/item-stream.js';
+import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
+import { eventsOf } from '../pipeline/core-fields.js';
+import { STAGE_NAMES } from '../pipeline/shape.js';
+import { packingOfExtension } from '../text/output.js';
+import { type ExportSource, KanataExport } from './export-state.js';
+import { CYCLE_AT_ZERO } from './to-uscope.js';
+import { KanataWriter } from './writer.js';
+
+/** Commands that wait for their strings. */
+const BATCH = 8192;
+
+/** @throws UscopeError CONVERT_SOURCE (no core, or one without instructions or cycles), READER_NAME (option `core`), WRITER_EXISTS */
+export async function uscopeToKanata(
+  trace: Trace,
+  files: OutputFiles,
+  extension: string,
+  context: ConversionContext,
+): Promise<void> {
+  const cores = coresToExport(trace, context.options.get('core'));
+  for (const [index, core] of cores.entries()) {
+    const file = await files.open(cores.length === 1 ? null : core.name.replaceAll('/', '.'));
+    const writer = new KanataWriter(file, packingOfExtension(extension));
+    const onProgress = (part: number): void => context.onProgress?.((index + part) / cores.length);
+    await exportCore(trace, sourceOf(trace, core), writer, { ...context, onProgress });
+  }
+}
+
+/** Those that record instructions, or the one named. */
+export function coresToExport(trace: Trace, name: string | undefined): CpuCore[] {
+  if (name !== undefined) return [findCore(trace, name)];
+  const cores = findCores(trace).filter(({ entities }) => entities !== null);
+  if (cores.length > 0) return cores;
+  throw new UscopeError(
+    'CONVERT_SOURCE',
+    'the trace has no scope of the protocol "cpu" with a storage "entities"',
+  );
+}
+
+function sourceOf(trace: Trace, core: CpuCore): ExportSource {
+  if (core.periodPs === 0n) {
+    throw new UscopeError(
+      'CONVERT_SOURCE',
+      `the clock of ${core.name} has no period: there are no cycles to write`,
+    );
+  }
+  return {
+    core,
+    entities: requireEntities(core),
+    events: eventsOf(trace, core),
+    stageNames: stageNamesOf(trace),
+    zero: BigInt(trace.dutProperty(CYCLE_AT_ZERO) ?? 0),
+    periodPs: core.periodPs,
+    isInterleaved: trace.isInterleaved,
+  };
+}
+
+/** As the log had them; anything else than a list of names is nobody's. */
+function stageNamesOf(trace: Trace): string[] {
+  try {
+    const names: unknown = JSON.parse(trace.dutProperty(STAGE_NAMES) ?? '[]');
+    return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : [];
+  } catch {
+    return [];
+  }
+}
+
+async function exportCore(
+  trace: Trace,
+  source: ExportSource,
+  writer: KanataWriter,
+  { report, onProgress, signal }: ConversionContext,
+): Promise<void> {
+  const state = new KanataExport(source, report);
+  const out = new Emitter(trace, writer);
+  await writer.drain();
+  const stream = new ItemStream(trace);
+  for (let isFirst = true; await stream.nextSegment(); isFirst = false) {
+    signal?.throwIfAborted();
+    const { index, header } = stream.segment;
+    if (isFirst) {
+      state.frame(header.timeStartPs);
+      state.begin((await trace.stateBefore(index)).raw);
+    }
+    while (stream.next()) {
+      const { cursor } = stream;
+      if (cursor.kind === CursorItem.OP) state.op(cursor);
+      else if (cursor.kind === CursorItem.EVENT) state.event(cursor);
+      else {
+        if (state.pending.length >= BATCH) await out.emit(state);
+        state.frame(cursor.timePs);
+      }
+    }
+    onProgress?.(trace.totalTimePs === 0n ? 1 : Number(header.timeEndPs) / Number(trace.totalTimePs));
+  }
+  state.settle();
+  await out.emit(state);
+  out.advanceTo(source.zero + trace.totalTimePs / source.periodPs);
+  report.kept('instructions in flight at the end').count += state.inFlight;
+  await writer.end();
+}
+
+/** Puts the passing of cycles between the commands. */
+class Emitter {
+  private cycle: bigint | null = null;
+
+  constructor(
+    private readonly trace: Trace,
+    private readonly writer: KanataWriter,
+  ) {}
+
+  async emit(state: KanataExport): Promise<void> {
+    const { strings, pending } = state;
+    await this.trace.strings.load(strings);
+    const text = (index: number): string => this.trace.strings.peek(index) ?? `#${index}`;
+    for (const { cycle, make } of pending) {
+      const record = make(text);
+      if (!record) continue;
+      this.advanceTo(cycle);
+      this.writer.write(record);
+    }
+    state.pending = [];
+    state.strings = new Set();
+    await this.writer.drain();
+  }
+
+  advanceTo(cycle: bigint): void {
+    if (this.cycle === null) this.writer.write({ kind: 'cycle', cycle });
+    else if (cycle > this.cycle) this.writer.write({ kind: 'advance', cycles: cycle - this.cycle });
+    if (this.cycle === null || cycle > this.cycle) this.cycle = cycle;
+  }
+}

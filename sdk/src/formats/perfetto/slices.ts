@@ -1,0 +1,166 @@
+/** The instructions of a core as slices, one per stage, and the dependencies among them as flows. */
+
+import type { Trace } from '../../reader/index.js';
+import { type CpuCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import type { ConversionContext } from '../common/foreign-format.js';
+import { bitsText, pcText } from '../pipeline/code-text.js';
+import { Lanes } from './lanes.js';
+import type { TimeScale } from './time-scale.js';
+import type { PerfettoWriter, SliceDetails } from './writer.js';
+
+/** Instructions that wait for those that depend on them. */
+const HELD = 4096;
+
+interface Slice {
+  readonly stage: number;
+  readonly name: string;
+  readonly from: number;
+  readonly to: number;
+  readonly flows: number[];
+  readonly lastFlows: number[];
+}
+
+interface Held {
+  readonly instruction: Instruction;
+  readonly slices: readonly Slice[];
+}
+
+export interface SliceTarget {
+  readonly writer: PerfettoWriter;
+  readonly toNs: TimeScale;
+  /** A new track of the core: its uuid. */
+  track(name: string, rank: number): number;
+  /** A number for a flow. */
+  nextFlow(): number;
+}
+
+export async function writeSlices(
+  trace: Trace,
+  core: CpuCore,
+  target: SliceTarget,
+  context: ConversionContext,
+): Promise<void> {
+  const slicer = new Slicer(core, target, context);
+  let n = 0;
+  for await (const instruction of instructions(trace, core)) {
+    slicer.take(instruction, target.toNs(trace.totalTimePs));
+    if (n++ % 256 !== 0) continue;
+    context.signal?.throwIfAborted();
+    context.onProgress?.(Number(instruction.birthPs ?? 0n) / Math.max(Number(trace.totalTimePs), 1));
+    await target.writer.drain();
+  }
+  slicer.finish();
+  await target.writer.drain();
+}
+
+class Slicer {
+  private readonly held = new Map<bigint, Held>();
+  private readonly lanes: Lanes;
+  private readonly others = new Map<string, number>();
+  /** Keys of instructions whose number is not known. */
+  private unnumbered = 0n;
+
+  constructor(
+    private readonly core: CpuCore,
+    private readonly target: SliceTarget,
+    private readonly context: ConversionContext,
+  ) {
+    this.lanes = new Lanes((stage) => target.track(core.stages[stage] ?? this.otherName(stage), stage));
+  }
+
+  take(instruction: Instruction, endOfTrace: number): void {
+    const { report } = this.context;
+    const slices = this.slicesOf(instruction, endOfTrace);
+    report.kept('instructions', 'a slice per stage').count++;
+    if (instruction.birthPs === null)
+      report.approximated('instructions born before the trace', 'from its beginning').count++;
+    for (const dependency of instruction.dependencies) {
+      const producer = dependency.seq === null ? undefined : this.held.get(dependency.seq);
+      const time = this.target.toNs(dependency.timePs);
+      const [from, to] = [sliceAt(producer?.slices, time), sliceAt(slices, time)];
+      if (!from || !to) {
+        report.dropped('dependencies', `the producer is unknown or more than ${HELD} instructions older`)
+          .count++;
+        continue;
+      }
+      const flow = this.target.nextFlow();
+      from.flows.push(flow);
+      to.lastFlows.push(flow);
+      report.kept('dependencies', 'flows').count++;
+    }
+    const key = instruction.seq ?? --this.unnumbered;
+    this.held.set(key, { instruction, slices });
+    if (this.held.size > HELD) this.writeOldest();
+  }
+
+  finish(): void {
+    while (this.held.size > 0) this.writeOldest();
+  }
+
+  private slicesOf({ stages, birthPs, endPs, flush }: Instruction, endOfTrace: number): Slice[] {
+    const { toNs } = this.target;
+    const end = flush?.timePs ?? endPs;
+    const last = end === null ? endOfTrace : toNs(end);
+    // An instruction without stages is at least there.
+    const entries = stages.length > 0 ? stages : [{ stage: -1, name: 'in flight', timePs: birthPs ?? 0n }];
+    return entries.map(({ stage, name, timePs }, index) => {
+      const from = toNs(timePs);
+      const next = entries[index + 1];
+      const to = Math.max(from, next ? toNs(next.timePs) : last);
+      return { stage: stage >= 0 ? stage : this.otherStage(name), name, from, to, flows: [], lastFlows: [] };
+    });
+  }
+
+  /** Values that are no stage get numbers behind the stages. */
+  private otherStage(name: string): number {
+    const known = this.others.get(name) ?? this.core.stages.length + this.others.size;
+    this.others.set(name, known);
+    return known;
+  }
+
+  private otherName(stage: number): string {
+    return [...this.others].find(([, number]) => number === stage)?.[0] ?? String(stage);
+  }
+
+  private writeOldest(): void {
+    const oldest = this.held.entries().next().value;
+    if (!oldest) return;
+    const [key, { instruction, slices }] = oldest;
+    this.held.delete(key);
+    const name = nameOf(instruction, this.core);
+    const category = instruction.end;
+    slices.forEach(({ stage, from, to, flows, lastFlows }, index) => {
+      const track = this.lanes.take(stage, from, to);
+      const args = index === 0 ? detailsOf(instruction, this.core) : {};
+      this.target.writer.begin(track, from, name, { category, args, flows, lastFlows });
+      this.target.writer.end(track, to);
+    });
+  }
+}
+
+/** The slice in which an instruction is at a time; the last one before it ends up there too. */
+function sliceAt(slices: readonly Slice[] | undefined, time: number): Slice | undefined {
+  return slices?.findLast(({ from }) => from <= time) ?? slices?.[0];
+}
+
+function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): string {
+  if (bits !== null && bits !== 0) return bitsText(bits, pc, core.xlen);
+  const text = annotations[0]?.text.replace(/^\s*(?:0[xX])?[0-9a-fA-F]{4,16}:?\s+/, '').trim();
+  if (text) return text;
+  return pc === null ? `#${id}` : pcText(pc, core.xlen);
+}
+
+function detailsOf(instruction: Instruction, core: CpuCore): NonNullable<SliceDetails['args']> {
+  const { pc, seq, id, thread, end, flush, trap, annotations, stalls } = instruction;
+  const notes = [...annotations.map(({ text }) => text), ...stalls.map(({ reason }) => `stall: ${reason}`)];
+  return {
+    ...(pc === null ? {} : { pc: `0x${pcText(pc, core.xlen)}` }),
+    ...(seq === null ? {} : { seq: Number(seq) }),
+    entity_id: id,
+    ...(thread === null ? {} : { thread }),
+    end,
+    ...(flush?.reason ? { flush: flush.reason } : {}),
+    ...(trap?.cause == null ? {} : { trap: `cause 0x${trap.cause.toString(16)}` }),
+    ...(notes.length > 0 ? { notes: notes.join('\n') } : {}),
+  };
+}

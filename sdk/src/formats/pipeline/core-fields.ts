@@ -1,0 +1,36 @@
+/** Values of a core's events at a cursor, by name. */
+import type { FrameCursor } from '../../format/frame.js';
+import { readRaw, type Trace } from '../../reader/index.js';
+import { describeEvent, membersOf, ownFirst, type ProtocolEvent } from '../../semantics/common/describe.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
+
+/** The events of a core by name, those included that the conventions do not know. */
+export function eventsOf(trace: Trace, core: CpuCore): ReadonlyMap<string, ProtocolEvent> {
+  const { schema } = trace;
+  const events = ownFirst(schema.events, membersOf(schema, core.scopeId), core.scopeId);
+  const found = new Map<string, ProtocolEvent>();
+  for (const { name } of events) {
+    const event = found.has(name) ? null : describeEvent(schema, events, name);
+    if (event) found.set(name, event);
+  }
+  return found;
+}
+
+/** Null: the event has no such field. */
+export function wideOf(cursor: FrameCursor, event: ProtocolEvent, name: string): bigint | null {
+  const field = event.fields.get(name);
+  return field ? readRaw(cursor.bytes, cursor.payloadOffset + field.offset, field.type) : null;
+}
+
+/** -1: the event has no such field. */
+export function numberOf(cursor: FrameCursor, event: ProtocolEvent, name: string): number {
+  return Number(wideOf(cursor, event, name) ?? -1n);
+}
+
+/** Label of an enum's value, or the number; '' where the event has no such field. */
+export function labelAt(cursor: FrameCursor, event: ProtocolEvent, name: string): string {
+  const field = event.fields.get(name);
+  if (!field) return '';
+  const value = numberOf(cursor, event, name);
+  return field.labels?.values.find((candidate) => candidate.value === value)?.name ?? String(value);
+}

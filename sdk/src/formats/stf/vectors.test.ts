@@ -1,0 +1,107 @@
+/** The files of test/vectors/stf: what was written once is read and written the same way for ever. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { everyRecord, everyTransaction, written } from '../../../../test/support/stf-records.js';
+import { isUscopeError } from '../../base/errors.js';
+import { canCompressZstd } from '../../codecs/zstd.js';
+import { memorySource } from '../../reader/index.js';
+import { FORMAT } from './format.js';
+import { listRecord, StfFile, type StfRecord } from './index.js';
+
+const vector = (name: string): Uint8Array =>
+  new Uint8Array(
+    readFileSync(fileURLToPath(new URL(`../../../../test/vectors/stf/${name}`, import.meta.url))),
+  );
+
+async function read(bytes: Uint8Array): Promise<{ records: StfRecord[]; lines: string[] }> {
+  const file = await StfFile.open(memorySource(bytes));
+  const records: StfRecord[] = [];
+  for await (const record of file.records()) records.push(record);
+  const lines: string[] = [];
+  const stream = await file.stream();
+  while (await stream.more()) while (stream.next()) lines.push(listRecord(stream.cursor).trimEnd());
+  return { records, lines };
+}
+
+describe.each([
+  ['every-record', everyRecord()],
+  ['every-transaction', everyTransaction()],
+])('%s', (name, records) => {
+  const packings = name === 'every-record' ? ['.stf', '.zstf', '.stf.gz', '.stf.xz'] : ['.stf', '.zstf'];
+
+  it.each(packings)('%s holds the records and is listed as before', async (extension) => {
+    const found = await read(vector(name + extension));
+    expect(found.records).toEqual(records);
+    expect(`${found.lines.join('\n')}\n`).toBe(new TextDecoder().decode(vector(`${name}.txt`)));
+    expect(FORMAT.sniff!(vector(name + extension).subarray(0, 4096))).toBe(true);
+  });
+
+  it('is written byte for byte', async () => {
+    expect(Buffer.from(await written(records)).equals(vector(`${name}.stf`))).toBe(true);
+  });
+
+  it.skipIf(!canCompressZstd())('has chunks of two instructions that begin where they should', async () => {
+    const shape = async (bytes: Uint8Array) => {
+      const { index } = await StfFile.open(memorySource(bytes));
+      return index!.chunks.map(({ startPc, size }) => ({ startPc, size }));
+    };
+    const options = { container: 'zstf', markersPerChunk: 2 } as const;
+    expect(await shape(await written(records, options))).toEqual(await shape(vector(`${name}.zstf`)));
+  });
+});
+
+describe('a trace opened as a foreign file', () => {
+  const open = (name: string) => FORMAT.open!(memorySource(vector(name)), new Map());
+  const context = { options: new Map(), report: null as never };
+
+  it('describes, counts and lists itself', async () => {
+    const trace = await open('every-record.zstf');
+    expect([trace.description, trace.timeUnit]).toEqual(['STF 1.6 (zstf, chunked zstd)', 'instructions']);
+    const info = await trace.info(context);
+    const rows = new Map(info.flatMap(({ rows }) => rows));
+    expect(rows.get('features')).toBe('EVENT, RV64, VEC, EVENT64');
+    expect(rows.get('instructions')).toBe('5');
+    expect(rows.get('INST_OPCODE32')).toBe('4');
+    const stats = new Map((await trace.stats!(context)).flatMap(({ rows }) => rows));
+    expect(Object.fromEntries(stats)).toMatchObject({ 'compressed instructions': '1', 'memory reads': '1' });
+    const lines: string[] = [];
+    for await (const line of trace.dump({ json: true, limit: 3 })) lines.push(line);
+    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['IDENTIFIER', 'VERSION', 'ISA']);
+    const events = [];
+    for await (const event of trace.events!()) events.push(event);
+    expect(events.at(-2)).toEqual({
+      time: 4n,
+      type: 'INST_OPCODE32',
+      fields: [
+        ['pc', 0n],
+        ['bits', 0x33],
+      ],
+    });
+    await trace.close();
+  });
+
+  it('is not taken for one when it is none', async () => {
+    expect(FORMAT.sniff!(Uint8Array.of(1, 2, 3))).toBe(false);
+    expect(FORMAT.sniff!(new Uint8Array(0))).toBe(false);
+    await expect(FORMAT.open!(memorySource(Uint8Array.of(7, 7)), new Map())).rejects.toThrow(
+      /CONVERT_UNKNOWN/,
+    );
+  });
+});
+
+describe('xz', () => {
+  it('with bytes changed, or cut, ends with a coded error', async () => {
+    const original = vector('every-record.stf.xz');
+    const codeOf = async (bytes: Uint8Array): Promise<string | null> =>
+      read(bytes).then(
+        () => null,
+        (error: unknown) => (isUscopeError(error) ? error.code : String(error)),
+      );
+    for (let at = 6; at < original.length; at += 5) {
+      expect(await codeOf(original.subarray(0, at))).toBe('CONVERT_TRUNCATED');
+      const changed = original.map((byte, i) => (i === at ? byte ^ 0x55 : byte));
+      expect(await codeOf(changed)).toMatch(/^CONVERT_(FORMAT|TRUNCATED|LIMIT)$/);
+    }
+  });
+});

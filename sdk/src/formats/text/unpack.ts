@@ -1,0 +1,31 @@
+/** Bytes of a text file, which may be packed with gzip or zstd: told by the first bytes, never by the name. */
+
+import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
+import { gunzip } from '../../codecs/gunzip.js';
+import { decompressZstd } from '../../codecs/zstd.js';
+
+export type { ByteSource };
+
+export type Packing = 'plain' | 'gzip' | 'zstd';
+
+export function packingOf(head: Uint8Array): Packing {
+  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
+  const isZstd = head[0] === 0x28 && head[1] === 0xb5 && head[2] === 0x2f && head[3] === 0xfd;
+  return isZstd ? 'zstd' : 'plain';
+}
+
+/**
+ * The text's bytes, in pieces. What could be unpacked before the end of a cut file comes first.
+ * @param onRead told how many bytes of the file have been read
+ * @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED (the packed data are not whole)
+ */
+export async function* unpack(
+  source: ByteSource,
+  onRead?: (bytes: number) => void,
+): AsyncGenerator<Uint8Array> {
+  const packing = packingOf(await source.read(0, 4));
+  const pieces = readPieces(source, 0, Number.POSITIVE_INFINITY, onRead);
+  if (packing === 'plain') yield* pieces;
+  else if (packing === 'gzip') yield* gunzip(pieces);
+  else yield* decompressZstd(pieces, 0);
+}

@@ -1,0 +1,92 @@
+/** What the protocols share: which definitions belong to a scope, where the fields of an event lie, and the names of stages. */
+import { type EnumDef, type EventDef, FieldType, NO_ID, type Schema } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import { payloadLayout } from '../../reader/payload.js';
+
+/** Where a field of an event lies in the payload. */
+export interface EventField {
+  readonly offset: number;
+  readonly type: FieldType;
+  /** The enum of an ENUM field, else null. */
+  readonly labels: EnumDef | null;
+}
+
+/** An event of the conventions, with those of its fields that the trace has, in order. */
+export interface ProtocolEvent {
+  readonly def: EventDef;
+  readonly fields: ReadonlyMap<string, EventField>;
+}
+
+/** The scope and those below it that belong to no other protocol. */
+export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
+  const inside = new Set([scopeId]);
+  // Parents may stand behind their children.
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const scope of schema.scopes) {
+      if (inside.has(scope.scopeId) || scope.protocol !== null) continue;
+      if (scope.parentId === NO_ID || !inside.has(scope.parentId)) continue;
+      inside.add(scope.scopeId);
+      grown = true;
+    }
+  }
+  return inside;
+}
+
+/** Definitions of the scopes given; what stands in `scopeId` itself comes before what stands below. */
+export function ownFirst<T extends { readonly scopeId: number }>(
+  defs: readonly T[],
+  inside: ReadonlySet<number>,
+  scopeId: number,
+): T[] {
+  return defs
+    .filter((def) => inside.has(def.scopeId))
+    .sort((a, b) => Number(b.scopeId === scopeId) - Number(a.scopeId === scopeId));
+}
+
+/** The first event of that name; null when there is none. */
+export function describeEvent(
+  schema: Schema,
+  events: readonly EventDef[],
+  name: string,
+): ProtocolEvent | null {
+  const def = events.find((event) => event.name === name);
+  if (!def) return null;
+  const { offsets } = payloadLayout(def.fields);
+  const fields = new Map(
+    def.fields.map((field, index) => {
+      const labels = field.type === FieldType.ENUM ? (schema.enums[field.enumId] ?? null) : null;
+      return [field.name, { offset: offsets[index] ?? 0, type: field.type, labels }];
+    }),
+  );
+  return { def, fields };
+}
+
+/** A DUT property of one scope (`mesh/noc.pipeline_stages`), else that of the whole trace. */
+export function scopeProperty(trace: Trace, path: string, key: string): string | undefined {
+  return (path ? trace.dutProperty(`${path}/${key}`) : undefined) ?? trace.dutProperty(key);
+}
+
+/** Those of a property (a comma list), else the labels of the enum. Stages that only the enum has follow behind. */
+export function stageNames(property: string | undefined, labels: EnumDef | null): string[] {
+  const listed = (property ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const ofEnum = labels?.values.map((value) => value.name) ?? [];
+  if (listed.length === 0) return ofEnum;
+  const isRenamed = ofEnum.length === listed.length;
+  return isRenamed ? listed : [...listed, ...ofEnum.filter((name) => !listed.includes(name))];
+}
+
+/** A value means the stage of its label; where the list uses other names than the enum, the one at its position. */
+export function stageLookup(stages: readonly string[], labels: EnumDef | null): (value: number) => number {
+  const known = new Map<number, number>();
+  labels?.values.forEach(({ value, name }, position) => {
+    const byName = stages.indexOf(name);
+    const index = byName >= 0 ? byName : position;
+    if (!known.has(value) && index < stages.length) known.set(value, index);
+  });
+  if (!labels) for (const index of stages.keys()) known.set(index, index);
+  return (value) => known.get(value) ?? -1;
+}

@@ -1,0 +1,173 @@
+/** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
+import { UscopeError } from '../../base/errors.js';
+import { type ClockDef, SF_BUFFER, SF_SPARSE, type StorageDef, scopePath } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import {
+  describeEvent,
+  membersOf,
+  ownFirst,
+  type ProtocolEvent,
+  scopeProperty,
+  stageLookup,
+  stageNames,
+} from '../common/describe.js';
+import { isCounterStorage } from './counter-storage.js';
+import type { Xlen } from './riscv/encodings.js';
+import { xlenOfIsa } from './riscv/isa.js';
+
+export type { EventField } from '../common/describe.js';
+
+export const CPU_PROTOCOL = 'cpu';
+
+/** An event of the conventions, with those of its fields that the trace has. */
+export type CoreEvent = ProtocolEvent;
+
+/** The catalogue of instructions in flight. Field indices are -1 where the trace has no such field. */
+export interface CoreEntities {
+  readonly def: StorageDef;
+  readonly idField: number;
+  readonly pcField: number;
+  readonly bitsField: number;
+  readonly compressedField: number;
+  readonly threadField: number;
+}
+
+export type CoreEventName = 'stage_transition' | 'annotate' | 'dependency' | 'flush' | 'stall' | 'trap';
+
+export interface CpuCore {
+  /** Scope path without the root: `core0`, `soc/tile1/core0`; the scope's own name where the root itself is the core. */
+  readonly name: string;
+  readonly scopeId: number;
+  readonly clock: ClockDef | undefined;
+  /** Clock period in ps; 0n: unknown, there are no cycles. */
+  readonly periodPs: bigint;
+  /** DUT property `cpu.isa`, or the one of this core alone: `core0/cpu.isa`. */
+  readonly isa: string | undefined;
+  /** Register width of a RISC-V core; null for other instruction sets and unknown ones. */
+  readonly xlen: Xlen | null;
+  /** Stages in pipeline order; see `stageOf`. */
+  readonly stages: readonly string[];
+  readonly entities: CoreEntities | null;
+  readonly events: ReadonlyMap<CoreEventName, CoreEvent>;
+  /** ROB, queues: buffers whose slots name an entity. */
+  readonly buffers: readonly StorageDef[];
+  readonly counters: readonly StorageDef[];
+  /** Index into `stages` of a value of the field `stage`; -1 for a value that is none. */
+  stageOf(value: number): number;
+}
+
+const EVENT_NAMES: readonly CoreEventName[] = [
+  'stage_transition',
+  'annotate',
+  'dependency',
+  'flush',
+  'stall',
+  'trap',
+];
+
+/** Every core of a trace, in the order of the schema. */
+export function findCores(trace: Trace): CpuCore[] {
+  const { schema } = trace;
+  return schema.scopes
+    .filter((scope) => scope.protocol === CPU_PROTOCOL)
+    .map((scope) => describeCore(trace, scope.scopeId));
+}
+
+/**
+ * The core of that name: its scope path, or the scope's own name where only one has it. Without a name the first core.
+ * @throws UscopeError READER_NAME: no such core, or no core at all
+ */
+export function findCore(trace: Trace, name?: string): CpuCore {
+  const cores = findCores(trace);
+  const [first] = cores;
+  if (!first) {
+    throw new UscopeError(
+      'READER_NAME',
+      `the trace has no core: none of its scopes has the protocol "${CPU_PROTOCOL}"`,
+    );
+  }
+  if (name === undefined) return first;
+  const exact = cores.find((core) => core.name === name);
+  const matches = exact ? [exact] : cores.filter((core) => core.name.endsWith(`/${name}`));
+  if (matches.length === 1 && matches[0]) return matches[0];
+  const known = cores.map((core) => core.name).join(', ');
+  const problem =
+    matches.length > 1 ? `"${name}" is the name of several cores` : `there is no core "${name}"`;
+  throw new UscopeError('READER_NAME', `${problem}; the trace has: ${known}`);
+}
+
+/**
+ * The cycle in which a time lies, counted from time 0.
+ * @throws UscopeError READER_NO_CYCLES when the period of the core's clock is not known
+ */
+export function cycleOf(core: CpuCore, timePs: bigint): bigint {
+  return timePs / requirePeriod(core);
+}
+
+/** @throws UscopeError READER_NO_CYCLES */
+export function requirePeriod(core: Pick<CpuCore, 'name' | 'clock' | 'periodPs'>): bigint {
+  if (core.periodPs > 0n) return core.periodPs;
+  const clock = core.clock ? `clock "${core.clock.name}"` : 'its clock';
+  throw new UscopeError(
+    'READER_NO_CYCLES',
+    `the period of ${clock} is not known, so ${core.name} has no cycles; ask in picoseconds`,
+  );
+}
+
+/** @throws UscopeError READER_NAME when the core records no instructions */
+export function requireEntities(core: CpuCore): CoreEntities {
+  if (core.entities) return core.entities;
+  throw new UscopeError(
+    'READER_NAME',
+    `${core.name} has no storage "entities": the trace follows no instructions of it`,
+  );
+}
+
+function describeCore(trace: Trace, scopeId: number): CpuCore {
+  const { schema } = trace;
+  const inside = membersOf(schema, scopeId);
+  const storages = ownFirst(schema.storages, inside, scopeId);
+  const events = ownFirst(schema.events, inside, scopeId);
+  const clock = trace.clockOf(scopeId);
+  const path = scopePath(schema, scopeId);
+  const isa = scopeProperty(trace, path, 'cpu.isa');
+  const stageEvent = describeEvent(schema, events, 'stage_transition');
+  const labels = stageEvent?.fields.get('stage')?.labels ?? null;
+  const stages = stageNames(scopeProperty(trace, path, 'cpu.pipeline_stages'), labels);
+  const catalogue = storages.find((storage) => storage.name === 'entities');
+  return {
+    name: path || (schema.scopes[scopeId]?.name ?? ''),
+    scopeId,
+    clock,
+    periodPs: BigInt(clock?.periodPs ?? 0),
+    isa,
+    xlen: xlenOfIsa(isa),
+    stages,
+    entities: catalogue ? describeEntities(catalogue) : null,
+    events: new Map(
+      EVENT_NAMES.flatMap((name) => {
+        const event = describeEvent(schema, events, name);
+        return event ? [[name, event] as const] : [];
+      }),
+    ),
+    buffers: storages.filter(
+      (storage) =>
+        (storage.flags & SF_BUFFER) !== 0 && storage.fields.some((field) => field.name === 'entity_id'),
+    ),
+    counters: storages.filter((storage) => isCounterStorage(storage)),
+    stageOf: stageLookup(stages, labels),
+  };
+}
+
+function describeEntities(def: StorageDef): CoreEntities | null {
+  if ((def.flags & SF_SPARSE) === 0) return null;
+  const index = (name: string): number => def.fields.findIndex((field) => field.name === name);
+  return {
+    def,
+    idField: index('entity_id'),
+    pcField: index('pc'),
+    bitsField: index('inst_bits'),
+    compressedField: index('is_compressed'),
+    threadField: index('thread_id'),
+  };
+}

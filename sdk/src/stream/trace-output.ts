@@ -1,0 +1,93 @@
+/** The trace that slice and merge write: frames gathered into batches, back-pressure, cancellation. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type SessionInfo, SessionStatus } from '../format/session-chunk.js';
+import { RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
+import type { RecordBatch } from '../writer/records/record-batch.js';
+
+const BATCH_WORDS = 64 * 1024;
+/** So many segments may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
+const MOST_RUNS = 256;
+
+export class TraceOutput {
+  /** Ordinal of the next frame. */
+  frames = 0;
+
+  private constructor(
+    private readonly writer: RecordWriter,
+    private readonly batch: RecordBatch,
+    private readonly signal: AbortSignal | undefined,
+  ) {}
+
+  /** Cuts by the grid alone: the same input gives the same segments. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
+  static async create(
+    options: WriterOptions,
+    batch: RecordBatch,
+    signal?: AbortSignal,
+  ): Promise<TraceOutput> {
+    return new TraceOutput(await RecordWriter.create({ ...options, maxDelayMs: 0, signal }), batch, signal);
+  }
+
+  /** Whether `push` is due. */
+  get isFull(): boolean {
+    return this.batch.length >= BATCH_WORDS;
+  }
+
+  /** Hands the batch to the writer; waits while the disk lags. @throws the reason of the signal when it was raised, WRITER_* */
+  async push(): Promise<void> {
+    const { words, length } = this.batch;
+    for (let at = 0; at < length; ) {
+      this.signal?.throwIfAborted();
+      at = this.writer.pushSome(words, at, length, MOST_RUNS);
+      if (this.writer.congested) await this.writer.ready();
+      else if (at < length) await nextTurn();
+    }
+    this.batch.clear();
+  }
+
+  /** A frame without items. */
+  emptyFrame(timePs: bigint): void {
+    this.batch.begin(timePs);
+    this.batch.end(0, this.frames++);
+  }
+
+  /** Finalizes the file. */
+  async finish(end: { status: SessionStatus; lost: bigint; rejected: bigint }): Promise<TraceStats> {
+    await this.push();
+    return this.writer.close(end);
+  }
+
+  /** Lets go of the file, which is not to be kept. */
+  async abandon(): Promise<void> {
+    this.writer.discard();
+    await this.writer.close({ status: SessionStatus.OPEN }).catch(() => undefined);
+  }
+}
+
+/** Runs `fill` on a new output; on a failure the file is let go. */
+export async function withOutput(
+  options: WriterOptions,
+  batch: RecordBatch,
+  signal: AbortSignal | undefined,
+  fill: (output: TraceOutput) => Promise<TraceStats>,
+): Promise<TraceStats> {
+  const output = await TraceOutput.create(options, batch, signal);
+  try {
+    return await fill(output);
+  } catch (error) {
+    await output.abandon();
+    throw error;
+  }
+}
+
+/** How a part, or a union, of sessions ended: closed, unless one of them ended otherwise; what they lost and rejected, together. */
+export function endOf(sessions: readonly (SessionInfo | null)[]) {
+  const known = sessions.filter((session) => session !== null);
+  const unusual = known.find(
+    ({ status }) => status !== SessionStatus.CLOSED && status !== SessionStatus.OPEN,
+  );
+  return {
+    status: unusual?.status ?? SessionStatus.CLOSED,
+    lost: known.reduce((sum, { lost }) => sum + lost, 0n),
+    rejected: known.reduce((sum, { rejected }) => sum + rejected, 0n),
+  };
+}

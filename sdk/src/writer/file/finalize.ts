@@ -1,0 +1,176 @@
+/**
+ * Close (docs/format.md#sections): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
+ * Memory stays bounded: strings are streamed from the commit records, the segment table from a compact list.
+ */
+
+import { align8 } from '../../base/bytes.js';
+import { recordedCrc } from '../../format/checksum-chunk.js';
+import { decodeCommitRecord } from '../../format/commit-record.js';
+import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
+import { encodeSectionTable, SectionType } from '../../format/section-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
+import type { SessionInfo } from '../../format/session-chunk.js';
+import {
+  encodeStringTableHeader,
+  putStringEntry,
+  STRING_ENTRY_SIZE,
+  STRING_TABLE_HEADER_SIZE,
+} from '../../format/string-table.js';
+import { encodeTraceSummary, type TraceSummary } from '../../format/tsum.js';
+import type { OutputFile } from '../output/output-file.js';
+import { combineCrc } from './crc-combine.js';
+import { SectionAppender } from './section-appender.js';
+import type { SegmentList } from './segment-list.js';
+import { sealHeader, type TraceFile, writeHead } from './trace-file.js';
+
+const RECORD_PREFIX_BYTES = 8;
+
+export interface FinalContent {
+  readonly segments: SegmentList;
+  /** 8-aligned end of the last commit record. */
+  readonly end: number;
+  readonly totalTimePs: bigint;
+  readonly summary: TraceSummary;
+  readonly numStrings: number;
+  /** Strings that no commit record holds, because no frame followed them. */
+  readonly lateStrings: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+  readonly session: SessionInfo;
+}
+
+interface Section {
+  readonly type: number;
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Writes everything a finalized file has; returns the file's size. May be repeated after a failure. */
+export async function finalizeFile(trace: TraceFile, content: FinalContent): Promise<number> {
+  const tail = new Tail(trace.file, content.end);
+  await tail.section(SectionType.COUNTER_SUMMARY, (out) => out.append(encodeTraceSummary(content.summary)));
+  if (content.numStrings > 0) await writeStrings(trace, content, tail);
+  if (content.segments.length > 0)
+    await tail.section(SectionType.SEGMENTS, (out) => appendSegmentTable(content.segments, out));
+  await tail.align();
+  const tableOffset = tail.end;
+  const sections = tail.sections.map(({ type, offset, size }) => ({
+    type,
+    flags: 0,
+    offset: BigInt(offset),
+    size: BigInt(size),
+  }));
+  await tail.append((out) => out.append(encodeSectionTable(sections)));
+  await trace.file.sync();
+  await writeHeader(trace, content, tableOffset, tail.crc);
+  return tail.end;
+}
+
+/** The end of the file as it grows, with the CRC-32 of all of it. */
+class Tail {
+  crc = 0;
+  readonly sections: Section[] = [];
+
+  constructor(
+    readonly file: OutputFile,
+    /** File offset of the next byte. */
+    public end: number,
+  ) {}
+
+  /** Appends what `write` gives. */
+  async append(write: (out: SectionAppender) => Promise<void>): Promise<void> {
+    const out = new SectionAppender(this.file, this.end);
+    await write(out);
+    await out.flush();
+    this.take(out);
+  }
+
+  /** Bytes written at the end by others. */
+  take({ crc, position }: SectionAppender): void {
+    this.crc = combineCrc(this.crc, crc, position - this.end);
+    this.end = position;
+  }
+
+  /** Zeros up to a multiple of 8. */
+  async align(): Promise<void> {
+    const padding = align8(this.end) - this.end;
+    if (padding > 0) await this.append((out) => out.append(new Uint8Array(padding)));
+  }
+
+  /** A section, 8-aligned. */
+  async section(type: number, write: (out: SectionAppender) => Promise<void>): Promise<void> {
+    await this.align();
+    const offset = this.end;
+    await this.append(write);
+    this.sections.push({ type, offset, size: this.end - offset });
+  }
+}
+
+/** docs/format.md#string-table: entries and text are written in one walk over the commit records, through two appenders. */
+async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
+  await tail.align();
+  const offset = tail.end;
+  const entries = new SectionAppender(trace.file, offset);
+  const textStart = offset + STRING_TABLE_HEADER_SIZE + content.numStrings * STRING_ENTRY_SIZE;
+  const text = new SectionAppender(trace.file, textStart);
+  await entries.append(encodeStringTableHeader(content.numStrings));
+  for await (const string of allStrings(trace, content)) {
+    const entry = new Uint8Array(STRING_ENTRY_SIZE);
+    putStringEntry(entry, 0, text.position - textStart, string.length);
+    await entries.append(entry);
+    await text.append(string);
+    await text.append(NUL);
+  }
+  await entries.flush();
+  await text.flush();
+  tail.take(entries);
+  tail.take(text);
+  tail.sections.push({ type: SectionType.STRINGS, offset, size: tail.end - offset });
+}
+
+const NUL = new Uint8Array(1);
+
+async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenerator<Uint8Array> {
+  const { segments } = content;
+  for (let i = 0; i < segments.length; i++) {
+    const offset = align8(segments.offset(i) + segments.size(i));
+    const prefix = await trace.file.read(offset, RECORD_PREFIX_BYTES);
+    const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
+    yield* decodeCommitRecord(await trace.file.read(offset, size), offset).strings;
+  }
+  yield* content.lateStrings;
+}
+
+/** docs/format.md#segment-table */
+async function appendSegmentTable(segments: SegmentList, table: SectionAppender): Promise<void> {
+  for (let i = 0; i < segments.length; i++) {
+    const entry = new Uint8Array(SEGMENT_ENTRY_SIZE);
+    const view = new DataView(entry.buffer);
+    view.setBigUint64(0, BigInt(segments.offset(i)), true);
+    view.setBigUint64(8, segments.timeStartPs(i), true);
+    view.setBigUint64(16, segments.timeEndPs(i), true);
+    await table.append(entry);
+  }
+}
+
+/** The flags come last: until then the file is a valid unfinalized one. */
+async function writeHeader(
+  trace: TraceFile,
+  content: FinalContent,
+  tableOffset: number,
+  sectionsCrc: number,
+): Promise<void> {
+  const header = {
+    versionMajor: VERSION_MAJOR,
+    versionMinor: VERSION_MINOR,
+    flags: trace.openFlags,
+    totalTimePs: content.totalTimePs,
+    numSegments: content.segments.length,
+    preambleEnd: trace.preambleEnd,
+    sectionTableOffset: BigInt(tableOffset),
+    tailOffset: BigInt(content.segments.lastOffset),
+  };
+  await writeHead(trace, header, content.session, recordedCrc(sectionsCrc));
+  await trace.file.sync();
+  const flags = trace.openFlags | Flag.COMPLETE | (content.numStrings > 0 ? Flag.HAS_STRINGS : 0);
+  await sealHeader(trace, { ...header, flags });
+  await trace.file.sync();
+}

@@ -1,0 +1,47 @@
+/** Appends small pieces to one place of the file through a bounded buffer, and sums up their CRC-32. */
+import { crc32 } from 'node:zlib';
+import type { OutputFile } from '../output/output-file.js';
+
+const BUFFER_BYTES = 256 * 1024;
+
+export class SectionAppender {
+  /** Of what was flushed. */
+  crc = 0;
+  private buffer = new Uint8Array(BUFFER_BYTES);
+  private used = 0;
+  private flushed: number;
+
+  constructor(
+    private readonly file: OutputFile,
+    start: number,
+  ) {
+    this.flushed = start;
+  }
+
+  /** File offset of the next byte. */
+  get position(): number {
+    return this.flushed + this.used;
+  }
+
+  async append(bytes: Uint8Array): Promise<void> {
+    if (this.used + bytes.length > BUFFER_BYTES) await this.flush();
+    if (bytes.length > BUFFER_BYTES) {
+      await this.put(bytes);
+      return;
+    }
+    this.buffer.set(bytes, this.used);
+    this.used += bytes.length;
+  }
+
+  async flush(): Promise<void> {
+    if (this.used === 0) return;
+    await this.put(this.buffer.subarray(0, this.used));
+    this.used = 0;
+  }
+
+  private async put(bytes: Uint8Array): Promise<void> {
+    await this.file.write([bytes], this.flushed);
+    this.flushed += bytes.length;
+    this.crc = crc32(bytes, this.crc);
+  }
+}

@@ -1,0 +1,52 @@
+/** Where finished segments go: the trace file (FileStore), or the spool of a flight recorder (ring/). */
+import type { SegmentHeader } from '../../format/segment.js';
+import type { SessionInfo } from '../../format/session-chunk.js';
+import type { TraceSummary } from '../../format/tsum.js';
+
+/** A segment with its deltas compressed. Its place is the store's matter. */
+export interface FinishedSegment {
+  readonly header: Omit<SegmentHeader, 'prevSegmentOffset'>;
+  readonly checkpoint: Uint8Array;
+  readonly deltas: Uint8Array;
+  /** CRC-32 of the deltas, if it is known. */
+  readonly deltasCrc?: number | undefined;
+  /** Storages whose slots in the checkpoint are the client's snapshots. */
+  readonly snapshots: readonly number[];
+  /** Ordinal of the next client frame, and index of the next string, after this segment. */
+  readonly nextFrame: bigint;
+  readonly nextString: bigint;
+  /** Strings first seen since the segment before. */
+  readonly strings: readonly Uint8Array[];
+  /** What the store said at the cut. */
+  readonly note: unknown;
+}
+
+/** What a finalized trace has besides its segments. */
+export interface TraceEnd {
+  readonly totalTimePs: bigint;
+  readonly summary: TraceSummary;
+  readonly numStrings: number;
+  /** Strings that came after the last segment. */
+  readonly lateStrings: readonly Uint8Array[];
+  readonly session: SessionInfo;
+}
+
+export interface SegmentStore {
+  /** Of the trace file. */
+  readonly path: string;
+  /** Segments held, and the bytes they take; of the file, once it is finalized. */
+  readonly numSegments: number;
+  readonly bytes: number;
+  /**
+   * A segment is being cut; what this returns comes back with it.
+   * @param items of the trace so far
+   */
+  atCut?(items: number): unknown;
+  /** Takes the next segment, whose bytes must not change before `commit`; returns how many it takes. */
+  add(segment: FinishedSegment): number;
+  /** Makes what was added durable. Called again after it has failed. */
+  commit(): Promise<void>;
+  /** Writes the finalized trace; returns its size. May be called again after it has failed. */
+  finalize(end: TraceEnd): Promise<number>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,79 @@
+/**
+ * The delta blob of the open segment and what its header counts. Buffers are reused: a long trace allocates a handful. They lie in shared
+ * memory, so that a thread can compress them where they are.
+ */
+import type { StorageState } from '../../state/storage-state.js';
+import type { WriterMemory } from './writer-memory.js';
+
+const INITIAL_BYTES = 2 * 1024 * 1024;
+
+export class SegmentBuffer {
+  bytes: Uint8Array;
+  view: DataView;
+  /** Bytes used. */
+  length = 0;
+  numFrames = 0;
+  numActiveFrames = 0;
+  /** Segment start in ps, whole and as u32 halves. */
+  timeStartPs = 0n;
+  startLo = 0;
+  startHi = 0;
+  /** The state before the segment's first frame. In the writer's memory, as the bytes are: it outlives this buffer's reuse. */
+  checkpoint: Uint8Array = new Uint8Array(0);
+  /** Storages whose slots in the checkpoint are the client's snapshots. */
+  readonly snapshots = new Set<number>();
+
+  /**
+   * @param memory where the bytes are to lie, if compiled code is to work on them
+   * @param size as large as segments have been so far: a block that is outgrown has been touched for nothing
+   */
+  constructor(
+    private readonly memory: WriterMemory | null = null,
+    size = INITIAL_BYTES,
+  ) {
+    this.bytes = this.allocate(size);
+    this.view = new DataView(this.bytes.buffer, this.bytes.byteOffset, this.bytes.length);
+  }
+
+  /** Makes the buffer an empty segment that starts at `timeStartPs` in `state`. */
+  start(timeStartPs: bigint, state: StorageState): void {
+    this.length = 0;
+    this.numFrames = 0;
+    this.numActiveFrames = 0;
+    this.moveStart(timeStartPs);
+    this.checkpoint = this.checkpointOf(state);
+    this.snapshots.clear();
+  }
+
+  /** The state before the first frame is another one than was thought at the start. */
+  replaceCheckpoint(state: StorageState): void {
+    this.memory?.giveBack(this.checkpoint);
+    this.checkpoint = this.checkpointOf(state);
+  }
+
+  private checkpointOf(state: StorageState): Uint8Array {
+    const { memory } = this;
+    return memory ? state.encodeCheckpoint((size) => memory.take(size)) : state.encodeCheckpoint();
+  }
+
+  moveStart(timeStartPs: bigint): void {
+    this.timeStartPs = timeStartPs;
+    this.startLo = Number(timeStartPs & 0xffff_ffffn);
+    this.startHi = Number(timeStartPs >> 32n);
+  }
+
+  /** Makes room for `size` more bytes; growth doubles, so it happens a few times in a trace's life. */
+  reserve(size: number): void {
+    const needed = this.length + size;
+    if (needed <= this.bytes.length) return;
+    const grown = this.allocate(Math.max(needed, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.memory?.giveBack(this.bytes);
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer, grown.byteOffset, grown.length);
+  }
+
+  private allocate(size: number): Uint8Array {
+    return this.memory ? this.memory.take(size) : new Uint8Array(new SharedArrayBuffer(size));
+  }
+}
