@@ -2,7 +2,7 @@
 /** .ctrace: every event of a file as text, beside decompressing the same file alone. The file is made by our own writer. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { ArgType, CtraceFile, CtraceWriter, dumpText } from 'uscope/convert/ctrace';
+import { ArgType, CtraceFile, CtraceWriter, dumpText } from 'uscope/formats/ctrace';
 import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
@@ -109,7 +109,7 @@ function schema() {
 }
 
 /**
- * @param {import('uscope/convert/ctrace').ByteSource} source
+ * @param {import('uscope/formats/ctrace').ByteSource} source
  * @param {number} expected
  */
 async function dump(source, expected) {
@@ -124,7 +124,7 @@ async function dump(source, expected) {
   return { seconds, bytes, memory: process.memoryUsage().rss / 2 ** 20 };
 }
 
-/** @param {import('uscope/convert/ctrace').ByteSource} source */
+/** @param {import('uscope/formats/ctrace').ByteSource} source */
 async function load(source) {
   const file = await CtraceFile.open(source);
   const start = mainThreadSeconds();

@@ -1,7 +1,7 @@
 // @ts-check
 /** flux: values written, plain and in LZ4 blocks, beside copying as many bytes; and read again. */
 
-import { FluxFile, FluxTag, FluxType, FluxWriter } from 'uscope/convert/flux';
+import { FluxFile, FluxTag, FluxType, FluxWriter } from 'uscope/formats/flux';
 import { memorySource } from 'uscope/reader';
 import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FtrFile, FtrModel, FtrType, FtrWriter, MemoryOutput, TransactionCursor } from 'uscope/convert/ftr';
+import { FtrFile, FtrModel, FtrType, FtrWriter, MemoryOutput, TransactionCursor } from 'uscope/formats/ftr';
 import { memorySource } from 'uscope/reader';
 import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
@@ -64,7 +64,7 @@ async function workload(count) {
     const random = Math.imul(i ^ (i >>> 7), 0x9e37_79b1) >>> 8;
     const stream = i % STREAMS;
     const start = BigInt(i * 1000);
-    /** @type {import('uscope/convert/ftr').FtrAttribute[]} */
+    /** @type {import('uscope/formats/ftr').FtrAttribute[]} */
     const attributes = [
       { phase: 0, name: 'addr', type: FtrType.UNSIGNED, value: BigInt(random) },
       { phase: 1, name: 'kind', type: FtrType.STRING, value: random % 3 ? 'single' : 'burst' },

@@ -1,7 +1,7 @@
 // @ts-check
 /** STF: every record of a file once, beside unpacking the same file alone. The file is made by our own writer. */
 
-import { canCompressZstd, MemoryOutput, StfFile, StfType, StfWriter } from 'uscope/convert/stf';
+import { canCompressZstd, MemoryOutput, StfFile, StfType, StfWriter } from 'uscope/formats/stf';
 import { memorySource } from 'uscope/reader';
 import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 

@@ -2,10 +2,13 @@
 /**
  * The rules of the house for imports in sdk/src, checked on the sources:
  *
- *   1. imports go downward only, along LEVELS; folders of one level know nothing of each other;
+ *   1. imports go downward only, along LEVELS; rooms of one level know nothing of each other;
  *   2. files do not import each other in circles (types alone may: they are gone at run time);
- *   3. the folders in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other folders (their types
- *      may be imported), except in reader/node*.ts, which the rest of the reader does not import.
+ *   3. folders do not import each other in circles, types included, inside a room either. A folder's `index.ts` or `main.ts` is its
+ *      entry and lies above it;
+ *   4. the folders that WALLS names (one for each foreign format) know nothing of each other;
+ *   5. the rooms in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other
+ *      rooms (their types may be imported), except in reader/node*.ts, which the rest of the reader does not import.
  *
  * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
  *
@@ -21,14 +24,18 @@ import { ROOT } from './step.mjs';
 /** Bottom to top. A folder may import from itself and from every level below its own. */
 const LEVELS = [
   ['base'],
+  ['codecs'],
   ['format'],
-  ['state', 'schema'],
+  ['state', 'schema', 'native'],
   ['writer', 'reader'],
-  ['protocols'],
-  ['convert'],
-  ['bridge'],
+  ['semantics', 'stream'],
+  ['formats', 'tools', 'bridge'],
+  ['recording'],
   ['cli'],
 ];
+
+/** Room -> folders in it that its other folders share. Every other folder of the room knows these only. */
+const WALLS = new Map([['formats', ['common', 'pipeline', 'text']]]);
 
 /** Folder -> npm packages it may import although it runs in a browser. */
 const PURE = new Map([
@@ -37,7 +44,7 @@ const PURE = new Map([
   ['state', []],
   ['schema', ['yaml']],
   ['reader', []],
-  ['protocols', []],
+  ['semantics', []],
 ]);
 
 /** What the package as a whole offers stands above everything but the command line. */
@@ -66,7 +73,8 @@ export function checkImports(sources) {
       if (rule) violations.push({ file, rule });
     }
   }
-  return [...violations, ...findCycles(graph)];
+  const runTime = new Map([...graph].map(([path, imports]) => [path, runTimeImports(imports)]));
+  return [...violations, ...findCycles(runTime), ...findCycles(folderGraph(graph))];
 }
 
 /**
@@ -121,12 +129,11 @@ function checkLocal(file, { name, typeOnly }, files) {
   if (PURE.has(from) && !isNodeOnly(file) && isNodeOnly(name)) {
     return `imports ${name}, which needs Node, into code that runs in a browser`;
   }
-  if (from === to) return null;
+  if (from === to) return checkWall(file, name);
   const fromLevel = file === ENTRY ? (levelOf.get('cli') ?? 0) : levelOf.get(from);
   const toLevel = levelOf.get(to);
-  if (fromLevel === undefined)
-    return `stands in ${from}, a folder without a level (scripts/check-imports.mjs)`;
-  if (toLevel === undefined) return `imports ${name}, which stands in no folder with a level`;
+  if (fromLevel === undefined) return `lies in ${from}, a folder without a level (scripts/check-imports.mjs)`;
+  if (toLevel === undefined) return `imports ${name}, which lies in no folder with a level`;
   if (toLevel < fromLevel) {
     const leavesBrowser = PURE.has(from) && !isNodeOnly(file) && !PURE.has(to) && !typeOnly;
     return leavesBrowser ? `imports ${name}, which needs Node, into code that runs in a browser` : null;
@@ -134,6 +141,18 @@ function checkLocal(file, { name, typeOnly }, files) {
   return toLevel === fromLevel
     ? `imports ${name}: ${from} and ${to} know nothing of each other`
     : `imports ${name}: ${to} is above ${from}`;
+}
+
+/**
+ * @param {string} file
+ * @param {string} name of a file of the same room
+ * @returns {string | null} the broken rule
+ */
+function checkWall(file, name) {
+  const shared = WALLS.get(folderOf(file));
+  const [from, to] = [file, name].map((path) => path.split('/').slice(1, -1)[0] ?? '');
+  if (!shared || from === to || from === '' || shared.includes(to)) return null;
+  return `imports ${name}: ${from} and ${to} know nothing of each other`;
 }
 
 /**
@@ -158,8 +177,44 @@ function folderOf(path) {
 }
 
 /**
+ * Types are gone at run time.
+ * @param {readonly Import[]} imports
+ */
+function runTimeImports(imports) {
+  return imports.filter(({ local, typeOnly }) => local && !typeOnly).map(({ name }) => name);
+}
+
+/**
+ * Folder -> folders of the same room that its files import: between rooms, the levels say it.
+ * @param {ReadonlyMap<string, readonly Import[]>} graph of files
+ * @returns {Map<string, string[]>}
+ */
+function folderGraph(graph) {
+  /** @type {Map<string, Set<string>>} */
+  const folders = new Map();
+  for (const [file, imports] of graph) {
+    const from = unitOf(file);
+    const targets = folders.get(from) ?? new Set();
+    folders.set(from, targets);
+    for (const { local, name } of imports) {
+      const isInside = local && folderOf(name) === folderOf(file);
+      if (isInside && unitOf(name) !== from) targets.add(unitOf(name));
+    }
+  }
+  return new Map([...folders].map(([folder, targets]) => [folder, [...targets]]));
+}
+
+/**
+ * The folder of a file; an entry (`index.ts`, `main.ts`) is a unit by itself, above its folder.
+ * @param {string} path
+ */
+function unitOf(path) {
+  return /(^|\/)(index|main)\.ts$/.test(path) ? path : `${posix.dirname(path)}/`;
+}
+
+/**
  * One violation per circle, found by a depth-first walk.
- * @param {ReadonlyMap<string, readonly Import[]>} graph
+ * @param {ReadonlyMap<string, readonly string[]>} graph
  * @returns {Violation[]}
  */
 function findCycles(graph) {
@@ -177,9 +232,7 @@ function findCycles(graph) {
     }
     if (done.has(file)) return;
     path.push(file);
-    for (const { local, name, typeOnly } of graph.get(file) ?? []) {
-      if (local && !typeOnly && graph.has(name)) visit(name);
-    }
+    for (const name of graph.get(file) ?? []) if (graph.has(name)) visit(name);
     path.pop();
     done.add(file);
   };

@@ -19,8 +19,12 @@ const GOOD = {
   'writer/index.ts': "import { open } from 'node:fs/promises'; export * from '../state/index.js';",
   'reader/index.ts': "import '../schema/parse.js';",
   'reader/node.ts': "import 'node:fs'; import 'lz4-napi'; import './index.js';",
-  'protocols/cpu/ipc.ts': "import type { W } from '../../writer/index.js'; import '../../reader/index.js';",
-  'bridge/daemon.ts': "import '../protocols/cpu/ipc.js'; await import('../reader/node.js');",
+  'semantics/cpu/ipc.ts': "import type { W } from '../../writer/index.js'; import '../../reader/index.js';",
+  'formats/text/lines.ts': "import '../../base/bytes.js';",
+  'formats/one/format.ts': "import '../text/lines.js';",
+  'formats/two/format.ts': "import '../text/lines.js';",
+  'formats/registry.ts': "import './one/format.js'; import './two/format.js';",
+  'bridge/daemon.ts': "import '../semantics/cpu/ipc.js'; await import('../reader/node.js');",
   'cli/main.ts': "import '../bridge/daemon.js';",
   'index.ts': "export * from './reader/index.js'; export * from './bridge/daemon.js';",
 };
@@ -53,6 +57,16 @@ describe('direction of imports', () => {
     ['the command line in the entry', { 'index.ts': "export * from './cli/main.js';" }, /know nothing|above/],
     ['a folder without a level', { 'misc/x.ts': "import '../base/bytes.js';" }, /without a level/],
     ['a file that does not exist', { 'base/x.ts': "import './nothing.js';" }, /not a source file/],
+    [
+      'one foreign format in another',
+      { 'formats/one/x.ts': "import '../two/format.js';" },
+      /one and two know/,
+    ],
+    [
+      'a format in what formats share',
+      { 'formats/text/x.ts': "import '../six/y.js';", 'formats/six/y.ts': '' },
+      /text and six know/,
+    ],
     ['a way out of the sources', { 'base/x.ts': "import '../../package.js';" }, /outside the source root/],
   ])('refuses %s', (_what, added, rule) => {
     expect(check({ ...GOOD, ...added })).toEqual([expect.stringMatching(rule)]);
@@ -95,6 +109,28 @@ describe('circles', () => {
   });
 });
 
+describe('circles of folders', () => {
+  it('names the folders of a circle inside a room', () => {
+    const circle = {
+      'base/inner/a.ts': "import '../b.js';",
+      'base/b.ts': "import type { C } from './inner/c.js';",
+      'base/inner/c.ts': '',
+    };
+    expect(check(circle)).toEqual([
+      'base/inner/: imports itself in a circle: base/inner/ -> base/ -> base/inner/',
+    ]);
+  });
+
+  it('accepts an entry that lies above the folders it gathers', () => {
+    const entry = {
+      'base/index.ts': "export * from './inner/a.js'; export * from './b.js';",
+      'base/inner/a.ts': "import '../b.js';",
+      'base/b.ts': '',
+    };
+    expect(check(entry)).toEqual([]);
+  });
+});
+
 describe('code that runs in a browser', () => {
   it.each([
     [
@@ -106,7 +142,7 @@ describe('code that runs in a browser', () => {
     ['an npm package', { 'state/x.ts': "import 'lz4-napi';" }, /package lz4-napi: state allows none/],
     ['another package than allowed', { 'schema/x.ts': "import 'yamlish';" }, /schema allows yaml/],
     ['the file source', { 'reader/x.ts': "import './node.js';" }, /needs Node/],
-    ['the writer', { 'protocols/x.ts': "import '../writer/w.js';", 'writer/w.ts': '' }, /needs Node/],
+    ['the writer', { 'semantics/x.ts': "import '../writer/w.js';", 'writer/w.ts': '' }, /needs Node/],
   ])('refuses %s', (_what, added, rule) => {
     expect(check({ ...GOOD, ...added })).toEqual([expect.stringMatching(rule)]);
   });
@@ -128,7 +164,7 @@ describe('the command', () => {
 
   it('exits 0 on a tree in order', () => {
     const { status, stdout } = runOn(GOOD);
-    expect({ status, stdout }).toEqual({ status: 0, stdout: '11 files, 0 violations\n' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: '15 files, 0 violations\n' });
   });
 
   it('exits 1 and names file and rule on a violation', () => {

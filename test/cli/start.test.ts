@@ -52,7 +52,16 @@ describe('starting', () => {
   it('`timeline` needs the reader and the instructions of a core, nothing that writes, records or converts', async () => {
     const { ours, packages } = await loadedBy('timeline', trace, '--cycles', '0:5');
     expect(packages).toEqual(['commander']);
-    expect(foldersOf(ours)).toEqual(['base', 'cli', 'format', 'protocols', 'reader', 'schema', 'state']);
+    expect(foldersOf(ours)).toEqual([
+      'base',
+      'cli',
+      'codecs',
+      'format',
+      'reader',
+      'schema',
+      'semantics',
+      'state',
+    ]);
     const others = /http\.js$|analysis|summarizer|parse|yaml|together|json/;
     expect(ours.filter((path) => others.test(path))).toEqual([]);
   });
@@ -60,11 +69,20 @@ describe('starting', () => {
   it('`stats` needs the analysis besides, and tells by its first bytes that the file is a trace', async () => {
     const { ours, packages } = await loadedBy('stats', trace);
     expect(packages).toEqual(['commander']);
-    expect(foldersOf(ours)).toEqual(['base', 'cli', 'convert', 'format', 'protocols', 'reader', 'state']);
-    expect(ours.filter((path) => path.startsWith('convert/')).sort()).toEqual([
-      'convert/formats/format.js',
-      'convert/formats/registry.js',
-      'convert/formats/sniff.js',
+    expect(foldersOf(ours)).toEqual([
+      'base',
+      'cli',
+      'codecs',
+      'format',
+      'formats',
+      'reader',
+      'semantics',
+      'state',
+    ]);
+    expect(ours.filter((path) => path.startsWith('formats/')).sort()).toEqual([
+      'formats/common/foreign-format.js',
+      'formats/registry.js',
+      'formats/sniff.js',
     ]);
     expect(ours.filter((path) => /http\.js$|html|tracker|summarizer/.test(path))).toEqual([]);
   });
@@ -72,7 +90,7 @@ describe('starting', () => {
   it('`info` needs the reader alone', async () => {
     const { ours, packages } = await loadedBy('info', trace);
     expect(packages).toEqual(['commander']);
-    expect(foldersOf(ours)).toEqual(['base', 'cli', 'convert', 'format', 'reader', 'state']);
+    expect(foldersOf(ours)).toEqual(['base', 'cli', 'codecs', 'format', 'formats', 'reader', 'state']);
     expect(ours.filter((path) => /http\.js$|follow|watch/.test(path))).toEqual([]);
   });
 });

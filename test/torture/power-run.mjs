@@ -29,7 +29,7 @@ if (!existsSync(fileURLToPath(new URL('../../sdk/dist/index.js', import.meta.url
 const dist = (/** @type {string} */ path) =>
   import(new URL(`../../sdk/dist/${path}.js`, import.meta.url).href);
 const [index, batch, recover, ring, cli] = await Promise.all(
-  ['index', 'writer/record-batch', 'convert/recover/index', 'writer/ring/index', 'cli/main'].map(dist),
+  ['index', 'writer/records/record-batch', 'tools/recover/index', 'writer/ring/index', 'cli/main'].map(dist),
 );
 const library = { ...index, ...batch, ...recover, ...ring, runCli: cli.runCli };
 

@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, UscopeError } from '../base/errors.js';
+import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
-
-/** The command with all its verbs, each with its options: for what describes the whole command line. */
-export type LoadAllVerbs = () => Promise<Command>;
 
 interface VerbModule {
   register(program: Command, loadAllVerbs: LoadAllVerbs): void;

@@ -2,7 +2,9 @@ import fc from 'fast-check';
 import { compressSync } from 'lz4-napi';
 import { describe, expect, test } from 'vitest';
 import { isUscopeError } from '../base/errors.js';
-import { checkRawSize, decompressLz4Blob, decompressLz4Block, frameLz4, unframeLz4 } from './compression.js';
+import { checkRawSize } from '../codecs/expansion.js';
+import { decompressLz4Block } from '../codecs/lz4-block.js';
+import { decompressLz4Blob, frameLz4, unframeLz4 } from './compression.js';
 
 const coded = (code: string) => expect.objectContaining({ code });
 

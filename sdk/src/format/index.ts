@@ -1,4 +1,7 @@
 /** The µScope file format: bytes to values and back, pure, without I/O. */
+
+export { checkRawSize } from '../codecs/expansion.js';
+export { decompressLz4Block } from '../codecs/lz4-block.js';
 export * from './checkpoint.js';
 export * from './checksum-chunk.js';
 export * from './commit-record.js';

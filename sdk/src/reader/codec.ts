@@ -3,7 +3,8 @@
  * libraries, and those for ZSTD, are injected, since the reader itself is pure and runs in a browser: `reader/node.ts` has some.
  */
 import { UscopeError } from '../base/errors.js';
-import { checkRawSize, decompressLz4Blob, LZ4_PREFIX_SIZE } from '../format/compression.js';
+import { checkRawSize } from '../codecs/expansion.js';
+import { decompressLz4Blob, LZ4_PREFIX_SIZE } from '../format/compression.js';
 import type { CompressionName } from '../format/types.js';
 import { giveBack, type SegmentKernel, takeKernel } from './kernel/segment-kernel.js';
 

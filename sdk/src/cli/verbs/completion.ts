@@ -1,11 +1,11 @@
 /** `uscope completion`: scripts that complete the command line, made from the commands as they are. */
 import { Argument, type Command } from 'commander';
+import type { LoadAllVerbs } from '../common/all-verbs.js';
 import { io } from '../common/io.js';
 import { bashCompletion } from '../completion/bash.js';
 import { fishCompletion } from '../completion/fish.js';
 import { type CommandModel, describeCommand } from '../completion/model.js';
 import { zshCompletion } from '../completion/zsh.js';
-import type { LoadAllVerbs } from '../main.js';
 
 const SHELLS = {
   bash: bashCompletion,

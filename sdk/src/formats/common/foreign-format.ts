@@ -1,7 +1,7 @@
 /**
  * What `uscope convert`, `info`, `dump`, `events` and `stats` know about a foreign format. Each format lives in a folder of its own
- * (convert/NAME): a codec that knows nothing of µScope, a mapping in each direction, and `format.ts`, which offers them under this
- * interface. `formats/registry.ts` lists the formats and loads them when they are needed.
+ * (formats/NAME): a codec that knows nothing of µScope, a mapping in each direction, and `format.ts`, which offers them under this
+ * interface. `registry.ts` lists the formats and loads them when they are needed.
  */
 
 import type { CompressionName } from '../../format/types.js';

@@ -2,7 +2,7 @@
 import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { decompressFastLz } from '../../codecs/fastlz.js';
-import { decompressLz4Block } from '../../format/compression.js';
+import { decompressLz4Block } from '../../codecs/lz4-block.js';
 import type { Lz4Compress } from '../../native/kernel-exports.js';
 import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from '../../native/lz4.js';
 import { BLOCK_NAMES, BlockMode } from './types.js';

@@ -1,7 +1,6 @@
 /** The LZ4 blocks of FTR: raw ones, without a frame around them. */
 import { UscopeError } from '../../base/errors.js';
-import { decompressLz4Prefix } from '../../codecs/lz4-prefix.js';
-import { decompressLz4Block, frameLz4 } from '../../format/compression.js';
+import { decompressLz4Block, decompressLz4Prefix } from '../../codecs/lz4-block.js';
 
 /** @param offset of the block in the file, for errors. @throws UscopeError CONVERT_FORMAT */
 export function unpackBlock(block: Uint8Array, rawSize: number, offset: number): Uint8Array {
@@ -15,5 +14,5 @@ export function unpackBlock(block: Uint8Array, rawSize: number, offset: number):
 
 /** The beginning of the content of a block that was cut off. */
 export function unpackCutBlock(block: Uint8Array, rawSize: number): Uint8Array {
-  return decompressLz4Prefix(frameLz4(block, rawSize), rawSize);
+  return decompressLz4Prefix(block, rawSize);
 }

@@ -7,8 +7,9 @@ import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionReport, Tally } from '../common/report.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { labelAt, numberOf, wideOf } from '../pipeline/core-fields.js';
+import { RetireType } from '../pipeline/retire-type.js';
 import { type Flying, newFlying } from './flying.js';
-import { type KanataRecord, LabelKind, RetireType } from './types.js';
+import { type KanataRecord, LabelKind } from './types.js';
 
 /** A command that is complete when its frame is over and its strings are there. */
 export interface Pending {

@@ -1,8 +1,9 @@
 /** The first pass over a log: what its schema needs to know, and what `info` says. */
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
+import { RetireType } from '../pipeline/retire-type.js';
 import { Roster } from '../pipeline/roster.js';
 import type { KanataReader } from './reader.js';
-import { type KanataRecord, RetireType } from './types.js';
+import type { KanataRecord } from './types.js';
 
 export interface KanataSummary {
   readonly counts: {

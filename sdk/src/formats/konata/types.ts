@@ -5,9 +5,6 @@ export const KANATA_VERSION = '0004';
 /** What an `L` says: 0 shown beside the instruction, 1 shown when pointed at, 2 about the present stage. */
 export const LabelKind = { PANE: 0, DETAIL: 1, STAGE: 2 } as const;
 
-/** How an `R` ends an instruction. */
-export const RetireType = { RETIRED: 0, FLUSHED: 1 } as const;
-
 export type KanataRecord =
   /** `C=`: the cycle from here on; the first one may be negative. */
   | { readonly kind: 'cycle'; readonly cycle: bigint }

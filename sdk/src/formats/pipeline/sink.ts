@@ -2,8 +2,8 @@
 import { UscopeError } from '../../base/errors.js';
 import type { EventFields, TraceWriter } from '../../writer/index.js';
 import type { ConversionReport, Tally } from '../common/report.js';
-import { RetireType } from '../konata/types.js';
 import { leadingPc } from './pc.js';
+import { RetireType } from './retire-type.js';
 import { Roster } from './roster.js';
 import { DEPENDENCY_TYPES, type PipelineShape, UNKNOWN_FLUSH } from './shape.js';
 import { SlotPool } from './slot-pool.js';

@@ -3,7 +3,7 @@
  * What cannot be taken as it stands (cut off, damaged behind some frame) is encoded anew as far as it is good.
  */
 import { isUscopeError } from '../../base/errors.js';
-import { decompressLz4Prefix } from '../../codecs/lz4-prefix.js';
+import { decompressCutLz4Blob } from '../../format/compression.js';
 import { CursorItem, encodeFrames, FrameCursor } from '../../format/frame.js';
 import { encodeFramesV01 } from '../../format/frame-v01.js';
 import { SEGMENT_HEADER_SIZE } from '../../format/segment.js';
@@ -100,7 +100,7 @@ export class Salvager {
     const blob = bytes.subarray(SEGMENT_HEADER_SIZE + header.checkpointSize);
     if (header.deltasRawSize > maxSegmentBytes) return null;
     if (compression === 'none') return blob.subarray(0, header.deltasRawSize);
-    return compression === 'lz4' ? decompressLz4Prefix(blob, header.deltasRawSize) : null;
+    return compression === 'lz4' ? decompressCutLz4Blob(blob, header.deltasRawSize) : null;
   }
 
   private async encodeAnew(segment: FoundSegment, part: Uint8Array): Promise<Salvaged | null> {
