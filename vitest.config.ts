@@ -8,6 +8,8 @@ const alias = [
   { find: /^uscope$/, replacement: fromRoot('./sdk/src/index.ts') },
   { find: /^uscope\/reader\/node$/, replacement: fromRoot('./sdk/src/reader/node.ts') },
   { find: /^uscope\/(cpu|noc)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
+  { find: /^#platform\/addon$/, replacement: fromRoot('./sdk/src/native/native-addon.ts') },
+  { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },
   { find: /^uscope\/([a-z]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 

@@ -177,6 +177,25 @@ export function toU64(value: number | bigint): bigint {
   return wide;
 }
 
+/** The bytes of all pieces, one behind the other, in an array of their own. */
+export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  let size = 0;
+  for (const piece of pieces) size += piece.length;
+  const all = new Uint8Array(size);
+  let at = 0;
+  for (const piece of pieces) {
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
+}
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false;
+  return true;
+}
+
 /** The next multiple of 8. */
 export function align8(size: number): number {
   return size + (-size & 7);

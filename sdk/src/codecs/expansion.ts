@@ -7,7 +7,11 @@ type Method = 'none' | 'lz4' | 'zstd';
 export const LZ4_MAX_EXPANSION = 255;
 
 /** No valid blob expands more: an LZ4 length byte stands for 255 bytes, a zstd block of 4 bytes for 128 KiB. */
-const MAX_EXPANSION: Readonly<Record<Method, number>> = { none: 1, lz4: LZ4_MAX_EXPANSION, zstd: 32_768 };
+export const MAX_EXPANSION: Readonly<Record<Method, number>> = {
+  none: 1,
+  lz4: LZ4_MAX_EXPANSION,
+  zstd: 32_768,
+};
 
 /** FORMAT_COMPRESSION when `compressedSize` bytes cannot hold `rawSize`: ask before allocating that much. */
 export function checkRawSize(method: Method, compressedSize: number, rawSize: number, baseOffset = 0): void {

@@ -1,52 +1,25 @@
-/** ZSTD for STF: zstd-napi where it is installed, else, for reading only, the decoder in JavaScript. */
-import { createRequire } from 'node:module';
-import { Decompress, decompress as decompressInJs } from 'fzstd';
-import { UscopeError } from '../base/errors.js';
+/** ZSTD of foreign formats: zstd-napi where it is installed, else, for reading only, the decoder in JavaScript. */
 
-/** What is used of zstd-napi, told here: the package, and so its types, may be absent where this is compiled. */
-interface Binding {
-  DCtx: new () => {
-    decompress(target: Uint8Array, frame: Uint8Array): number;
-    decompressStream(
-      target: Uint8Array,
-      source: Uint8Array,
-    ): [unknown: number, produced: number, consumed: number];
-    setParameter(parameter: number, value: number): void;
-  };
-  CCtx: new () => {
-    compress(target: Uint8Array, source: Uint8Array, level: number): number;
-  };
-  DParameter: { windowLogMax: number };
-  compressBound(size: number): number;
-}
+import { Decompress, decompress as decompressInJs } from 'fzstd';
+import { zstdPackage } from '#platform/zstd';
+import { concatBytes } from '../base/bytes.js';
+import { UscopeError } from '../base/errors.js';
+import type { ZstdPackage } from './platform/zstd.js';
 
 export const ZSTD_MAGIC = 0xfd2f_b528;
 /** 128 MiB: what zstd itself takes unless it is told otherwise. */
 const MAX_WINDOW_LOG = 27;
-/** No block of zstd expands more: 4 bytes can stand for 128 KiB. */
-export const MAX_EXPANSION = 32_768;
 const OUTPUT_BYTES = 256 * 1024;
 /** The decoder in JavaScript hands out a whole input's output at once: small inputs bound it. */
 const JS_INPUT_BYTES = 1024;
 
-let found: Binding | null | undefined;
 /** For whole frames, used again: each holds up to a megabyte outside the heap, which the collector does not see. */
-let decoder: InstanceType<Binding['DCtx']> | undefined;
-let encoder: InstanceType<Binding['CCtx']> | undefined;
-
-function binding(): Binding | null {
-  if (found !== undefined) return found;
-  try {
-    found = createRequire(import.meta.url)('zstd-napi/binding.js') as Binding;
-  } catch {
-    found = null;
-  }
-  return found;
-}
+let decoder: InstanceType<ZstdPackage['DCtx']> | undefined;
+let encoder: InstanceType<ZstdPackage['CCtx']> | undefined;
 
 /** Whether ZSTD can be written here. */
 export function canCompressZstd(): boolean {
-  return binding() !== null;
+  return zstdPackage() !== null;
 }
 
 /**
@@ -63,7 +36,7 @@ export function decompressFrame(
   checkWindow(frame, offset);
   const target = new Uint8Array(size);
   const length = guarded(offset, () => {
-    const native = useNative ? binding() : null;
+    const native = useNative ? zstdPackage() : null;
     if (!native) return decompressInJs(frame, target).length;
     decoder ??= new native.DCtx();
     return decoder.decompress(target, frame);
@@ -83,11 +56,11 @@ export async function* decompressZstd(
   offset: number,
   useNative = true,
 ): AsyncGenerator<Uint8Array> {
-  const native = useNative ? binding() : null;
+  const native = useNative ? zstdPackage() : null;
   yield* native ? decompressNative(native, chunks, offset) : decompressWithJs(chunks, offset);
 }
 
-async function* decompressNative(native: Binding, chunks: AsyncIterable<Uint8Array>, offset: number) {
+async function* decompressNative(native: ZstdPackage, chunks: AsyncIterable<Uint8Array>, offset: number) {
   const context = new native.DCtx();
   context.setParameter(native.DParameter.windowLogMax, MAX_WINDOW_LOG);
   let hint = 0;
@@ -126,9 +99,21 @@ async function* decompressWithJs(chunks: AsyncIterable<Uint8Array>, offset: numb
   yield* outputs.splice(0);
 }
 
+/** What the beginning of ZSTD data holds: what comes out before it is cut or wrong. For looking at only. */
+export function decompressZstdHead(head: Uint8Array): Uint8Array {
+  const pieces: Uint8Array[] = [];
+  const decoder = new Decompress((data) => pieces.push(data));
+  try {
+    decoder.push(head.slice());
+  } catch {
+    // The block is not whole, or there is no such thing: what came out before counts.
+  }
+  return concatBytes(pieces);
+}
+
 /** One frame. @throws UscopeError ENV_MISSING without zstd-napi */
 export function compressFrame(data: Uint8Array, level: number): Uint8Array {
-  const native = binding();
+  const native = zstdPackage();
   if (!native) {
     throw new UscopeError(
       'ENV_MISSING',

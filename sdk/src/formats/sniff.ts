@@ -16,7 +16,7 @@ export async function sniffFormat(source: Source): Promise<typeof USCOPE | Forei
   if (USCOPE_MAGIC.every((byte, index) => head[index] === byte)) return USCOPE;
   for (const load of FORMATS.values()) {
     const { FORMAT } = await load();
-    if (FORMAT.sniff?.(head)) return FORMAT;
+    if (await FORMAT.sniff?.(head)) return FORMAT;
   }
   return null;
 }

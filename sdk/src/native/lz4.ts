@@ -1,4 +1,5 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
+import { decodeBase64 } from '../base/base64.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { WASM_BASE64 } from './lz4-wasm.js';
 import { bindNativeLz4 } from './native.js';
@@ -25,7 +26,7 @@ export interface Compressed {
   readonly crc?: number | undefined;
 }
 
-export const lz4Module = (): Uint8Array => Buffer.from(WASM_BASE64, 'base64');
+export const lz4Module = (): Uint8Array => decodeBase64(WASM_BASE64);
 
 let compiled: WebAssembly.Module | null = null;
 

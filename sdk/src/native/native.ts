@@ -1,6 +1,6 @@
 /** The writer's compiled loops as machine code, from the C of which the WebAssembly beside this file was made. */
+import { loadAddon } from '#platform/addon';
 import type { KernelExports, KernelImports, Lz4Compress } from './kernel-exports.js';
-import { loadAddon } from './native-addon.js';
 
 /**
  * The compiled loop over a run whose tables are complete in `buffer`; null where there is no addon.

@@ -1,8 +1,8 @@
 /** Reading traces in Node: the file source and native libraries. The only part of the reader that imports Node. */
 import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import zlib from 'node:zlib';
+import { crc32 } from '#platform/crc32';
+import { nativeZstdDecoder } from '#platform/zstd';
 import { UscopeError } from '../base/errors.js';
 import type { Codec } from './codec.js';
 import { isHttpUrl } from './http-url.js';
@@ -66,7 +66,7 @@ export async function openTraceFile(from: string | Source, options: OpenOptions 
 /** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no memory of its own for each segment. */
 export const nodeCodec: Codec = {
   zstd: (frame, rawSize) => zstdDecoder()(frame, rawSize),
-  ...nativeCrc32(),
+  crc32,
 };
 
 async function readAll(
@@ -88,54 +88,18 @@ async function readAll(
   return buffer.subarray(0, filled);
 }
 
-/** The same bytes, not as a Buffer: a Buffer's `slice` does not copy, which users of payloads would not expect. */
-function plainArray(bytes: Uint8Array): Uint8Array {
-  return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
-
 type ZstdDecoder = (frame: Uint8Array, rawSize: number) => Uint8Array;
-/** What is used of zstd-napi, told here: the package, and so its types, may be absent where this is compiled. */
-type ZstdBinding = { DCtx: new () => { decompress(target: Uint8Array, frame: Uint8Array): number } };
-type ZlibWithZstd = {
-  zstdDecompressSync?(data: Uint8Array, options: { maxOutputLength: number }): Uint8Array;
-};
 
 let decoder: ZstdDecoder | null = null;
 
+/** @throws UscopeError READER_COMPRESSION */
 function zstdDecoder(): ZstdDecoder {
-  decoder ??= findZstd();
-  return decoder;
-}
-
-/** Node has ZSTD from 22.15 on; before, the optional package zstd-napi. Both write into at most `rawSize` bytes, whatever the frame says. */
-function findZstd(): ZstdDecoder {
-  const { zstdDecompressSync } = zlib as unknown as ZlibWithZstd;
-  if (zstdDecompressSync) {
-    return (frame, rawSize) =>
-      plainArray(zstdDecompressSync(frame, { maxOutputLength: Math.max(rawSize, 1) }));
-  }
-  try {
-    // `require`, as the package is CommonJS with computed exports, which `import` does not see by name.
-    const binding = createRequire(import.meta.url)('zstd-napi/binding.js') as ZstdBinding;
-    const context = new binding.DCtx();
-    return (frame, rawSize) => {
-      const target = new Uint8Array(rawSize);
-      return target.subarray(0, context.decompress(target, frame));
-    };
-  } catch (cause) {
-    throw new UscopeError(
-      'READER_COMPRESSION',
-      'the trace is compressed with ZSTD; install the optional package zstd-napi, or use Node 22.15 or later',
-      {},
-      { cause },
-    );
-  }
-}
-
-function nativeCrc32(): Pick<Codec, 'crc32'> {
-  const { crc32 } = zlib as unknown as { crc32?: (bytes: Uint8Array, seed: number) => number };
-  // Of some empty arrays Node's answer is 0 instead of the seed.
-  return crc32 ? { crc32: (bytes, seed) => (bytes.length === 0 ? seed : crc32(bytes, seed)) } : {};
+  decoder ??= nativeZstdDecoder();
+  if (decoder) return decoder;
+  throw new UscopeError(
+    'READER_COMPRESSION',
+    'the trace is compressed with ZSTD; install the optional package zstd-napi, or use Node 22.15 or later',
+  );
 }
 
 function reason(error: unknown): string {

@@ -2,7 +2,7 @@
  * Resume after the daemon was killed: everything needed is in the trace file. The file is cut back to the end of its last valid commit
  * record, the shadow state is rebuilt from the last checkpoint and that segment's deltas, the summary by replaying all of them.
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8 } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import {

@@ -107,7 +107,7 @@ export interface ForeignFormat {
   readonly extensions: readonly string[];
   readonly options: readonly FormatOption[];
   /** Whether a file that begins like this is one. `head` may be compressed data of a container the format knows. */
-  sniff?(head: Uint8Array): boolean;
+  sniff?(head: Uint8Array): boolean | Promise<boolean>;
   /** Absent: the format can only be written. @throws UscopeError CONVERT_* */
   open?(source: Source, options: ReadonlyMap<string, string>): Promise<ForeignTrace>;
   /** µScope to this format. Absent: the format can only be read. `extension` is that of OUT (`.zstf`). */

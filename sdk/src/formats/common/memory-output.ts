@@ -1,4 +1,5 @@
 /** An output in memory: for small files and tests. */
+import { concatBytes } from '../../base/bytes.js';
 import type { ByteOutput } from './foreign-format.js';
 
 export class MemoryOutput implements ByteOutput {
@@ -18,7 +19,7 @@ export class MemoryOutput implements ByteOutput {
 
   /** What was written, patched. */
   get bytes(): Uint8Array {
-    const all = new Uint8Array(Buffer.concat(this.pieces));
+    const all = concatBytes(this.pieces);
     for (const [offset, bytes] of this.patches) all.set(bytes, offset);
     return all;
   }

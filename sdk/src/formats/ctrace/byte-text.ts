@@ -5,6 +5,7 @@ const SPACE = 32;
 /** Most bytes that a number takes. */
 const NUMBER_BYTES = 24;
 const BILLION = 1_000_000_000;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class ByteText {
   bytes = new Uint8Array(128 * 1024);
@@ -21,6 +22,11 @@ export class ByteText {
 
   get used(): Uint8Array {
     return this.bytes.subarray(0, this.length);
+  }
+
+  /** The text of the first bytes; what is not UTF-8 reads as U+FFFD. */
+  text(length = this.length): string {
+    return decoder.decode(this.bytes.subarray(0, length));
   }
 
   clear(): void {

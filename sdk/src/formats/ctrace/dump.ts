@@ -79,7 +79,7 @@ function linesOf(file: CtraceFile, json: boolean): (cursor: EventCursor, out: By
   return (cursor, out) => {
     message.clear();
     formatter.message(cursor, message);
-    const text = Buffer.from(message.bytes.buffer, 0, message.length).toString();
+    const text = message.text();
     out.copy(encoder.encode(`${names.json(cursor, text)}\n`));
   };
 }

@@ -1,4 +1,5 @@
 /** Turns the event at which a cursor stands into events of a batch. */
+import { toHex } from '../../base/hex.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { StringOutput } from '../../stream/string-remap.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
@@ -111,9 +112,7 @@ export class EventEmitter {
     for (let part = 0; part === 0 || part * HEX_BYTES < size; part++) {
       const from = argsAt + part * HEX_BYTES;
       const piece = bytes.subarray(from, Math.min(argsEnd, from + HEX_BYTES));
-      const index = this.strings.add(
-        Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString('hex'),
-      );
+      const index = this.strings.add(toHex(piece));
       const prefix = isOwn ? 0 : RAW_PREFIX_BYTES;
       const { view, offset } = this.open(isOwn ? pair.eventType : this.mapped.meta.raw, prefix + 13);
       if (!isOwn) {

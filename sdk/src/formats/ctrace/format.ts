@@ -142,7 +142,7 @@ class CtraceTrace implements ForeignTrace {
       line.clear();
       if (json) formatter.message(cursor, line);
       else formatter.line(cursor, line);
-      const text = Buffer.from(line.bytes.buffer, 0, line.length - (json ? 0 : 1)).toString();
+      const text = line.text(line.length - (json ? 0 : 1));
       yield json ? names.json(cursor, text) : text;
     }
   }

@@ -1,5 +1,7 @@
 /** µScope made of .ctrace back to .ctrace: the same events in the same order. */
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
+import { fromHex } from '../../base/hex.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { FieldType, qualifiedName } from '../../format/types.js';
 import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
@@ -224,17 +226,17 @@ class Assembler {
     }
     if (at !== end)
       throw new UscopeError('CONVERT_SOURCE', 'an event whose fields are not those of its format');
-    this.emit({ ...head, category: readU32(bytes, end) }, types.length, Buffer.concat(pieces));
+    this.emit({ ...head, category: readU32(bytes, end) }, types.length, concatBytes(pieces));
   }
 
   private hex(bytes: Uint8Array, at: number, head: EventHead): boolean {
     const size = bytes[at + 1] | (bytes[at + 2] << 8);
     const part = bytes[at + 3] | (bytes[at + 4] << 8);
-    const piece = Buffer.from(this.trace.strings.peek(readU32(bytes, at + 5)) ?? '', 'hex');
+    const piece = fromHex(this.trace.strings.peek(readU32(bytes, at + 5)) ?? '');
     if (part === 0) {
       const category = readU32(bytes, at + 9);
       this.pending = { head: { ...head, category }, argCount: bytes[at], size, bytes: piece };
-    } else if (this.pending) this.pending.bytes = Buffer.concat([this.pending.bytes, piece]);
+    } else if (this.pending) this.pending.bytes = concatBytes([this.pending.bytes, piece]);
     const { pending } = this;
     if (!pending || pending.bytes.length < pending.size) return false;
     this.pending = null;
@@ -248,9 +250,11 @@ class Assembler {
   }
 
   private bytesOf(index: number): Uint8Array {
-    return Buffer.from(this.trace.strings.peek(index) ?? '');
+    return encoder.encode(this.trace.strings.peek(index) ?? '');
   }
 }
+
+const encoder = new TextEncoder();
 
 function periodOf(trace: Trace): bigint {
   const text = trace.dutProperty(PERIOD_PROPERTY) ?? '';

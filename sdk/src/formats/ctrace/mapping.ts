@@ -2,7 +2,9 @@
  * How a .ctrace file stands in a µScope trace, for both directions: a scope per unit, an event type per pair of format and unit that occurs,
  * and beside them the scope `ctrace` with what the events do not say themselves.
  */
+
 import { UscopeError } from '../../base/errors.js';
+import { fromHex, toHex } from '../../base/hex.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { BuiltinTypeName, Fields } from '../../schema/index.js';
 import { encodeText, isPlain } from './text.js';
@@ -88,9 +90,8 @@ const ESCAPE = 'ctrace-bytes:';
 
 /** @throws UscopeError CONVERT_LIMIT for a text longer than strings of µScope */
 export function keepText(text: string): string {
-  const kept =
-    isPlain(text) && !text.startsWith(ESCAPE) ? text : ESCAPE + Buffer.from(encodeText(text)).toString('hex');
-  const size = Buffer.byteLength(kept);
+  const kept = isPlain(text) && !text.startsWith(ESCAPE) ? text : ESCAPE + toHex(encodeText(text));
+  const size = new TextEncoder().encode(kept).length;
   if (size <= MAX_STRING_BYTES) return kept;
   const detail = `a text of the schema takes ${size} bytes; strings have ${MAX_STRING_BYTES} at most`;
   throw new UscopeError('CONVERT_LIMIT', detail);
@@ -98,5 +99,5 @@ export function keepText(text: string): string {
 
 /** The bytes of a kept text. */
 export function bytesOfKept(text: string): Uint8Array {
-  return text.startsWith(ESCAPE) ? Buffer.from(text.slice(ESCAPE.length), 'hex') : encodeText(text);
+  return text.startsWith(ESCAPE) ? fromHex(text.slice(ESCAPE.length)) : encodeText(text);
 }

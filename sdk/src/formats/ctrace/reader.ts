@@ -5,7 +5,8 @@
  */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
-import { decompressFrame, MAX_EXPANSION } from '../../codecs/zstd.js';
+import { MAX_EXPANSION } from '../../codecs/expansion.js';
+import { decompressFrame } from '../../codecs/zstd.js';
 import { decodeArgs } from './args.js';
 import { EventCursor } from './cursor.js';
 import { decodeFooter, decodeFooterHead, footerBlocks } from './footer.js';
@@ -119,7 +120,7 @@ export class CtraceFile {
    */
   async load(block: CtraceBlock, javaScriptOnly = false): Promise<{ bytes: Uint8Array; isCut: boolean }> {
     const { compressedBytes, uncompressedBytes, offset } = block;
-    if (uncompressedBytes > MAX_BLOCK_BYTES || uncompressedBytes > compressedBytes * MAX_EXPANSION) {
+    if (uncompressedBytes > MAX_BLOCK_BYTES || uncompressedBytes > compressedBytes * MAX_EXPANSION.zstd) {
       const detail = `a block of ${compressedBytes} bytes that says it holds ${uncompressedBytes}`;
       throw new UscopeError('CONVERT_LIMIT', detail, { offset });
     }

@@ -1,4 +1,5 @@
 /** Texts of .ctrace: UTF-8, with bytes that are none kept as lone surrogates (U+DC80 + byte - 0x80). */
+import { concatBytes } from '../../base/bytes.js';
 
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
@@ -23,7 +24,7 @@ export function encodeText(text: string): Uint8Array {
     from = index + 1;
   }
   pieces.push(encoder.encode(text.slice(from)));
-  return Buffer.concat(pieces);
+  return concatBytes(pieces);
 }
 
 /** Whether a text is UTF-8 without NUL: other programs can keep it. */

@@ -1,11 +1,22 @@
 /** The bytes of compressed blocks (PBLK), in both directions. */
-import { deflateSync, gunzipSync, gzipSync, inflateSync } from 'node:zlib';
+import { deflate, inflate } from '#platform/zlib';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { decompressFastLz } from '../../codecs/fastlz.js';
 import { decompressLz4Block } from '../../codecs/lz4-block.js';
-import type { Lz4Compress } from '../../native/kernel-exports.js';
-import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from '../../native/lz4.js';
+import type { DeflateFormat } from '../../codecs/platform/zlib.js';
+import { Lz4Blocks } from '../../native/lz4-blocks.js';
 import { BLOCK_NAMES, BlockMode } from './types.js';
+
+/** Modes whose blocks are inflated by the platform, which browsers do asynchronously. */
+const INFLATED: ReadonlyMap<number, DeflateFormat> = new Map([
+  [BlockMode.ZLIB, 'zlib'],
+  [BlockMode.GZIP, 'gzip'],
+]);
+
+/** Whether blocks of a mode are for `inflateBlock`, not for `unpackBlock`. */
+export function isInflated(mode: number): boolean {
+  return INFLATED.has(mode);
+}
 
 /**
  * Exactly `size` bytes; the caller has checked that it may be so many.
@@ -13,23 +24,33 @@ import { BLOCK_NAMES, BlockMode } from './types.js';
  */
 export function unpackBlock(mode: number, source: Uint8Array, size: number, offset: number): Uint8Array {
   try {
-    switch (mode) {
-      case BlockMode.LZ4:
-        return decompressLz4Block(source, size, offset);
-      case BlockMode.FASTLZ:
-        return decompressFastLz(source, size, offset);
-      case BlockMode.ZLIB:
-        return exactly(inflateSync(source, { maxOutputLength: size + 1 }), size);
-      case BlockMode.GZIP:
-        return exactly(gunzipSync(source, { maxOutputLength: size + 1 }), size);
-    }
+    if (mode === BlockMode.LZ4) return decompressLz4Block(source, size, offset);
+    if (mode === BlockMode.FASTLZ) return decompressFastLz(source, size, offset);
   } catch (error) {
-    if (isUscopeError(error) && error.code === 'CONVERT_FORMAT' && error.place.offset !== undefined)
-      throw error;
-    const detail = isUscopeError(error) ? error.detail : String((error as Error).message);
-    throw new UscopeError('CONVERT_FORMAT', `a block of ${BLOCK_NAMES[mode]}: ${detail}`, { offset });
+    throw blockFailure(error, mode, offset);
   }
   throw new UscopeError('CONVERT_UNSUPPORTED', `a block has the unknown compression ${mode}`, { offset });
+}
+
+/** The same of blocks of zlib and gzip. */
+export async function inflateBlock(
+  mode: number,
+  source: Uint8Array,
+  size: number,
+  offset: number,
+): Promise<Uint8Array> {
+  try {
+    return exactly(await inflate(INFLATED.get(mode) ?? 'zlib', source, size + 1), size);
+  } catch (error) {
+    throw blockFailure(error, mode, offset);
+  }
+}
+
+function blockFailure(error: unknown, mode: number, offset: number): UscopeError {
+  if (isUscopeError(error) && error.code === 'CONVERT_FORMAT' && error.place.offset !== undefined)
+    return error;
+  const detail = isUscopeError(error) ? error.detail : String((error as Error).message);
+  return new UscopeError('CONVERT_FORMAT', `a block of ${BLOCK_NAMES[mode]}: ${detail}`, { offset });
 }
 
 function exactly(bytes: Uint8Array, size: number): Uint8Array {
@@ -44,30 +65,14 @@ export const COMPRESSION_MODES: Readonly<Record<BlockCompression, BlockMode>> = 
   gzip: BlockMode.GZIP,
 };
 
-/** Compresses blocks of up to `maxBytes`. The result is valid until the next one. */
+/** Compresses blocks. The result is valid until the next one. */
 export class BlockCompressor {
-  private lz4: { readonly compress: Lz4Compress; readonly memory: Uint8Array } | null = null;
+  private readonly lz4 = new Lz4Blocks();
 
-  constructor(
-    private readonly method: BlockCompression,
-    private readonly maxBytes: number,
-  ) {}
+  constructor(private readonly method: BlockCompression) {}
 
+  /** @throws UscopeError ENV_MISSING for zlib and gzip in a browser */
   compress(bytes: Uint8Array): Uint8Array {
-    if (this.method === 'zlib') return deflateSync(bytes);
-    if (this.method === 'gzip') return gzipSync(bytes);
-    this.lz4 ??= this.openLz4();
-    const { compress, memory } = this.lz4;
-    const target = LZ4_TABLE_BYTES + this.maxBytes;
-    memory.set(bytes, LZ4_TABLE_BYTES);
-    const size = compress(0, LZ4_TABLE_BYTES, bytes.length, target);
-    return memory.subarray(target, target + size);
-  }
-
-  private openLz4() {
-    const bytes = LZ4_TABLE_BYTES + this.maxBytes + lz4Room(this.maxBytes) + 64;
-    const pages = Math.ceil(bytes / 65_536);
-    const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
-    return { compress: bindLz4(memory), memory: new Uint8Array(memory.buffer) };
+    return this.method === 'lz4' ? this.lz4.compress(bytes) : deflate(this.method, bytes);
   }
 }

@@ -3,7 +3,7 @@
  * they are reached, and entered.
  */
 import { UscopeError } from '../../base/errors.js';
-import { unpackBlock } from './blocks.js';
+import { inflateBlock, isInflated, unpackBlock } from './blocks.js';
 import { type FluxGroup, FluxTrace } from './groups.js';
 import { type FieldKind, LAYOUT } from './layout.js';
 import { sintToBigInt } from './numbers.js';
@@ -71,6 +71,8 @@ export class FluxCursor {
   private base = 0;
   private readonly outer: Window[] = [];
   private pending = false;
+  /** The block to go on with, which is to be inflated before. */
+  private packed: { readonly mode: number; readonly bytes: Uint8Array; readonly size: number } | null = null;
   private short = false;
   private limit = MIN_LIMIT;
   private budget = 0;
@@ -106,12 +108,14 @@ export class FluxCursor {
     this.outer.length = 0;
     this.depth = this.floor = 0;
     this.pending = false;
+    this.packed = null;
   }
 
   /** Leaves all blocks, of a section too, and goes on `count` bytes further. */
   skip(count: number): void {
     while (this.depth > this.floor) this.leave();
     this.pending = false;
+    this.packed = null;
     this.ahead = Math.min(this.end, this.ahead + count);
   }
 
@@ -129,6 +133,7 @@ export class FluxCursor {
     while (this.depth > 0) this.leave();
     this.floor = 0;
     this.pending = false;
+    this.packed = null;
   }
 
   get isInSection(): boolean {
@@ -136,11 +141,12 @@ export class FluxCursor {
   }
 
   /**
-   * To the next entry; false when the window holds no whole one.
+   * To the next entry; false when the window holds no whole one, or when `inflate` is due.
    * @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_UNSUPPORTED
    */
   next(): boolean {
     if (this.pending) this.enter();
+    if (this.packed) return false;
     while (this.ahead >= this.end) {
       if (this.depth === this.floor) {
         this.needed = 1;
@@ -479,7 +485,21 @@ export class FluxCursor {
     }
     this.budget -= size;
     if (this.budget < 0) this.fail('a block unpacks to more than its bytes can mean', 'CONVERT_LIMIT');
-    this.push(unpackBlock(mode, packed, size, this.offset));
+    if (isInflated(mode)) this.packed = { mode, bytes: packed, size };
+    else this.push(unpackBlock(mode, packed, size, this.offset));
+  }
+
+  /** Whether `inflate` is due: a block of zlib or gzip comes next. */
+  get isPacked(): boolean {
+    return this.packed !== null;
+  }
+
+  /** Unpacks the block that comes next. @throws UscopeError CONVERT_FORMAT */
+  async inflate(): Promise<void> {
+    const { packed } = this;
+    if (!packed) return;
+    this.packed = null;
+    this.push(await inflateBlock(packed.mode, packed.bytes, packed.size, this.offset));
   }
 
   private push(bytes: Uint8Array): void {
@@ -509,6 +529,6 @@ function plain(bytes: Uint8Array): Uint8Array {
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
-function isMagic(bytes: Uint8Array, at: number): boolean {
+export function isMagic(bytes: Uint8Array, at: number): boolean {
   return MAGIC.every((byte, index) => bytes[at + index] === byte);
 }

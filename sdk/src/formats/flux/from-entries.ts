@@ -1,5 +1,7 @@
 /** µScope made of flux back to flux: the same entries. */
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
+import { fromHex } from '../../base/hex.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
@@ -87,7 +89,7 @@ class EntryBuilder {
   private readonly traces = new Map<number, FluxTraceWriter>();
   private readonly clocks = new Map<string, Clock>();
   private told: bigint | null = null;
-  private parts: Buffer[] = [];
+  private parts: Uint8Array[] = [];
   private readonly count: (tag: number) => void;
 
   constructor(
@@ -273,9 +275,9 @@ class EntryBuilder {
 
   /** Bytes of a value that may take several events; null until the last one. */
   private whole(fields: EventFields, tag: number, hex: number): Uint8Array | null {
-    this.parts.push(Buffer.from(fields.text(hex), 'hex'));
+    this.parts.push(fromHex(fields.text(hex)));
     if (fields.number(tag) & Tag.GOES_ON) return null;
-    const all = new Uint8Array(Buffer.concat(this.parts));
+    const all = concatBytes(this.parts);
     this.parts = [];
     return all;
   }
@@ -377,7 +379,7 @@ function memberData(form: Form, fields: EventFields, at: number): Uint8Array {
     case Form.TEXT:
       return encoder.encode(fields.text(at));
     default:
-      return new Uint8Array(Buffer.from(fields.text(at), 'hex'));
+      return fromHex(fields.text(at));
   }
 }
 

@@ -1,4 +1,5 @@
 /** Entries as lines of text, for people and for comparison with other decoders. */
+import { toHex } from '../../base/hex.js';
 import type { FluxCursor } from './cursor.js';
 import { decodeEntry } from './decode.js';
 import {
@@ -177,5 +178,5 @@ export function floatText(value: number): string {
 }
 
 export function hex(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('hex');
+  return toHex(bytes);
 }

@@ -97,7 +97,7 @@ export class CompressedBuffer extends EntryBuffer {
     private readonly blockBytes: number,
   ) {
     super();
-    this.compressor = new BlockCompressor(method, blockBytes);
+    this.compressor = new BlockCompressor(method);
   }
 
   commit(end: number): void {

@@ -1,6 +1,6 @@
 /** flux files from front to end: linear, compressed, and ring buffers from their oldest section on. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { FluxCursor } from './cursor.js';
+import { FluxCursor, isMagic } from './cursor.js';
 import { decodeEntry } from './decode.js';
 import { type FluxEntry, FluxTag, MAGIC } from './types.js';
 
@@ -95,6 +95,7 @@ export class FluxStream {
    */
   async more(): Promise<boolean> {
     if (!this.isExhausted) return true;
+    if (this.cursor.isPacked && (await this.inflate())) return true;
     if (this.isRing) return this.moreOfRing();
     const { cursor } = this;
     const rest = cursor.rest;
@@ -110,6 +111,17 @@ export class FluxStream {
     this.position = restOffset + bytes.length;
     this.isExhausted = false;
     return true;
+  }
+
+  /** Unpacks the block that comes next; false when damage of it was passed over and nothing is left of what is there. */
+  private async inflate(): Promise<boolean> {
+    this.isExhausted = false;
+    try {
+      await this.cursor.inflate();
+    } catch (error) {
+      this.passOver(error);
+    }
+    return !this.isExhausted;
   }
 
   /** To the next entry of what is there. @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_UNSUPPORTED */
@@ -237,7 +249,7 @@ export class FluxStream {
   private findHead(): boolean {
     const { cursor } = this;
     const { rest } = cursor;
-    const at = Buffer.from(rest.buffer, rest.byteOffset, rest.length).indexOf(MAGIC);
+    const at = indexOfMagic(rest);
     if (at < 0) {
       // A head may begin in the last bytes.
       cursor.skip(Math.max(0, rest.length - MAGIC.length + 1));
@@ -250,4 +262,13 @@ export class FluxStream {
     this.damage = null;
     return true;
   }
+}
+
+/** -1: nowhere. */
+function indexOfMagic(bytes: Uint8Array): number {
+  const last = bytes.length - MAGIC.length;
+  for (let at = bytes.indexOf(MAGIC[0]); at >= 0 && at <= last; at = bytes.indexOf(MAGIC[0], at + 1)) {
+    if (isMagic(bytes, at)) return at;
+  }
+  return -1;
 }

@@ -1,6 +1,5 @@
 /** Chunks to bytes, as the format's usual writer lays them out. */
-import { compressSync } from 'lz4-napi';
-import { LZ4_PREFIX_SIZE } from '../../format/compression.js';
+import { Lz4Blocks } from '../../native/lz4-blocks.js';
 import { CborWriter, END, FALSE, INDEFINITE_ARRAY, Major, TRUE } from './cbor.js';
 import {
   type FtrChunk,
@@ -16,6 +15,8 @@ import {
 const TICKS_TAG = 1;
 const HEAD_TAG = 6;
 const FIRST_PHASE_TAG = 7;
+
+const lz4 = new Lz4Blocks();
 
 /** Appends a chunk. Streams of relations that are not told become 0. */
 export function encodeChunk(out: CborWriter, chunk: FtrChunk, isCompressed: boolean): void {
@@ -68,8 +69,7 @@ export function encodeContent(
     return;
   }
   out.head(Major.UNSIGNED, content.length);
-  const copy = Buffer.from(content.buffer, content.byteOffset, content.length);
-  out.string(Major.BYTES, compressSync(copy).subarray(LZ4_PREFIX_SIZE));
+  out.string(Major.BYTES, lz4.compress(content));
 }
 
 function encodeInfo(out: CborWriter, { exponent, epoch }: FtrInfo): void {

@@ -1,4 +1,5 @@
 /** Puts what a recording says into events of a batch. */
+import { equalBytes } from '../../base/bytes.js';
 import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../../format/record.js';
 import type { StringOutput } from '../../stream/string-remap.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
@@ -140,7 +141,7 @@ export class FtrEventEmitter {
   private bytesOut(bytes: Uint8Array): OutText {
     const shown = looseDecoder.decode(bytes.subarray(0, MAX_STRING_BYTES)).replaceAll('\0', '\ufffd');
     const index = this.strings.add(shown);
-    const isSame = bytes.length <= MAX_STRING_BYTES && Buffer.compare(encoder.encode(shown), bytes) === 0;
+    const isSame = bytes.length <= MAX_STRING_BYTES && equalBytes(encoder.encode(shown), bytes);
     return { index, bytes: isSame ? null : bytes.slice() };
   }
 

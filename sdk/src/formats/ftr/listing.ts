@@ -1,4 +1,5 @@
 /** Records of a file as lines, for people and as JSON. */
+import { toHex } from '../../base/hex.js';
 import { shownText } from './dictionary.js';
 import type { Declaration } from './model.js';
 import {
@@ -54,7 +55,7 @@ export function listRelation({ name, source, sink, sourceStream, sinkStream }: F
 export function toJson(record: unknown): string {
   return JSON.stringify(record, (_, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();
-    if (value instanceof Uint8Array) return { hex: Buffer.from(value).toString('hex') };
+    if (value instanceof Uint8Array) return { hex: toHex(value) };
     return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
   });
 }

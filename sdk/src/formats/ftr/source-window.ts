@@ -1,4 +1,5 @@
 /** A window over the bytes of a file. */
+import { concatBytes } from '../../base/bytes.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
 
 const WINDOW_BYTES = 256 * 1024;
@@ -39,11 +40,5 @@ async function readWhole(source: ByteSource, offset: number, length: number): Pr
     pieces.push(piece);
     there += piece.length;
   }
-  const all = new Uint8Array(there);
-  let at = 0;
-  for (const piece of pieces) {
-    all.set(piece, at);
-    at += piece.length;
-  }
-  return all;
+  return concatBytes(pieces);
 }

@@ -127,6 +127,6 @@ export const FORMAT: ForeignFormat = {
     { ...PERIOD_OPTION, help: 'clock period of the core; default: the greatest common divisor of all ticks' },
     CORE_OPTION,
   ],
-  sniff: (head) => /(^|\n)[ \t]*O3PipeView:fetch:/.test(sniffText(head)),
+  sniff: async (head) => /(^|\n)[ \t]*O3PipeView:fetch:/.test(await sniffText(head)),
   open: (source) => Gem5Trace.open(source),
 };

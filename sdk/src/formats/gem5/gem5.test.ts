@@ -209,7 +209,7 @@ describe('looked at without converting', () => {
   it('info, dump and events tell what the log holds', async () => {
     const foreign = await FORMAT.open?.(memorySource(readFileSync(VECTOR)), new Map());
     if (!foreign) throw new Error('cannot be opened');
-    expect(FORMAT.sniff?.(readFileSync(VECTOR).subarray(0, 4096))).toBe(true);
+    expect(await FORMAT.sniff?.(readFileSync(VECTOR).subarray(0, 4096))).toBe(true);
     const [section] = await foreign.info(contextOf());
     expect(Object.fromEntries(section?.rows ?? [])).toMatchObject({
       instructions: '4',

@@ -117,7 +117,7 @@ export const FORMAT: ForeignFormat = {
       direction: 'both',
     },
   ],
-  sniff: (head) => /^\s*Kanata\t/.test(sniffText(head)),
+  sniff: async (head) => /^\s*Kanata\t/.test(await sniffText(head)),
   open: (source) => KanataTrace.open(source),
   write: uscopeToKanata,
 };

@@ -188,7 +188,7 @@ describe('round trips', () => {
       await fc.assert(
         fc.asyncProperty(anyLog, async (records) => {
           const bytes = await write(records, packing);
-          expect(FORMAT.sniff?.(bytes.slice(0, 4096))).toBe(true);
+          expect(await FORMAT.sniff?.(bytes.slice(0, 4096))).toBe(true);
           expect(await read(bytes)).toEqual(records);
         }),
         { numRuns: 25 },

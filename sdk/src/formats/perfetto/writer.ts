@@ -89,9 +89,9 @@ export class PerfettoWriter {
     this.describe(uuid, (pbf) => {
       pbf.writeMessage(
         Descriptor.PROCESS,
-        (_, process) => {
-          process.writeVarintField(Process.PID, pid);
-          process.writeStringField(Process.NAME, name);
+        (_, message) => {
+          message.writeVarintField(Process.PID, pid);
+          message.writeStringField(Process.NAME, name);
         },
         null,
       );

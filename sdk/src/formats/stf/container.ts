@@ -1,7 +1,6 @@
 /** What an STF file is packed in, told by its first bytes, and the uncompressed bytes of those that are read from front to end. */
-import xz from 'xz-decompress';
-import { UscopeError } from '../../base/errors.js';
-import { gunzip } from '../../codecs/gunzip.js';
+import { gunzip } from '#platform/zlib';
+import { unxz } from '../../codecs/xz.js';
 import { decompressZstd, ZSTD_MAGIC } from '../../codecs/zstd.js';
 import { MAGIC } from './types.js';
 
@@ -36,54 +35,4 @@ export function decompressed(
   if (container === 'plain') return pieces;
   if (container === 'gzip') return gunzip(pieces);
   return container === 'xz' ? unxz(pieces) : decompressZstd(pieces, 0);
-}
-
-async function* unxz(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let ended = false;
-  const iterator = pieces[Symbol.asyncIterator]();
-  const input = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { value, done } = await iterator.next();
-      ended = done === true;
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
-  const reader = new xz.XzReadableStream(input).getReader();
-  try {
-    for (;;) {
-      const { value, done } = await reader.read();
-      if (done) return;
-      if (value.length > 0) yield value.slice();
-    }
-  } catch (cause) {
-    throw xzFailure(cause, ended);
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
-}
-
-/** The decoder tells in its message which of its errors it was. */
-const XZ_LIMITS = new Set([3, 4]);
-const XZ_INPUT_MISSING = 8;
-
-function xzFailure(cause: unknown, ended: boolean): unknown {
-  const code = Number(
-    /error code (\d+)/.exec(cause instanceof Error ? cause.message : '')?.[1] ?? Number.NaN,
-  );
-  if (XZ_LIMITS.has(code)) {
-    return new UscopeError('CONVERT_LIMIT', 'xz: the dictionary is larger than 64 MiB', {}, { cause });
-  }
-  return failure('xz', cause, Number.isNaN(code) ? ended : code === XZ_INPUT_MISSING);
-}
-
-function failure(what: string, cause: unknown, isTruncated: boolean): unknown {
-  if (cause instanceof UscopeError) return cause;
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new UscopeError(
-    isTruncated ? 'CONVERT_TRUNCATED' : 'CONVERT_FORMAT',
-    `${what}: ${reason}`,
-    {},
-    { cause },
-  );
 }

@@ -1,6 +1,8 @@
 /** STF under the interface of foreign formats. */
-import { gunzipSync, constants as zlib } from 'node:zlib';
+
+import { gunzipHead } from '#platform/zlib';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
 import type {
@@ -61,11 +63,11 @@ export const FORMAT: ForeignFormat = {
 };
 
 /** Of gzip the beginning is unpacked; xz is taken for STF, which alone comes in it; zstd without chunks is not told from other formats. */
-function sniff(head: Uint8Array): boolean {
+async function sniff(head: Uint8Array): Promise<boolean> {
   const container = containerOf(head);
   if (container !== 'gzip') return container === 'plain' || container === 'zstf' || container === 'xz';
   try {
-    const start = gunzipSync(head, { finishFlush: zlib.Z_SYNC_FLUSH, maxOutputLength: 16 * 1024 * 1024 });
+    const start = await gunzipHead(head);
     return MAGIC.every((byte, index) => start[index] === byte);
   } catch {
     return false;
@@ -257,6 +259,6 @@ function toJson(cursor: StfCursor): string {
   return JSON.stringify(line, (key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();
     if (!(value instanceof Uint8Array)) return value;
-    return key === 'text' ? new TextDecoder().decode(value) : Buffer.from(value).toString('hex');
+    return key === 'text' ? new TextDecoder().decode(value) : toHex(value);
   });
 }

@@ -1,4 +1,5 @@
 /** A line of text per record: offset in the uncompressed stream, size, descriptor, name, and what the record says. */
+import { toHex } from '../../base/hex.js';
 import type { StfCursor } from './cursor.js';
 import { decodeRecord } from './decode.js';
 import {
@@ -107,7 +108,7 @@ function accessName(access: number): string {
 }
 
 function describeTransaction(record: StfTransaction): string {
-  const bytes = (data: Uint8Array = new Uint8Array(0)): string => Buffer.from(data).toString('hex');
+  const bytes = (data: Uint8Array = new Uint8Array(0)): string => toHex(data);
   const metadata = record.metadata.map(({ width, value }) => `'u${8 << width}:${hex(value)}'`).join(', ');
   const parts = [
     `id=${record.id} delta=${record.delta} clk=${record.clock} meta=[${metadata}] ch=${CHANNELS[record.channel]}`,

@@ -1,4 +1,5 @@
 /** STF files, packed or not, read from front to end or from an instruction on. */
+import { concatBytes } from '../../base/bytes.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
 import { decompressFrame, decompressZstd } from '../../codecs/zstd.js';
@@ -170,7 +171,7 @@ export class StfStream {
     } catch (error) {
       throw isUscopeError(error) ? error.at({ file: this.file, offset: cursor.restOffset + length }) : error;
     }
-    cursor.feed(length === parts[parts.length - 1].length ? parts[parts.length - 1] : joined(parts, length));
+    cursor.feed(length === parts[parts.length - 1].length ? parts[parts.length - 1] : concatBytes(parts));
     this.isExhausted = false;
     return true;
   }
@@ -245,16 +246,6 @@ async function* unfinished(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
 
 function cut(offset: number): UscopeError {
   return new UscopeError('CONVERT_TRUNCATED', 'the file ends inside a chunk', { offset });
-}
-
-function joined(parts: readonly Uint8Array[], length: number): Uint8Array {
-  const all = new Uint8Array(length);
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** Whether a record is one of those that end an instruction or are a transaction. */

@@ -34,7 +34,7 @@ describe.each([
     const found = await read(vector(name + extension));
     expect(found.records).toEqual(records);
     expect(`${found.lines.join('\n')}\n`).toBe(new TextDecoder().decode(vector(`${name}.txt`)));
-    expect(FORMAT.sniff!(vector(name + extension).subarray(0, 4096))).toBe(true);
+    expect(await FORMAT.sniff!(vector(name + extension).subarray(0, 4096))).toBe(true);
   });
 
   it('is written byte for byte', async () => {
@@ -82,8 +82,8 @@ describe('a trace opened as a foreign file', () => {
   });
 
   it('is not taken for one when it is none', async () => {
-    expect(FORMAT.sniff!(Uint8Array.of(1, 2, 3))).toBe(false);
-    expect(FORMAT.sniff!(new Uint8Array(0))).toBe(false);
+    expect(await FORMAT.sniff!(Uint8Array.of(1, 2, 3))).toBe(false);
+    expect(await FORMAT.sniff!(new Uint8Array(0))).toBe(false);
     await expect(FORMAT.open!(memorySource(Uint8Array.of(7, 7)), new Map())).rejects.toThrow(
       /CONVERT_UNKNOWN/,
     );

@@ -1,5 +1,5 @@
 /** Writing STF, plain or as `.zstf`. The writer walks what it writes with the reader's own cursor: it refuses what a strict reader would. */
-import { ByteWriter } from '../../base/bytes.js';
+import { ByteWriter, concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
 import { canCompressZstd, compressFrame } from '../../codecs/zstd.js';
 import { StfCursor } from './cursor.js';
@@ -244,7 +244,7 @@ class ZstfSink {
 
   /** @param nextLo address at which the next chunk begins */
   endChunk(nextLo: number, nextHi: number): void {
-    const raw = Buffer.concat(this.chunk, this.chunkBytes);
+    const raw = concatBytes(this.chunk);
     const frame = compressFrame(raw, this.level);
     this.frames.push(frame);
     this.waiting += frame.length;

@@ -4,7 +4,7 @@
  */
 import { UscopeError } from '../../base/errors.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
-import { MAX_EXPANSION } from '../../codecs/zstd.js';
+import { MAX_EXPANSION } from '../../codecs/expansion.js';
 
 export const ZSTF_HEADER_BYTES = 20;
 export const ZSTF_ENTRY_BYTES = 24;
@@ -96,7 +96,7 @@ async function readEntries(
 }
 
 function checkedSize(size: bigint, bytes: number, chunk: number, offset: number): number {
-  if (size <= BigInt(Math.min(MAX_CHUNK_BYTES, bytes * MAX_EXPANSION))) return Number(size);
+  if (size <= BigInt(Math.min(MAX_CHUNK_BYTES, bytes * MAX_EXPANSION.zstd))) return Number(size);
   throw new UscopeError('CONVERT_LIMIT', `chunk ${chunk} of ${bytes} bytes is said to hold ${size}`, {
     offset,
   });

@@ -1,4 +1,5 @@
 /** Lines of a text, with the place of each. */
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
 
 export interface TextLine {
@@ -14,6 +15,7 @@ export interface TextLine {
 const MAX_LINE_BYTES = 1024 * 1024;
 const LF = 10;
 const CR = 13;
+const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
  * The lines of a text, in batches as they arrive: one await per piece, not per line.
@@ -23,7 +25,7 @@ export async function* textLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
   let rest = new Uint8Array(0);
   let offset = 0;
   for await (const piece of pieces) {
-    const bytes = rest.length === 0 ? piece : Buffer.concat([rest, piece]);
+    const bytes = rest.length === 0 ? piece : concatBytes([rest, piece]);
     const { lines, used } = split(bytes, offset);
     // The piece's memory may be reused by its source.
     rest = Uint8Array.prototype.slice.call(bytes, used);
@@ -31,23 +33,22 @@ export async function* textLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
     checkLength(rest, offset);
     if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield [lineAt(Buffer.from(rest), 0, rest.length, offset, false)];
+  if (rest.length > 0) yield [lineAt(rest, 0, rest.length, offset, false)];
 }
 
 function split(bytes: Uint8Array, offset: number): { lines: TextLine[]; used: number } {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const lines: TextLine[] = [];
   let used = 0;
-  for (let end = buffer.indexOf(LF); end >= 0; end = buffer.indexOf(LF, used)) {
-    lines.push(lineAt(buffer, used, end, offset, true));
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, used)) {
+    lines.push(lineAt(bytes, used, end, offset, true));
     used = end + 1;
   }
   return { lines, used };
 }
 
-function lineAt(buffer: Buffer, from: number, to: number, offset: number, isWhole: boolean): TextLine {
-  const end = to > from && buffer[to - 1] === CR ? to - 1 : to;
-  return { text: buffer.toString('utf8', from, end), offset: offset + from, isWhole };
+function lineAt(bytes: Uint8Array, from: number, to: number, offset: number, isWhole: boolean): TextLine {
+  const end = to > from && bytes[to - 1] === CR ? to - 1 : to;
+  return { text: decoder.decode(bytes.subarray(from, end)), offset: offset + from, isWhole };
 }
 
 function checkLength(rest: Uint8Array, offset: number): void {

@@ -1,6 +1,7 @@
 /** Writes text, packed as the file's extension says. */
-import { constants, createGzip, type Gzip } from 'node:zlib';
+import { gzipStream } from '#platform/zlib';
 import { UscopeError } from '../../base/errors.js';
+import type { GzipStream } from '../../codecs/platform/zlib.js';
 import { canCompressZstd, compressFrame } from '../../codecs/zstd.js';
 import type { Packing } from './unpack.js';
 
@@ -27,8 +28,7 @@ export class TextOutput {
   private text = '';
   /** The first frame of zstd is small, so that the beginning of the file tells what it is. */
   private pieceCharacters: number;
-  private readonly gzip: Gzip | null;
-  private readonly packed: Uint8Array[] = [];
+  private readonly gzip: GzipStream | null;
 
   /** @throws UscopeError ENV_MISSING for zstd without the optional package */
   constructor(
@@ -42,8 +42,7 @@ export class TextOutput {
       );
     }
     this.pieceCharacters = packing === 'zstd' ? 1 : PIECE_CHARACTERS;
-    this.gzip = packing === 'gzip' ? createGzip() : null;
-    this.gzip?.on('data', (bytes: Uint8Array) => this.packed.push(bytes));
+    this.gzip = packing === 'gzip' ? gzipStream() : null;
   }
 
   add(text: string): void {
@@ -56,32 +55,20 @@ export class TextOutput {
 
   async end(): Promise<void> {
     if (this.text.length > 0) await this.writePiece();
-    const { gzip } = this;
-    if (!gzip) return;
-    await new Promise<void>((resolve, reject) => gzip.once('error', reject).once('end', resolve).end());
-    await this.writePacked();
+    if (this.gzip) await this.writeAll(await this.gzip.end());
   }
 
   private async writePiece(): Promise<void> {
     const bytes = new TextEncoder().encode(this.text);
     this.text = '';
     this.pieceCharacters = PIECE_CHARACTERS;
-    if (this.packing === 'plain') await this.sink.write(bytes);
+    if (this.gzip) await this.writeAll(await this.gzip.write(bytes));
     // A frame per piece: readers take frames one after the other as one.
     else if (this.packing === 'zstd') await this.sink.write(compressFrame(bytes, ZSTD_LEVEL));
-    else await this.throughGzip(bytes);
+    else await this.sink.write(bytes);
   }
 
-  private async throughGzip(bytes: Uint8Array): Promise<void> {
-    const { gzip } = this;
-    if (!gzip) return;
-    await new Promise<void>((resolve, reject) => {
-      gzip.write(bytes, (error) => (error ? reject(error) : gzip.flush(constants.Z_NO_FLUSH, resolve)));
-    });
-    await this.writePacked();
-  }
-
-  private async writePacked(): Promise<void> {
-    for (const bytes of this.packed.splice(0)) await this.sink.write(bytes);
+  private async writeAll(pieces: readonly Uint8Array[]): Promise<void> {
+    for (const bytes of pieces) await this.sink.write(bytes);
   }
 }

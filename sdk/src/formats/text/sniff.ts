@@ -1,29 +1,22 @@
 /** The beginning of a text file, packed or not, as far as `head` reaches. */
-import { constants, gunzipSync } from 'node:zlib';
-import { Decompress } from 'fzstd';
+import { gunzipHead } from '#platform/zlib';
+import { decompressZstdHead } from '../../codecs/zstd.js';
 import { packingOf } from './unpack.js';
 
+// Whatever the bytes are, sniffers look for ASCII.
+const decoder = new TextDecoder('latin1');
+
 /** Text that a sniffer may look at; '' for what cannot be unpacked. */
-export function sniffText(head: Uint8Array): string {
+export async function sniffText(head: Uint8Array): Promise<string> {
   try {
-    return Buffer.from(unpacked(head)).toString('latin1');
+    return decoder.decode(await unpacked(head));
   } catch {
     return '';
   }
 }
 
-function unpacked(head: Uint8Array): Uint8Array {
+async function unpacked(head: Uint8Array): Promise<Uint8Array> {
   const packing = packingOf(head);
   if (packing === 'plain') return head;
-  // `Z_SYNC_FLUSH`: what there is of cut data, without a complaint that they are cut.
-  if (packing === 'gzip')
-    return gunzipSync(head, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: 16 * 1024 * 1024 });
-  const pieces: Uint8Array[] = [];
-  const decoder = new Decompress((data) => pieces.push(data));
-  try {
-    decoder.push(head.slice());
-  } catch {
-    // The block is not whole, or there is no such thing: what came out before counts.
-  }
-  return Buffer.concat(pieces);
+  return packing === 'gzip' ? gunzipHead(head) : decompressZstdHead(head);
 }

@@ -1,7 +1,6 @@
 /** Bytes of a text file, which may be packed with gzip or zstd: told by the first bytes, never by the name. */
-
+import { gunzip } from '#platform/zlib';
 import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
-import { gunzip } from '../../codecs/gunzip.js';
 import { decompressZstd } from '../../codecs/zstd.js';
 
 export type { ByteSource };

@@ -3,6 +3,7 @@
  * a kernel has it alone until it is given back; kernels are kept for the next one, so that their memory is not fetched from the system and
  * cleared for each segment anew.
  */
+import { decodeBase64 } from '../../base/base64.js';
 import { WASM_BASE64 } from './segment-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -102,7 +103,7 @@ export function giveBack(kernel: SegmentKernel | null): void {
 /** Pages may be forbidden to compile. */
 function compile(): WebAssembly.Module | null {
   try {
-    return new WebAssembly.Module(Uint8Array.from(atob(WASM_BASE64), (char) => char.charCodeAt(0)));
+    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
   } catch {
     return null;
   }

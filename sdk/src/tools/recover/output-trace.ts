@@ -1,6 +1,6 @@
 /** The file that `recover` writes: a preamble made of the chunks that were saved, segments with commit records, and what close adds. */
 import { randomBytes } from 'node:crypto';
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8 } from '../../base/bytes.js';
 import { encodeCommitRecord } from '../../format/commit-record.js';
 import { VERSION_MINOR } from '../../format/header.js';

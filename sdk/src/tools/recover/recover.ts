@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import { stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { crc32 } from 'node:zlib';
 import { UscopeError } from '../../base/errors.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
 import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
@@ -64,7 +63,7 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
     const result = await closing(file, async () => {
       const losses = new LossCount();
       const rescue = new Rescue(checked, size, outline, file, log, losses, {
-        codec: { crc32, ...nodeCodec },
+        codec: nodeCodec,
         summarizer: options.summarizer,
         memory: options.memory,
         maxSegmentBytes: options.maxSegmentBytes ?? DEFAULT_MAX_SEGMENT_BYTES,

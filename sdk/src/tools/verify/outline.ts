@@ -3,7 +3,7 @@
  * first of these; here each part is looked at by itself.
  */
 
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8, ByteReader } from '../../base/bytes.js';
 import { isUscopeError } from '../../base/errors.js';
 import { decodeDut } from '../../format/dut.js';

@@ -2,7 +2,7 @@
  * `uscope verify`: every structure, checksum and cross reference of a file, and a full replay. It goes on after an error wherever it can, so that
  * one run tells all that is wrong.
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { recordedCrc } from '../../format/checksum-chunk.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { SectionType } from '../../format/section-table.js';
@@ -91,7 +91,7 @@ class Verifier {
     private readonly log: FindingLog,
     private readonly options: VerifyOptions,
   ) {
-    this.codec = options.codec ?? { crc32, ...nodeCodec };
+    this.codec = options.codec ?? nodeCodec;
   }
 
   async run(): Promise<void> {

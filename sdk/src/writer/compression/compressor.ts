@@ -2,13 +2,13 @@
  * Compression of delta blobs off the main thread (docs/format.md#compression): LZ4 on threads of our own, ZSTD on Node's thread pool where Node has it (22.15 and
  * later), else on our threads through the optional package zstd-napi.
  */
-import { createRequire } from 'node:module';
-import * as zlib from 'node:zlib';
+import { nativeZstdDecoder, zstdOfNode, zstdPackage } from '#platform/zstd';
 import { UscopeError } from '../../base/errors.js';
+import type { ZstdOfNode } from '../../codecs/platform/zstd.js';
 import { decompressLz4Blob } from '../../format/compression.js';
 import type { CompressionName } from '../../format/types.js';
 import type { WriterMemory } from '../frames/writer-memory.js';
-import { compressInPool, findModule, releaseCompressed } from './compression-pool.js';
+import { compressInPool, releaseCompressed } from './compression-pool.js';
 import { Lz4Compressor } from './lz4-compressor.js';
 
 export interface Compressor {
@@ -56,7 +56,7 @@ export async function decompress(
   rawSize: number,
 ): Promise<Uint8Array> {
   if (name === 'lz4') return decompressLz4Blob(blob, rawSize);
-  const raw = name === 'none' ? blob : zstdDecompress(blob);
+  const raw = name === 'none' ? blob : zstdDecompress(blob, rawSize);
   if (raw.length === rawSize) return raw;
   throw new UscopeError(
     'FORMAT_COMPRESSION',
@@ -64,47 +64,34 @@ export async function decompress(
   );
 }
 
-function zstdDecompress(blob: Uint8Array): Uint8Array {
-  const native = (zlib as unknown as { zstdDecompressSync?: (data: Uint8Array) => Uint8Array })
-    .zstdDecompressSync;
-  if (native) return native(blob);
-  const { decompress } = createRequire(import.meta.url)(findZstdModule()) as {
-    decompress(data: Uint8Array): Uint8Array;
-  };
-  return decompress(blob);
+function zstdDecompress(blob: Uint8Array, rawSize: number): Uint8Array {
+  const decoder = nativeZstdDecoder();
+  if (!decoder) throw noZstd();
+  try {
+    return decoder(blob, rawSize);
+  } catch (cause) {
+    const detail = `a zstd frame does not decompress to the ${rawSize} bytes that the segment header promises`;
+    throw new UscopeError('FORMAT_COMPRESSION', detail, {}, { cause });
+  }
 }
 
-type ZstdCompress = (
-  raw: Uint8Array,
-  options: object,
-  done: (error: Error | null, result: Uint8Array) => void,
-) => void;
-
 function createZstd(level: number): Compressor {
-  const native = (zlib as unknown as { zstdCompress?: ZstdCompress }).zstdCompress;
-  if (native) return nativeZstd(native, level);
-  findZstdModule();
+  if (zstdOfNode) return onPoolOfNode(zstdOfNode, level);
+  if (!zstdPackage()) throw noZstd();
   return pooled('zstd', level);
 }
 
-function nativeZstd(zstdCompress: ZstdCompress, level: number): Compressor {
-  const constants = zlib.constants as unknown as { ZSTD_c_compressionLevel: number };
-  const options = { params: { [constants.ZSTD_c_compressionLevel]: level } };
+function onPoolOfNode(zstd: ZstdOfNode, level: number): Compressor {
   return {
     name: 'zstd',
-    compress: (raw) =>
-      new Promise((resolve, reject) => {
-        zstdCompress(raw, options, (error, result) => (error ? reject(error) : resolve(result)));
-      }),
+    compress: (raw) => zstd.compress(raw, level),
     release: () => {},
     close: () => {},
   };
 }
 
-function findZstdModule(): string {
-  const path = findModule('zstd-napi');
-  if (path !== null) return path;
+function noZstd(): UscopeError {
   const detail =
     'zstd needs the optional package zstd-napi (npm install zstd-napi) or Node 22.15; or use lz4';
-  throw new UscopeError('WRITER_COMPRESSION', detail);
+  return new UscopeError('WRITER_COMPRESSION', detail);
 }

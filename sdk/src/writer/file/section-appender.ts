@@ -1,5 +1,5 @@
 /** Appends small pieces to one place of the file through a bounded buffer, and sums up their CRC-32. */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import type { OutputFile } from '../output/output-file.js';
 
 const BUFFER_BYTES = 256 * 1024;

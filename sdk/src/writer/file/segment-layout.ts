@@ -1,13 +1,9 @@
 /** The bytes of one segment with its commit record (docs/durability.md), 8-aligned. */
-import { crc32 as zlibCrc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { encodeCommitRecord } from '../../format/commit-record.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import { combineCrc } from './crc-combine.js';
 import type { FinishedSegment } from './segment-store.js';
-
-/** Node's answers 0, not the seed, for an empty array whose buffer is empty, too: the checkpoint of a schema without storages. */
-const crcOn = (bytes: Uint8Array, seed: number): number =>
-  bytes.length === 0 ? seed : zlibCrc32(bytes, seed);
 
 export interface SegmentBytes {
   readonly chunks: readonly Uint8Array[];
@@ -22,13 +18,13 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
   const header = encodeSegmentHeader({ ...segment.header, prevSegmentOffset: BigInt(prevOffset) });
   const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
   const padding = new Uint8Array(-segmentSize & 7);
-  const before = crcOn(checkpoint, zlibCrc32(header));
-  const crc = deltasCrc === undefined ? crcOn(deltas, before) : combineCrc(before, deltasCrc, deltas.length);
+  const before = crc32(checkpoint, crc32(header));
+  const crc = deltasCrc === undefined ? crc32(deltas, before) : combineCrc(before, deltasCrc, deltas.length);
   const { nextFrame, nextString, strings, snapshots } = segment;
   const record = encodeCommitRecord(
     { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots },
     crc,
-    zlibCrc32,
+    crc32,
   );
   const size = segmentSize + padding.length + record.length;
   return { chunks: [header, checkpoint, deltas, padding, record], segmentSize, size };

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { UscopeError } from '../../base/errors.js';
 import { type Checksums, encodeChecksums, HEADER_CRC_AT, recordedCrc } from '../../format/checksum-chunk.js';
 import {

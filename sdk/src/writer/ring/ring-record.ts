@@ -3,7 +3,7 @@
  *
  *   0 u32 magic "uRNG"   4 u32 size, padding included   8 u32 CRC-32 of the record, with this field taken as 0   12 u32 length   16 JSON, zeros
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8, ByteReader, ByteWriter } from '../../base/bytes.js';
 
 const RING_MAGIC = 0x474e5275; // "uRNG"

@@ -1,5 +1,5 @@
 /** What a spool directory holds: header, and the segments that can be used. */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { UscopeError } from '../../base/errors.js';
 import { decodeHeader, type FileHeader, HEADER_SIZE } from '../../format/header.js';
 import { decodePreamble, type Preamble } from '../../format/preamble.js';

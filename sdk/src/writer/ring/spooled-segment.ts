@@ -1,5 +1,5 @@
 /** One segment in a file of its own: segment, commit record, ring record. Nothing in it depends on where in a trace it will stand. */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8 } from '../../base/bytes.js';
 import {
   type CommitRecord,

@@ -5,7 +5,7 @@
  *   0 u32 magic "uSTR"   4 u32 size, padding included   8 u32 CRC-32 of the group, with this field taken as 0   12 u32 number of strings
  *  16 u64 index of the first string   24 per string: u32 length, bytes; zeros up to a multiple of 8
  */
-import { crc32 } from 'node:zlib';
+import { crc32 } from '#platform/crc32';
 import { align8, ByteReader, ByteWriter } from '../../base/bytes.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { OutputFile } from '../output/output-file.js';
