@@ -8,7 +8,11 @@
  *      entry and lies above it;
  *   4. the folders that WALLS names (one for each foreign format) know nothing of each other;
  *   5. the rooms in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other
- *      rooms (their types may be imported), except in reader/node*.ts, which the rest of the reader does not import.
+ *      rooms (their types may be imported), except in reader/node*.ts, which the rest of the reader does not import;
+ *   6. the entries that BROWSER_ENTRIES names run in a browser, with all that they import: no Node builtins, nothing of Node's by its name
+ *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES.
+ *
+ * A name that begins with `#` is one of `imports` in sdk/package.json: it means one file in Node, another one in a browser.
  *
  * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
  *
@@ -40,6 +44,7 @@ const WALLS = new Map([['formats', ['common', 'pipeline', 'text']]]);
 /** Folder -> npm packages it may import although it runs in a browser. */
 const PURE = new Map([
   ['base', []],
+  ['codecs', ['fzstd', 'xz-decompress']],
   ['format', []],
   ['state', []],
   ['schema', ['yaml']],
@@ -47,11 +52,16 @@ const PURE = new Map([
   ['semantics', []],
 ]);
 
+/** Public entries outside of PURE that pages may import. */
+const BROWSER_ENTRIES = /^formats\/[^/]+\/index\.ts$/;
+const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'pbf', 'xz-decompress'];
+const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
+
 /** What the package as a whole offers stands above everything but the command line. */
 const ENTRY = 'index.ts';
 
 const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));
-const isNodeOnly = (/** @type {string} */ path) => /^reader\/node[^/]*\.ts$/.test(path);
+const isNodeOnly = (/** @type {string} */ path) => /^(reader\/node[^/]*|codecs\/node\/.*)\.ts$/.test(path);
 
 /**
  * @typedef {object} Violation
@@ -61,11 +71,12 @@ const isNodeOnly = (/** @type {string} */ path) => /^reader\/node[^/]*\.ts$/.tes
 
 /**
  * @param {ReadonlyMap<string, string>} sources path relative to the source root, with `/` -> text
+ * @param {Platform} [platform]
  * @returns {Violation[]}
  */
-export function checkImports(sources) {
+export function checkImports(sources, platform = readPlatform()) {
   const files = new Map([...sources].filter(([path]) => !path.endsWith('.test.ts')));
-  const graph = new Map([...files].map(([path, text]) => [path, importsOf(path, text)]));
+  const graph = new Map([...files].map(([path, text]) => [path, importsOf(path, text, platform)]));
   const violations = [];
   for (const [file, imports] of graph) {
     for (const imported of imports) {
@@ -74,7 +85,12 @@ export function checkImports(sources) {
     }
   }
   const runTime = new Map([...graph].map(([path, imports]) => [path, runTimeImports(imports)]));
-  return [...violations, ...findCycles(runTime), ...findCycles(folderGraph(graph))];
+  return [
+    ...violations,
+    ...findCycles(runTime),
+    ...findCycles(folderGraph(graph)),
+    ...checkBrowserEntries(files, graph),
+  ];
 }
 
 /**
@@ -82,18 +98,57 @@ export function checkImports(sources) {
  * @property {boolean} local
  * @property {string} name Path of a source file when local, else the module's name.
  * @property {boolean} typeOnly
+ * @property {'browser' | 'node'} [only] It is this file on one side only, by `imports` of package.json.
  */
+
+/**
+ * Name with `#`, which may end in `*` -> its source files, with the same `*`.
+ * @typedef {ReadonlyMap<string, { readonly browser: string, readonly node: string }>} Platform
+ */
+
+/** @returns {Platform} of sdk/package.json */
+function readPlatform() {
+  const { imports } = JSON.parse(readFileSync(join(ROOT, 'sdk', 'package.json'), 'utf8'));
+  const sourceOf = (/** @type {string} */ path) => path.replace(/^\.\/dist\//, '').replace(/\.js$/, '.ts');
+  return new Map(
+    Object.entries(imports).map(([name, conditions]) => [
+      name,
+      { browser: sourceOf(conditions.browser), node: sourceOf(conditions.default) },
+    ]),
+  );
+}
+
+/**
+ * @param {string} name with `#`
+ * @param {Platform} platform
+ * @returns {readonly { name: string, only: 'browser' | 'node' }[]} none: package.json does not know it
+ */
+function platformFiles(name, platform) {
+  const exact = platform.has(name)
+    ? name
+    : [...platform.keys()].find((key) => name.startsWith(key.replace(/\*$/, '')) && key.endsWith('*'));
+  const files = exact === undefined ? undefined : platform.get(exact);
+  if (exact === undefined || !files) return [];
+  const part = name.slice(exact.length - 1);
+  return [
+    { name: files.browser.replace('*', part), only: 'browser' },
+    { name: files.node.replace('*', part), only: 'node' },
+  ];
+}
 
 /**
  * Every module a source names: static, type-only, re-exported, dynamic.
  * @param {string} path
  * @param {string} text
+ * @param {Platform} platform
  * @returns {Import[]}
  */
-function importsOf(path, text) {
+function importsOf(path, text, platform) {
   const types = typeOnlySpecifiers(path, text);
-  return ts.preProcessFile(text, true, true).importedFiles.map(({ fileName, pos }) => {
+  return ts.preProcessFile(text, true, true).importedFiles.flatMap(({ fileName, pos }) => {
     const typeOnly = types.some((node) => node.pos <= pos && pos < node.end);
+    const onPlatforms = fileName.startsWith('#') ? platformFiles(fileName, platform) : [];
+    if (onPlatforms.length > 0) return onPlatforms.map((file) => ({ local: true, typeOnly, ...file }));
     if (!fileName.startsWith('.')) return { local: false, name: fileName, typeOnly };
     const name = posix.join(posix.dirname(path), fileName).replace(/\.js$/, '.ts');
     return { local: true, name, typeOnly };
@@ -121,12 +176,12 @@ function typeOnlySpecifiers(path, text) {
  * @param {ReadonlyMap<string, string>} files
  * @returns {string | null} the broken rule
  */
-function checkLocal(file, { name, typeOnly }, files) {
+function checkLocal(file, { name, typeOnly, only }, files) {
   if (name.startsWith('../')) return `imports ${name}, outside the source root`;
   if (!files.has(name)) return `imports ${name}, which is not a source file`;
   const from = folderOf(file);
   const to = folderOf(name);
-  if (PURE.has(from) && !isNodeOnly(file) && isNodeOnly(name)) {
+  if (PURE.has(from) && !isNodeOnly(file) && isNodeOnly(name) && only !== 'node') {
     return `imports ${name}, which needs Node, into code that runs in a browser`;
   }
   if (from === to) return checkWall(file, name);
@@ -169,6 +224,57 @@ function checkPackage(file, name) {
   return allowed.some((pkg) => name === pkg || name.startsWith(`${pkg}/`))
     ? null
     : `imports the package ${name}: ${folderOf(file)} allows ${allowed.join(', ') || 'none'}`;
+}
+
+/**
+ * Follows each entry through all that a browser loads of it.
+ * @param {ReadonlyMap<string, string>} files
+ * @param {ReadonlyMap<string, readonly Import[]>} graph
+ * @returns {Violation[]}
+ */
+function checkBrowserEntries(files, graph) {
+  /** @type {Map<string, string>} file -> an entry that loads it */
+  const loaded = new Map(
+    [...files.keys()].filter((path) => BROWSER_ENTRIES.test(path)).map((path) => [path, path]),
+  );
+  /** @type {Violation[]} */
+  const violations = [];
+  for (const [file, entry] of loaded) {
+    const refuse = (/** @type {string} */ what) =>
+      violations.push({ file, rule: `${what}: ${entry}, which runs in a browser, loads it` });
+    for (const { local, name, typeOnly, only } of graph.get(file) ?? []) {
+      if (typeOnly || only === 'node') continue;
+      if (local) {
+        if (files.has(name) && !loaded.has(name)) loaded.set(name, entry);
+      } else if (name.startsWith('node:') || builtinModules.includes(name)) refuse(`imports ${name}`);
+      else if (!BROWSER_PACKAGES.some((pkg) => name === pkg || name.startsWith(`${pkg}/`)))
+        refuse(`imports the package ${name}`);
+    }
+    for (const name of nodeGlobalsOf(file, files.get(file) ?? '')) refuse(`uses ${name}`);
+  }
+  return violations;
+}
+
+/**
+ * @param {string} path
+ * @param {string} text
+ * @returns {ReadonlySet<string>}
+ */
+function nodeGlobalsOf(path, text) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  /** @param {ts.Node} node */
+  const visit = (node) => {
+    if (ts.isTypeNode(node)) return;
+    const isCalledOrRead =
+      (ts.isPropertyAccessExpression(node) || ts.isCallExpression(node) || ts.isNewExpression(node)) &&
+      ts.isIdentifier(node.expression) &&
+      NODE_GLOBALS.has(node.expression.text);
+    if (isCalledOrRead) found.add(/** @type {ts.Identifier} */ (node.expression).text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.ES2022));
+  return found;
 }
 
 /** @param {string} path */
