@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { SOURCES_SHA256 } from './native-sources.js';
 
 /** From here, in src as in dist. */
-const ADDON = '../../../kernel/native/build/kernel.node';
+const ADDON = '../../kernel/native/build/kernel.node';
 
 /** An open run. */
 export type Handle = object;
