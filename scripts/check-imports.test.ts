@@ -148,6 +148,50 @@ describe('code that runs in a browser', () => {
   });
 });
 
+describe('an entry of a foreign format', () => {
+  const good = {
+    ...GOOD,
+    'formats/one/index.ts': "import '#platform/zip'; export * from './reader.js';",
+    'formats/one/reader.ts':
+      "import { inflate } from 'fzstd'; import type { X } from '../../writer/index.js';",
+    'codecs/node/zip.ts': "import 'node:zlib'; Buffer.from('');",
+    'codecs/browser/zip.ts': 'const process = (f: () => Buffer) => f;',
+  };
+  const platform = new Map([['#platform/*', { browser: 'codecs/browser/*.ts', node: 'codecs/node/*.ts' }]]);
+  const found = (added: Record<string, string>) =>
+    checkImports(new Map(Object.entries({ ...good, ...added })), platform).map(
+      ({ file, rule }) => `${file}: ${rule}`,
+    );
+
+  it('may load what a name with # means in a browser', () => {
+    expect(found({})).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a Node builtin, however far away',
+      { 'formats/one/reader.ts': "import '../text/lines.js';", 'formats/text/lines.ts': "import 'node:fs';" },
+      /^formats\/text\/lines.ts: imports node:fs: formats\/one\/index.ts, which runs in a browser, loads it$/,
+    ],
+    [
+      'a Node builtin on the side of the browser',
+      { 'codecs/browser/zip.ts': "import 'node:zlib';" },
+      /^codecs\/browser\/zip.ts: imports node:zlib/,
+    ],
+    ['the writer', { 'formats/one/reader.ts': "import '../../writer/index.js';" }, /imports node:fs/],
+    ['a native package', { 'formats/one/reader.ts': "import 'lz4-napi';" }, /imports the package lz4-napi/],
+    ['Buffer', { 'formats/one/reader.ts': 'Buffer.concat([]);' }, /uses Buffer/],
+    ['a name with # that means nothing', { 'formats/one/reader.ts': "import '#other/x';" }, /package #other/],
+    [
+      'a name with # that means no file in a browser',
+      { 'formats/one/reader.ts': "import '#platform/gone';", 'codecs/node/gone.ts': '' },
+      /codecs\/browser\/gone.ts, which is not a source file/,
+    ],
+  ])('does not load %s', (_what, added, rule) => {
+    expect(found(added)).toEqual([expect.stringMatching(rule)]);
+  });
+});
+
 describe('the command', () => {
   let directory = '';
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
