@@ -11,6 +11,7 @@ import { cocotbTests, pythonEnvironment } from './cocotb.mjs';
 import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
 import { runJobs } from './jobs.mjs';
 import { buildSteps, runScript, setUpNpm, setUpSystem } from './setup.mjs';
+import { skippedLines, slowestLines } from './skipped.mjs';
 import { printResult, ROOT, run, runStep } from './step.mjs';
 
 /** @typedef {import('./counts.mjs').Counts} Counts */
@@ -19,6 +20,10 @@ import { printResult, ROOT, run, runStep } from './step.mjs';
 
 /** For what hangs; a slow machine must not come near it. */
 const VITEST_TIMEOUT_MS = 30 * 60_000;
+
+/** Files of a run, in its own directory. */
+const REPORT = 'vitest.json';
+const SKIPPED = 'skipped.jsonl';
 
 /** @param {string} path */
 const bin = (path) => ({ command: process.execPath, lead: [`node_modules/${path}`] });
@@ -86,13 +91,12 @@ await runScript(async () => {
     console.log('\nChecks, builds, C and Python');
     const counts = await runJobs(jobs(), 2);
     console.log('\nTests');
-    counts.push(await vitest(process.argv.slice(2), join(scratch, 'vitest.json')));
+    counts.push(await vitest(process.argv.slice(2), scratch));
 
     const { passed, failed, skipped } = total(counts);
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
-    console.log(
-      `\n${minutes} minutes${skipped ? `; ${skipped} tests skipped (what they need is not on this machine)` : ''}`,
-    );
+    printFiles(scratch);
+    console.log(`\n${minutes} minutes${skipped ? `; ${skipped} tests skipped` : ''}`);
     console.log(`${passed} passed, ${failed} failed`);
     return failed === 0 ? 0 : 1;
   } finally {
@@ -167,19 +171,34 @@ async function compileWasmAgain() {
 
 /**
  * @param {string[]} args filters and options for vitest
- * @param {string} report where its report goes
+ * @param {string} directory where its report and the list of what is missing go
  * @returns {Promise<Counts>}
  */
-async function vitest(args, report) {
+async function vitest(args, directory) {
+  const report = join(directory, REPORT);
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
     'run',
     ...reporters,
     ...args,
   ]);
-  const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env: { NO_COLOR: '1' } });
+  const env = { NO_COLOR: '1', USCOPE_SKIPPED: join(directory, SKIPPED) };
+  const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
   printResult(step.title, outcome);
   return countsFromVitest(outcome.ok, readOrNull(report));
+}
+
+/**
+ * What the tests were slow at, and what they were skipped for.
+ * @param {string} directory
+ */
+function printFiles(directory) {
+  const report = readOrNull(join(directory, REPORT));
+  if (report === null) return;
+  const files = JSON.parse(report).testResults;
+  console.log(`\nSlowest test files\n${slowestLines(files, ROOT).join('\n')}`);
+  const skipped = skippedLines(files, readOrNull(join(directory, SKIPPED)) ?? '', ROOT);
+  if (skipped.length > 0) console.log(`\nSkipped tests\n${skipped.join('\n')}`);
 }
 
 /** @param {string} file */

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openTraceFile } from '../sdk/src/reader/node.js';
 import { findNetworks, transactions } from '../sdk/src/semantics/noc/index.js';
+import { lacks } from '../test/support/needs.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { parseHex } from './lib/image.js';
 import { isAtomic } from './lib/instruction.js';
@@ -111,9 +112,12 @@ describe('the program of several cores', () => {
     expect(/^\/\/ sources: (.+)$/m.exec(hex)?.[1]).toBe(hash.digest('hex'));
   });
 
-  it.skipIf(!hasCompiler())('is what its compiler makes of them', () => {
-    execFileSync('make', ['-C', PARALLEL, `BUILD=${join(out, 'parallel')}`, 'check'], { stdio: 'pipe' });
-  });
+  it.skipIf(lacks('the RISC-V compiler of the checked-in programs', hasCompiler()))(
+    'is what its compiler makes of them',
+    () => {
+      execFileSync('make', ['-C', PARALLEL, `BUILD=${join(out, 'parallel')}`, 'check'], { stdio: 'pipe' });
+    },
+  );
 });
 
 describe.each([2, 4])('the traces of %i cores', (cores) => {
@@ -306,46 +310,49 @@ describe('four cores and one memory', () => {
 });
 
 const threaded = join(DEMO, 'obj_dir_soc_threads2/Vsoc');
-describe.skipIf(!existsSync(threaded))('a simulator with two threads (make soc THREADS=2)', () => {
-  it('writes the same traces, item by item, while two cores are traced at once', async () => {
-    make('soc', 'THREADS=2');
-    const folder = join(out, 'threads2');
-    const args = [join(DEMO, 'demo.mjs'), '--cores', '4', '--threads', '2', '--out', folder];
-    const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
-    expect({ status: demo.status, stderr: demo.status === 0 ? '' : demo.stderr }).toEqual({
-      status: 0,
-      stderr: '',
+describe.skipIf(lacks('make soc THREADS=2', existsSync(threaded)))(
+  'a simulator with two threads (make soc THREADS=2)',
+  () => {
+    it('writes the same traces, item by item, while two cores are traced at once', async () => {
+      make('soc', 'THREADS=2');
+      const folder = join(out, 'threads2');
+      const args = [join(DEMO, 'demo.mjs'), '--cores', '4', '--threads', '2', '--out', folder];
+      const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
+      expect({ status: demo.status, stderr: demo.status === 0 ? '' : demo.stderr }).toEqual({
+        status: 0,
+        stderr: '',
+      });
+      for (const name of ['core0', 'core1', 'core2', 'core3', 'noc']) {
+        const both = [join(traced(4).folder, `${name}.uscope`), join(folder, `${name}.uscope`)];
+        const [alone, together] = await Promise.all(both.map((path) => reading(path, digest)));
+        expect([name, together]).toEqual([name, alone]);
+      }
     });
-    for (const name of ['core0', 'core1', 'core2', 'core3', 'noc']) {
-      const both = [join(traced(4).folder, `${name}.uscope`), join(folder, `${name}.uscope`)];
-      const [alone, together] = await Promise.all(both.map((path) => reading(path, digest)));
-      expect([name, together]).toEqual([name, alone]);
-    }
-  });
 
-  /** Of every item, with its time and its texts. */
-  async function digest(file: Trace): Promise<string> {
-    const hash = createHash('sha256');
-    const number = new BigUint64Array(2);
-    await file.scan(
-      {},
-      {
-        frame: ({ timePs }) => hash.update(`@${timePs}`),
-        op: ({ storageId, action, slot, field, value }) => {
-          number[0] =
-            (BigInt(storageId) << 48n) | (BigInt(action) << 40n) | (BigInt(slot) << 16n) | BigInt(field);
-          number[1] = value;
-          hash.update(number);
+    /** Of every item, with its time and its texts. */
+    async function digest(file: Trace): Promise<string> {
+      const hash = createHash('sha256');
+      const number = new BigUint64Array(2);
+      await file.scan(
+        {},
+        {
+          frame: ({ timePs }) => hash.update(`@${timePs}`),
+          op: ({ storageId, action, slot, field, value }) => {
+            number[0] =
+              (BigInt(storageId) << 48n) | (BigInt(action) << 40n) | (BigInt(slot) << 16n) | BigInt(field);
+            number[1] = value;
+            hash.update(number);
+          },
+          event: ({ eventType, payload }) => hash.update(`${eventType}:`).update(payload),
         },
-        event: ({ eventType, payload }) => hash.update(`${eventType}:`).update(payload),
-      },
-    );
-    const strings = [...Array(await file.strings.count()).keys()];
-    await file.strings.load(strings);
-    for (const index of strings) hash.update(`${file.strings.peek(index)}\n`);
-    return hash.digest('hex');
-  }
-});
+      );
+      const strings = [...Array(await file.strings.count()).keys()];
+      await file.strings.load(strings);
+      for (const index of strings) hash.update(`${file.strings.peek(index)}\n`);
+      return hash.digest('hex');
+    }
+  },
+);
 
 describe('the check of the interconnect', () => {
   /** Audits the trace of two cores with one item left out: the nth that `pick` picks. */

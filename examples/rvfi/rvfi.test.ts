@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { lacks } from '../../test/support/needs.js';
 import { type Retired, type RetiredStream, readRetired } from '../../test/support/retired-stream.js';
 import { parseHex } from '../../verilator-demo/lib/image.js';
 import { Machine } from '../../verilator-demo/lib/rv32im.js';
@@ -76,7 +77,7 @@ function lineOf({ fields, facts }: Retired): string {
   return `${pc} ${hex(fields.inst_bits!)}${register}${isMemory ? ` [${hex(store.addr!)}]=${bytes}` : ''}`;
 }
 
-describe.skipIf(!hasVerilator)('a core traced through its RISC-V Formal Interface', () => {
+describe.skipIf(lacks('Verilator', hasVerilator))('a core traced through its RISC-V Formal Interface', () => {
   beforeAll(async () => {
     expect(make('run')).toContain('sorted');
     trace = await openTraceFile(TRACE);
@@ -158,8 +159,11 @@ describe.skipIf(!hasVerilator)('a core traced through its RISC-V Formal Interfac
       expect(readFileSync(join(HERE, file), 'utf8')).not.toMatch(/uscope/);
   });
 
-  it.skipIf(!hasCompiler)('runs the program that stands in program.S', () => {
-    expect(existsSync(join(HERE, 'program.S'))).toBe(true);
-    make('check');
-  });
+  it.skipIf(lacks('a RISC-V compiler (gcc-riscv64-unknown-elf)', hasCompiler))(
+    'runs the program that stands in program.S',
+    () => {
+      expect(existsSync(join(HERE, 'program.S'))).toBe(true);
+      make('check');
+    },
+  );
 });

@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startServer } from '../../examples/browser/server.mjs';
 import { add, coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
+import { lacks } from '../support/needs.js';
 import { type RangeServer, startRangeServer } from '../support/range-server.js';
 import { zstdForTests } from '../support/zstd.js';
 
@@ -38,7 +39,7 @@ function build(compression: Compression): TraceBuilder {
   return builder;
 }
 
-describe.skipIf(!chromiumPath)('the reader in a page', () => {
+describe.skipIf(lacks('Chromium', chromiumPath))('the reader in a page', () => {
   const lz4 = build('lz4').finalize().bytes;
   let browser: Browser;
   let context: BrowserContext;
@@ -162,7 +163,7 @@ describe.skipIf(!chromiumPath)('the reader in a page', () => {
       expect(counts).toEqual({ events: SEGMENTS * FRAMES + 1, ops: SEGMENTS * FRAMES + 2 });
     });
 
-    it.skipIf(!zstdForTests)(
+    it.skipIf(lacks('zstd-napi or Node 22.15', zstdForTests))(
       'reads ZSTD with a decompressor given to it, and says so without one',
       async () => {
         await writeFile(trace, build('zstd').finalize().bytes);

@@ -10,6 +10,7 @@ import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/analysis/index.js';
 import { add, frame, TraceBuilder } from '../support/build-trace.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
+import { lacks } from '../support/needs.js';
 import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.js';
 
 const CYCLES = 3000;
@@ -30,7 +31,7 @@ async function page(): Promise<string> {
   return reportPage(await analyzePerformance(trace), { name: 'two.uscope', dut });
 }
 
-describe.skipIf(!chromiumPath)('the report as a page', () => {
+describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
   let browser: Browser;
   let directory: string;
   let opened: Page;

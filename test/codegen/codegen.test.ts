@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckpointSnapshot, TraceWriter } from '../../sdk/src/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { lacks } from '../support/needs.js';
 import {
   SCHEMA_SHA256 as CORE_SHA256,
   type CoreTrace,
@@ -104,7 +105,7 @@ describe('SystemVerilog', () => {
     expect(run('verilator', '--lint-only', '-Wall', '-I.', 'uscope_pkg.sv', `${name}.sv`)).toBe(''),
   );
 
-  it.skipIf(!succeeds(PYTHON, '-c', 'import pyslang')).each(NAMES)(
+  it.skipIf(lacks('pyslang', succeeds(PYTHON, '-c', 'import pyslang'))).each(NAMES)(
     '%s: pyslang has nothing to say',
     (name) => {
       const script = file(
@@ -148,7 +149,7 @@ for diagnostic in compilation.getAllDiagnostics():
 describe('Python', () => {
   it.each(NAMES)('%s compiles', (name) => expect(run('python3', '-m', 'py_compile', `${name}.py`)).toBe(''));
 
-  it.skipIf(!succeeds(PYTHON, '-m', 'mypy', '--version'))('is clean for mypy --strict', () => {
+  it.skipIf(lacks('mypy', succeeds(PYTHON, '-m', 'mypy', '--version')))('is clean for mypy --strict', () => {
     file('program.py', PYTHON_PROGRAM);
     run(PYTHON, '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'plain.py', 'program.py');
   });

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { bashCompletion } from '../../sdk/src/cli/completion/bash.js';
 import { describeCommand } from '../../sdk/src/cli/completion/model.js';
 import { loadAllVerbs } from '../../sdk/src/cli/main.js';
+import { lacks } from '../support/needs.js';
 
 const pages = new URL('../../docs/cli/', import.meta.url);
 const overview = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
@@ -86,7 +87,7 @@ describe('a range', () => {
   });
 });
 
-describe.skipIf(spawnSync('bash', ['--version']).status !== 0)('completion in bash', () => {
+describe.skipIf(lacks('bash', spawnSync('bash', ['--version']).status === 0))('completion in bash', () => {
   const script = bashCompletion(describeCommand(program));
   const offer = 'eval "$1"; shift; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _uscope; echo "${COMPREPLY[@]}"';
   const complete = (...words: string[]): string[] =>

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Block, blocksOf, matchesOutput, ShellSession } from '../support/executable-document.js';
+import { lacks } from '../support/needs.js';
 import { buildSdk } from '../support/processes.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
@@ -43,7 +44,10 @@ describe.each(['docs/guide.md', 'docs/simulators/verilator.md'])('%s', (path) =>
   afterAll(() => rmSync(home, { recursive: true, force: true }));
 
   for (const block of blocks) {
-    it.skipIf(!canRun(block))(`line ${block.line}: ${titleOf(block)}`, () => execute(session, block));
+    it.skipIf(lacks(block.kind === 'run' ? String(block.needs) : '', canRun(block)))(
+      `line ${block.line}: ${titleOf(block)}`,
+      () => execute(session, block),
+    );
   }
 
   it('shows files as they stand in examples/guide', () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { decodeFile } from '../support/decode-file.js';
+import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -66,7 +67,7 @@ function simulateAgain(
 
 const traceOf = (build: string, name: string): string => join(directory, build, 'out', `${name}.uscope`);
 
-describe.skipIf(!hasVerilator)('SystemVerilog through DPI', () => {
+describe.skipIf(lacks('Verilator', hasVerilator))('SystemVerilog through DPI', () => {
   beforeAll(() => {
     buildSdk();
     execFileSync('make', ['-s', '-C', join(ROOT, 'dpi')], { stdio: ['ignore', 'ignore', 'pipe'] });

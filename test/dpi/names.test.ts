@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -53,7 +54,7 @@ describe('two cores with one name', () => {
   });
 
   it('end a simulation from SystemVerilog, unless it is to go on', ({ skip }) => {
-    if (!hasShim) skip();
+    if (lacks('Verilator', hasShim)) skip();
     const stopped = run('simulator');
     expect(stopped).toMatchObject({ status: 3, stdout: '' });
     expect(refusals(stopped.stderr)).toHaveLength(1);

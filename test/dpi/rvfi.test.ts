@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { parseSchema } from '../../sdk/src/schema/index.js';
+import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 import { type Fact, type RetiredStream, readRetired } from '../support/retired-stream.js';
 import { type Cycle, type Made, type Packet, Stream, stimulusLine } from '../support/rvfi-stimulus.js';
@@ -163,7 +164,7 @@ function broken(plan: Plan, stream: Stream): void {
 const COUNTED = 15;
 const MISSING = 5;
 
-describe.skipIf(!hasVerilator)('uscope_rvfi with two channels of 64 bits', () => {
+describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels of 64 bits', () => {
   let directory = '';
   let output = '';
   let trace: Trace;
@@ -322,7 +323,7 @@ describe('the files of uscope_rvfi', () => {
     expect(schema.enums.find(({ name }) => name === 'rvfi_violation')!.values).toEqual(codes);
   });
 
-  it.skipIf(!hasVerilator).each([
+  it.skipIf(lacks('Verilator', hasVerilator)).each([
     [1, 32, 1],
     [1, 32, 64],
     [4, 64, 64],
@@ -334,7 +335,7 @@ describe('the files of uscope_rvfi', () => {
     expect({ status: lint.status, text: lint.stdout + lint.stderr }).toEqual({ status: 0, text: '' });
   });
 
-  it.skipIf(!succeeds(PYTHON, '-c', 'import pyslang'))('pyslang has nothing to say', () => {
+  it.skipIf(lacks('pyslang', succeeds(PYTHON, '-c', 'import pyslang')))('pyslang has nothing to say', () => {
     const script = `import sys, pyslang
 try:
     from pyslang.ast import Compilation

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../support/needs.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const LIBRARY = join(ROOT, 'dpi/build/libuscope_dpi.so');
@@ -168,7 +169,7 @@ function imported(): string[] {
   );
 }
 
-describe.skipIf(!existsSync('/usr/bin/nm'))('libuscope_dpi.so', () => {
+describe.skipIf(lacks('nm (binutils)', existsSync('/usr/bin/nm')))('libuscope_dpi.so', () => {
   const symbols = () => symbolsOf(LIBRARY);
 
   it('exports what the headers declare and the packages import, and nothing else', () => {
@@ -249,32 +250,37 @@ describe('the SystemVerilog sources', () => {
     }
   });
 
-  it.skipIf(!has('verilator'))('pass verilator --lint-only -Wall, included in a module too', () => {
-    const lint = (...files: string[]) =>
-      spawnSync(
-        'verilator',
-        [
-          '--lint-only',
-          '-Wall',
-          '-Wno-MULTITOP',
-          '-Wno-UNUSEDPARAM',
-          '-Wno-DECLFILENAME',
-          `-I${ROOT}/sv`,
-          ...files,
-        ],
-        {
-          encoding: 'utf8',
-        },
-      ).stderr;
-    // On a packages-only command line Verilator 5.006 finds no top module and fails.
-    expect(lint('-Wno-UNUSEDSIGNAL', '--top-module', 'includer', ...sources, includer())).toBe('');
-  });
+  it.skipIf(lacks('Verilator', has('verilator')))(
+    'pass verilator --lint-only -Wall, included in a module too',
+    () => {
+      const lint = (...files: string[]) =>
+        spawnSync(
+          'verilator',
+          [
+            '--lint-only',
+            '-Wall',
+            '-Wno-MULTITOP',
+            '-Wno-UNUSEDPARAM',
+            '-Wno-DECLFILENAME',
+            `-I${ROOT}/sv`,
+            ...files,
+          ],
+          {
+            encoding: 'utf8',
+          },
+        ).stderr;
+      // On a packages-only command line Verilator 5.006 finds no top module and fails.
+      expect(lint('-Wno-UNUSEDSIGNAL', '--top-module', 'includer', ...sources, includer())).toBe('');
+    },
+  );
 
-  it.skipIf(!hasPyslang)('pass slang, with open arrays, included in a module as VCS wants it too', () => {
-    const script = join(directory, 'check.py');
-    writeFileSync(
-      script,
-      `import sys, pyslang
+  it.skipIf(lacks('pyslang', hasPyslang))(
+    'pass slang, with open arrays, included in a module as VCS wants it too',
+    () => {
+      const script = join(directory, 'check.py');
+      writeFileSync(
+        script,
+        `import sys, pyslang
 driver = pyslang.driver.Driver()
 driver.addStandardArgs()
 assert driver.parseCommandLine(' '.join(['check', '-Weverything', '-Wno-unused'] + sys.argv[1:]))
@@ -284,14 +290,15 @@ for diagnostic in compilation.getAllDiagnostics():
     if diagnostic.isError():
         print(diagnostic.code, diagnostic.args)
 `,
-    );
-    const run = spawnSync(PYTHON, [script, `+incdir+${ROOT}/sv`, ...sources, includer()], {
-      encoding: 'utf8',
-    });
-    expect({ status: run.status, said: run.stdout, stderr: run.status === 0 ? '' : run.stderr }).toEqual({
-      status: 0,
-      said: '',
-      stderr: '',
-    });
-  });
+      );
+      const run = spawnSync(PYTHON, [script, `+incdir+${ROOT}/sv`, ...sources, includer()], {
+        encoding: 'utf8',
+      });
+      expect({ status: run.status, said: run.stdout, stderr: run.status === 0 ? '' : run.stderr }).toEqual({
+        status: 0,
+        said: '',
+        stderr: '',
+      });
+    },
+  );
 });

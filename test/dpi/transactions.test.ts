@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FtrType } from '../../sdk/src/formats/ftr/index.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { contentOf } from '../support/ftr-fixtures.js';
+import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -72,7 +73,7 @@ function expected() {
   return { transactions, relations };
 }
 
-describe.skipIf(!hasVerilator)('transactions recorded from SystemVerilog', () => {
+describe.skipIf(lacks('Verilator', hasVerilator))('transactions recorded from SystemVerilog', () => {
   beforeAll(() => {
     buildSdk();
     execFileSync('make', ['-s', '-C', join(ROOT, 'dpi')], { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -125,7 +126,7 @@ describe.skipIf(!hasVerilator)('transactions recorded from SystemVerilog', () =>
     expect(transactions.length).toBe(36);
   });
 
-  it.skipIf(!hasPyslang)('by a package of which pyslang has nothing to say', () => {
+  it.skipIf(lacks('pyslang', hasPyslang))('by a package of which pyslang has nothing to say', () => {
     const run = spawnSync(PYTHON, ['-c', CHECK, ...SOURCES], { cwd: SV, encoding: 'utf8' });
     expect(run.stdout + run.stderr).toBe('');
   });

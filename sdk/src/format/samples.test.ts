@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { lacks } from '../../../test/support/needs.js';
 import {
   buildDensityLevels,
   buildMipmap,
@@ -76,66 +77,69 @@ function totals(bytes: Uint8Array) {
   return sum;
 }
 
-describe.skipIf(!existsSync(folder))('sample traces of other writers', () => {
-  test.each([
-    ['gen', { segments: 27, frames: 262_997, ops: 174_230, events: 165_958 }],
-    ['c_test_write', { segments: 1, frames: 5, ops: 10, events: 9 }],
-    ['k2u_small', { segments: 1, frames: 5, ops: 12, events: 11 }],
-    ['reflex_v0.1', { segments: 5, frames: 4047, ops: 23_713, events: 96_936 }],
-  ])('%s', (name, expected) => {
-    expect(totals(load(name))).toEqual(expected);
-  });
+describe.skipIf(lacks('traces of other writers', existsSync(folder)))(
+  'sample traces of other writers',
+  () => {
+    test.each([
+      ['gen', { segments: 27, frames: 262_997, ops: 174_230, events: 165_958 }],
+      ['c_test_write', { segments: 1, frames: 5, ops: 10, events: 9 }],
+      ['k2u_small', { segments: 1, frames: 5, ops: 12, events: 11 }],
+      ['reflex_v0.1', { segments: 5, frames: 4047, ops: 23_713, events: 96_936 }],
+    ])('%s', (name, expected) => {
+      expect(totals(load(name))).toEqual(expected);
+    });
 
-  test.each(['gen', 'c_test_write', 'k2u_small'])('%s: our preamble is the same, byte for byte', (name) => {
-    const bytes = load(name);
-    const { header, preamble } = open(bytes);
-    expect(encodePreamble(preamble).bytes).toEqual(bytes.slice(48, header.preambleEnd));
-  });
+    test.each(['gen', 'c_test_write', 'k2u_small'])('%s: our preamble is the same, byte for byte', (name) => {
+      const bytes = load(name);
+      const { header, preamble } = open(bytes);
+      expect(encodePreamble(preamble).bytes).toEqual(bytes.slice(48, header.preambleEnd));
+    });
 
-  test.each(['c_test_write', 'k2u_small'])('%s: our frames are the same, byte for byte', (name) => {
-    const bytes = load(name);
-    const { header, preamble } = open(bytes);
-    const { header: segment, deltas } = deltasOf(bytes, Number(header.tailOffset), header);
-    const frames = decodeFrames(deltas, segment.timeStartPs, preamble.schema);
-    expect(encodeFrames(frames, segment.timeStartPs)).toEqual(deltas);
-  });
+    test.each(['c_test_write', 'k2u_small'])('%s: our frames are the same, byte for byte', (name) => {
+      const bytes = load(name);
+      const { header, preamble } = open(bytes);
+      const { header: segment, deltas } = deltasOf(bytes, Number(header.tailOffset), header);
+      const frames = decodeFrames(deltas, segment.timeStartPs, preamble.schema);
+      expect(encodeFrames(frames, segment.timeStartPs)).toEqual(deltas);
+    });
 
-  test.each(['gen', 'c_test_write'])(
-    '%s: our summary of its finest level is the same, byte for byte',
-    (name) => {
-      const bytes = open(load(name)).section(SectionType.COUNTER_SUMMARY)!;
-      const summary = decodeTraceSummary(bytes);
-      const rebuilt = {
-        ...summary,
-        density: buildDensityLevels(summary.density[0], summary.fanOut),
-        counters: summary.counters.map((counter) => ({
-          ...counter,
-          levels: buildMipmap(counter.levels[0], summary.fanOut),
-        })),
-      };
-      expect(Buffer.from(encodeTraceSummary(rebuilt)).equals(bytes)).toBe(true);
-    },
-  );
+    test.each(['gen', 'c_test_write'])(
+      '%s: our summary of its finest level is the same, byte for byte',
+      (name) => {
+        const bytes = open(load(name)).section(SectionType.COUNTER_SUMMARY)!;
+        const summary = decodeTraceSummary(bytes);
+        const rebuilt = {
+          ...summary,
+          density: buildDensityLevels(summary.density[0], summary.fanOut),
+          counters: summary.counters.map((counter) => ({
+            ...counter,
+            levels: buildMipmap(counter.levels[0], summary.fanOut),
+          })),
+        };
+        expect(Buffer.from(encodeTraceSummary(rebuilt)).equals(bytes)).toBe(true);
+      },
+    );
 
-  test('string tables: 9283 strings of reflex_v0.1, and the same bytes for c_test_write', () => {
-    const many = new StringTable(open(load('reflex_v0.1')).section(SectionType.STRINGS)!);
-    expect(many.length).toBe(9283);
-    for (let index = 0; index < many.length; index++) many.get(index);
-    const bytes = open(load('c_test_write')).section(SectionType.STRINGS)!;
-    expect(new StringTable(bytes).get(0)).toBe('addi x0, x0, 0');
-    expect(encodeStringTable(['addi x0, x0, 0'])).toEqual(bytes.slice());
-  });
+    test('string tables: 9283 strings of reflex_v0.1, and the same bytes for c_test_write', () => {
+      const many = new StringTable(open(load('reflex_v0.1')).section(SectionType.STRINGS)!);
+      expect(many.length).toBe(9283);
+      for (let index = 0; index < many.length; index++) many.get(index);
+      const bytes = open(load('c_test_write')).section(SectionType.STRINGS)!;
+      expect(new StringTable(bytes).get(0)).toBe('addi x0, x0, 0');
+      expect(encodeStringTable(['addi x0, x0, 0'])).toEqual(bytes.slice());
+    });
 
-  test.each([
-    ['c_comp', 'FORMAT_COMPRESSION'],
-    ['c_lz4', 'FORMAT_COMPRESSION'],
-    ['c_magic', 'FORMAT_MAGIC'],
-    ['c_nocfg', 'FORMAT_CHUNK_MISSING'],
-    ['c_resv', 'FORMAT_VALUE'],
-    ['c_sp', 'FORMAT_STRING_POOL'],
-    ['c_ver', 'FORMAT_VERSION'],
-    ['truncated', 'FORMAT_TRUNCATED'],
-  ])('bad/%s ends in %s', (name, code) => {
-    expect(() => totals(load(`bad/${name}`))).toThrow(expect.objectContaining({ code }));
-  });
-});
+    test.each([
+      ['c_comp', 'FORMAT_COMPRESSION'],
+      ['c_lz4', 'FORMAT_COMPRESSION'],
+      ['c_magic', 'FORMAT_MAGIC'],
+      ['c_nocfg', 'FORMAT_CHUNK_MISSING'],
+      ['c_resv', 'FORMAT_VALUE'],
+      ['c_sp', 'FORMAT_STRING_POOL'],
+      ['c_ver', 'FORMAT_VERSION'],
+      ['truncated', 'FORMAT_TRUNCATED'],
+    ])('bad/%s ends in %s', (name, code) => {
+      expect(() => totals(load(`bad/${name}`))).toThrow(expect.objectContaining({ code }));
+    });
+  },
+);

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { lacks } from '../../../test/support/needs.js';
 import { isUscopeError } from '../base/errors.js';
 import { Action } from '../format/types.js';
 import { StorageState } from '../state/storage-state.js';
@@ -17,7 +18,7 @@ async function count(trace: Trace): Promise<{ ops: number; events: number; frame
   return found;
 }
 
-describe.skipIf(!present)('samples of existing writers', () => {
+describe.skipIf(lacks('traces of other writers', present))('samples of existing writers', () => {
   it.each([
     ['gen', 27, { ops: 174_230, events: 165_958 }],
     ['c_test_write', 1, { ops: 10, events: 9 }],

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { lacks } from '../../../test/support/needs.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import type { Item } from '../format/index.js';
@@ -143,19 +144,22 @@ describe('strings', () => {
 
 describe('compression', () => {
   for (const compression of ['none', 'lz4', 'zstd'] as const) {
-    it.skipIf(compression === 'zstd' && !zstdForTests)(`${compression} gives the same items`, async () => {
-      const writer = await TraceWriter.create(options({ compression }));
-      for (let t = 0; t < 3000; t++) {
-        writer.beginCycle(t * 500);
-        writer.slotSet('core0/entities', t % 16, 'entity_id', t % 16);
-        writer.endCycle();
-      }
-      await writer.close();
-      const file = decodeFile(path, zstdForTests?.decompress);
-      expect(items(file)).toHaveLength(3000);
-      expect(times(file)).toEqual(Array.from({ length: 3000 }, (_, t) => BigInt(t * 500)));
-      replay(file);
-    });
+    it.skipIf(compression === 'zstd' && lacks('zstd-napi or Node 22.15', zstdForTests))(
+      `${compression} gives the same items`,
+      async () => {
+        const writer = await TraceWriter.create(options({ compression }));
+        for (let t = 0; t < 3000; t++) {
+          writer.beginCycle(t * 500);
+          writer.slotSet('core0/entities', t % 16, 'entity_id', t % 16);
+          writer.endCycle();
+        }
+        await writer.close();
+        const file = decodeFile(path, zstdForTests?.decompress);
+        expect(items(file)).toHaveLength(3000);
+        expect(times(file)).toEqual(Array.from({ length: 3000 }, (_, t) => BigInt(t * 500)));
+        replay(file);
+      },
+    );
   }
 });
 

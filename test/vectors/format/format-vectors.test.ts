@@ -47,7 +47,8 @@ describe('golden vectors of the file format', () => {
     test(`${name} decodes: ${json.about}`, () => {
       expect(decode(json.structure, bytes, context)).toEqual(json.value);
     });
-    test.skipIf(json.decodeOnly)(`${name} encodes`, () => {
+    if (json.decodeOnly) continue;
+    test(`${name} encodes`, () => {
       expect(toHex(encode(json.structure, json.value!, context))).toBe(toHex(bytes));
     });
   }

@@ -6,6 +6,7 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../../../../test/support/bridge-peer.js';
+import { lacks } from '../../../../test/support/needs.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../../../../test/support/processes.js';
 import { compileAlone } from '../../../../test/support/stand-alone.js';
 import { DEFAULT_NICE } from './priority.js';
@@ -78,7 +79,7 @@ function niceValues(pid: number): number[] {
 
 const groupOf = (pid: number): string => readFileSync(`/proc/${pid}/autogroup`, 'utf8').trim();
 
-describe.skipIf(!existsSync('/proc/self/task'))('a process that lowers its priority', () => {
+describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('a process that lowers its priority', () => {
   it('does so with every thread, those it has and those it starts later', async () => {
     const pid = await lowered(7);
     expect(readdirSync(`/proc/${pid}/task`).length).toBeGreaterThan(4);
@@ -94,33 +95,39 @@ describe.skipIf(!existsSync('/proc/self/task'))('a process that lowers its prior
     expect(niceValues(await lowered(0))).toEqual([OWN]);
   });
 
-  it.skipIf(process.getuid?.() !== 0)('by 0 leaves it as it is, above the ordinary too', async () => {
-    expect(niceValues(await lowered(0, { through: ['nice', '-n', '-3'] }))).toEqual([OWN - 3]);
-  });
+  it.skipIf(lacks('root', process.getuid?.() === 0))(
+    'by 0 leaves it as it is, above the ordinary too',
+    async () => {
+      expect(niceValues(await lowered(0, { through: ['nice', '-n', '-3'] }))).toEqual([OWN - 3]);
+    },
+  );
 });
 
-describe.skipIf(!existsSync('/proc/self/autogroup'))('where the kernel groups processes by session', () => {
-  it('a process that leads its session lowers its group too', async () => {
-    expect(groupOf(await lowered(7, { detached: true }))).toMatch(/ nice 7$/);
-  });
+describe.skipIf(lacks('a kernel that groups processes by session', existsSync('/proc/self/autogroup')))(
+  'where the kernel groups processes by session',
+  () => {
+    it('a process that leads its session lowers its group too', async () => {
+      expect(groupOf(await lowered(7, { detached: true }))).toMatch(/ nice 7$/);
+    });
 
-  it('a process of a session that others lead leaves the group alone', async () => {
-    const before = groupOf(process.pid);
-    expect(groupOf(await lowered(7))).toBe(before);
-    expect(groupOf(process.pid)).toBe(before);
-  });
+    it('a process of a session that others lead leaves the group alone', async () => {
+      const before = groupOf(process.pid);
+      expect(groupOf(await lowered(7))).toBe(before);
+      expect(groupOf(process.pid)).toBe(before);
+    });
 
-  it('many at once all do so, although the kernel lets an ordinary user change one at a time', async () => {
-    const isRoot = process.getuid?.() === 0;
-    const starts = Array.from({ length: 4 }, () =>
-      lowered(7, { detached: true, ...(isRoot ? { uid: NOBODY } : {}) }),
-    );
-    const pids = await Promise.all(starts);
-    await until('all groups to be lowered', () => pids.every((pid) => groupOf(pid).endsWith(' nice 7')));
-  });
-});
+    it('many at once all do so, although the kernel lets an ordinary user change one at a time', async () => {
+      const isRoot = process.getuid?.() === 0;
+      const starts = Array.from({ length: 4 }, () =>
+        lowered(7, { detached: true, ...(isRoot ? { uid: NOBODY } : {}) }),
+      );
+      const pids = await Promise.all(starts);
+      await until('all groups to be lowered', () => pids.every((pid) => groupOf(pid).endsWith(' nice 7')));
+    });
+  },
+);
 
-describe.skipIf(!existsSync('/proc/self/task'))('uscope run', () => {
+describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('uscope run', () => {
   beforeAll(() => buildSdk(), 120_000);
 
   it.each([

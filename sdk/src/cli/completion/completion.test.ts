@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../../../../test/support/needs.js';
 import { bashCompletion } from './bash.js';
 import { fishCompletion } from './fish.js';
 import { describeCommand } from './model.js';
@@ -64,7 +65,7 @@ function completeInBash(...words: string[]): string[] {
   return out.split('\n').filter((line) => line !== '');
 }
 
-describe.skipIf(!has('bash'))('completion in bash', () => {
+describe.skipIf(lacks('bash', has('bash')))('completion in bash', () => {
   it.each<[string, string[], string[]]>([
     ['verbs', [''], ['dump', 'history', 'merge', 'completion', 'help']],
     ['the rest of a verb', ['hi'], ['history']],
@@ -99,7 +100,7 @@ describe.skipIf(!has('bash'))('completion in bash', () => {
 });
 
 describe('completion in other shells', () => {
-  it.skipIf(!has('zsh'))('is understood by zsh', () => {
+  it.skipIf(lacks('zsh', has('zsh')))('is understood by zsh', () => {
     execFileSync('zsh', ['-n', join(directory, 'uscope.zsh')]);
   });
 
@@ -115,7 +116,7 @@ describe('completion in other shells', () => {
     expect(script).toContain(`'1: :(bash zsh fish)'`);
   });
 
-  it.skipIf(!has('fish'))('is understood by fish, and offers the same', () => {
+  it.skipIf(lacks('fish', has('fish')))('is understood by fish, and offers the same', () => {
     const offered = (line: string): string[] =>
       execFileSync('fish', ['-N', '-c', `source uscope.fish; complete -C '${line}'`], {
         cwd: directory,

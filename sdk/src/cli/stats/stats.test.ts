@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { lacks } from '../../../../test/support/needs.js';
 import { event, modelSchema, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { Schema } from '../../format/types.js';
@@ -268,7 +269,7 @@ describe('markup', () => {
 
 const demo = fileURLToPath(new URL('../../../../verilator-demo/out/core0.uscope', import.meta.url));
 
-describe.skipIf(!existsSync(demo))('the demo', () => {
+describe.skipIf(lacks('a run of the demo (npm run demo)', existsSync(demo)))('the demo', () => {
   it('agrees with its own counters', async () => {
     const { status, out } = await run(demo, '--points', '0', '--cycles', '150000:190000');
     expect(status).toBe(0);

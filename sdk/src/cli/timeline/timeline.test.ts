@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { lacks } from '../../../../test/support/needs.js';
 import {
   event,
   modelSchema,
@@ -263,7 +264,7 @@ describe('stage letters', () => {
 
 const demo = join(root, 'verilator-demo/out/core0.uscope');
 
-describe.skipIf(!existsSync(demo))('the demo', () => {
+describe.skipIf(lacks('a run of the demo (npm run demo)', existsSync(demo)))('the demo', () => {
   const json = async (...args: string[]): Promise<Record<string, unknown>[]> => {
     const { status, out } = await run(demo, '--json', ...args);
     expect(status).toBe(0);

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { written } from '../../../../test/support/flux-fixtures.js';
+import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
 import {
   type FluxEntry,
@@ -113,7 +114,7 @@ describe('every sample', () => {
     }
   });
 
-  it.skipIf(!isPresent)('what the calls said is what is read', async () => {
+  it.skipIf(lacks('samples of other tools', isPresent))('what the calls said is what is read', async () => {
     const calls = readFileSync(`${SAMPLES}alltypes.calls.txt`, 'utf8').split('\n');
     const lines = (await list(readFileSync(`${SAMPLES}alltypes.flux`))).filter((line) =>
       line.startsWith('@'),

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { contextOf, cuts, flips, MemoryFiles, MemoryOutput } from '../../../../test/support/foreign.js';
+import { lacks } from '../../../../test/support/needs.js';
 import { modelSchema, runModel } from '../../../../test/support/pipeline-model.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
@@ -120,7 +121,7 @@ describe('the reader', () => {
     });
   });
 
-  it.skipIf(!existsSync(SAMPLES))('reads what viewers ship', async () => {
+  it.skipIf(lacks('samples of other tools', existsSync(SAMPLES)))('reads what viewers ship', async () => {
     const counts: Record<string, number> = {};
     for (const name of readdirSync(SAMPLES))
       counts[name] = (await read(readFileSync(join(SAMPLES, name)))).length;

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { lacks } from '../../../../test/support/needs.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
@@ -53,7 +54,7 @@ async function payloadOf(name: string): Promise<Buffer> {
   return Buffer.concat(pieces);
 }
 
-describe.skipIf(!isPresent)('every sample', () => {
+describe.skipIf(lacks('samples of other tools', isPresent))('every sample', () => {
   it.each(names.filter((name) => existsSync(`${SAMPLES}${name}.dump.txt`)))(
     '%s reads as listed',
     async (name) => {
@@ -98,7 +99,7 @@ describe.skipIf(!isPresent)('every sample', () => {
   });
 });
 
-describe.skipIf(!isPresent || !canCompressZstd())('chunks', () => {
+describe.skipIf(lacks('samples of other tools, zstd-napi', isPresent && canCompressZstd()))('chunks', () => {
   it.each([
     ['loop_chunk4.zstf', 4],
     ['olympia__dhrystone_opt2.zstf', 100_000],

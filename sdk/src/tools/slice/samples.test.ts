@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
+import { lacks } from '../../../../test/support/needs.js';
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { type DiffOptions, diffTraces } from '../diff/index.js';
@@ -30,7 +31,7 @@ async function expectSame(by: 'time' | 'state', a: Trace, b: Trace, options: Dif
   expect(report.result).toMatchObject({ by, first: null });
 }
 
-describe.skipIf(!existsSync(samples))('samples of existing writers', () => {
+describe.skipIf(lacks('traces of other writers', existsSync(samples)))('samples of existing writers', () => {
   it.each(NAMES)('%s: whole and from its middle on', async (name) => {
     const trace = await sample(name);
     // The large one only from late on: it is there for its odd slots.

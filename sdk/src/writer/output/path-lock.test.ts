@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { lacks } from '../../../../test/support/needs.js';
 import { LockFile, locksSettled } from './lock-file.js';
 import { lockedOutput } from './locked-output.js';
 import { openNodeOutput } from './output-file.js';

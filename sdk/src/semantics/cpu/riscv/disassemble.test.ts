@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { lacks } from '../../../../../test/support/needs.js';
 import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
 import { disassemble, floatRegisterName, instructionLength, registerName, xlenOfIsa } from './index.js';
 
@@ -87,7 +88,7 @@ describe('disassemble', () => {
   });
 });
 
-describe.skipIf(!hasObjdump)('compared with GNU objdump', () => {
+describe.skipIf(lacks('riscv64-unknown-elf-objdump', hasObjdump))('compared with GNU objdump', () => {
   let directory = '';
   beforeAll(() => {
     directory = mkdtempSync(join(tmpdir(), 'uscope-riscv-'));

@@ -1,0 +1,55 @@
+// @ts-check
+/** The tests that were skipped and what they needed, and the files that took longest: read from vitest's report and test/support/needs.ts. */
+import { relative } from 'node:path';
+
+/**
+ * @typedef {object} FileResult
+ * @property {string} name
+ * @property {number} startTime ms
+ * @property {number} endTime ms
+ * @property {{status: string}[]} assertionResults
+ */
+
+const SLOWEST = 10;
+
+/**
+ * A line for each file with skipped tests: how many, and what they need.
+ * @param {readonly FileResult[]} files
+ * @param {string} reasons lines of JSON, `{"file", "what"}`
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function skippedLines(files, reasons, root) {
+  /** @type {Map<string, Set<string>>} */
+  const needs = new Map();
+  for (const line of reasons.split('\n').filter(Boolean)) {
+    const { file, what } = /** @type {{file: string, what: string}} */ (JSON.parse(line));
+    needs.set(file, (needs.get(file) ?? new Set()).add(what));
+  }
+  return files.flatMap((result) => {
+    const count = result.assertionResults.filter(
+      ({ status }) => status !== 'passed' && status !== 'failed',
+    ).length;
+    if (count === 0) return [];
+    const file = relative(root, result.name);
+    const known = needs.get(file);
+    const why = known
+      ? `needs ${[...known].join(', ')}`
+      : 'no reason given: use lacks() of test/support/needs.ts';
+    return [`${String(count).padStart(4)}  ${file}: ${why}`];
+  });
+}
+
+/**
+ * The files that took longest, longest first.
+ * @param {readonly FileResult[]} files
+ * @param {string} root
+ * @returns {string[]}
+ */
+export function slowestLines(files, root) {
+  const seconds = (/** @type {FileResult} */ { startTime, endTime }) => (endTime - startTime) / 1000;
+  return [...files]
+    .sort((a, b) => seconds(b) - seconds(a))
+    .slice(0, SLOWEST)
+    .map((result) => `${seconds(result).toFixed(1).padStart(6)} s  ${relative(root, result.name)}`);
+}
