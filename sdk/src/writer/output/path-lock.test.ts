@@ -42,7 +42,7 @@ function leaveLock(path: string, said: object = {}): void {
   writeFileSync(lockFilePath(path), JSON.stringify({ v: 1, ...other, ...own, ...said }), { mode: 0o600 });
 }
 
-describe.skipIf(process.platform !== 'linux')('the lock of a trace file', () => {
+describe.skipIf(lacks('Linux', process.platform === 'linux'))('the lock of a trace file', () => {
   it('is held by one at a time, whichever way leads to the file, and free again at once', async () => {
     const real = directory();
     const other = join(directory(), 'link');
@@ -105,87 +105,93 @@ describe.skipIf(process.platform !== 'linux')('the lock of a trace file', () => 
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('the lock file of a holder that cannot be looked at', () => {
-  it('is respected as long as it shows signs of life', async () => {
-    const path = join(directory(), 'core0.uscope');
-    leaveLock(path);
-    const life = setInterval(() => utimesSync(lockFilePath(path), 1, Math.random() * 1e9), 50);
-    await expect(lockPath(path)).rejects.toMatchObject({ code: 'WRITER_BUSY' });
-    clearInterval(life);
-    expect(existsSync(lockFilePath(path))).toBe(true);
-  });
-
-  it.each([
-    ['says who it is', () => {}],
-    ['says nothing', (path: string) => writeFileSync(lockFilePath(path), '')],
-    ['says nonsense', (path: string) => writeFileSync(lockFilePath(path), '{"v":1,"lease_ms":1e300}')],
-  ])(
-    'and %s is replaced when it has shown none for its lease, by one of those that wait',
-    async (_, spoil) => {
-      vi.stubEnv('USCOPE_LOCK_LEASE_MS', '1000'); // of a file that does not say
-      const where = directory();
-      const path = join(where, 'core0.uscope');
+describe.skipIf(lacks('Linux', process.platform === 'linux'))(
+  'the lock file of a holder that cannot be looked at',
+  () => {
+    it('is respected as long as it shows signs of life', async () => {
+      const path = join(directory(), 'core0.uscope');
       leaveLock(path);
-      spoil(path);
-      const file = lockFilePath(path);
-      const started = performance.now();
-      // Without the socket, as on several hosts.
-      const all = await Promise.allSettled(
-        Array.from({ length: 8 }, () => LockFile.acquire(file, path, 1000)),
-      );
-      vi.unstubAllEnvs();
-      const won = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
-      const lost = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
-      expect(won).toHaveLength(1);
-      expect(new Set(lost)).toEqual(new Set(['WRITER_BUSY']));
-      expect(performance.now() - started).toBeGreaterThan(1000);
-      expect(readdirSync(where)).toEqual(['.core0.uscope.lock']);
-      won[0].release();
-      expect(readdirSync(where)).toEqual([]);
-    },
-  );
+      const life = setInterval(() => utimesSync(lockFilePath(path), 1, Math.random() * 1e9), 50);
+      await expect(lockPath(path)).rejects.toMatchObject({ code: 'WRITER_BUSY' });
+      clearInterval(life);
+      expect(existsSync(lockFilePath(path))).toBe(true);
+    });
 
-  it('of this machine and gone is replaced at once', async () => {
-    const path = join(directory(), 'core0.uscope');
-    leaveLock(path, { pid: process.pid, start: '1', lease_ms: 600_000 });
-    (await lockPath(path)).release();
-  });
+    it.each([
+      ['says who it is', () => {}],
+      ['says nothing', (path: string) => writeFileSync(lockFilePath(path), '')],
+      ['says nonsense', (path: string) => writeFileSync(lockFilePath(path), '{"v":1,"lease_ms":1e300}')],
+    ])(
+      'and %s is replaced when it has shown none for its lease, by one of those that wait',
+      async (_, spoil) => {
+        vi.stubEnv('USCOPE_LOCK_LEASE_MS', '1000'); // of a file that does not say
+        const where = directory();
+        const path = join(where, 'core0.uscope');
+        leaveLock(path);
+        spoil(path);
+        const file = lockFilePath(path);
+        const started = performance.now();
+        // Without the socket, as on several hosts.
+        const all = await Promise.allSettled(
+          Array.from({ length: 8 }, () => LockFile.acquire(file, path, 1000)),
+        );
+        vi.unstubAllEnvs();
+        const won = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+        const lost = all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+        expect(won).toHaveLength(1);
+        expect(new Set(lost)).toEqual(new Set(['WRITER_BUSY']));
+        expect(performance.now() - started).toBeGreaterThan(1000);
+        expect(readdirSync(where)).toEqual(['.core0.uscope.lock']);
+        won[0].release();
+        expect(readdirSync(where)).toEqual([]);
+      },
+    );
 
-  it('of this machine and gone is removed by a daemon that starts, and every other is left', async () => {
-    const where = directory();
-    const dead = { pid: process.pid, start: '1' };
-    leaveLock(join(where, 'dead.uscope'), dead);
-    leaveLock(join(where, 'other.uscope'));
-    leaveLock(join(where, 'alive.uscope'), { pid: process.ppid, start: String(processStart(process.ppid)) });
-    leaveLock(join(where, 'aside.uscope'), dead);
-    renameSync(join(where, '.aside.uscope.lock'), join(where, '.aside.uscope.lock-0badcafe.01234567'));
-    writeFileSync(join(where, '.mine.lock'), 'something else');
-    const lock = await lockPath(join(where, 'held.uscope'));
-    await removeStaleLocks(where);
-    const left = ['.alive.uscope.lock', '.held.uscope.lock', '.mine.lock', '.other.uscope.lock'];
-    expect(readdirSync(where).sort()).toEqual(left);
-    lock.release();
-  });
+    it('of this machine and gone is replaced at once', async () => {
+      const path = join(directory(), 'core0.uscope');
+      leaveLock(path, { pid: process.pid, start: '1', lease_ms: 600_000 });
+      (await lockPath(path)).release();
+    });
 
-  it('and gone is taken while a daemon that starts removes it', async () => {
-    for (let i = 0; i < 50; i++) {
+    it('of this machine and gone is removed by a daemon that starts, and every other is left', async () => {
       const where = directory();
-      const path = join(where, 'core0.uscope');
-      leaveLock(path, { pid: process.pid, start: '1' });
-      const [lock] = await Promise.all([lockPath(path), removeStaleLocks(where)]);
-      expect(readdirSync(where)).toEqual(['.core0.uscope.lock']);
+      const dead = { pid: process.pid, start: '1' };
+      leaveLock(join(where, 'dead.uscope'), dead);
+      leaveLock(join(where, 'other.uscope'));
+      leaveLock(join(where, 'alive.uscope'), {
+        pid: process.ppid,
+        start: String(processStart(process.ppid)),
+      });
+      leaveLock(join(where, 'aside.uscope'), dead);
+      renameSync(join(where, '.aside.uscope.lock'), join(where, '.aside.uscope.lock-0badcafe.01234567'));
+      writeFileSync(join(where, '.mine.lock'), 'something else');
+      const lock = await lockPath(join(where, 'held.uscope'));
+      await removeStaleLocks(where);
+      const left = ['.alive.uscope.lock', '.held.uscope.lock', '.mine.lock', '.other.uscope.lock'];
+      expect(readdirSync(where).sort()).toEqual(left);
       lock.release();
-    }
-  });
+    });
 
-  it('of this process, from an attempt that failed, is replaced at once', async () => {
-    const path = join(directory(), 'core0.uscope');
-    leaveLock(path, { pid: process.pid, start: String(processStart(process.pid)), lease_ms: 600_000 });
-    (await lockPath(path)).release();
-  });
-});
+    it('and gone is taken while a daemon that starts removes it', async () => {
+      for (let i = 0; i < 50; i++) {
+        const where = directory();
+        const path = join(where, 'core0.uscope');
+        leaveLock(path, { pid: process.pid, start: '1' });
+        const [lock] = await Promise.all([lockPath(path), removeStaleLocks(where)]);
+        expect(readdirSync(where)).toEqual(['.core0.uscope.lock']);
+        lock.release();
+      }
+    });
 
-describe.skipIf(process.platform !== 'linux')('a holder that was suspended', () => {
+    it('of this process, from an attempt that failed, is replaced at once', async () => {
+      const path = join(directory(), 'core0.uscope');
+      leaveLock(path, { pid: process.pid, start: String(processStart(process.pid)), lease_ms: 600_000 });
+      (await lockPath(path)).release();
+    });
+  },
+);
+
+describe.skipIf(lacks('Linux', process.platform === 'linux'))('a holder that was suspended', () => {
   const suspended = async (path: string): Promise<Awaited<ReturnType<typeof lockPath>>> => {
     const lock = await lockPath(path, { leaseMs: 600_000 });
     const now = Date.now();
