@@ -16,7 +16,7 @@ import { ROOT, run } from './step.mjs';
 
 /** Where a makefile is, and where what it makes is checked in. */
 const KERNELS = [
-  { folder: 'sdk/kernel', checkedIn: 'sdk/src/writer/kernel' },
+  { folder: 'sdk/kernel', checkedIn: 'sdk/src/native' },
   { folder: 'sdk/kernel/reader', checkedIn: 'sdk/src/reader/kernel' },
 ];
 

@@ -9,7 +9,7 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '13baa466d7f75b5503a432caa868c103d38ebd22f9bd5f352b0b8cecd58acb1e';
+export const SOURCES_SHA256 = 'a8ad3ee7a6e9a913114b55cbbaedcb79fb41bfb49c3acf81976ab5bbc97e0b42';
 export const WASM_BASE64 = `
 AGFzbQEAAAABJwZgAX8AYAJ/fwF/YAN/f38AYAR/f39/AX9gA39/fwF/YAR/f39/AAI2AwNlbnYGbWVtb3J5AgMBgIAEA2Vu
 dgt0YWtlX2J1Y2tldAAAA2Vudgt0YWtlX3N0cmluZwAAAwwLAAECAgMEBQIAAAEGCAF/AUGAyAALB10GCWZyYW1lX3J1bgAC

@@ -24,4 +24,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '581299ab883cf7b1e6d193b63c3dfd5898546e3446824bc8a14c2190b1088249';
+export const SOURCES_SHA256 = 'df3ba3bb821e077ee8f3730821d72a9f46c866c970ee4912b2345f73f70543b7';
