@@ -105,7 +105,7 @@ const FORMAT = {
 
 /** @type {Room} */
 const BRIDGE = {
-  file: 'bridge/constants.ts',
+  file: 'bridge/wire/constants.ts',
   doc: 'Numbers of the bridge protocol and of the memory of its clients.',
   groups: [],
   constants: [
