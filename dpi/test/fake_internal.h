@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fake_daemon.h"
-#include "messages.h"
+#include "link/messages.h"
 
 enum { MOST_TRACES = 128 };
 

@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/common.h"
 #include "client.h"
-#include "common.h"
 
 /* The linker puts this function before the client's (test.mk): a restored process has another start time. */
 static _Atomic uint64_t restored;

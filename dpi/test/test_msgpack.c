@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "messages.h"
+#include "link/messages.h"
 
 static uint64_t random_state = 88172645463325252ull;
 static uint64_t next_random(void)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "harness.h"
-#include "internal.h"
+#include "record/recording.h"
 #include "schema_bytes.h"
 
 static struct uscopei_schema *decode(const unsigned char *bytes, size_t size, uscopei_code *code)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "client.h"
-#include "internal.h"
-#include "messages.h"
+#include "link/messages.h"
+#include "record/recording.h"
 
 #ifndef VECTORS
 #define VECTORS "../test/vectors/bridge"

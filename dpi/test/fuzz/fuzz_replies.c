@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io.h"
+#include "link/io.h"
 
 enum { TRACES = 3, CREDIT = 1 << 20 };
 

@@ -2,7 +2,7 @@
 /* Binary schema chunks: refused with a code and a reason, or decoded into tables that hold together. */
 #include <stdlib.h>
 
-#include "internal.h"
+#include "record/recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 import sys
 from array import array
-from typing import TYPE_CHECKING, Any, List, Mapping, Sequence, Union
+from typing import Any, Callable, List, Mapping, Sequence, Union
 
 from .codec import EventCodec, layout_of
 from .constants import ACTION_SET, RECORD_EVENT, RECORD_OP
 from .errors import UscopeError
+from .recorder import Recorder
 from .records import MASK64
 from .schema import Field, FieldType, Storage
 
-if TYPE_CHECKING:
-    from .trace import Trace
 
 
 def _numpy_if_used(*values: Any) -> Any:
@@ -26,7 +25,7 @@ def _numpy_if_used(*values: Any) -> Any:
 
 
 def set_many(
-    trace: "Trace", storage: Storage, field: Field, slots: Sequence[int], values: Union[Sequence[int], int]
+    trace: Recorder, storage: Storage, field: Field, slots: Sequence[int], values: Union[Sequence[int], int]
 ) -> None:
     """SET of one field of many slots. :raises UscopeError: OP_VALUE for lengths that differ, texts"""
     if field.type == FieldType.STRING_REF:
@@ -47,7 +46,7 @@ def _check_lengths(where: str, slots: int, values: int) -> None:
 
 
 def _plain_pairs(
-    trace: "Trace", storage: Storage, field: Field, head: int, slots: Sequence[int], values: Any
+    trace: Recorder, storage: Storage, field: Field, head: int, slots: Sequence[int], values: Any
 ) -> memoryview:
     values = [values] * len(slots) if isinstance(values, int) else values
     _check_lengths(f"{storage.path}.{field.name}", len(slots), len(values))
@@ -76,7 +75,7 @@ def _op_pairs(head: int, slots: Sequence[int], values: Sequence[int]) -> memoryv
 
 
 def _numpy_pairs(
-    numpy: Any, trace: "Trace", storage: Storage, field: Field, head: int, slots: Any, values: Any
+    numpy: Any, trace: Recorder, storage: Storage, field: Field, head: int, slots: Any, values: Any
 ) -> memoryview:
     slots, values = numpy.asarray(slots), numpy.asarray(values)
     where = f"{storage.path}.{field.name}"
@@ -113,9 +112,14 @@ def _bounds_within(numpy: Any, values: Any, field: Field) -> Any:
     return max(field.lowest, int(kind.min)), min(field.highest, int(kind.max))
 
 
-def emit_many(trace: "Trace", codec: EventCodec, columns: Mapping[str, Any]) -> None:
+def emit_many(
+    trace: Recorder,
+    codec: EventCodec,
+    columns: Mapping[str, Any],
+    numbers_of: Callable[[EventCodec, Field, Sequence[Any]], List[int]],
+) -> None:
     """
-    Many events of one type: each field a sequence, a numpy array, or one value for all.
+    Many events of one type: each field a sequence, a numpy array, or one value for all; ``numbers_of`` resolves texts.
 
     :raises UscopeError: OP_FIELD for fields that are missing or unknown, OP_VALUE for lengths that differ
     """
@@ -133,7 +137,7 @@ def emit_many(trace: "Trace", codec: EventCodec, columns: Mapping[str, Any]) -> 
         columns[n] if _is_column(columns[n]) else [columns[n]] * count for n in codec.names
     ]
     for place, field in codec.named:
-        ordered[place] = trace.numbers_of(codec, field, ordered[place])
+        ordered[place] = numbers_of(codec, field, ordered[place])
     for values in zip(*ordered):
         trace._put_event(codec, values)
 
@@ -146,7 +150,7 @@ def _holds_text(column: Any) -> bool:
     return isinstance(column, str) or (_is_column(column) and any(isinstance(v, str) for v in column))
 
 
-def _emit_arrays(numpy: Any, trace: "Trace", codec: EventCodec, columns: Mapping[str, Any], count: int) -> None:
+def _emit_arrays(numpy: Any, trace: Recorder, codec: EventCodec, columns: Mapping[str, Any], count: int) -> None:
     good = numpy.ones(count, dtype=bool)
     arrays = {}
     for field in codec.fields:

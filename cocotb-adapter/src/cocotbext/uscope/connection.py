@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Optional
+from typing import Any, Deque, Dict, List, Optional, Protocol
 
 import zmq
 
@@ -14,9 +14,7 @@ from .constants import PROTOCOL_VERSION
 from .errors import UscopeError
 from .keys import Keys
 from .messages import Message, data_header, decode_control, encode_control
-
-if TYPE_CHECKING:
-    from .client import ClientTrace
+from .stream import Slice, Stream
 
 HELLO_INTERVAL_S = 0.2
 PING_INTERVAL_S = 1.0
@@ -26,6 +24,30 @@ PAUSE_S = 1.0
 #: How often it looks whether this is still the process that it was.
 LOOK_S = 1.0
 CLIENT_NAME = "cocotbext-uscope 0.1.0"
+
+
+class Session(Protocol):
+    """A trace as its connection sees it."""
+
+    number: Optional[int]
+    epoch: int
+    seq: int
+    outbox: Deque[bytes]
+
+    @property
+    def was_opened(self) -> bool: ...
+    @property
+    def stream(self) -> Stream: ...
+    def open_arguments(self) -> Message: ...
+    def next_slice(self) -> Optional[Slice]: ...
+    def place_of(self, records: Slice, /) -> Optional[int]: ...
+    def on_opened(self, message: Message, /) -> None: ...
+    def on_ack(self, message: Message, /) -> None: ...
+    def on_stalled(self, message: Message, /) -> None: ...
+    def on_closed(self, message: Message, /) -> None: ...
+    def on_control(self, message: Message, /) -> None: ...
+    def on_memory_refused(self) -> None: ...
+    def on_failure(self, error: UscopeError, /) -> None: ...
 
 
 class Connection:
@@ -42,10 +64,10 @@ class Connection:
         self._pinged = 0.0
         self._heard = self._stepped = time.monotonic()
         self._requests = 0
-        self._deadlines: Dict["ClientTrace", float] = {}
-        self._traces: List["ClientTrace"] = []
-        self._opening: Dict[int, "ClientTrace"] = {}
-        self._by_number: Dict[int, "ClientTrace"] = {}
+        self._deadlines: Dict[Session, float] = {}
+        self._traces: List[Session] = []
+        self._opening: Dict[int, Session] = {}
+        self._by_number: Dict[int, Session] = {}
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._keys = keys
@@ -106,7 +128,7 @@ class Connection:
         except BlockingIOError:
             pass  # it is awake
 
-    def add(self, trace: "ClientTrace", open_timeout_s: float) -> None:
+    def add(self, trace: Session, open_timeout_s: float) -> None:
         """Opens a trace, now or when there is a daemon; without one it fails after the timeout."""
         if not self._traces:
             self._heard = time.monotonic()  # nobody has listened for an answer
@@ -116,7 +138,7 @@ class Connection:
             self._open(trace)
         self.wake()
 
-    def remove(self, trace: "ClientTrace") -> None:
+    def remove(self, trace: Session) -> None:
         if trace in self._traces:
             self._traces.remove(trace)
         self._deadlines.pop(trace, None)
@@ -218,13 +240,13 @@ class Connection:
         except zmq.Again:
             pass  # no connection: it is said again
 
-    def send_for(self, trace: "ClientTrace", message: Message) -> None:
+    def send_for(self, trace: Session, message: Message) -> None:
         """A control message of an opened trace; lost ones are repeated after the reconnect. With the lock held."""
         if self._welcome and trace.number is not None:
             trace.outbox.append(encode_control(message))
             self.wake()
 
-    def _open(self, trace: "ClientTrace") -> None:
+    def _open(self, trace: Session) -> None:
         self._requests += 1
         self._opening[self._requests] = trace
         trace.number = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 import time
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Set, Tuple
+from typing import Any, Dict, List, Optional, Protocol, Set, Tuple
 
 from . import records
 from .constants import EVENT_INLINE_BYTES, RECORD_BYTES
@@ -17,8 +17,8 @@ from .constants import RECORD_EVENT as _EVENT
 from .constants import RECORD_OP as _OP
 from .constants import RECORD_STRING as _STRING
 
-if TYPE_CHECKING:
-    from .recorder import Recorder
+from .schema import Schema
+from .stream import Stream
 
 EVENT = "uscope/control"
 SCOPE = "uscope"
@@ -29,10 +29,25 @@ _PAYLOAD = struct.Struct("<BBII")
 _REPORT_S = 0.5
 
 
+class Controlled(Protocol):
+    """What is asked of the trace."""
+
+    schema: Schema
+    _extra: int
+
+    @property
+    def stream(self) -> Stream: ...
+    def string(self, text: str, /) -> int: ...
+    def _enter_frame(self, time_ps: Optional[int], /) -> None: ...
+    def _leave_frame(self) -> Optional[int]: ...
+    def _put_bytes(self, record: bytes, /) -> None: ...
+    def _resync(self) -> None: ...
+
+
 class Control:
     """What of one trace is disabled, and the control events that wait for a frame."""
 
-    def __init__(self, trace: "Recorder") -> None:
+    def __init__(self, trace: "Controlled") -> None:
         self._trace = trace
         schema = trace.schema
         self._scopes = _scopes_of([*schema.storages, *schema.events])

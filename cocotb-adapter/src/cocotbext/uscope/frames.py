@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional
+from typing import Any, Callable, Dict, Optional
 
 from .constants import RECORD_BEGIN as _BEGIN
 from .constants import RECORD_END as _END
+from .control import Control
 from .memory import MAX_RECORD
 from .stream import Stream
 
-if TYPE_CHECKING:
-    from .control import Control
 
 log = logging.getLogger("cocotbext.uscope")
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import difflib
 from operator import index
-from typing import TYPE_CHECKING, Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import batch, records
 from .codec import EventCodec
 from .errors import UscopeError
+from .recorder import Recorder
 from .schema import Field, FieldType, Schema, Storage
 
-if TYPE_CHECKING:
-    from .trace import Trace
 
 Value = Union[int, str, bool]
 
 
-def resolve(trace: "Trace", field: Field, value: Value, where: str) -> Optional[int]:
+def resolve(trace: Recorder, field: Field, value: Value, where: str) -> Optional[int]:
     """
     A field's value as the integer that is recorded: enum names and texts become numbers, as do values of signals; None for one with X or Z that is
     skipped.
@@ -76,12 +75,12 @@ class Slot:
     """One slot: its fields are attributes to be set."""
 
     __slots__ = ("_trace", "_table", "_slot", "_bits")
-    _trace: "Trace"
+    _trace: Recorder
     _table: Table
     _slot: int
     _bits: int
 
-    def __init__(self, trace: "Trace", table: Table, slot: int) -> None:
+    def __init__(self, trace: Recorder, table: Table, slot: int) -> None:
         put = object.__setattr__
         put(self, "_trace", trace)
         put(self, "_table", table)
@@ -135,12 +134,12 @@ class StorageView:
     """A storage: index it for its slots; its properties are attributes to be set."""
 
     __slots__ = ("_trace", "_storage", "_table", "_slots")
-    _trace: "Trace"
+    _trace: Recorder
     _storage: Storage
     _table: Table
     _slots: Dict[int, Slot]
 
-    def __init__(self, trace: "Trace", storage: Storage) -> None:
+    def __init__(self, trace: Recorder, storage: Storage) -> None:
         put = object.__setattr__
         put(self, "_trace", trace)
         put(self, "_storage", storage)
@@ -181,7 +180,7 @@ class StorageView:
 class Scope:
     """A scope: its storages and scopes are attributes."""
 
-    def __init__(self, trace: "Trace", schema: Schema, prefix: str) -> None:
+    def __init__(self, trace: Recorder, schema: Schema, prefix: str) -> None:
         self._trace = trace
         self._schema = schema
         self._prefix = prefix
@@ -232,7 +231,7 @@ class Nothing:
         return None
 
 
-def event_values(trace: "Trace", codec: EventCodec, values: Mapping[str, Value]) -> List[int]:
+def event_values(trace: Recorder, codec: EventCodec, values: Mapping[str, Value]) -> List[int]:
     """Values in the order of the event's fields. :raises UscopeError: OP_FIELD for one too many or too few"""
     names = codec.names
     if len(values) != len(names):
@@ -247,7 +246,7 @@ def event_values(trace: "Trace", codec: EventCodec, values: Mapping[str, Value])
     return ordered
 
 
-def signal_values(trace: "Trace", codec: EventCodec, values: Sequence[Any]) -> Optional[List[int]]:
+def signal_values(trace: Recorder, codec: EventCodec, values: Sequence[Any]) -> Optional[List[int]]:
     """Values of signals among the fields as numbers; None when one has X or Z and is skipped: with it the whole event."""
     numbers = [resolve(trace, f, v, codec.event.path) for f, v in zip(codec.fields, values)]
     return None if None in numbers else [n for n in numbers if n is not None]

@@ -25,6 +25,8 @@ class Recorder(Frames):
     def __init__(self, name: str) -> None:
         super().__init__(name)
         self.schema = Schema()
+        #: What messages call the schema.
+        self.schema_name = ""
         self._strings: "OrderedDict[str, int]" = OrderedDict()
         self._storages: List[Storage] = []
         self._fields: List[List[Field]] = []
@@ -156,6 +158,12 @@ class Recorder(Frames):
             self._at = at + (part >> 3)
             self._extra += part // each * codec.extra
             done += part
+
+    # -- values
+
+    def unresolved_number(self, bits: str, where: str) -> Optional[int]:
+        """What is recorded for a value with X or Z; None: nothing. :raises UscopeError: OP_VALUE"""
+        raise UscopeError("OP_VALUE", f"{bits} is no number: {where}")
 
     # -- ops
 

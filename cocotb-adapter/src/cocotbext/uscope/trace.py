@@ -183,7 +183,7 @@ class Trace(ClientTrace):
         codec = self._codec(event)
         if codec is not None:
             event_values(self, codec, {name: 0 for name in columns})  # names only
-            batch.emit_many(self, codec, columns)
+            batch.emit_many(self, codec, columns, self.numbers_of)
 
     def _codec(self, event: str) -> Optional[EventCodec]:
         """None when there is no schema because nothing is traced."""
