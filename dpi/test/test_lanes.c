@@ -188,7 +188,7 @@ TEST(lanes_that_were_recorded_are_not_for_another_daemon_that_takes_none)
         message_at(0),
         "core0: BRIDGE_VERSION: after reconnecting the daemon is another one, which does not take what "
         "this client has recorded; install matching releases");
-    finish(d, 2);
+    finish(d, 3);
 }
 
 TEST(a_trace_without_lanes_goes_on_with_another_daemon_that_takes_none)
