@@ -245,7 +245,12 @@ export class DiskRecorder {
         this.log.push({ kind: 'sync', object, since });
       };
     }
-    for (const name of ['write', 'writev', 'writeFile', 'appendFile', 'createWriteStream']) {
+    const writeFile = handle.writeFile.bind(handle);
+    handle.writeFile = async (/** @type {string} */ text) => {
+      await writeFile(text);
+      this.log.push({ kind: 'write', file: object, position: 0, bytes: new TextEncoder().encode(text) });
+    };
+    for (const name of ['write', 'writev', 'appendFile', 'createWriteStream']) {
       handle[name] = () => {
         throw new Error(`the model of a disk that loses power does not know FileHandle.${name}`);
       };

@@ -302,7 +302,8 @@ function verb(args, replaced, output = 'out.uscope') {
     },
     async run(work, promise) {
       const status = await work.library.runCli(args(work));
-      must(status === 0, `the verb ends with ${status}`);
+      // 3: nobody knows how many cycles the client of an unfinalized trace completed.
+      must(status === 0 || (status === 3 && args(work)[0] === 'recover'), `the verb ends with ${status}`);
       work.before.set('result', readFileSync(work.path(output)));
       promise({ done: true });
     },
