@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The rules of the house for imports in sdk/src, checked on the sources:
+ * The rules of the house for imports, checked on the sources. Those of the C and the Python client are in client-imports.mjs, those of sdk/src here:
  *
  *   1. imports go downward only, along LEVELS; rooms of one level know nothing of each other;
  *   2. files do not import each other in circles (types alone may: they are gone at run time);
@@ -16,13 +16,15 @@
  *
  * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
  *
- *     node scripts/check-imports.mjs [DIRECTORY]     default: sdk/src; exit status 0 in order, 1 violations
+ *     node scripts/check-imports.mjs [DIRECTORY]     default: sdk/src and the clients; exit status 0 in order, 1 violations
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { builtinModules } from 'node:module';
 import { join, posix, relative, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
+import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
+import { findCycles } from './cycles.mjs';
 import { ROOT } from './step.mjs';
 
 /** Bottom to top. A folder may import from itself and from every level below its own. */
@@ -319,53 +321,53 @@ function unitOf(path) {
 }
 
 /**
- * One violation per circle, found by a depth-first walk.
- * @param {ReadonlyMap<string, readonly string[]>} graph
- * @returns {Violation[]}
- */
-function findCycles(graph) {
-  /** @type {Violation[]} */
-  const cycles = [];
-  const done = new Set();
-  /** @type {string[]} */
-  const path = [];
-  /** @param {string} file */
-  const visit = (file) => {
-    const at = path.indexOf(file);
-    if (at >= 0) {
-      cycles.push({ file, rule: `imports itself in a circle: ${[...path.slice(at), file].join(' -> ')}` });
-      return;
-    }
-    if (done.has(file)) return;
-    path.push(file);
-    for (const name of graph.get(file) ?? []) if (graph.has(name)) visit(name);
-    path.pop();
-    done.add(file);
-  };
-  for (const file of graph.keys()) visit(file);
-  return cycles;
-}
-
-/**
  * @param {string} directory
+ * @param {readonly string[]} endings
  * @returns {Map<string, string>}
  */
-export function readSources(directory) {
+export function readSources(directory, endings = ['.ts']) {
   const names = /** @type {string[]} */ (readdirSync(directory, { recursive: true, encoding: 'utf8' }));
-  const sources = names.filter((name) => name.endsWith('.ts')).sort();
+  const sources = names.filter((name) => endings.some((ending) => name.endsWith(ending))).sort();
   return new Map(
     sources.map((name) => [name.split(sep).join('/'), readFileSync(join(directory, name), 'utf8')]),
   );
 }
 
-function main() {
-  const directory = process.argv[2] ?? join(ROOT, 'sdk', 'src');
+/** @typedef {{ directory: string, sources: Map<string, string>, violations: Violation[] }} Checked */
+
+/** @returns {Checked[]} */
+export function checkClients() {
+  const c = join(ROOT, 'dpi', 'src');
+  const python = join(ROOT, 'cocotb-adapter', 'src', 'cocotbext', 'uscope');
+  const includes = readSources(c, ['.c', '.h']);
+  const modules = readSources(python, ['.py']);
+  const publicHeaders = new Set(readdirSync(join(ROOT, 'dpi', 'include')));
+  return [
+    { directory: c, sources: includes, violations: checkIncludes(includes, publicHeaders) },
+    { directory: python, sources: modules, violations: checkPythonCycles(modules) },
+  ];
+}
+
+/**
+ * @param {string} directory
+ * @returns {Checked}
+ */
+function checkSdk(directory) {
   const sources = readSources(directory);
-  const violations = checkImports(sources);
-  const shown = relative(process.cwd(), directory);
-  for (const { file, rule } of violations) console.error(`${posix.join(shown, file)}: ${rule}`);
-  console.log(`${sources.size} files, ${violations.length} violations`);
-  process.exitCode = violations.length || sources.size === 0 ? 1 : 0;
+  return { directory, sources, violations: checkImports(sources) };
+}
+
+function main() {
+  const given = process.argv[2];
+  const checked = given ? [checkSdk(given)] : [checkSdk(join(ROOT, 'sdk', 'src')), ...checkClients()];
+  for (const { directory, violations } of checked) {
+    const shown = relative(process.cwd(), directory);
+    for (const { file, rule } of violations) console.error(`${posix.join(shown, file)}: ${rule}`);
+  }
+  const files = checked.reduce((sum, { sources }) => sum + sources.size, 0);
+  const violations = checked.reduce((sum, one) => sum + one.violations.length, 0);
+  console.log(`${files} files, ${violations} violations`);
+  process.exitCode = violations || checked.some(({ sources }) => sources.size === 0) ? 1 : 0;
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main();

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { checkImports, readSources } from './check-imports.mjs';
+import { checkClients, checkImports, readSources } from './check-imports.mjs';
+import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
 import { ROOT } from './step.mjs';
 
 function check(files: Record<string, string>) {
@@ -229,4 +230,69 @@ it('the SDK keeps to the rules', () => {
   const sources = readSources(join(ROOT, 'sdk', 'src'));
   expect(sources.size).toBeGreaterThan(5);
   expect(checkImports(sources)).toEqual([]);
+});
+
+describe('includes of the C client', () => {
+  const includes = (files: Record<string, string>) =>
+    checkIncludes(new Map(Object.entries(files)), new Set(['uscope.h'])).map(
+      ({ file, rule }) => `${file}: ${rule}`,
+    );
+  const good = {
+    'base/common.h': '#include <stdint.h>\n#include "uscope.h"\n',
+    'memory/pool.h': '#include "base/common.h"\n',
+    'trace/trace.h': '#include "memory/pool.h"\n',
+    'record/append.c': '#include "trace/trace.h"\n',
+    'dpi/shim.c': '#include <svdpi.h>\n#include "trace/trace.h"\n',
+  };
+
+  it('may go downward', () => {
+    expect(includes(good)).toEqual([]);
+  });
+
+  it.each([
+    ['upward', { 'memory/x.c': '  #  include "trace/trace.h"' }, /trace is above memory/],
+    ['across', { 'schema/x.c': '#include "memory/pool.h"' }, /know nothing of each other/],
+    ['without the folder', { 'memory/x.c': '#include "pool.h"' }, /neither a path/],
+    ['from no layer', { 'x.c': '' }, /no folder with a layer/],
+    ['from an unknown folder', { 'misc/x.c': '#include "base/common.h"' }, /no folder with a layer/],
+  ])('do not go %s', (_what, added, rule) => {
+    expect(includes({ ...good, ...added })).toEqual([expect.stringMatching(rule)]);
+  });
+
+  it('form no circle', () => {
+    const circle = { 'base/a.h': '#include "base/b.h"', 'base/b.h': '#include "base/a.h"' };
+    expect(includes(circle)).toEqual([
+      'base/a.h: imports itself in a circle: base/a.h -> base/b.h -> base/a.h',
+    ]);
+  });
+});
+
+describe('modules of the Python client', () => {
+  const cycles = (files: Record<string, string>) =>
+    checkPythonCycles(new Map(Object.entries(files))).map(({ rule }) => rule);
+
+  it('may import each other in one direction', () => {
+    const files = {
+      'a.py': 'from . import b, c as d\n',
+      'b.py': 'from .c import X\n',
+      'c.py': 'import os\n',
+    };
+    expect(cycles(files)).toEqual([]);
+  });
+
+  it('form no circle, not even of types', () => {
+    const files = {
+      'a.py': 'from . import (\n    c,\n    b,\n)\n',
+      'b.py': 'if TYPE_CHECKING:\n    from .a import A\n',
+      'c.py': '',
+    };
+    expect(cycles(files)).toEqual(['imports itself in a circle: a.py -> b.py -> a.py']);
+  });
+});
+
+it('the clients keep to the rules', () => {
+  for (const { sources, violations } of checkClients()) {
+    expect(sources.size).toBeGreaterThan(20);
+    expect(violations).toEqual([]);
+  }
 });

@@ -99,6 +99,36 @@ TEST(open_without_a_daemon_stops_or_goes_on_as_the_environment_says)
     CHECK_NUMBER(status_of_open("continue"), 0);
 }
 
+static void fork_a_simulation(void)
+{
+    capture_messages();
+    uscope_writer_t *w = uscope_open("parent");
+    run_cycles(w, 0, 10);
+    pid_t child = fork_child();
+    if (child == 0) {
+        run_cycles(w, 10, 5);
+        CHECK_TEXT(uscope_last_error_code(), "BRIDGE_FORKED");
+        run_cycles(uscope_open("child"), 0, 20);
+        exit(0);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    CHECK_NUMBER(status, 0);
+    run_cycles(w, 10, 10);
+}
+
+TEST(a_forked_simulation_records_into_a_trace_of_its_own)
+{
+    struct child client = child_new(fork_a_simulation);
+    struct fake_daemon *d = start_daemon();
+    CHECK_NUMBER(child_run(client), 0);
+    struct fake_log parent = log_of(d, "parent"), child = log_of(d, "child");
+    CHECK(parent.closed && child.closed);
+    check_cycles(&parent, 20);
+    check_cycles(&child, 20);
+    finish(d, 0);
+}
+
 TEST(open_with_a_schema_sends_its_text)
 {
     setenv("USCOPE_ON_FAILURE", "continue", 1);
