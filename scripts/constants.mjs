@@ -29,7 +29,7 @@ export function constantFiles(rooms = ROOMS) {
   return new Map([
     ...typescript,
     ['sdk/kernel/constants.h', header],
-    ['dpi/src/constants.h', header],
+    ['dpi/src/base/constants.h', header],
     ['cocotb-adapter/src/cocotbext/uscope/constants.py', pythonText(rooms)],
   ]);
 }

@@ -53,7 +53,7 @@ it('a C compiler finds every number in both headers', () => {
   const asserts = [...expected].map(
     ([name, value]) => `_Static_assert((long long)${name} == ${value}, "${name}");`,
   );
-  for (const header of ['sdk/kernel/constants.h', 'dpi/src/constants.h']) {
+  for (const header of ['sdk/kernel/constants.h', 'dpi/src/base/constants.h']) {
     const source = `#include "${join(ROOT, header)}"\n${asserts.join('\n')}\n`;
     const args = ['-std=c11', '-Wall', '-Wextra', '-Wpedantic', '-Werror', '-fsyntax-only', '-x', 'c', '-'];
     execFileSync('cc', args, { input: source });

@@ -124,7 +124,7 @@ function jobs() {
     inOrder('client', ['client library'], CLIENT_TESTS),
     inOrder('kernels', ['npm packages'], KERNEL_TESTS),
     { name: 'WebAssembly', needs: ['npm packages'], run: compileWasmAgain },
-    inOrder('types', ['npm packages'], TYPES),
+    inOrder('types', ['SDK'], TYPES),
     inOrder('sources', ['npm packages'], SOURCES),
   ];
 }

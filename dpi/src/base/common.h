@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "constants.h"
+#include "base/constants.h"
 #include "uscope.h"
 
 /* Nothing below is seen outside the library; the compiler may address it directly. */
