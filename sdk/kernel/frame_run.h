@@ -4,10 +4,10 @@
  * (docs/bridge-protocol.md#records) to the delta blob of a segment (docs/format.md#interleaved-frames) and
  * into the shadow state, in one pass.
  *
- * The writer's plain path (sdk/src/writer/frames/frame-checker.ts, frame-encoder.ts) is its reference: a property
- * test compares the files that the two write. The plain path also takes what is not ordinary (a frame that a
- * message cuts, one that is out of order or breaks the schema, one with which a segment ends), and everything
- * where there is no WebAssembly.
+ * The writer's plain path (sdk/src/writer/frames/frame-checker.ts, frame-encoder.ts) is its reference: a
+ * property test compares the files that the two write. The plain path also takes what is not ordinary (a
+ * frame that a message cuts, one that is out of order or breaks the schema, one with which a segment ends),
+ * and everything where there is no WebAssembly.
  *
  * Built by the Makefile beside it for wasm32, where every pointer below is an offset into the one memory
  * shared with TypeScript (sdk/src/writer/frames/frame-kernel.ts, which knows the order of the members), and

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lane records unfolded, under the sanitizers: item by item, and on records that make no sense or change
- * meanwhile. That it does what the loop in TypeScript does is checked in sdk/src/bridge/session/unfold-lanes.test.ts.
+ * meanwhile. That it does what the loop in TypeScript does is checked in
+ * sdk/src/bridge/session/unfold-lanes.test.ts.
  */
 #include <pthread.h>
 #include <stdatomic.h>

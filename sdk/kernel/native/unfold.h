@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a
- * time. sdk/src/bridge/session/unfold-lanes.ts is its reference, and does the work where there is no addon; a
- * property test compares the two.
+ * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a
+ * message at a time. sdk/src/bridge/session/unfold-lanes.ts is its reference, and does the work where there
+ * is no addon; a property test compares the two.
  *
  * The message may lie in memory of another process, which may change or truncate it meanwhile.
  */

@@ -24,4 +24,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'df3ba3bb821e077ee8f3730821d72a9f46c866c970ee4912b2345f73f70543b7';
+export const SOURCES_SHA256 = 'fdb1bec21888d295be22534f3879e15f168ad8ed6aaa8cf68068b5928c4e3867';
