@@ -15,6 +15,7 @@ import {
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
 import { verifyTrace } from '../sdk/src/tools/verify/index.js';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { addi, lui, NOP } from './lib/assemble.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { formatHex, parseHex } from './lib/image.js';
@@ -26,6 +27,9 @@ import { DEMO, make, type Report } from './lib/simulator.js';
 import { type StfStep, stfOf } from './lib/stf-stream.js';
 import { timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
+
+// The core is built with Verilator; its whole program is traced and replayed.
+limitOfFile(BUILDS_MS);
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
