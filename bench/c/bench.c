@@ -3,7 +3,8 @@
  *
  * - floor WORKLOAD CYCLES RUNS: the loop alone; with empty calls; with unchecked stores of records; memcpy.
  * - client WORKLOAD CYCLES RUNS: the simulator's thread; CYCLES must fit into the credit.
- * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model whose cycles last at least NS.
+ * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model whose cycles last at least
+ * NS.
  * - path WORKLOAD CYCLES: first begin_cycle to the file's completion.
  * - cores WORKLOAD CYCLES CORES: the same with CORES traces at once, one thread each, CYCLES in all.
  * - records WORKLOAD CYCLES FILE: writes the records to a file, for the writer's benchmark.
