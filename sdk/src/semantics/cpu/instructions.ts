@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
+import { rangeBounds, requireBigint, requireCount, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs, Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
@@ -51,12 +52,21 @@ export async function* instructions(
 ): AsyncGenerator<Instruction> {
   const entities = requireEntities(core);
   const { from, to } = rangeInPs(core, range);
-  const { lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const {
+    lookback = DEFAULT_SEGMENTS,
+    lookahead = DEFAULT_SEGMENTS,
+    numbering = 'cheap',
+    stages = 'all',
+  } = options;
+  requireCount(lookback, 'lookback');
+  requireCount(lookahead, 'lookahead');
+  requireOneOf(numbering, ['always', 'cheap', 'never'], 'numbering');
+  requireOneOf(stages, ['all', 'range'], 'stages');
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, lookback);
   const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
-  if (options.stages === 'range') tracker.keepStagesOf(from, to);
+  if (stages === 'range') tracker.keepStagesOf(from, to);
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
   const checkpoints = CatalogueCheckpoints.of(trace, entities.def);
   const counting = () => birthsBefore(trace, core, entities, access, first, numbering);
@@ -79,9 +89,11 @@ export function rangeInPs(
   core: Parameters<typeof requirePeriod>[0],
   range: CoreRange,
 ): { from: bigint; to: bigint | undefined } {
+  if (range.unit !== undefined) requireOneOf(range.unit, ['ps', 'cycles'], 'the unit of a range');
   const scale = range.unit === 'cycles' ? requirePeriod(core) : 1n;
-  const from = BigInt(range.from ?? 0) * scale;
-  const to = range.to === undefined ? undefined : BigInt(range.to) * scale;
+  const bounds = rangeBounds(range);
+  const from = bounds.from * scale;
+  const to = bounds.to === null ? undefined : bounds.to * scale;
   if (to !== undefined && to < from) {
     throw new UscopeError('READER_RANGE', `the range ends at ${to} ps, before it begins at ${from} ps`);
   }
@@ -90,7 +102,7 @@ export function rangeInPs(
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.
- * @throws UscopeError READER_NAME (the core records no instructions or no addresses), FORMAT_* for damage
+ * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is no bigint), FORMAT_* for damage
  */
 export async function firstAt(
   trace: Trace,
@@ -102,6 +114,7 @@ export async function firstAt(
   if (pcField < 0) {
     throw new UscopeError('READER_NAME', `the instructions of ${core.name} have no field "pc"`);
   }
+  requireBigint(pc, 'an address');
   const [lo, hi] = [Number(pc & 0xffff_ffffn), Number(pc >> 32n)];
   let found: bigint | null = null;
   await trace.scan(rangeInPs(core, range), {
