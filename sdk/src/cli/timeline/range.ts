@@ -2,8 +2,9 @@
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../semantics/cpu/cores.js';
-import { firstAt, instructions } from '../../semantics/cpu/instructions.js';
 import { birthOf } from '../../semantics/cpu/numbering.js';
+import { firstAt } from '../../semantics/cpu/searches.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { parseCycles } from '../common/ranges.js';
 import { parseClockCycle, parseTime, periodOfClock } from '../common/times.js';
 

@@ -4,7 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
 import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
-import { type CoreRange, rangeInPs } from '../cpu/instructions.js';
+import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
