@@ -6,7 +6,7 @@ import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
-import { type BlockOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
+import { type BlockOptions, checkOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
 import { plainRangeBlocks } from './plain-range.js';
 
@@ -22,6 +22,7 @@ export async function blockOf(
   options: BlockOptions = {},
 ): Promise<InstructionBlock> {
   requireEntities(core);
+  checkOptions(options);
   const { count } = await SegmentAccess.of(trace);
   if (!(Number.isInteger(segment) && segment >= 0 && segment < count)) {
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${count}`);
@@ -46,6 +47,7 @@ export async function* instructionBlocks(
     return;
   }
   requireEntities(core);
+  checkOptions(options);
   const { count } = await SegmentAccess.of(trace);
   for (let segment = 0; segment < count; segment++) yield await plainBlockOf(trace, core, segment, options);
 }
@@ -58,6 +60,7 @@ export async function* rangeBlocks(
   options: RangeBlockOptions,
 ): AsyncGenerator<InstructionBlock> {
   const entities = requireEntities(core);
+  checkOptions(options);
   const { from, to } = rangeInPs(core, range);
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;

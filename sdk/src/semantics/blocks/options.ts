@@ -1,4 +1,5 @@
 /** What can be asked of blocks of instructions. */
+import { requireCount, requireOneOf } from '../../reader/arguments.js';
 import type { Numbering } from '../cpu/numbering.js';
 
 export interface BlockOptions {
@@ -17,6 +18,14 @@ export const DEFAULT_SEGMENTS = 16;
 export interface RangeBlockOptions extends BlockOptions {
   /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
   readonly stages?: 'all' | 'range' | undefined;
+}
+
+/** @throws UscopeError READER_RANGE for values of the wrong type */
+export function checkOptions({ lookback, lookahead, numbering, stages }: RangeBlockOptions): void {
+  if (lookback !== undefined) requireCount(lookback, 'lookback');
+  if (lookahead !== undefined) requireCount(lookahead, 'lookahead');
+  if (numbering !== undefined) requireOneOf(numbering, ['always', 'cheap', 'never'], 'numbering');
+  if (stages !== undefined) requireOneOf(stages, ['all', 'range'], 'stages');
 }
 
 /** Ended instructions that may wait for an older one in flight. */

@@ -116,6 +116,10 @@ export function requirePeriod(core: Pick<CpuCore, 'name' | 'clock' | 'periodPs'>
 
 /** @throws UscopeError READER_NAME when the core records no instructions */
 export function requireEntities(core: CpuCore): CoreEntities {
+  // Callers in JavaScript may give a name.
+  if (typeof core !== 'object' || core === null) {
+    throw new UscopeError('READER_NAME', `a core is what findCore(trace, name) gives, not ${String(core)}`);
+  }
   if (core.entities) return core.entities;
   throw new UscopeError(
     'READER_NAME',
