@@ -68,7 +68,7 @@ function misplaced(sources) {
   const strays = [...sources.keys()].filter((file) => !layerOf.has(folderOf(file)));
   return strays.map((file) => ({
     file,
-    rule: 'stands in no folder with a layer (scripts/client-imports.mjs)',
+    rule: 'is in no folder with a layer (scripts/client-imports.mjs)',
   }));
 }
 

@@ -329,7 +329,7 @@ describe('the STF made of the trace', () => {
     expect(stored.length).toBeGreaterThan(10_000);
   });
 
-  /** The bytes that a word in the store buffer and its lanes stand for. */
+  /** The bytes that a word in the store buffer and its lanes represent. */
   function storeOf({ addr, data, strobe }: NonNullable<Instruction['store']>): StfStep['store'] & object {
     const lane = 31 - Math.clz32(strobe & -strobe);
     const size = strobe.toString(2).replaceAll('0', '').length;

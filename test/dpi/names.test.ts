@@ -46,7 +46,7 @@ describe('two cores with one name', () => {
     expect(stdout).toBe('second: refused\n');
     expect(refusals(stderr)).toEqual([
       expect.stringMatching(
-        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a name of its own/,
+        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a different name/,
       ),
     ]);
     expect(stderr).toContain('core0: out/core0.uscope: closed');

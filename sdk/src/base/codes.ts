@@ -106,7 +106,7 @@ export const ERROR_CODES = {
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',
-  RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
+  RECOVER_NOTHING: 'There is nothing to save: no schema, or no complete segment.',
   RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',
   RECOVER_OUTPUT: 'The file written does not pass verification; it was not kept.',
   // -- other formats

@@ -296,9 +296,13 @@ export class RecordWriter {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
-      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
-        file: this.path,
-      });
+      throw new UscopeError(
+        'WRITER_OVERRUN',
+        'too much waits for the disk; await ready() before the next push',
+        {
+          file: this.path,
+        },
+      );
     }
     this.pushedSinceTick = true;
     this.policy.clientBytes += (end - first) * 4;

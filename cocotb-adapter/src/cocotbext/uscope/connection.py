@@ -187,7 +187,7 @@ class Connection:
         if self._process != before:
             detail = (
                 f"this process was restored from an image of process {before[0]}, whose trace this is; "
-                "a restored process has to open a trace of its own"
+                "a restored process has to open a new trace"
             )
             self._fail_all(UscopeError("BRIDGE_FORKED", detail))
             self._detach()

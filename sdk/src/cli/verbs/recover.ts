@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .command('recover')
     .summary('a finalized trace from a truncated, unfinalized or damaged one')
     .description(
-      'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
+      'Writes a finalized trace with everything that can be saved, and reports what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
     )
     .argument('<file>', 'trace file, or NAME.ring of a flight recorder')
@@ -117,7 +117,7 @@ async function recoverRecorder(directory: string, options: RecoverVerbOptions): 
     });
   } else {
     io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
-    if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
+    if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
     if (untrusted !== null) io.out(`doubt   ${untrusted}\n`);
     const lost = damaged > 0 ? `${damaged} damaged segments, and those before them` : 'nothing';
     io.out(`lost    ${untrusted !== null && damaged === 0 ? 'no segments' : lost}\n`);
