@@ -33,7 +33,7 @@ const CYCLE = 1000;
 const [FETCH, DECODE, EXECUTE, MEMORY, WRITEBACK] = [0, 1, 2, 3, 4] as const;
 const [MISPREDICT, EXCEPTION] = [0, 1] as const;
 
-/** 10 µs, what the daemon takes unless it is told otherwise. */
+/** 10 µs, the daemon's default. */
 const CHECKPOINT_CYCLES = 10_000;
 
 let out = '';

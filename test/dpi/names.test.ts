@@ -1,4 +1,4 @@
-/** What a C model is told that asks for a trace name that is taken, or for names that its schema does not have. */
+/** The errors for a C model that opens a trace name in use, or looks up names that its schema does not have. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -16,7 +16,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
-    /** Processes that only take time, beside the runs. */
+    /** Processes that only take time, next to the runs. */
     load: { type: 'string', default: '0' },
   },
 });
@@ -30,7 +30,7 @@ if (!existsSync(fileURLToPath(new URL('../../sdk/dist/index.js', import.meta.url
 const runs = Number(values.runs);
 const firstSeed = Number(values.seed);
 const simulator = buildSimulator();
-console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}, beside a load of ${values.load}`);
+console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}, with a load of ${values.load}`);
 
 /** @type {Map<string, { runs: number, kills: number, completed: number, durable: number, failed: number, skipped: number }>} */
 const sums = new Map(

@@ -1,6 +1,6 @@
 /**
  * Reads the trace of the interconnect from end to end and holds it against how it is built (rtl/memory_bus.sv): every
- * transaction's life, queues that keep their order, one transaction in memory at a time, an arbiter that picks the one that comes
+ * transaction's life, queues that keep their order, one transaction in memory at a time, an arbiter that picks the port that comes
  * next. What memory performed, in its order, is gathered on the way. Types: noc-audit.d.mts.
  */
 

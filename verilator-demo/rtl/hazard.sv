@@ -49,7 +49,7 @@ module hazard
     return d.write && !d.ready && decode_reads(d.rd);
   endfunction
 
-  // ---- who waits of his own accord, oldest first; the one that follows somebody who stays has to stay, too
+  // ---- stages that wait for their own reasons, oldest first; a stage whose successor stays has to stay, too
   logic memory_holds, execute_holds, decode_waits, decode_holds, fetch_waits;
   logic alone;
   stall_e decode_reason;

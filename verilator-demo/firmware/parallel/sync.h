@@ -49,7 +49,7 @@ static inline void barrier_wait(barrier_t *barrier, uint32_t cores) {
 enum { RING_SLOTS = 4 };
 typedef struct { uint32_t number, value; } message_t;
 typedef struct {
-  uint32_t written __attribute__((aligned(32)));  /* each in a cache line of its own */
+  uint32_t written __attribute__((aligned(32)));  /* each in a separate cache line */
   uint32_t taken __attribute__((aligned(32)));
   message_t slots[RING_SLOTS] __attribute__((aligned(32)));
 } ring_t;

@@ -211,7 +211,7 @@ class Scope:
 
 
 class Nothing:
-    """What a trace without a schema has in place of scopes, storages and slots: it takes everything and does nothing."""
+    """What a trace without a schema has instead of scopes, storages and slots: it takes everything and does nothing."""
 
     def __getattr__(self, name: str) -> "Nothing":
         if name.startswith("__"):
