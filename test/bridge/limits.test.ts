@@ -1,4 +1,4 @@
-/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others go on. */
+/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others continue. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -32,7 +32,7 @@ function start(args: readonly string[], cwd: string, env: Record<string, string>
   return running;
 }
 
-/** `uscope run -- node simulator.mjs ...` in a directory of its own. */
+/** `uscope run -- node simulator.mjs ...` in a separate directory. */
 function run(
   simulator: readonly string[],
   options: readonly string[] = [],

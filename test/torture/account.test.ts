@@ -100,7 +100,7 @@ class Bench {
       expect(atLeast).toBeLessThanOrEqual(done + 1n);
     } else {
       expect(completed).toBe(committed + expired + lost!);
-      // A simulator that is killed may have completed one more before its ledger was told.
+      // A simulator that is killed may have completed one more before its ledger was updated.
       expect([done, done + 1n]).toContain(completed);
     }
     if (simulatorStatus === 0) expect(exitStatus).toBe(lost === 0n ? 0 : 3);
@@ -306,7 +306,7 @@ const canMount = ((): boolean => {
 })();
 
 describe.skipIf(!canMount)('a disk that is full', () => {
-  /** The run, on a disk of its own; what it has written is brought out afterwards. */
+  /** The run, on a separate disk; what it has written is copied out afterwards. */
   function runOnSmallDisk(bench: Bench, options: string, command: readonly string[]): Running {
     const run = `"${process.execPath}" "${BIN}" run --out small --compression none --json run.json ${options} -- ${command.map((word) => `"${word}"`).join(' ')}`;
     const script = `mkdir small && mount -t tmpfs -o size=1m none small && { echo mounted; trap : INT; ${run}; status=$?; cp small/core0.uscope out/; exit $status; }`;

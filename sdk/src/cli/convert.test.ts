@@ -80,7 +80,7 @@ describe('uscope convert', () => {
     await writeFile(at('cut.stf'), (await readFile(STF)).subarray(0, 300));
     const { status, err } = await run('convert', at('cut.stf'), '-o', at('cut.uscope'));
     expect(status).toBe(3);
-    expect(err).toContain('cut.stf ends early; what stands before its end was read');
+    expect(err).toContain('cut.stf ends early; everything before its end was read');
     expect(await run('verify', at('cut.uscope'))).toMatchObject({ status: 0 });
   });
 

@@ -54,7 +54,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     },
     diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
-    slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
+    slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
     ctrace: {
       summary: "Chronon's .ctrace files, as its own reader prints them",

@@ -190,7 +190,7 @@ export class Daemon {
     await this.orphans.settle();
     const reason = new UscopeError(
       'BRIDGE_FINALIZED',
-      'the daemon was told to finalize its traces; the file holds what had arrived',
+      'the daemon was asked to finalize its traces; the file holds what had arrived',
     );
     await Promise.all(
       this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),

@@ -329,7 +329,7 @@ function nameBusy(
   const advice =
     core === undefined && holderCore === undefined
       ? 'choose another name, or wait for its end'
-      : 'give each core a name of its own, or wait for its end';
+      : 'give each core a different name, or wait for its end';
   return new UscopeError(
     'BRIDGE_NAME_BUSY',
     `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,

@@ -50,8 +50,8 @@ export function register(program: Command): void {
       '-o, --output <file>',
       'what to write; formats with a file per core put its name before the extension',
     )
-    .option('--from <format>', 'format of the input (default: told by its content)')
-    .option('--to <format>', 'format of the output (default: told by its name)')
+    .option('--from <format>', 'format of the input (default: by its content)')
+    .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
     .option(
       '--waive <what>',

@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .command('recover')
     .summary('a finalized trace from a truncated, unfinalized or damaged one')
     .description(
-      'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
+      'Writes a finalized trace with everything that can be saved, and reports what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
     )
     .argument('<file>', 'trace file, or NAME.ring of a flight recorder')

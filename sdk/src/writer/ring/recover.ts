@@ -43,7 +43,7 @@ export async function recoverSpool(
   const found = await readSpoolHeader(files);
   const content = found && (await readSpool(files));
   if (!found || !content || content.entries.length === 0) {
-    const detail = 'no spool of a flight recorder with at least one whole segment';
+    const detail = 'no spool of a flight recorder with at least one complete segment';
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
   const { entries, damaged, dropped } = content;
