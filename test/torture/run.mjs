@@ -18,7 +18,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
-    /** Processes that only take time, beside the runs. */
+    /** Processes that only take time, next to the runs. */
     load: { type: 'string', default: '0' },
   },
 });

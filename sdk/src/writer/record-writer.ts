@@ -248,9 +248,13 @@ export class RecordWriter {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
-      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
-        file: this.path,
-      });
+      throw new UscopeError(
+        'WRITER_OVERRUN',
+        'too much waits for the disk; await ready() before the next push',
+        {
+          file: this.path,
+        },
+      );
     }
     this.timer.notePush();
     return this.intake.take(words, first, end, maxRuns);
