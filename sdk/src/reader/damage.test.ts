@@ -15,7 +15,7 @@ import { isUscopeError } from '../base/errors.js';
 import type { CompressionName } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from './index.js';
 
-/** Everything a trace tells, as lines; what stands before an error counts. */
+/** Everything a trace tells, as lines; everything before an error counts. */
 interface Story {
   readonly lines: string[];
   readonly error: unknown;

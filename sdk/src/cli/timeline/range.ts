@@ -44,7 +44,7 @@ export type Request =
 
 /** Cycles shown when the command line does not say: they fit the width of a pipe. */
 const DEFAULT_CYCLES = 60n;
-/** Of these, how many stand before the instruction asked for with --around. */
+/** Of these, how many precede the instruction asked for with --around. */
 const CYCLES_BEFORE = 16n;
 
 /** @throws UscopeError CLI_USAGE */

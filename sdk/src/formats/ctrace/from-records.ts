@@ -31,7 +31,7 @@ import {
 import type { CtraceOutput } from './writer.js';
 import { CtraceWriter, type CtraceWriterOptions, type EventHead } from './writer.js';
 
-/** What an event type stands for. */
+/** What an event type represents. */
 interface Meaning {
   readonly formatId: number;
   readonly source: number;

@@ -1,6 +1,6 @@
 /**
  * Who is in flight where a segment begins, by its checkpoint. Mostly that is who the frames before have left there; where a scope was switched off, or
- * a model sent snapshots, it is not, and no op tells of the difference.
+ * a model sent snapshots, it is not, and no op shows the difference.
  */
 import { SF_SPARSE, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
@@ -34,7 +34,7 @@ export class CatalogueCheckpoints {
     this.found = catalogueIn(this.state, 0);
   }
 
-  /** null: of a dense storage nobody leaves without an op, and checkpoints of other writers may stand behind their frames. */
+  /** null: of a dense storage nobody leaves without an op, and checkpoints of other writers may follow their frames. */
   static of(trace: Trace, def: StorageDef): CatalogueCheckpoints | null {
     const isSparse = (def.flags & SF_SPARSE) !== 0;
     return isSparse && trace.session !== null ? new CatalogueCheckpoints(trace, def) : null;

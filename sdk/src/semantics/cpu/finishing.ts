@@ -83,7 +83,7 @@ export class Finishing {
   }
 }
 
-/** It, or whom it waited for, was seen being born: then a number can be told. */
+/** It, or whom it waited for, was seen being born: then a number is known. */
 function hasNumber({ ordinal, dependencies }: Tracked): boolean {
   return ordinal >= 0 || dependencies.some(({ producer }) => producer !== null && producer.ordinal >= 0);
 }

@@ -25,11 +25,11 @@ export interface CoreRange {
 export interface InstructionOptions {
   /** Segments read before the range to find the birth of those in flight at its start. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
   readonly lookahead?: number | undefined;
   /** Whether `seq` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
-  /** Which stages are told: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
+  /** Which stages are reported: all of an instruction's life (default), or those of the range, the last one before it and the last one after it. */
   readonly stages?: 'all' | 'range' | undefined;
 }
 

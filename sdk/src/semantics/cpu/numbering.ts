@@ -11,7 +11,7 @@ const CHEAP_BYTES = 8 * 1024 * 1024;
 /** Whether births may be counted at any cost, or only where that is quick. */
 export type Numbering = 'always' | 'cheap' | 'never';
 
-/** Births counted up to a place from which counting goes on: before `timePs`, in segments from `segment` on. */
+/** Births counted up to a place from which counting continues: before `timePs`, in segments from `segment` on. */
 interface Milestone {
   readonly births: bigint;
   readonly timePs: bigint;
@@ -91,7 +91,7 @@ async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): P
   return { bucketPs: BigInt(density.intervalCycles) * core.periodPs, births: density.births };
 }
 
-/** Buckets from the first on that hold no more than so many births. */
+/** Buckets from the first on that hold no more than this number of births. */
 function bucketsWith(density: BirthDensity | null, births: bigint): number {
   if (!density) return 0;
   let sum = 0;
@@ -114,7 +114,7 @@ function milestoneBefore(
   return milestoneAt(density, access, Math.min(Number(buckets), density.births.length));
 }
 
-/** The end of so many buckets. Sums stay exact up to 2^53 births. */
+/** The end of this number of buckets. Sums stay exact up to 2^53 births. */
 async function milestoneAt(
   density: BirthDensity | null,
   access: SegmentAccess,

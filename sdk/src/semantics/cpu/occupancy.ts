@@ -30,7 +30,7 @@ export interface OccupancyOptions extends QueryRange {
    * is given.
    */
   readonly buffers?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
 }
 
@@ -136,7 +136,7 @@ function selectBuffers(trace: Trace, { buffers: names, core }: OccupancyOptions)
   return [...new Set(defs)];
 }
 
-/** Applies the ops of the storages asked for, and tells each track when its storage's occupancy has changed. */
+/** Applies the ops of the requested storages, and notifies each track when its storage's occupancy has changed. */
 class OccupancyWalk {
   private readonly tracks: readonly OccupancyTrack[];
   /** Storage id -> index in `tracks`; -1: not asked for. */

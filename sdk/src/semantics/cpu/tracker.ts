@@ -29,7 +29,7 @@ export class Tracker {
 
   private readonly bySlot: (Tracked | undefined)[];
   private readonly byId = new Map<number, Tracked>();
-  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes behind its CLEAR. */
+  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes after its CLEAR. */
   private readonly closing = new Map<number, Tracked>();
   /** By event type. */
   private readonly handlers: (Handler | undefined)[] = [];
@@ -65,7 +65,7 @@ export class Tracker {
     if (event) this.handlers[event.def.eventTypeId] = handler(event) ?? undefined;
   }
 
-  /** Of the stages entered before and behind a range only the last ones are kept. */
+  /** Of the stages entered before and after a range only the last ones are kept. */
   keepStagesOf(from: bigint, to: bigint | undefined): void {
     this.stageRange = scanRange(from, to ?? null);
   }
@@ -213,7 +213,7 @@ export class Tracker {
     tracked.isBorn = true;
     this.bySlot[tracked.slot] = tracked;
     this.byId.set(tracked.id, tracked);
-    // Born behind the range it is not handed out, but events are about it, and others may depend on it.
+    // Born after the range it is not handed out, but events are about it, and others may depend on it.
     if (!this.acceptsBirths) return;
     tracked.isFollowed = true;
     this.queue.push(tracked);

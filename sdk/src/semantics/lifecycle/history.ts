@@ -33,14 +33,14 @@ async function lookBack(
   const holding = await access.firstReaching(from);
   const earliest = Math.max(0, holding - lookback);
   const checkpoints = access.checkpointsOf(entities);
-  /** Slots taken at `from` by whom was there already where the walk stands; null before the first round. */
+  /** Slots taken at `from` by whom was there already where the walk is; null before the first round. */
   let wanted: ReadonlySet<number> | null = null;
   for (let index = holding; ; index--) {
     const segment = await window.load(index);
     const state = await access.catalogueBefore(segment, entities, checkpoints);
     const taken: number[] = takenSlots(state, entities).filter((slot) => wanted?.has(slot) ?? true);
     wanted = new Set(witness.untouched(segment, taken, index === holding ? from : null, window.kernel));
-    // Of slots beyond the catalogue no checkpoint tells who is in flight: one more segment finds most births.
+    // Of slots beyond the catalogue no checkpoint says who is in flight: one more segment finds most births.
     const isEnough = wanted.size === 0 && !(index === holding && witness.sawOutside);
     if (isEnough || index <= earliest) return index;
   }

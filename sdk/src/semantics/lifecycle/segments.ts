@@ -74,7 +74,7 @@ export class SegmentAccess {
 
   /**
    * Who is listed in front of a segment's first frame.
-   * @param checkpoints of `checkpointsOf`: where there are any, the segment itself tells
+   * @param checkpoints of `checkpointsOf`: where there are any, the segment itself shows it
    */
   async catalogueBefore(
     segment: LoadedSegment,

@@ -6,7 +6,7 @@ import { LiveTransaction, MAX_ENTRIES } from './live-transaction.js';
 import type { NocTransactions } from './networks.js';
 import { TransactionEnd } from './transaction.js';
 
-/** Is told of births and ends, in order. */
+/** Receives births and ends, in order. */
 export interface LifecycleObserver {
   onBirth(transaction: LiveTransaction): void;
   onEnd(transaction: LiveTransaction): void;

@@ -72,7 +72,7 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
   }
 
   onBirth(transaction: LiveTransaction): void {
-    // Born behind the range, or in another network, it is not handed out, but handoffs may lead to it.
+    // Born after the range, or in another network, it is not handed out, but handoffs may lead to it.
     if (!this.acceptsBirths || !this.wanted[transaction.network]) return;
     transaction.isFollowed = true;
     this.queue.push(transaction);

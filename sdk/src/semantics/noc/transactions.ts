@@ -19,7 +19,7 @@ export type NocRange = CoreRange;
 export interface TransactionOptions {
   /** Segments read before the range to find the birth of those in flight at its start. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
   readonly lookahead?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export async function* transactions(
   yield* await finished(true);
 }
 
-/** Credits of a link, as they are told. */
+/** Credits of a link, as they are recorded. */
 export interface LinkCredit {
   readonly timePs: bigint;
   readonly link: bigint;

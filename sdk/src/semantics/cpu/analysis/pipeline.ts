@@ -21,7 +21,7 @@ import type { CycleWindow } from './window.js';
 const MAX_EARLY = 4096;
 
 export interface PipelineOptions {
-  /** Files of v0.1 list the ops of a frame before its events: a flush comes behind its CLEAR. */
+  /** Files of v0.1 list the ops of a frame before its events: a flush comes after its CLEAR. */
   readonly interleaved: boolean;
   /** Slots beyond the catalogue's do not occur: files of ours. */
   readonly strictSlots: boolean;
@@ -117,7 +117,7 @@ export class PipelineStats {
     }
   }
 
-  /** A frame begins; the window stands on it already. */
+  /** A frame begins; the window is on it already. */
   frame(): void {
     if (this.closing.length > 0) this.settle();
     if (this.early.length > 0) this.early.length = 0;
