@@ -35,6 +35,7 @@ const LEVELS = [
   ['state', 'schema', 'native'],
   ['writer', 'reader'],
   ['semantics', 'stream'],
+  ['trace-index'],
   ['formats', 'tools', 'bridge'],
   ['recording'],
   ['cli'],
@@ -55,7 +56,7 @@ const PURE = new Map([
 ]);
 
 /** Public entries outside of PURE that pages may import. */
-const BROWSER_ENTRIES = /^formats\/[^/]+\/index\.ts$/;
+const BROWSER_ENTRIES = /^(formats\/[^/]+|trace-index)\/index\.ts$/;
 const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'pbf', 'xz-decompress'];
 const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
 

@@ -10,7 +10,9 @@
 //
 // Everything else is between uscope_begin_cycle and uscope_end_cycle. A null handle, USCOPE_CPU_NONE and -1 are
 // taken everywhere: the call does nothing. Misuse is rejected, counted and reported with names.
+/* verilator lint_off TIMESCALEMOD */
 package uscope_cpu_pkg;
+/* verilator lint_on TIMESCALEMOD */
   // What uscope_cpu_fetch gives when no slot is free.
   /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned USCOPE_CPU_NONE = 32'hFFFF_FFFF;

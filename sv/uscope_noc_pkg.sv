@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helper for the `noc` protocol (dpi/include/uscope_noc.h says more), used as that of uscope_cpu_pkg: a handle per scope,
 // calls between uscope_begin_cycle and uscope_end_cycle.
+/* verilator lint_off TIMESCALEMOD */
 package uscope_noc_pkg;
+/* verilator lint_on TIMESCALEMOD */
   // What uscope_noc_begin gives when no slot is free.
   /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned USCOPE_NOC_NONE = 32'hFFFF_FFFF;

@@ -10,7 +10,9 @@
 // The functions called from one process keep its state, hence the assignments; each uses what it needs of a structure.
 /* verilator lint_off BLKSEQ */
 /* verilator lint_off UNUSEDSIGNAL */
+/* verilator lint_off TIMESCALEMOD */
 module uscope_rvfi #(
+/* verilator lint_on TIMESCALEMOD */
     parameter int unsigned     NRET      = 1,     // channels, 1 to 16: instructions that may retire in a cycle
     parameter int unsigned     XLEN      = 32,    // 32 or 64
     parameter int unsigned     ILEN      = 32,    // 32; shorter instructions are in the low bits

@@ -2,7 +2,9 @@
 // What instructions of the RISC-V Formal Interface are, by their bits. Used by uscope_rvfi.
 // Each function uses what it needs of an instruction.
 /* verilator lint_off UNUSEDSIGNAL */
+/* verilator lint_off TIMESCALEMOD */
 package uscope_rvfi_pkg;
+/* verilator lint_on TIMESCALEMOD */
   // One channel of one cycle. Two-state: what is unknown is 0 here.
   typedef struct packed {
     bit [63:0] order;
@@ -27,7 +29,9 @@ package uscope_rvfi_pkg;
     AFTER_HALT        = 6,  // an instruction after the one with halt; expected: that one's index
     UNKNOWN_VALUE     = 7   // X or Z in valid, or in order, insn, trap or pc_rdata of a valid channel
   } violation_t;
+  /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned VIOLATIONS = 8;
+  /* verilator lint_on UNUSEDPARAM */
 
   function automatic string violation_name(input violation_t code);
     case (code)

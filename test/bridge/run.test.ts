@@ -161,6 +161,12 @@ describe('uscope run', () => {
     expect(status).toBe(3);
   });
 
+  it('leaves everything after the name of the simulator to the simulator', async () => {
+    const { stdout } = await start(['run', '--out', 'out', 'echo', '--out', 'log', '--', '-x'], dirs.make())
+      .ended;
+    expect(stdout).toBe('--out log -- -x\n');
+  });
+
   it('refuses what cannot work before the simulator runs', async () => {
     const cwd = dirs.make();
     const outcome = async (...args: string[]): Promise<[number | null, string]> => {

@@ -26,7 +26,12 @@ export function register(program: Command): void {
   const command = program
     .command('run')
     .summary('run a simulator and trace it')
-    .usage('[options] -- <simulator> [arguments]')
+    .usage('[options] [--] <simulator> [arguments]')
+    // What follows the simulator's name is the simulator's, whatever it is called.
+    .passThroughOptions()
+    .showHelpAfterError(
+      '(options of the simulator follow its name: uscope run [options] -- <simulator> --its-option)',
+    )
     .description(
       "Runs a simulator and writes its traces. Ends with the simulator's exit status, or with 3 when a trace lost or rejected anything or there is none.",
     )
