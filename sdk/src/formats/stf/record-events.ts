@@ -17,7 +17,7 @@ export const RECORDS_PROPERTY = 'stf.records';
 export const RECORDS_VERSION = '1';
 const TIME_PROPERTY = SYNTHETIC_TIME;
 export const PERIOD_PS = 1000;
-/** Slots of the catalogue of instructions. */
+/** Slots of the catalog of instructions. */
 export const ENTITY_SLOTS = 64;
 /** Bytes that an event of `text_bytes`, `transaction_data` or `transaction_mask` holds. */
 export const BYTES_PER_EVENT = 8;

@@ -2,7 +2,7 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
-import type { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
+import type { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { SegmentAccess, SlotWalk } from '../lifecycle/segments.js';
 import { type CoreEntities, type CpuCore, requireEntities } from './cores.js';
 
@@ -83,11 +83,11 @@ interface BirthDensity {
   readonly births: Uint32Array;
 }
 
-/** The summary counts births per bucket of cycles, over all catalogues of the trace: it can be used where there is one. */
+/** The summary counts births per bucket of cycles, over all catalogs of the trace: it can be used where there is one. */
 async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): Promise<BirthDensity | null> {
-  const catalogues = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
+  const catalogs = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
   // Only of our own writer is it known what exactly it counts.
-  if (catalogues.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
+  if (catalogs.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
   const density = await trace.density();
   if (!density || density.births.length === 0 || density.intervalCycles === 0) return null;
   return { bucketPs: BigInt(density.intervalCycles) * core.periodPs, births: density.births };
@@ -133,10 +133,10 @@ async function startWalk(
   access: SegmentAccess,
   entities: CoreEntities,
   segment: LoadedSegment,
-  checkpoints: CatalogueCheckpoints | null,
+  checkpoints: CatalogCheckpoints | null,
   onBirth: (cursor: FrameCursor) => boolean,
 ): Promise<SlotWalk> {
-  const state = await access.catalogueBefore(segment, entities, checkpoints);
+  const state = await access.catalogBefore(segment, entities, checkpoints);
   return new SlotWalk(entities, access.limits, state, onBirth);
 }
 

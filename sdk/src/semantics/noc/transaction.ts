@@ -63,7 +63,7 @@ export interface Handoff {
 export interface Transaction {
   /** Name of the network. */
   readonly network: string;
-  /** The slot in the catalogue, used again after the end. */
+  /** The slot in the catalog, used again after the end. */
   readonly id: number;
   /** Label of the opcode, the number where it has none; null where the trace does not say. The same for the fields that follow. */
   readonly opcode: string | null;

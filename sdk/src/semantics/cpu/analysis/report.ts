@@ -43,7 +43,7 @@ export interface CoreReport {
   readonly stages: readonly StageReport[];
   /** From fetch to retirement, of retired instructions. */
   readonly lifetime: Distribution;
-  /** The catalogue of instructions in flight first, then the core's buffers. */
+  /** The catalog of instructions in flight first, then the core's buffers. */
   readonly buffers: readonly BufferFigures[];
   readonly counters: readonly CounterFigures[];
   /** Classes of the retired instructions, most frequent first; empty where the machine code says nothing. */
