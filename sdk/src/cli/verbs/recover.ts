@@ -49,7 +49,7 @@ export function register(program: Command): void {
 
 async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
   const isSpool = isDirectory(file);
-  // A daemon that writes the trace, or goes on with it, has it locked; and none may begin to while it is read.
+  // A daemon that writes the trace, or continues with it, has it locked; and none may begin to while it is read.
   const trace = isSpool ? file.replace(/\/+$/, '').replace(/\.ring$/, '.uscope') : file;
   const lock = isThere(file) ? await lockPath(trace, { onlyReads: true }) : null;
   try {

@@ -170,7 +170,7 @@ export class HartWriter {
     const kinds = [...(reads ? [READ] : []), ...(writes ? [WRITE] : [])];
     return kinds.flatMap((kind): StfRecord[] => {
       this.accesses.count++;
-      // What an atomic read is not what stands in the queue to be written.
+      // What an atomic read is not what is in the queue to be written.
       const value = reads && writes && kind === READ ? null : content;
       if (value === null) {
         this.guessed.count++;

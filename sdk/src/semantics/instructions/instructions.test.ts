@@ -278,7 +278,7 @@ describe('instructions', () => {
     touched(entries);
     const part = await collect(trace, { from: 1500, to: 1520, unit: 'cycles' });
     expect(withProducers(part, model, 1500)).toEqual(inRange(model, 1500, 1520));
-    // The first tells whether anything was in flight before the trace; then those from the summary's last bucket on.
+    // The first says whether anything was in flight before the trace; then those from the summary's last bucket on.
     const late = () => touched(entries).filter((index) => index > 0);
     expect(Math.min(...late())).toBeGreaterThan(entries.length / 2);
     const core = findCore(trace);

@@ -1,4 +1,4 @@
-/** What is left when a daemon is killed, and how the next one goes on with it. */
+/** What is left when a daemon is killed, and how the next one continues with it. */
 import {
   cpSync,
   existsSync,

@@ -199,13 +199,13 @@ function isKnownDifference(bits: number, ours: string, theirs: string, xlen: Xle
   if (/unknown/.test(theirs)) return /^(\.word|fence|pause)/.test(ours);
   // RV32 has no shifts by 32 and more.
   if (xlen === 32 && /^s[lr][la]i .*,0x[23]/.test(theirs)) return /^\.(word|half)/.test(ours);
-  // Conversions without rounding, fields that a fence ignores: the manual has readers ignore what stands there.
+  // Conversions without rounding, fields that a fence ignores: the manual has readers ignore what is there.
   if (/^(fcvt\.d\.[sw]u?|fence(\.i|\.tso)?)$/.test(name)) return theirs.startsWith('.word');
   if (/^fs(rm|flags)i$/.test(name)) return theirs.startsWith(`${name} zero,`);
   return (bits & 3) !== 3 && isCompressedDifference(bits & 0xffff, ours, theirs, xlen);
 }
 
-/** Encodings that change nothing ("hints") have names of their own there; one reserved value is accepted there. */
+/** Encodings that change nothing ("hints") have separate names there; one reserved value is accepted there. */
 function isCompressedDifference(bits: number, ours: string, theirs: string, xlen: Xlen): boolean {
   const [quadrant, funct3, rd] = [bits & 3, bits >> 13, (bits >> 7) & 31];
   const shamt = ((bits >> 7) & 32) | ((bits >> 2) & 31);
