@@ -27,14 +27,12 @@ describe('columns', () => {
       fc.bigInt({ min: 0n, max: 300n }),
       fc.bigInt({ min: 0n, max: (1n << 53n) - 1n }),
     );
-    const table = fc
-      .tuple(fc.integer({ min: 1, max: 12 }), fc.nat(5))
-      .chain(([rows, count]) =>
-        fc.array(fc.array(value, { minLength: rows, maxLength: rows }), {
-          minLength: count,
-          maxLength: count,
-        }),
-      );
+    const table = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.nat(5)).chain(([rows, count]) =>
+      fc.array(fc.array(value, { minLength: rows, maxLength: rows }), {
+        minLength: count,
+        maxLength: count,
+      }),
+    );
     fc.assert(
       fc.property(table, (columns) => {
         const writer = new ByteWriter();
