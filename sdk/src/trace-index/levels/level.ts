@@ -8,14 +8,14 @@ export interface ChunkPlace {
   readonly endBucket: number;
 }
 
-/** Parts may overlap in one bucket where their neighbours do: their numbers then add up. */
+/** Chunks do not overlap. */
 export interface Level {
   readonly bucketCycles: number;
   /** Number of chunks. */
   readonly length: number;
   place(chunk: number): ChunkPlace;
-  /** @throws UscopeError FORMAT_* where it is damaged */
-  load(chunk: number): Promise<LevelPart>;
+  /** The chunks from `first` to `end` (exclusive), in order; neighbours are read together. */
+  load(first: number, end: number): AsyncIterable<LevelPart>;
 }
 
 /** What a level is made of. */
@@ -24,13 +24,22 @@ export type LevelPart = Pick<
   'firstBucket' | 'bucketCycles' | 'rows' | 'spans' | 'columns' | 'unitPs' | 'isExact'
 >;
 
-/** The first chunk that ends behind a bucket. */
+/** The first chunk that ends behind a bucket; `length` where none does. */
 export function chunkAt(level: Pick<Level, 'length' | 'place'>, bucket: number): number {
+  return lowerBound(level.length, (chunk) => level.place(chunk).endBucket > bucket);
+}
+
+/** The first chunk that begins at or behind a bucket; `length` where none does. */
+export function chunkBehind(level: Pick<Level, 'length' | 'place'>, bucket: number): number {
+  return lowerBound(level.length, (chunk) => level.place(chunk).firstBucket >= bucket);
+}
+
+function lowerBound(length: number, holds: (index: number) => boolean): number {
   let low = 0;
-  let high = level.length;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (level.place(middle).endBucket > bucket) high = middle;
+    if (holds(middle)) high = middle;
     else low = middle + 1;
   }
   return low;

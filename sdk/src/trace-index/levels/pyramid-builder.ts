@@ -145,9 +145,11 @@ class MemoryLevel implements Level {
     return { firstBucket: this.rows[0]!.bucket, endBucket: last.bucket + last.span };
   }
 
-  async load(chunk: number): Promise<LevelPart> {
-    const known = this.chunks[chunk];
-    return known ? decodeTimePart(known.bytes, this.group) : this.tail!;
+  async *load(first: number, end: number): AsyncGenerator<LevelPart> {
+    for (let chunk = first; chunk < end; chunk++) {
+      const known = this.chunks[chunk];
+      yield known ? decodeTimePart(known.bytes, this.group) : this.tail!;
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 /** The levels of a trace's index: level 0 in the containers of the segments, coarser ones from the directory or made in memory. */
 import { BUCKET_CYCLES } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
-import { chunkAt, type Level, type LevelPart } from '../levels/level.js';
+import { chunkAt, chunkBehind, type Level, type LevelPart } from '../levels/level.js';
 import { PyramidBuilder } from '../levels/pyramid-builder.js';
 
 /** Memory for the levels of one trace that has no directory. */
@@ -67,26 +67,29 @@ export class LevelSet {
   /** The parts that may have rows in the buckets `[from, to)` of a level, in order of time. */
   async *partsOf(level: number, from: number, to: number): AsyncGenerator<LevelPart> {
     if (level === 0) {
-      yield* this.segmentParts(from, to);
+      yield* segmentParts(this.parts, this.group, from, to);
       return;
     }
     const found = (await this.coarse.levels(this.group)).get(level);
     if (!found) return;
-    for (let chunk = chunkAt(found, from); chunk < found.length; chunk++) {
-      if (found.place(chunk).firstBucket >= to) break;
-      yield await found.load(chunk);
-    }
+    yield* found.load(chunkAt(found, from), chunkBehind(found, to));
   }
+}
 
-  private async *segmentParts(from: number, to: number): AsyncGenerator<LevelPart> {
-    const { trace, plan } = this.parts;
-    const bucketPs = BigInt(plan.groups[this.group]!.periodPs) * BigInt(BUCKET_CYCLES);
-    const first = await trace.firstSegmentReaching(BigInt(Math.max(0, from)) * bucketPs);
-    for (let segment = first; segment < trace.segmentCount; segment++) {
-      const part = await this.parts.time(segment, this.group);
-      // A part begins where the one before ended: it may reach back before its segment.
-      if (part.firstBucket >= to) break;
-      yield part;
-    }
+/** The parts of the segments that may have rows in the buckets `[from, to)` of 256 cycles. */
+export async function* segmentParts(
+  parts: SegmentParts,
+  group: number,
+  from: number,
+  to: number,
+): AsyncGenerator<LevelPart> {
+  const { trace, plan } = parts;
+  const bucketPs = BigInt(plan.groups[group]!.periodPs) * BigInt(BUCKET_CYCLES);
+  const first = await trace.firstSegmentReaching(BigInt(Math.max(0, from)) * bucketPs);
+  for (let segment = first; segment < trace.segmentCount; segment++) {
+    const part = await parts.time(segment, group);
+    // A part begins where the one before ended: it may reach back before its segment.
+    if (part.firstBucket >= to) break;
+    yield part;
   }
 }

@@ -1,15 +1,14 @@
 /** What the index answers is what a plain scan of the whole trace counts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
-import { indexOf } from '../../../../test/support/index-sums.js';
+import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
+import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
 import type { Frame, Item } from '../../format/types.js';
+import { memorySource, openTrace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
 import { BUCKET_CYCLES, ChannelKind } from '../channels.js';
-import type { ContainerSource } from '../containers/container-source.js';
-import { SegmentParts } from '../containers/segment-parts.js';
-import { PyramidLevels } from './level-set.js';
-import { TraceIndex } from './trace-index.js';
+import { openIndex } from './open-index.js';
+import type { TraceIndex } from './trace-index.js';
 
 const PERIOD = 10;
 const { schema } = parseSchema(`
@@ -56,23 +55,63 @@ interface Recording {
   readonly perSegment: number;
 }
 
-async function open({ steps: all, perSegment }: Recording) {
+function segmentsOf({ steps: all, perSegment }: Recording) {
   let cycle = 0;
   const frames: Frame[] = all.map(({ wait, items }) => {
     cycle += wait;
     return frame(BigInt(cycle * PERIOD), ...items);
   });
-  const builder = new TraceBuilder({ schema });
+  const segments: SegmentSpec[] = [];
   for (let at = 0; at < frames.length; at += perSegment) {
     const part = frames.slice(at, at + perSegment);
-    builder.segment({ frames: part, start: at === 0 ? 0n : part[0]!.timePs });
+    segments.push({ frames: part, start: at === 0 ? 0n : part[0]!.timePs });
   }
-  const { trace, plan, results } = await indexOf(builder.finalize().bytes);
-  const containers: ContainerSource = {
-    read: async (segment) => ({ segmentOffset: 0n, planCrc: plan.crc, parts: results[segment]!.parts }),
-  };
-  const parts = new SegmentParts(trace, plan, containers);
-  return { index: new TraceIndex(parts, new PyramidLevels(parts), 'trace'), frames, cycles: cycle + 1 };
+  return { frames, segments, cycles: cycle + 1 };
+}
+
+/** What may be wrong with an index: the answers must be the same. */
+const FLAWS: Record<string, Partial<IndexedSpec>> = {
+  nothing: {},
+  'no directory': { state: 'without-directory' },
+  'still being written': { state: 'open' },
+  'no room for fine levels': { maxBytes: 0 },
+  'a container is missing': { container: (one, segment) => (segment === 1 ? null : one) },
+  'a container is missing, and there is no directory': {
+    state: 'without-directory',
+    container: (one, segment) => (segment === 2 ? null : one),
+  },
+  'a container was made by other rules': {
+    container: (one, segment) => (segment === 1 ? { ...one, planCrc: 1 } : one),
+  },
+  'a container is that of another segment': {
+    container: (one, segment) => (segment === 1 ? { ...one, segmentOffset: 8n } : one),
+  },
+  'a TIME part is malformed': {
+    container: (one, segment) =>
+      segment === 1
+        ? { ...one, parts: one.parts.map((part) => ({ ...part, bytes: Uint8Array.of(1, 2, 200) })) }
+        : one,
+  },
+  'the directory is cut': { directory: (bytes) => bytes.subarray(0, bytes.length - 9) },
+  'a chunk of the directory is damaged': { directory: (bytes) => flipped(bytes, 3) },
+  'the entries of the directory are damaged': { directory: (bytes) => flipped(bytes, bytes.length - 300) },
+  'the directory ends in noise': { directory: (bytes) => flipped(bytes, bytes.length - 5) },
+};
+const flaws = fc.constantFrom(...Object.keys(FLAWS));
+
+function flipped(bytes: Uint8Array, at: number): Uint8Array {
+  const copy = bytes.slice();
+  const place = Math.max(0, Math.min(copy.length - 1, at));
+  copy[place] = copy[place]! ^ 0x55;
+  return copy;
+}
+
+async function open(recording: Recording, flaw = 'nothing') {
+  const { frames, segments, cycles } = segmentsOf(recording);
+  const { bytes } = await indexedTrace({ schema, segments, ...FLAWS[flaw] });
+  const trace = await openTrace(memorySource(bytes));
+  const index = await openIndex(trace);
+  return { index: index!, frames, cycles };
 }
 
 /** Numbers of a column by cycle. */
@@ -120,8 +159,9 @@ describe('a series', () => {
         fc.nat(),
         fc.nat(),
         fc.integer({ min: 1, max: 300 }),
-        async (recording, a, b, intervals) => {
-          const { index, frames, cycles } = await open(recording);
+        flaws,
+        async (recording, a, b, intervals, flaw) => {
+          const { index, frames, cycles } = await open(recording, flaw);
           const [from, to] = [a % cycles, b % cycles].sort((x, y) => x - y) as [number, number];
           const series = await index.series([NOTES, GROWN], { from, to: to + 1, intervals });
           expect(series.length).toBeLessThanOrEqual(intervals);
@@ -149,24 +189,29 @@ describe('a series', () => {
 
   it('has mean, least and greatest occupancy', async () => {
     await fc.assert(
-      fc.asyncProperty(recordings, fc.integer({ min: 1, max: 40 }), async (recording, intervals) => {
-        const { index, cycles } = await open(recording);
-        const series = await index.series(SLOTS, { intervals });
-        const [mean, min, max] = series.channels[0]!.columns;
-        // What buffers held in each cycle, from the states.
-        const end = cycles - 1;
-        for (let interval = 0; interval < series.length; interval++) {
-          const start = series.fromCycle + interval * series.intervalCycles;
-          const stop = Math.min(start + series.intervalCycles, end);
-          if (stop <= start) {
-            expect(mean!.values[interval]).toBeNaN();
-            continue;
+      fc.asyncProperty(
+        recordings,
+        fc.integer({ min: 1, max: 40 }),
+        flaws,
+        async (recording, intervals, flaw) => {
+          const { index, cycles } = await open(recording, flaw);
+          const series = await index.series(SLOTS, { intervals });
+          const [mean, min, max] = series.channels[0]!.columns;
+          // What buffers held in each cycle, from the states.
+          const end = cycles - 1;
+          for (let interval = 0; interval < series.length; interval++) {
+            const start = series.fromCycle + interval * series.intervalCycles;
+            const stop = Math.min(start + series.intervalCycles, end);
+            if (stop <= start) {
+              expect(mean!.values[interval]).toBeNaN();
+              continue;
+            }
+            const held = await occupancyBetween(index, start, stop);
+            expect(mean!.values[interval]).toBeCloseTo(held.mean, 9);
+            expect([min!.values[interval], max!.values[interval]]).toEqual([held.min, held.max]);
           }
-          const held = await occupancyBetween(index, start, stop);
-          expect(mean!.values[interval]).toBeCloseTo(held.mean, 9);
-          expect([min!.values[interval], max!.values[interval]]).toEqual([held.min, held.max]);
-        }
-      }),
+        },
+      ),
       { numRuns: 40 },
     );
   });
@@ -189,8 +234,9 @@ describe('what is searched for', () => {
         recordings,
         fc.nat(),
         fc.constantFrom(undefined, 'red', 'green'),
-        async (recording, at, label) => {
-          const { index, frames, cycles } = await open(recording);
+        flaws,
+        async (recording, at, label, flaw) => {
+          const { index, frames, cycles } = await open(recording, flaw);
           const cycle = at % (cycles + 300);
           const kind = label === undefined ? undefined : ['red', 'green'].indexOf(label);
           const all = [...plainly(frames, notes(kind)).keys()];
@@ -205,8 +251,8 @@ describe('what is searched for', () => {
 
   it('is the row of a cycle, and the cycle of a row', async () => {
     await fc.assert(
-      fc.asyncProperty(recordings, fc.nat(), fc.nat(80), async (recording, at, row) => {
-        const { index, frames, cycles } = await open(recording);
+      fc.asyncProperty(recordings, fc.nat(), fc.nat(80), flaws, async (recording, at, row, flaw) => {
+        const { index, frames, cycles } = await open(recording, flaw);
         const born = births(frames);
         const cycle = at % (cycles + 300);
         expect(await index.rowAt(0, cycle)).toBe(born.filter((one) => one < cycle).length);

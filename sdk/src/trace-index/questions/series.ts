@@ -15,6 +15,8 @@ export interface SeriesRange {
   readonly to?: number | undefined;
   /** Most intervals, 1 to 65,536; default 1,024. There are at least half as many where the range is long enough. */
   readonly intervals?: number | undefined;
+  /** Reads least, for a first picture: only levels of 1,024 cycles and more, where there are such; intervals may be four times as long as needed. */
+  readonly quick?: boolean | undefined;
 }
 
 /** Of one column: what its numbers are is in `name`. */
@@ -74,12 +76,16 @@ export function gridOf(extent: Extent, range: SeriesRange, levels: readonly numb
     throw new UscopeError('READER_RANGE', detail);
   }
   const wanted = (to - from) / intervals;
-  const level = Math.max(0, ...levels.filter((one) => bucketCyclesOf(one) <= wanted));
+  const level = range.quick
+    ? (levels.find((one) => one > 0 && bucketCyclesOf(one) >= wanted) ?? levels.at(-1) ?? 0)
+    : Math.max(0, ...levels.filter((one) => bucketCyclesOf(one) <= wanted));
   const bucketCycles = bucketCyclesOf(level);
   const firstBucket = Math.floor(from / bucketCycles);
-  const buckets = Math.ceil(to / bucketCycles) - firstBucket;
-  const width = Math.ceil(buckets / intervals);
-  return { level, bucketCycles, firstBucket, buckets, width, length: Math.ceil(buckets / width) };
+  const needed = Math.ceil(to / bucketCycles) - firstBucket;
+  const width = Math.ceil(needed / intervals);
+  const length = Math.ceil(needed / width);
+  // The last interval is whole, as the others are.
+  return { level, bucketCycles, firstBucket, buckets: length * width, width, length };
 }
 
 /** @throws UscopeError READER_RANGE when it is not a whole number of cycles */

@@ -24,7 +24,6 @@ export class TraceIndex {
   readonly plan: IndexPlan;
   private readonly sets: readonly LevelSet[];
   private readonly births: BirthTimes;
-  private readonly starts = new Map<number, Promise<number>>();
 
   /** Use `openIndex`. */
   constructor(
@@ -32,6 +31,8 @@ export class TraceIndex {
     coarse: CoarseLevels,
     /** Where the index is. */
     readonly origin: 'trace' | 'sidecar',
+    /** Start of the trace in ps, where that is known already. */
+    private startPs: number | null = null,
   ) {
     this.trace = parts.trace;
     this.plan = parts.plan;
@@ -68,19 +69,13 @@ export class TraceIndex {
     if (trace.segmentCount === 0) {
       throw new UscopeError('READER_RANGE', 'the trace has no segments yet');
     }
-    const start = this.starts.get(group) ?? this.firstInstant();
-    this.starts.set(group, start);
-    start.catch(() => this.starts.delete(group));
     const { isComplete, session, totalTimePs } = trace;
     const toPs = Number(!isComplete && session !== null && totalTimePs > 0n ? totalTimePs - 1n : totalTimePs);
-    const fromPs = await start;
+    this.startPs ??= Number((await trace.segment(0)).timeStartPs);
+    const fromPs = this.startPs;
     const { periodPs } = this.plan.groups[group]!;
     const [from, to] = [Math.floor(fromPs / periodPs), Math.floor(toPs / periodPs) + 1];
     return { from, to, fromPs, toPs };
-  }
-
-  private async firstInstant(): Promise<number> {
-    return Number((await this.trace.segment(0)).timeStartPs);
   }
 
   /**
