@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { both, counters, expectSame, folder } from './lib/against-reference.js';
 import {
   addi,
@@ -17,6 +18,9 @@ import {
 } from './lib/assemble.js';
 import { RAM_BASE } from './lib/rv32im.js';
 import { make, simulate } from './lib/simulator.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const HIGH = RAM_BASE >>> 12;
 

@@ -17,10 +17,14 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { Running, until } from '../support/processes.js';
 import { buildSimulator } from '../torture/build.mjs';
 import { contentsOf } from '../torture/pattern.mjs';
 import { BadNetwork } from './proxy.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const TCP = 'tcp://127.0.0.1:*';
 const FRAMES = 3000;

@@ -11,9 +11,13 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostMessage } from '../../sdk/src/bridge/report/host-messages.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { readLedger, State } from './processes.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const BRIDGE_SIMULATOR = fileURLToPath(new URL('../bridge/simulator.mjs', import.meta.url));
 const CYCLES = 3000;

@@ -13,7 +13,11 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { jsonLinesOf, linesOf, runUscope } from '../../../test/support/run-cli.js';
+
+// Whole traces are converted, and back.
+limitOfFile(MANY_CASES_MS);
 
 const STF = fileURLToPath(new URL('../../../test/vectors/stf/every-record.stf', import.meta.url));
 let directory: string;

@@ -11,9 +11,13 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { isUscopeError } from '../base/errors.js';
 import type { CompressionName } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from './index.js';
+
+// Hundreds of damaged files are read.
+limitOfFile(MANY_CASES_MS);
 
 /** Everything a trace tells, as lines; everything before an error counts. */
 interface Story {

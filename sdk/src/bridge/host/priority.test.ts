@@ -30,6 +30,10 @@ beforeAll(() => {
 import { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
 import { lowerPriority } from './priority.mjs';
+import { PROCESSES_MS, limitOfFile } from '../../../../test/support/limits.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 const worker = async () => once(new Worker("require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)", { eval: true }), 'message');
 await worker();
 lowerPriority(Number(process.argv[2]));

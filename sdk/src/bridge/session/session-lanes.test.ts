@@ -7,6 +7,7 @@ import { sessionId, TempDirs } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory } from '../../../../test/support/client-memory.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { COUNTERS, LANE_SCHEMA, LaneStream, type Mark, SLOTS } from '../../../../test/support/lane-stream.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { Action } from '../../format/types.js';
@@ -17,6 +18,9 @@ import type { DaemonMessage } from '../wire/protocol.js';
 import { ClientMemory } from './client-memory.js';
 import { MappedFile } from './mapped-file.js';
 import { Session } from './session.js';
+
+// Properties of whole traces, from memory and from messages.
+limitOfFile(MANY_CASES_MS);
 
 const ID = sessionId(1);
 const KERNELS = ['native', 'wasm', 'typescript'] as const;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LaneStream } from '../../../../test/support/lane-stream.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
 import { loadAddon } from '../../native/native-addon.js';
 import {
@@ -12,6 +13,9 @@ import {
   UnfoldStop,
   unfoldLanes,
 } from './unfold-lanes.js';
+
+// Thousands of cases.
+limitOfFile(MANY_CASES_MS);
 
 const native = loadAddon()!.unfoldLanes as UnfoldLanes;
 const u8 = fc.nat(255);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   event,
   type Model,
@@ -176,7 +177,9 @@ function watched(bytes: Uint8Array) {
 describe('instructions', () => {
   const far = { lookback: 200, lookahead: 200 };
 
-  it('gives the exact life of every instruction, whatever the range and the segments', async () => {
+  it('gives the exact life of every instruction, whatever the range and the segments', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(models, fc.boolean(), async ({ model, every, from, to }, isLive) => {
         const trace = await open(build(model.frames, model.strings, { every, isLive }));

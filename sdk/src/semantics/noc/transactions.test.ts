@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder, type TraceSpec } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, u32 } from '../../../../test/support/pipeline-model.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -355,7 +356,9 @@ describe('against a model of random traffic', () => {
     };
   };
 
-  it('gives the exact life of every transaction, whatever the range, the segments and the writer', async () => {
+  it('gives the exact life of every transaction, whatever the range, the segments and the writer', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.infiniteStream(fc.nat(1_000_000)),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
@@ -13,6 +14,9 @@ import {
 } from '../../../../test/support/ring-traces.js';
 import { openTraceFile } from '../../reader/node.js';
 import { createRing, type RingOptions } from './index.js';
+
+// Many recordings, each with its messages cut in another way.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANY_CASES_MS } from '../../../../../test/support/limits.js';
 import { lacks } from '../../../../../test/support/needs.js';
 import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
 import { disassemble, floatRegisterName, instructionLength, registerName, xlenOfIsa } from './index.js';
@@ -67,7 +68,7 @@ describe('disassemble', () => {
     expect(disassemble(0x2505, { xlen: 64 })).toBe('addiw a0,a0,1');
   });
 
-  it('has a text for every 32-bit and 16-bit value', () => {
+  it('has a text for every 32-bit and 16-bit value', { timeout: MANY_CASES_MS }, () => {
     for (let bits = 0; bits < 2 ** 16; bits++) {
       expect(disassemble(bits * 0x1_0001, { xlen: 32 })).toMatch(/^[a-z.]/);
       expect(disassemble(bits * 0x1_0001, { xlen: 64, pseudo: false })).toMatch(/^[a-z.]/);
