@@ -1,5 +1,5 @@
 /**
- * Index container (docs/format.md#index-containers): ours, directly behind a commit record, invisible to readers that follow the chain or the table.
+ * Index container (docs/format.md#index-containers): ours, directly after a commit record, invisible to readers that follow the chain or the table.
  *
  *   0 u32 magic "uIDX"   4 u32 size, a multiple of 8   8 u32 CRC-32 of bytes 12..size   12 u16 id   14 u16 layout
  *  16 u64 file offset of its segment   24 u32 CRC-32 of the plan   28 u32 number of parts
@@ -99,7 +99,7 @@ export function isIndexContainer(bytes: Uint8Array, crc32: Crc32 = pureCrc32): b
 }
 
 /**
- * Decodes the container at `bytes[0]`; bytes behind it are ignored, parts are views. null: of another id or layout.
+ * Decodes the container at `bytes[0]`; bytes after it are ignored, parts are views. null: of another id or layout.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_CHECKSUM.
  */
 export function decodeIndexContainer(

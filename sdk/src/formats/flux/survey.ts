@@ -153,7 +153,7 @@ export class Survey {
     else if (tag === FluxTag.MEMD) this.member(cursor);
   }
 
-  /** Per lane: ps, or units of what is no time, at which its time 0 stands. */
+  /** Per lane: its time 0 in ps, or in units of a domain that is not time. */
   get origins(): bigint[] {
     let origin = 0n;
     for (const { min, unit } of this.lanes.all) {
