@@ -12,7 +12,7 @@
 import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
 import { crc32 as pureCrc32 } from '../base/crc32.js';
 
-export const COMMIT_MAGIC = 0x43455275; // "uREC"
+const COMMIT_MAGIC = 0x43455275; // "uREC"
 export const COMMIT_HEADER_SIZE = 48;
 const SIZE_OFFSET = 4;
 const CRC_OFFSET = 8;

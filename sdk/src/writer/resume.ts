@@ -67,7 +67,7 @@ export function refuseDamaged({ damaged }: PreambleCheck, path: string): void {
   throw new UscopeError('FORMAT_CHECKSUM', detail, { file: path, offset: first.offset });
 }
 
-export function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
+function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
   return checksums && checksumOffset !== undefined ? { offset: checksumOffset, values: checksums } : null;
 }
 
