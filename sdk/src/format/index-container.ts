@@ -99,13 +99,14 @@ export function isIndexContainer(bytes: Uint8Array, crc32: Crc32 = pureCrc32): b
 }
 
 /**
- * Decodes the container at `bytes[0]`; bytes behind it are ignored, parts are views. null: of another id or layout.
+ * Decodes the container at `bytes[0]`; bytes behind it are ignored, parts are views. null: of another id or layout. Without `crc32`, for one that
+ * has not been sealed yet, the checksum is not looked at.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_CHECKSUM.
  */
 export function decodeIndexContainer(
   bytes: Uint8Array,
   baseOffset = 0,
-  crc32: Crc32 = pureCrc32,
+  crc32: Crc32 | null = pureCrc32,
 ): IndexContainer | null {
   const head = new ByteReader(bytes, 0, bytes.length, baseOffset);
   head.need(INDEX_HEADER_SIZE, 'index container');
@@ -118,7 +119,7 @@ export function decodeIndexContainer(
   }
   head.offset = 0;
   head.need(size, 'index container');
-  if (!isIndexContainer(bytes, crc32)) {
+  if (crc32 && !isIndexContainer(bytes, crc32)) {
     throw head.error('FORMAT_CHECKSUM', 'the index container is not what was written', CRC_OFFSET);
   }
   const reader = new ByteReader(bytes, AFTER_CRC, size, baseOffset);

@@ -1,6 +1,7 @@
-/** The bytes of one segment with its commit record (docs/durability.md), 8-aligned. */
+/** The bytes of one segment with its commit record (docs/durability.md) and its index container, 8-aligned. */
 import { crc32 } from '#platform/crc32';
 import { encodeCommitRecord } from '../../format/commit-record.js';
+import { sealIndexContainer } from '../../format/index-container.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import { combineCrc } from './crc-combine.js';
 import type { FinishedSegment } from './segment-store.js';
@@ -26,6 +27,8 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
     crc,
     crc32,
   );
-  const size = segmentSize + padding.length + record.length;
-  return { chunks: [header, checkpoint, deltas, padding, record], segmentSize, size };
+  const { index } = segment;
+  if (index) sealIndexContainer(index, offset, crc32);
+  const chunks = [header, checkpoint, deltas, padding, record, ...(index ? [index] : [])];
+  return { chunks, segmentSize, size: chunks.reduce((sum, { length }) => sum + length, 0) };
 }
