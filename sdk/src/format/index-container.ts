@@ -1,5 +1,5 @@
 /**
- * Index container (docs/format.md#index-containers): ours, directly behind a commit record, invisible to readers that follow the chain or the table.
+ * Index container (docs/format.md#index-containers): ours, at the end of a commit record, invisible to readers that follow the chain or the table.
  *
  *   0 u32 magic "uIDX"   4 u32 size, a multiple of 8   8 u32 CRC-32 of bytes 12..size   12 u16 id   14 u16 layout
  *  16 u64 file offset of its segment   24 u32 CRC-32 of the plan   28 u32 number of parts
@@ -79,8 +79,7 @@ export function sealIndexContainer(
 }
 
 /**
- * Size of the container that starts at `bytes[0]` by its head, or 0 when none does: for walking from segment to segment. The CRC is not
- * checked: `isIndexContainer`.
+ * Size of the container that starts at `bytes[0]` by its head, or 0 when none does. The CRC is not checked: `isIndexContainer`.
  */
 export function indexContainerSize(bytes: Uint8Array): number {
   if (bytes.length < INDEX_HEADER_SIZE) return 0;

@@ -1,19 +1,20 @@
-/** A writer stores the index of each segment behind its commit record: the one that the reference makes of what is read back. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+/** A writer stores the index of each segment in its commit record: the one that the reference makes of what is read back. */
+import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { align8 } from '../base/bytes.js';
-import { commitRecordSize } from '../format/commit-record.js';
-import { decodeIndexContainer } from '../format/index-container.js';
-import type { CompressionName } from '../format/types.js';
+import { indexOfRecord } from '../format/commit-record.js';
+import { decodeIndexContainer, isIndexContainer } from '../format/index-container.js';
+import { Action, type CompressionName } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from '../reader/index.js';
 import { parseSchema } from '../schema/index.js';
 import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
-import { TraceWriter } from '../writer/index.js';
+import { RecordWriter, resumeTrace, TraceWriter } from '../writer/index.js';
+import { RecordBatch } from '../writer/records/record-batch.js';
 import { indexPlan } from './plan.js';
 import { FIRST, referenceContainer } from './reference/reference-pass.js';
-import { addAtOnce, createSegmentIndexer } from './segment-indexer.js';
+import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
 import { fitContainer } from './size-limit.js';
 
 const { schema } = parseSchema(`
@@ -39,8 +40,9 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-const atOnce: SegmentIndexerFactory = (given, dut, carry) => {
-  const add = addAtOnce(indexPlan(given, dut), carry);
+const atOnce: SegmentIndexerFactory = (given, dut, before) => {
+  const plan = indexPlan(given, dut);
+  const add = addAtOnce(plan, carryBehind(plan, before));
   return add && { add, fit: fitContainer };
 };
 
@@ -59,14 +61,42 @@ async function write(cycles: number, compression: CompressionName, index: Segmen
   return new Uint8Array(await readFile(path));
 }
 
-/** What stands behind the commit record of each segment. */
+/** What is in the commit record of each segment. */
 async function containersOf(bytes: Uint8Array, trace: Trace) {
   return (await trace.segments()).map(({ offset }) => {
     const view = new DataView(bytes.buffer, bytes.byteOffset);
     const size = 56 + view.getUint32(offset + 32, true) + view.getUint32(offset + 36, true);
-    const record = align8(offset + size);
-    return decodeIndexContainer(bytes.subarray(record + commitRecordSize(bytes.subarray(record))));
+    const record = bytes.subarray(align8(offset + size));
+    return decodeIndexContainer(record.subarray(indexOfRecord(record)!.offset));
   });
+}
+
+/** The index of each segment is the one that the reference makes of it; returns how many there are. */
+async function expectReference(bytes: Uint8Array): Promise<number> {
+  const trace = await openTrace(memorySource(bytes));
+  const plan = indexPlan(trace.schema, trace.dut);
+  const containers = await containersOf(bytes, trace);
+  let carry = FIRST;
+  for (const [index, container] of containers.entries()) {
+    const made = referenceContainer(plan, await trace.loadSegment(index), carry);
+    expect(container).toEqual(decodeIndexContainer(made.container));
+    carry = made.carry;
+  }
+  return containers.length;
+}
+
+/** Cycles in which every third one takes a slot of the catalogue, and every fifth one frees one. */
+function push(writer: RecordWriter, from: number, to: number): void {
+  const batch = new RecordBatch();
+  for (let cycle = from; cycle < to; cycle++) {
+    const [third, fifth] = [cycle % 3 === 0, cycle % 5 === 0];
+    batch.begin(cycle * 10);
+    if (third) batch.op(Action.SET, 0, (cycle / 3) % 16, 0, (cycle / 3) % 16, 0);
+    if (fifth) batch.op(Action.CLEAR, 0, (cycle / 5) % 16, 0, 0, 0);
+    batch.op(Action.ADD, 1, 0, 0, 1, 0);
+    batch.end(1 + Number(third) + Number(fifth), cycle);
+  }
+  writer.push(batch.words, 0, batch.length);
 }
 
 describe('a trace that is written with an index', () => {
@@ -74,18 +104,9 @@ describe('a trace that is written with an index', () => {
     ['on the threads that compress', createSegmentIndexer, 'lz4'],
     ['at once, without the addon', atOnce, 'lz4'],
     ['of segments that are not compressed', createSegmentIndexer, 'none'],
-  ] as const)('has one behind each segment: %s', async (_, index, compression) => {
+  ] as const)('has one with each segment: %s', async (_, index, compression) => {
     const bytes = await write(12_000, compression, index);
-    const trace = await openTrace(memorySource(bytes));
-    const plan = indexPlan(trace.schema, trace.dut);
-    const containers = await containersOf(bytes, trace);
-    expect(containers.length).toBe(12);
-    let carry = FIRST;
-    for (const [index, container] of containers.entries()) {
-      const made = referenceContainer(plan, await trace.loadSegment(index), carry);
-      expect(container).toEqual(decodeIndexContainer(made.container));
-      carry = made.carry;
-    }
+    expect(await expectReference(bytes)).toBe(12);
   });
 
   it('is read as one without', async () => {
@@ -101,5 +122,40 @@ describe('a trace that is written with an index', () => {
     };
     expect(withIndex.length).toBeGreaterThan(without.length);
     expect(await read(withIndex)).toEqual(await read(without));
+  });
+
+  it('goes on where it was when it is resumed after a kill', async () => {
+    const options = { path: join(directory, 'x.uscope'), schema, sessionId: new Uint8Array(16).fill(7) };
+    const more = { index: createSegmentIndexer, checkpointIntervalPs: 10_000 };
+    const killed = await RecordWriter.create({ ...options, ...more });
+    push(killed, 0, 5500);
+    await killed.flush();
+    await copyFile(options.path, `${options.path}.killed`);
+    await killed.close({ status: 1 });
+    await rename(`${options.path}.killed`, options.path);
+    const resumed = (await resumeTrace({ ...options, ...more }))!;
+    push(resumed, Number(resumed.nextFrame), 12_000);
+    await resumed.close({ status: 1 });
+    expect(await expectReference(new Uint8Array(await readFile(options.path)))).toBeGreaterThan(10);
+  });
+
+  it('keeps its segments where a bit of an index flips, and not where one beside it does', async () => {
+    const bytes = await write(2000, 'lz4', createSegmentIndexer);
+    const whole = await openTrace(memorySource(bytes));
+    const { offset, deltas } = await whole.loadSegment(0);
+    const view = new DataView(bytes.buffer);
+    const at = align8(offset + 56 + view.getUint32(offset + 32, true) + view.getUint32(offset + 36, true));
+    const { offset: inRecord, size } = indexOfRecord(bytes.subarray(at))!;
+    for (let byte = at + inRecord; byte < at + inRecord + size; byte += 7) {
+      const flipped = bytes.slice();
+      flipped[byte]! ^= 4;
+      const trace = await openTrace(memorySource(flipped));
+      expect(Buffer.compare((await trace.loadSegment(0)).deltas, deltas)).toBe(0);
+      expect(isIndexContainer(flipped.subarray(at + inRecord))).toBe(false);
+    }
+    const spoilt = bytes.slice();
+    spoilt[at + 24]! ^= 4;
+    const trace = await openTrace(memorySource(spoilt));
+    await expect(trace.loadSegment(0)).rejects.toThrow(/FORMAT_CHECKSUM/);
   });
 });

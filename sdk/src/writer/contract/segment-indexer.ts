@@ -21,9 +21,12 @@ export interface SegmentIndexer {
   fit(container: Uint8Array, segmentBytes: number): Uint8Array | null;
 }
 
-/** @param carry of the last segment that the file has; of no bytes: it has none; null: it is not known. Returns null where there is no index. */
+/**
+ * @param before index container of the last segment that the file has; of no bytes: it has no segment; null: it has none, or a damaged one
+ * @returns null where there is no index
+ */
 export type SegmentIndexerFactory = (
   schema: Schema,
   dut: DutProperties,
-  carry: Uint8Array | null,
+  before: Uint8Array | null,
 ) => SegmentIndexer | null;
