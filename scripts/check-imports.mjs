@@ -35,7 +35,7 @@ const LEVELS = [
   ['state', 'schema', 'native'],
   ['writer', 'reader'],
   ['semantics', 'stream'],
-  ['formats', 'tools', 'bridge'],
+  ['formats', 'tools', 'bridge', 'view'],
   ['recording'],
   ['cli'],
 ];

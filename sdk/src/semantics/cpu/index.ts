@@ -1,5 +1,10 @@
 /** Meaning of traces with the `cpu` protocol. */
 export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
+export {
+  INSTRUCTION_CLASSES,
+  type InstructionClass,
+  InstructionClassifier,
+} from './analysis/instruction-class.js';
 export type * from './analysis/report.js';
 export {
   type CoreEntities,
@@ -17,6 +22,7 @@ export {
 export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
 export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
+export { instructionText } from './instruction-text.js';
 export {
   type CoreRange,
   type CoreStall,
@@ -39,4 +45,5 @@ export {
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
+export { type DisassembleOptions, disassemble } from './riscv/index.js';
 export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';
