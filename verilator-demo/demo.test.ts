@@ -33,7 +33,7 @@ const CYCLE = 1000;
 const [FETCH, DECODE, EXECUTE, MEMORY, WRITEBACK] = [0, 1, 2, 3, 4] as const;
 const [MISPREDICT, EXCEPTION] = [0, 1] as const;
 
-/** 10 µs, what the daemon takes unless it is told otherwise. */
+/** 10 µs, the daemon's default. */
 const CHECKPOINT_CYCLES = 10_000;
 
 let out = '';
@@ -329,7 +329,7 @@ describe('the STF made of the trace', () => {
     expect(stored.length).toBeGreaterThan(10_000);
   });
 
-  /** The bytes that a word in the store buffer and its lanes stand for. */
+  /** The bytes that a word in the store buffer and its lanes represent. */
   function storeOf({ addr, data, strobe }: NonNullable<Instruction['store']>): StfStep['store'] & object {
     const lane = 31 - Math.clz32(strobe & -strobe);
     const size = strobe.toString(2).replaceAll('0', '').length;

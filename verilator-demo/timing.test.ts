@@ -95,7 +95,7 @@ describe('prediction', () => {
     // The first lines of the program are in the cache when the branch comes the second time.
     const found = counters([encode.b(0, 0, 0, 12), addi(2, 0, 1), addi(3, 0, 1)]);
     expect(found.mispredicts).toBe(1);
-    // Two behind the branch, then the ECALL and those behind it.
+    // Two after the branch, then the ECALL and those after it.
     expect(found.squashed_insns).toBeGreaterThanOrEqual(4);
     expect(found.squashed_insns).toBeLessThanOrEqual(7);
   });

@@ -347,7 +347,7 @@ TEST(a_command_from_outside_is_carried_out_at_the_next_cycle)
     uscope_string(w, "text");
     fake_control(d, "t", 7, "pause", NULL, NULL);
     sleep_ms(50);
-    CHECK(!controlled_once(d)); /* the model stands still */
+    CHECK(!controlled_once(d)); /* the model is stopped */
     CHECK(done_is(d, w, 7, &time));
     CHECK_TEXT(log_of(d, "t").controlled.disabled, "=;");
     fake_control(d, "t", 8, "trigger", NULL, "seen");

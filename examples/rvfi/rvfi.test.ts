@@ -48,7 +48,7 @@ function reference(): { lines: string[]; machine: Machine } {
       const store = done.store ? ` [${hex(done.store.addr)}]=${masked(done.store)}` : '';
       lines.push(`${hex(pc)} ${hex(done.inst)}${register}${store}`);
     } else {
-      // A failed fetch shows the instruction 0: the interface does not tell the two.
+      // A failed fetch shows the instruction 0: the interface does not distinguish the two.
       const cause = done.cause === Cause.FETCH_FAULT ? Cause.ILLEGAL : done.cause;
       lines.push(`${hex(pc)} trap ${cause} ${hex(done.tval)} -> ${hex(done.target)}`);
     }

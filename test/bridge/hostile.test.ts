@@ -55,7 +55,7 @@ function peakMemory({ daemon }: Target): number {
   return Number(kib) / 1024;
 }
 
-/** Sends as fast as it can and reads nothing unless told to. */
+/** Sends as fast as it can and reads only on request. */
 class Hostile {
   readonly dealer: Dealer;
 

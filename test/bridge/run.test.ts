@@ -32,7 +32,7 @@ function start(args: readonly string[], cwd: string, env: Record<string, string>
   return running;
 }
 
-/** `uscope run -- node simulator.mjs ...` in a directory of its own. */
+/** `uscope run -- node simulator.mjs ...` in a separate directory. */
 function run(
   simulator: readonly string[],
   options: readonly string[] = [],
@@ -159,6 +159,12 @@ describe('uscope run', () => {
     const { status, stderr } = await run(['rejects']).running.ended;
     expect(stderr).toContain('3 items were rejected (OP_SLOT 3)');
     expect(status).toBe(3);
+  });
+
+  it('leaves everything after the name of the simulator to the simulator', async () => {
+    const { stdout } = await start(['run', '--out', 'out', 'echo', '--out', 'log', '--', '-x'], dirs.make())
+      .ended;
+    expect(stdout).toBe('--out log -- -x\n');
   });
 
   it('refuses what cannot work before the simulator runs', async () => {

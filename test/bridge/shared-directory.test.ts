@@ -22,7 +22,7 @@ const running: Program[] = [];
 let simulator = '';
 let cwd = '';
 
-/** `uscope run` with a simulator on a host of its own. */
+/** `uscope run` with a simulator on a separate host. */
 function runOn(host: string, cycles: string): Program {
   mkdirSync(join(cwd, host));
   const commands = `mount -t tmpfs tmpfs /dev/shm && exec "$@"`;

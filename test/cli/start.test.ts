@@ -1,4 +1,4 @@
-/** What the command loads for an answer about a trace: every module takes time, and whoever asks waits for it. */
+/** What the command loads for an answer about a trace: every module takes time, for which the user waits. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';

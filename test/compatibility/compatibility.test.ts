@@ -75,7 +75,7 @@ async function expectVerified(path: string): Promise<void> {
 
 const sessionOf = ({ session }: Listing): Uint8Array => Buffer.from(String(session?.session), 'hex');
 
-/** Frames behind what a listing has, with one ADD of 1 to the counter `core0/committed_insns` each. */
+/** Frames after what a listing has, with one ADD of 1 to the counter `core0/committed_insns` each. */
 function framesBehind(from: bigint, firstOrdinal: number): { batch: RecordBatch; lines: string[] } {
   const batch = new RecordBatch();
   const lines: string[] = [];

@@ -37,7 +37,7 @@ function verilate(name: string, shared: boolean): void {
   execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** The same model, built before, with other arguments of its own and of `uscope run`. */
+/** The same model, built before, with other arguments for it and for `uscope run`. */
 function simulateAgain(
   name: string,
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** What a C model is told that asks for a trace name that is taken, or for names that its schema does not have. */
+/** The errors for a C model that opens a trace name in use, or looks up names that its schema does not have. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ describe('two cores with one name', () => {
     expect(stdout).toBe('second: refused\n');
     expect(refusals(stderr)).toEqual([
       expect.stringMatching(
-        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a name of its own/,
+        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a different name/,
       ),
     ]);
     expect(stderr).toContain('core0: out/core0.uscope: closed');

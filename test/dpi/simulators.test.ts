@@ -274,6 +274,24 @@ describe('the SystemVerilog sources', () => {
     },
   );
 
+  it.skipIf(lacks('Verilator', has('verilator'))).each([
+    ['with a timescale', '`timescale 1ns / 1ps\n'],
+    ['without one', ''],
+  ])('pass Verilator without options beside a design %s', (_, timescale) => {
+    const design = join(directory, 'dut.sv');
+    const generated = join(ROOT, 'test/vectors/codegen/core.sv');
+    writeFileSync(
+      design,
+      `${timescale}module dut;\n  import uscope_pkg::*;\n  import core_trace_pkg::*;\nendmodule\n`,
+    );
+    const { status, stderr } = spawnSync(
+      'verilator',
+      ['--lint-only', '--top-module', 'dut', `-I${ROOT}/sv`, ...sources, generated, design],
+      { encoding: 'utf8' },
+    );
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  });
+
   it.skipIf(lacks('pyslang', hasPyslang))(
     'pass slang, with open arrays, included in a module as VCS wants it too',
     () => {

@@ -34,7 +34,7 @@ for diagnostic in compilation.getAllDiagnostics():
     print(diagnostic.code, diagnostic.args, diagnostic.location.offset)
 `;
 
-/** What transactions.sv records, told a second time. */
+/** What transactions.sv records, written a second time. */
 function expected() {
   const requests = Array.from({ length: (CYCLES - 4) / 2 }, (_, n) => BigInt(n));
   const at = (n: bigint): bigint => 4000n + 2000n * n;

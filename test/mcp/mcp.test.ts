@@ -38,7 +38,7 @@ function pipelineTrace(frames: readonly Frame[], strings: readonly string[]): Ui
   return builder.finalize().bytes;
 }
 
-/** Many slots and counters, texts that are long, and events of which many stand in one instant. */
+/** Many slots and counters, texts that are long, and events of which many are in one instant. */
 function smallTrace(frames: readonly Frame[]): TraceBuilder {
   return new TraceBuilder({ schema: coreSchema }).segment({ frames, strings: ['x'.repeat(30_000), 'short'] });
 }

@@ -37,7 +37,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What may be found behind the last step of `work`: names with the first byte of their content. */
+/** What may be found after the last step of `work`: names with the first byte of their content. */
 async function found(work: (at: (name: string) => string) => Promise<void>): Promise<Set<string>> {
   const disk = join(directory, 'disk');
   await mkdir(disk);

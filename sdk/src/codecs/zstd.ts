@@ -129,7 +129,7 @@ export function compressFrame(data: Uint8Array, level: number): Uint8Array {
 function checkWindow(frame: Uint8Array, offset: number): void {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   if (frame.length < 6 || view.getUint32(0, true) !== ZSTD_MAGIC) {
-    throw new UscopeError('CONVERT_FORMAT', 'where a zstd frame is due stands something else', { offset });
+    throw new UscopeError('CONVERT_FORMAT', 'a zstd frame is expected here', { offset });
   }
   const isSingleSegment = (frame[4] & 0x20) !== 0;
   if (!isSingleSegment && (frame[5] >>> 3) + 10 > MAX_WINDOW_LOG) {

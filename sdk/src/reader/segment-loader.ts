@@ -251,7 +251,7 @@ export class SegmentLoader {
     if (!record) {
       this.warnings.add(
         'no-commit-record',
-        `the segment at ${offset} has no commit record behind it: damage to it cannot be noticed`,
+        `the segment at ${offset} has no commit record after it: damage to it cannot be detected`,
       );
     } else if (!verifyCommitRecord(segment, record, this.options.codec.crc32 ?? crc32)) {
       throw new UscopeError(

@@ -131,7 +131,7 @@ export class YamlSource {
       const line = this.place(first).line;
       this.problems.add(
         'SCHEMA_DUPLICATE',
-        `"${key}" stands twice in ${what}; the first is on line ${line}`,
+        `"${key}" is in ${what} twice; the first is on line ${line}`,
         this.place(keyNode),
       );
       return undefined;

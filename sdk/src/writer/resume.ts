@@ -29,7 +29,8 @@ import { type TraceFile, writeHead } from './file/trace-file.js';
 import { granted } from './frames/memory-need.js';
 import type { Summarizer } from './frames/summarizer.js';
 import { type OutputFile, openNodeOutput } from './output/output-file.js';
-import { RecordWriter, type WriterStart } from './record-writer.js';
+import { RecordWriter } from './record-writer.js';
+import type { WriterStart } from './writer-start.js';
 
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 /** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */

@@ -3,15 +3,15 @@
 import * as cpu from 'uscope/cpu';
 import { type AggregateShape, bucketCyclesFor, MAX_REASONS } from '../model/aggregates.js';
 import type { RowBlock } from '../model/blocks.js';
-import { BlockBuilder, Cycles } from './block-builder.js';
 import type { Trace } from './library.js';
 import type { CoreInfo, TraceInfo } from './protocol.js';
+import { type Stall, toRowBlock } from './row-block.js';
 
 export class Session {
   private constructor(
     private readonly trace: Trace,
     private readonly core: cpu.CpuCore,
-    private readonly cycles: Cycles,
+    private readonly periodPs: bigint,
     /** Beginning of each segment in ps, and at last the end of the trace. */
     private readonly segmentPs: readonly bigint[],
     readonly info: TraceInfo,
@@ -26,8 +26,7 @@ export class Session {
     const segments = await trace.segments();
     const endPs = trace.totalTimePs + periodPs;
     const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), endPs];
-    const cycles = new Cycles(periodPs);
-    const segmentCycles = Float64Array.from(segmentPs, (time) => cycles.of(time));
+    const segmentCycles = Float64Array.from(segmentPs, (time) => Number(time / periodPs));
     const lastCycle = segmentCycles.at(-1) ?? 1;
     const bucketCycles = bucketCyclesFor(lastCycle);
     const reasons = core.events
@@ -53,7 +52,7 @@ export class Session {
       isComplete: trace.isComplete,
       dut: trace.dut,
     };
-    return new Session(trace, core, cycles, segmentPs, info);
+    return new Session(trace, core, periodPs, segmentPs, info);
   }
 
   get segmentCount(): number {
@@ -75,27 +74,18 @@ export class Session {
    * @param firstRow -1: it is found out
    */
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
-    const [from, to] = [this.segmentPs[segment]!, this.segmentPs[segment + 1]!];
-    const builder = new BlockBuilder(segment, this.cycles.of(from), this.cycles);
-    let first: bigint | null = null;
-    const options = { lookback: 0, numbering: firstRow < 0 ? ('cheap' as const) : ('never' as const) };
-    for await (const one of cpu.instructions(this.trace, this.core, { from, to }, options)) {
-      signal.throwIfAborted();
-      const isBorn = one.birthPs === null ? segment === 0 : one.birthPs >= from && one.birthPs < to;
-      if (!isBorn) continue;
-      if (builder.count === 0) first = one.seq;
-      builder.add(one);
-    }
-    await this.addStalls(builder, from, to);
+    const { trace, core } = this;
+    const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1 });
+    const stalls = await this.stalls(this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
     signal.throwIfAborted();
-    return builder.build(firstRow >= 0 ? firstRow : first === null ? -1 : Number(first));
+    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs);
   }
 
-  private async addStalls(builder: BlockBuilder, from: bigint, to: bigint): Promise<void> {
-    if (!this.core.events.has('stall')) return;
-    for await (const { timePs, reason } of cpu.stalls(this.trace, this.core, { from, to })) {
-      builder.addStall(this.cycles.of(timePs), reason);
-    }
+  private async stalls(from: bigint, to: bigint): Promise<Stall[]> {
+    const stalls: Stall[] = [];
+    if (!this.core.events.has('stall')) return stalls;
+    for await (const stall of cpu.stalls(this.trace, this.core, { from, to })) stalls.push(stall);
+    return stalls;
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import { printable } from '../../base/printable.js';
+import { formatBytes } from '../../base/units.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import {
   accountOf,
@@ -64,6 +65,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     options.keys !== undefined,
     (why) => printLine(`note: ${why}`),
   );
+  tellBound(options, daemon);
   const end = endSignal(daemon, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
@@ -77,6 +79,13 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   withdraw();
   if (supervised) await leave({ type: 'done' });
   return losses.isWhole;
+}
+
+/** What was asked for is not what peers get. */
+function tellBound({ maxMemoryBytes }: DaemonHostOptions, { memoryBound }: Daemon): void {
+  if (maxMemoryBytes === undefined || memoryBound.limit === null) return;
+  const [asked, bytes] = [maxMemoryBytes, memoryBound.bytes].map(formatBytes);
+  printLine(`note: --max-memory=${asked} is more than ${memoryBound.limit} leaves: traces may take ${bytes}`);
 }
 
 /** @param seen gathers the ids of the sessions this daemon has had */

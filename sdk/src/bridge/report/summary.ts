@@ -43,7 +43,7 @@ export function lossesOf(report: TraceReport): string[] {
   const { stats, failure, reasons } = report;
   const losses: string[] = [];
   if (failure) losses.push(failure.message);
-  if (!stats) return [...losses, 'the file is unfinished: nobody could finalize it'];
+  if (!stats) return [...losses, 'the file is unfinished: it could not be finalized'];
   losses.push(...lostCycles(report));
   losses.push(...(stats.ring?.failures ?? []));
   if (stats.rejected > 0n) {

@@ -74,7 +74,7 @@ export function warnOnce(path: string): (message: string) => void {
 /** Everything before the end was printed; that more was there shows in the exit status. */
 export function tellPartial(path: string, isPartial: boolean): void {
   if (!isPartial) return;
-  io.err(`uscope: warning: ${shownName(path)} ends early; what stands before its end was read`);
+  io.err(`uscope: warning: ${shownName(path)} ends early; everything before its end was read`);
   process.exitCode = ExitCode.LOSS;
 }
 

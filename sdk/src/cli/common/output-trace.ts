@@ -19,7 +19,7 @@ export interface OutputArguments {
 
 export function addOutputOptions(command: Command): Command {
   return command
-    .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is whole')
+    .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is complete')
     .option('--force', 'replace a file that is there already')
     .option('--compression <method>', 'lz4, zstd, none (default: lz4)')
     .option('--small', SMALL_HELP)

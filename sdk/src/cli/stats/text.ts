@@ -97,7 +97,7 @@ class ReportText {
       ],
     ];
     if (lost > 0)
-      rows.push(['lost', whole(lost), 'their slot was taken again: the trace does not tell how they ended']);
+      rows.push(['lost', whole(lost), 'their slot was reused: the trace does not say how they ended']);
     this.print(table(rows, [0, 1, 2]));
     this.print('\n');
   }

@@ -66,7 +66,7 @@ export class EventCursor {
   }
 
   private overrun(at: number): UscopeError {
-    const detail = `the event at byte ${at} of a block of ${this.end} goes on beyond its end`;
+    const detail = `the event at byte ${at} of a block of ${this.end} continues beyond its end`;
     return new UscopeError('CONVERT_FORMAT', detail, { offset: this.offset });
   }
 }

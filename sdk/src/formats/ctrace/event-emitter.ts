@@ -37,7 +37,7 @@ export class EventEmitter {
   ) {
     this.strings = new StringOutput(batch);
     this.kept = report.kept('events', 'events of their unit, arguments as fields');
-    this.inHex = report.kept('events whose arguments cannot be told apart', 'in hexadecimal digits');
+    this.inHex = report.kept('events whose arguments cannot be separated', 'in hexadecimal digits');
   }
 
   emit(cursor: EventCursor): void {

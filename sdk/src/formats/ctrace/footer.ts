@@ -39,7 +39,7 @@ export function* footerBlocks(bytes: Uint8Array, offset: number): Generator<Ctra
       throw table.buffer.error(table.at, 'lists a block that cannot be');
     }
     from = block.offset + BLOCK_HEADER_BYTES + block.compressedBytes;
-    if (from > offset) throw table.buffer.error(table.at, 'lists a block that ends behind it');
+    if (from > offset) throw table.buffer.error(table.at, 'lists a block that ends after it');
     yield block;
   }
 }

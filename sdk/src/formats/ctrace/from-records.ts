@@ -203,7 +203,7 @@ class Assembler {
     }
     const meaning = this.catalogue.meanings[eventType];
     if (!meaning)
-      throw new UscopeError('CONVERT_SOURCE', `an event of type ${eventType}, which is none of .ctrace`);
+      throw new UscopeError('CONVERT_SOURCE', `an event of type ${eventType}, which .ctrace does not have`);
     const head = { cycle, formatId: meaning.formatId, category: 0, source: meaning.source };
     if (meaning.types === null) return this.hex(bytes, at, head);
     this.typed(cursor, meaning.types, head);

@@ -141,7 +141,7 @@ export class CtraceFile {
       const block = decodeBlockHeader(head, 0, at, index);
       if (!block) {
         if (this.isUnfinished) throw truncated(at);
-        throw new UscopeError('CONVERT_FORMAT', 'where a block or the end is due stands something else', {
+        throw new UscopeError('CONVERT_FORMAT', 'a block or the end is expected here', {
           offset: at,
         });
       }

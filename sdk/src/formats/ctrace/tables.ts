@@ -35,7 +35,8 @@ export class TableBuffer {
   }
 
   need(at: number, size: number): void {
-    if (at < 0 || at + size > this.bytes.length) throw this.error(Math.max(0, at), 'goes on beyond its end');
+    if (at < 0 || at + size > this.bytes.length)
+      throw this.error(Math.max(0, at), 'continues beyond its end');
     if (at + size > this.end) this.end = at + size;
   }
 

@@ -124,10 +124,7 @@ class Import {
     { report }: ConversionContext,
   ) {
     this.emitter = new EventEmitter(roster, mapped, batch, () => this.count(), report);
-    this.late = report.kept(
-      'events behind later ones',
-      'at the time of those, with their own cycle beside them',
-    );
+    this.late = report.kept('events after later ones', 'at the time of those, with their own cycle added');
   }
 
   /** The first frame says what the events are. */

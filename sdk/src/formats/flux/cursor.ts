@@ -394,7 +394,7 @@ export class FluxCursor {
   /** The time of a sample; false when its item is not open. */
   private locate(): boolean {
     const { trace } = this;
-    if (!trace) this.fail('a value stands before the first head');
+    if (!trace) this.fail('a value precedes the first head');
     const group = trace.groupOf(this.id);
     this.group = group;
     if (!group) return false;
@@ -412,9 +412,8 @@ export class FluxCursor {
       this.trace = trace;
     } else if (tag === FluxTag.PBLK) this.pending = true;
     else if (tag === FluxTag.SECT && this.depth > 0)
-      this.fail('a ring buffer stands in a block or in another one', 'CONVERT_UNSUPPORTED');
-    else if (!this.trace && tag !== FluxTag.SECT)
-      this.fail(`${TAG_NAMES.get(tag)} stands before the first head`);
+      this.fail('a ring buffer is inside a block or another ring buffer', 'CONVERT_UNSUPPORTED');
+    else if (!this.trace && tag !== FluxTag.SECT) this.fail(`${TAG_NAMES.get(tag)} precedes the first head`);
     else if (this.trace) this.define(this.trace);
   }
 
@@ -457,7 +456,7 @@ export class FluxCursor {
         break;
       case FluxTag.CURR:
         this.group = trace.groups.get(numbers[0]) ?? trace.groupOf(numbers[0]);
-        if (!this.group) this.fail(`the position of item ${numbers[0]} is told, but it is not open`);
+        if (!this.group) this.fail(`the position of item ${numbers[0]} is given, but the item is not open`);
         this.group.moveTo(this.position(1));
         break;
     }
@@ -475,9 +474,9 @@ export class FluxCursor {
     this.pending = false;
     const mode = this.numbers[0];
     const size = this.number(1);
-    if (this.outer.length >= MAX_DEPTH) this.fail(`${MAX_DEPTH} blocks stand in each other`, 'CONVERT_LIMIT');
+    if (this.outer.length >= MAX_DEPTH) this.fail(`${MAX_DEPTH} blocks are nested`, 'CONVERT_LIMIT');
     if (size > this.limit)
-      this.fail(`a block stands for ${size} bytes; ${this.limit} are the most`, 'CONVERT_LIMIT');
+      this.fail(`a block expands to ${size} bytes; ${this.limit} is the limit`, 'CONVERT_LIMIT');
     const packed = this.field(3);
     if (this.depth === this.floor) {
       this.blockOffset = this.base + this.at;

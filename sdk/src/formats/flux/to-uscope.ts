@@ -193,10 +193,7 @@ class Sink {
       const isPacking = tag === FluxTag.PBLK || tag === FluxTag.SECT || tag === FluxTag.SWTH;
       if (!isPacking) this.tallies[tag] = report.kept(tag === FluxTag.SAMPLE ? 'values' : `${name} entries`);
     }
-    this.inexact = report.kept(
-      'positions that are no whole ps, or go back',
-      'flux/position beside the value',
-    );
+    this.inexact = report.kept('positions that are not whole ps, or go back', 'flux/position with the value');
   }
 
   get isFull(): boolean {

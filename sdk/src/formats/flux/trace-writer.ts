@@ -280,7 +280,7 @@ export class FluxTraceWriter {
 
   /** A gap too large for viewers is a position. */
   private leap(group: FluxGroup, delta: number, position: number | bigint): number {
-    if (delta < 0) throw source(`time ${position} behind ${group.position}`);
+    if (delta < 0) throw source(`time ${position} after ${group.position}`);
     const wide = BigInt(position);
     if (wide !== BigInt.asIntN(64, wide)) throw source(`time ${wide}, which has more than 64 bits`);
     const { file } = this;

@@ -107,7 +107,7 @@ class FtrTrace implements ForeignTrace {
       ['texts', String(model.dictionary.size)],
     ];
     if (this.isPartial) content.push(['cut', 'the file ends early']);
-    if (this.file.trailingBytes > 0) content.push(['bytes behind the end', String(this.file.trailingBytes)]);
+    if (this.file.trailingBytes > 0) content.push(['bytes after the end', String(this.file.trailingBytes)]);
     const streams = [...model.streams.values()].map(
       ({ id, name, streamKind }): Row => [
         shownText(name) || `stream ${id}`,

@@ -121,7 +121,7 @@ export class PipelineSink {
       this.event('flush', { entity_id: live.slot, reason: UNKNOWN_FLUSH });
       this.report.approximated(
         'flushed instructions',
-        `flush; the log gives no reason, "${UNKNOWN_FLUSH}" stands in`,
+        `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
       ).count++;
     } else {
       this.open();

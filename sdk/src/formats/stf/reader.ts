@@ -240,7 +240,7 @@ async function* unfinished(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   // What looks like damage is the beginning of an index that was cut.
   throw new UscopeError(
     'CONVERT_TRUNCATED',
-    'the file has no whole index: it was cut, or its writer did not finish',
+    'the file has no complete index: it was truncated, or its writer did not finish',
   );
 }
 

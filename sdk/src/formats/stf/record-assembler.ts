@@ -186,7 +186,7 @@ export class RecordAssembler {
   private takePart(kind: number, view: DataView): void {
     const part = this.pending?.parts[0];
     if (part?.kind !== kind || view.getUint32(0, true) !== part.taken) {
-      throw new UscopeError('CONVERT_SOURCE', `an event "${eventName(kind)}" stands where none is due`);
+      throw new UscopeError('CONVERT_SOURCE', `an event "${eventName(kind)}" is not allowed here`);
     }
     if (kind === Part.METADATA) {
       this.widths.push(view.getUint8(4));

@@ -92,7 +92,7 @@ export class RetiredStream {
     if (flowOf(bits, this.iem) !== Flow.NONE) return;
     throw new UscopeError(
       'CONVERT_SOURCE',
-      `the instruction at 0x${pc.toString(16)} has 32 bits and the next one stands 2 bytes behind it: compressed instructions are recorded expanded; STF needs their own 16 bits`,
+      `the instruction at 0x${pc.toString(16)} has 32 bits and the next one follows after 2 bytes: compressed instructions are recorded expanded; STF needs their own 16 bits`,
     );
   }
 

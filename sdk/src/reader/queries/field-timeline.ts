@@ -1,5 +1,6 @@
 /** One field of one slot through time: which value it had from when to when. */
 
+import { rangeBounds } from '../arguments.js';
 import { interpret } from '../payload.js';
 import type { Trace } from '../trace.js';
 import type { TimeRange } from '../walker.js';
@@ -34,8 +35,8 @@ export async function* fieldTimeline(
 ): AsyncGenerator<FieldInterval> {
   const def = trace.names.storage(storage);
   const index = trace.names.field(def, field);
-  const from = BigInt(range.from ?? 0);
-  const end = range.to === undefined ? trace.totalTimePs + 1n : BigInt(range.to);
+  const { from, to } = rangeBounds(range);
+  const end = to ?? trace.totalTimePs + 1n;
   // The other fields too: a write to any of them takes a free slot.
   const watches = [{ storage, slots: [slot, slot] }] as const;
   requireWatchable(trace, watches);

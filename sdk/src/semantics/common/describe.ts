@@ -1,7 +1,20 @@
 /** What the protocols share: which definitions belong to a scope, where the fields of an event lie, and the names of stages. */
-import { type EnumDef, type EventDef, FieldType, NO_ID, type Schema } from '../../format/types.js';
-import type { Trace } from '../../reader/index.js';
+import {
+  type ClockDef,
+  type EnumDef,
+  type EventDef,
+  FieldType,
+  NO_ID,
+  type Schema,
+} from '../../format/types.js';
 import { payloadLayout } from '../../reader/payload.js';
+
+/** What descriptions are derived from: a trace, or what a writer knows before there is one. */
+export interface Described {
+  readonly schema: Schema;
+  clockOf(scopeId: number): ClockDef | undefined;
+  dutProperty(key: string): string | undefined;
+}
 
 /** Where a field of an event lies in the payload. */
 export interface EventField {
@@ -63,7 +76,11 @@ export function describeEvent(
 }
 
 /** A DUT property of one scope (`mesh/noc.pipeline_stages`), else that of the whole trace. */
-export function scopeProperty(trace: Trace, path: string, key: string): string | undefined {
+export function scopeProperty(
+  trace: Pick<Described, 'dutProperty'>,
+  path: string,
+  key: string,
+): string | undefined {
   return (path ? trace.dutProperty(`${path}/${key}`) : undefined) ?? trace.dutProperty(key);
 }
 

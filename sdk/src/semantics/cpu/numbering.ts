@@ -1,5 +1,6 @@
 /** The number of an instruction in the whole trace: how many were born before it. */
 import type { FrameCursor } from '../../format/frame.js';
+import { requireBigint } from '../../reader/arguments.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import type { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
 import { SegmentAccess, SlotWalk } from '../lifecycle/segments.js';
@@ -48,9 +49,10 @@ async function startsFromNothing(access: SegmentAccess, entities: CoreEntities):
 
 /**
  * When instruction `seq` was born; null when the trace has fewer, or does not begin with the first.
- * @throws UscopeError FORMAT_* for damage
+ * @throws UscopeError READER_RANGE when `seq` is no bigint, FORMAT_* for damage
  */
 export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise<bigint | null> {
+  requireBigint(seq, 'the number of an instruction');
   const entities = requireEntities(core);
   const access = await SegmentAccess.of(trace);
   if (!(await startsFromNothing(access, entities))) return null;

@@ -1,5 +1,6 @@
 /** The part of a trace that a question over a range is about, and equal intervals that cover it. */
 import { UscopeError } from '../../base/errors.js';
+import { rangeBounds, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs, Trace } from '../../reader/index.js';
 import { firstSegmentStart } from '../../reader/queries/trace-start.js';
 import { type CpuCore, requirePeriod } from './cores.js';
@@ -25,10 +26,12 @@ export interface PsRange {
 /** What the caller asked for, in ps; `to` null: to the end. @throws UscopeError READER_RANGE, READER_NO_CYCLES */
 export function askedRange(range: QueryRange): { from: bigint; to: bigint | null } {
   const { core, unit } = range;
+  if (unit !== undefined) requireOneOf(unit, ['ps', 'cycles'], 'the unit of a range');
   if (unit === 'cycles' && !core) throw new UscopeError('READER_RANGE', 'a range in cycles needs a core');
   const scale = unit === 'cycles' && core ? requirePeriod(core) : 1n;
-  const from = BigInt(range.from ?? 0) * scale;
-  const to = range.to === undefined ? null : BigInt(range.to) * scale;
+  const bounds = rangeBounds(range);
+  const from = bounds.from * scale;
+  const to = bounds.to === null ? null : bounds.to * scale;
   if (to !== null && to <= from) {
     throw new UscopeError('READER_RANGE', `the range is empty: it ends at ${to} ps and begins at ${from} ps`);
   }

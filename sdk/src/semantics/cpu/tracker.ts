@@ -306,7 +306,6 @@ export class Tracker {
   private dependencyHandler(event: CoreEvent): Handler | null {
     const [consumerId, source] = [payloadField(event, 'dst_id'), payloadField(event, 'src_id')];
     const type = payloadField(event, 'dep_type');
-    const labels = event.fields.get('dep_type')?.labels ?? null;
     if (!consumerId) return null;
     return (cursor) => {
       const consumer = this.subject(readField(cursor, consumerId));
@@ -316,14 +315,13 @@ export class Tracker {
         timePs: cursor.timePs,
         on,
         producer: this.byId.get(on) ?? this.closing.get(on) ?? null,
-        type: type && labelOf(labels, readField(cursor, type)),
+        type: type && readField(cursor, type),
       });
     };
   }
 
   private flushHandler(event: CoreEvent): Handler | null {
     const [idField, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
-    const labels = event.fields.get('reason')?.labels ?? null;
     if (!idField) return null;
     return (cursor) => {
       const id = readField(cursor, idField);
@@ -333,7 +331,7 @@ export class Tracker {
       if (!tracked || tracked.flush) return;
       tracked.flush = {
         timePs: cursor.timePs,
-        reason: reason && labelOf(labels, readField(cursor, reason)),
+        reason: reason && readField(cursor, reason),
       };
       if (tracked.end === InstructionEnd.RETIRED) tracked.end = InstructionEnd.SQUASHED;
     };
@@ -341,12 +339,11 @@ export class Tracker {
 
   private stallHandler(event: CoreEvent): Handler | null {
     const [id, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
-    const labels = event.fields.get('reason')?.labels ?? null;
     if (!id) return null;
     return (cursor) => {
       const tracked = this.subject(readField(cursor, id));
       if (!tracked || !reason || !this.hasRoom(tracked, tracked.stalls)) return;
-      tracked.stalls.push({ timePs: cursor.timePs, reason: labelOf(labels, readField(cursor, reason)) });
+      tracked.stalls.push({ timePs: cursor.timePs, reason: readField(cursor, reason) });
     };
   }
 

@@ -1,9 +1,10 @@
 /** The transactions of a network, each with its whole life, streamed. */
 
 import { UscopeError } from '../../base/errors.js';
+import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
 import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
-import { type CoreRange, rangeInPs } from '../cpu/instructions.js';
+import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
@@ -43,6 +44,8 @@ export async function* transactions(
   const catalogue = requireTransactions(network);
   const { from, to } = rangeInPs(network, range);
   const { lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS } = options;
+  requireCount(lookback, 'lookback');
+  requireCount(lookahead, 'lookahead');
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, catalogue, from, lookback);

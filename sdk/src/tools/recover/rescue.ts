@@ -166,7 +166,7 @@ export class Rescue {
         isBehindTail ? 'info' : 'error',
         'FORMAT_CHECKSUM',
         found.offset,
-        this.stopped ? 'behind a gap' : detail,
+        this.stopped ? 'after a gap' : detail,
       );
       this.lose(isBehindTail, found.header.numFrames);
       return;

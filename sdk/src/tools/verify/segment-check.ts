@@ -136,7 +136,7 @@ export class SegmentCheck {
         'warning',
         'FORMAT_VALUE',
         offset + bytes.length,
-        'the padding behind the segment is not zero',
+        'the padding after the segment is not zero',
       );
     }
   }
@@ -145,7 +145,7 @@ export class SegmentCheck {
     const { log, lastOffset } = this;
     const previous = Number(header.prevSegmentOffset);
     if (previous !== lastOffset && !this.interrupted) {
-      const detail = `the segment names ${previous} as its predecessor, which stands at ${lastOffset}`;
+      const detail = `the segment names ${previous} as its predecessor, which is at ${lastOffset}`;
       log.add('error', 'FORMAT_CHAIN', offset + 24, detail);
     }
     if (header.timeStartPs < this.lastStartPs) {
@@ -267,7 +267,8 @@ export class SegmentCheck {
     });
     trial.frames(segment, raw);
     if (!sameState(stored, trial.state)) return false;
-    const detail = 'the writer stores each checkpoint behind its segment instead of before it; readers know';
+    const detail =
+      'the writer stores each checkpoint after its segment instead of before it; readers handle this';
     this.log.add('warning', 'VERIFY_OTHER_WRITER', segment.offset + SEGMENT_HEADER_SIZE, detail);
     this.inStep = true;
     return true;
@@ -316,7 +317,7 @@ export class SegmentCheck {
         'error',
         'FORMAT_VALUE',
         offset + 16,
-        `a frame at ${last} ps lies behind its segment's end at ${header.timeEndPs} ps`,
+        `a frame at ${last} ps is after its segment's end at ${header.timeEndPs} ps`,
       );
     }
     this.lastTimePs = last;

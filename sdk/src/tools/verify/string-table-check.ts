@@ -86,7 +86,7 @@ export class StringTableCheck {
     await this.skipTo(this.count);
     const end = this.textStart + this.expectedOffset;
     if (this.ours && !this.failed && end !== this.table.size) {
-      this.differs(`${this.table.size - end} bytes behind the strings belong to none`);
+      this.differs(`${this.table.size - end} bytes after the strings belong to none`);
     }
   }
 

@@ -262,7 +262,7 @@ class Verifier {
         `tail_offset names ${header.tailOffset}, where no segment was found`,
       );
     } else if (segments.count > 0 && Number(header.tailOffset) !== segments.lastOffset) {
-      const detail = `tail_offset is ${header.tailOffset}, the last segment stands at ${segments.lastOffset}`;
+      const detail = `tail_offset is ${header.tailOffset}, the last segment is at ${segments.lastOffset}`;
       log.add('error', 'FORMAT_CHAIN', 40, detail);
     }
     // While a trace is written the number may lag behind the tail by what one commit adds.
@@ -363,7 +363,7 @@ class Verifier {
     }
     if (uncommitted.from < 0) return;
     const bytes = uncommitted.to - uncommitted.from;
-    const what = `${bytes} bytes behind the last committed segment: ${uncommitted.segments} whole segments, ${uncommitted.frames} frames`;
+    const what = `${bytes} bytes after the last committed segment: ${uncommitted.segments} complete segments, ${uncommitted.frames} frames`;
     log.add('info', 'VERIFY_UNCOMMITTED', uncommitted.from, what);
   }
 }

@@ -24,6 +24,7 @@ import {
   nameOfHolder,
   newHolder,
   type Seen,
+  temporaryPath,
 } from './lock-holder.js';
 import { ioError } from './output-file.js';
 
@@ -54,7 +55,7 @@ export class LockFile {
    */
   static async acquire(path: string, subject: string, leaseMs: number): Promise<LockFile> {
     const own = newHolder(leaseMs);
-    const temporary = `${path}.${own.token}`;
+    const temporary = temporaryPath(path, own);
     try {
       await writeNew(temporary, encodeHolder(own));
       const clock = new Elapsed();

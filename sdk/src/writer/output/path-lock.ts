@@ -31,7 +31,8 @@ export interface PathLockOptions {
   readonly leaseMs?: number | undefined;
 }
 
-const MAX_NAME_BYTES = 210;
+/** What stands behind it in the names of claims, and of files that are to become locks, takes up to 60 more. */
+const MAX_NAME_BYTES = 180;
 
 /**
  * Waits for a holder that was killed and has not ended yet, and for the lease of one on another host that gives no sign of life.

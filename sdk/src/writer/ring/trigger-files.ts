@@ -88,19 +88,19 @@ export class TriggerFiles {
       if (segments.length > 0) this.jobs.push({ ...request, segments, written: -1 });
       else this.failed.push(`trigger ${request.trigger.number}: nothing had been recorded`);
     }
-    if (this.jobs.length > 0 && !this.running) {
-      this.running = this.runJobs().finally(() => {
-        this.running = null;
-      });
-    }
+    if (this.jobs.length > 0) this.running ??= this.runJobs();
   }
 
   private async runJobs(): Promise<void> {
-    await this.strings.settled();
-    for (let job = this.jobs[0]; job; job = this.jobs[0]) {
-      await this.carryOut(job);
-      this.jobs.shift();
-      await this.onRelease();
+    try {
+      await this.strings.settled();
+      for (let job = this.jobs[0]; job; job = this.jobs[0]) {
+        await this.carryOut(job);
+        this.jobs.shift();
+        await this.onRelease();
+      }
+    } finally {
+      this.running = null; // at once, not when the promise is settled: a job that came between would wait for the next one
     }
   }
 

@@ -28,7 +28,7 @@ import {
   instructions,
   MAX_ENTRIES,
   stalls,
-} from './index.js';
+} from '../cpu/index.js';
 
 interface Cut {
   /** Frames per segment. */
