@@ -35,7 +35,10 @@ const SOURCES = [
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
 ];
-const TYPES = [nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json'])];
+const TYPES = [
+  nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
+  nodeTool('types of the viewer (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'viewer/tsconfig.json']),
+];
 /** All that the tests simulate, so that none of them has to build it. */
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),

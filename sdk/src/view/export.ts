@@ -6,10 +6,15 @@ import { readPage, withTraceNamed } from './page.js';
 /**
  * Writes the page, and beside it the trace that it opens.
  * @param trace path of a file; undefined: the page asks for one, or takes `?trace=URL`
+ * @param page instead of that of the package
  * @returns names of the files written
  */
-export async function exportView(directory: string, trace?: string): Promise<string[]> {
-  const files = await readPage();
+export async function exportView(
+  directory: string,
+  trace?: string,
+  page?: ReadonlyMap<string, Uint8Array>,
+): Promise<string[]> {
+  const files = page ?? (await readPage());
   await mkdir(directory, { recursive: true });
   const name = trace === undefined ? undefined : basename(trace);
   for (const [file, bytes] of files) {

@@ -36,10 +36,9 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
 /** Tells the page which trace to open: two elements in its head. @param address relative to the page */
 export function withTraceNamed(html: string, address: string, name: string): string {
   const meta = (key: string, value: string): string => `<meta name="${key}" content="${escaped(value)}" />`;
-  return html.replace(
-    '</title>',
-    `</title>\n    ${meta('uscope-trace', address)}\n    ${meta('uscope-name', name)}`,
-  );
+  const named = `</title>\n    ${meta('uscope-trace', address)}\n    ${meta('uscope-name', name)}`;
+  // As a function: a name may hold what replacements give a meaning.
+  return html.replace('</title>', () => named);
 }
 
 function escaped(text: string): string {

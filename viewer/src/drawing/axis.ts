@@ -76,9 +76,10 @@ export function paintAxis(frame: Frame): void {
     context.fillStyle = theme.gridStrong;
     context.fillRect(x, 4, 1, AXIS_HEIGHT - 4);
     context.fillStyle = theme.text;
-    context.fillText(periodPs > 0 ? grouped(cycle) : timeText(cycle, step), x + 5, 15);
+    context.fillText(periodPs > 0 ? grouped(cycle) : timeText(cycle, step, last), x + 5, 15);
     context.fillStyle = theme.dim;
-    if (periodPs > 0) context.fillText(timeText(cycle * periodPs, step * periodPs), x + 5, 29);
+    if (periodPs > 0)
+      context.fillText(timeText(cycle * periodPs, step * periodPs, last * periodPs), x + 5, 29);
   }
   context.restore();
 }

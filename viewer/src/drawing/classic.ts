@@ -1,6 +1,6 @@
 /** One row per instruction, one column per cycle. */
 import { NO_STAGE, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
-import { mix, pixelOf } from '../model/palette.js';
+import { pixelOf } from '../model/palette.js';
 import { dependenciesOf, pcOf, stageSpans } from '../model/row.js';
 import { shortNames } from '../model/stage-letters.js';
 import { grouped } from '../model/ticks.js';
@@ -280,21 +280,26 @@ function paintArrow(frame: Frame, producer: number, row: number, cycle: number, 
   const height = rowHeight(view);
   const x = left + xOfCycle(view, cycle) + Math.min(view.scale / 2, 12);
   const y0 = top + yOfRow(view, producer) + height / 2;
-  const y1 = top + yOfRow(view, row) + height / 2;
+  const y1 = top + yOfRow(view, row) + height / 2 - Math.min(4, height / 4);
   const bow = Math.min(18, view.scale * 0.7);
-  context.strokeStyle = isChosen ? theme.accent : mix(theme.accent, theme.background, 0.45);
+  const line = new Path2D();
+  line.moveTo(x - bow, y0);
+  line.bezierCurveTo(x, y0, x, y0, x, y1 - 5);
+  const ends = new Path2D();
+  ends.arc(x - bow, y0, 2.5, 0, Math.PI * 2);
+  ends.moveTo(x, y1);
+  ends.lineTo(x - 4, y1 - 7);
+  ends.lineTo(x + 4, y1 - 7);
+  ends.closePath();
+  const width = isChosen ? 2 : 1.25;
+  // A border in the colour of the background sets it apart from the boxes below.
+  context.strokeStyle = theme.background;
+  context.lineWidth = width + 2;
+  context.stroke(line);
+  context.stroke(ends);
+  context.strokeStyle = isChosen ? theme.accent : theme.arrow;
   context.fillStyle = context.strokeStyle;
-  context.lineWidth = isChosen ? 1.75 : 1;
-  context.beginPath();
-  context.arc(x - bow, y0, 2.5, 0, Math.PI * 2);
-  context.fill();
-  context.beginPath();
-  context.moveTo(x - bow, y0);
-  context.bezierCurveTo(x, y0, x, y0, x, y1 - 4);
-  context.stroke();
-  context.beginPath();
-  context.moveTo(x, y1);
-  context.lineTo(x - 3.5, y1 - 6);
-  context.lineTo(x + 3.5, y1 - 6);
-  context.fill();
+  context.lineWidth = width;
+  context.stroke(line);
+  context.fill(ends);
 }

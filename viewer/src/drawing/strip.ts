@@ -4,7 +4,7 @@
  */
 import { Column } from '../model/aggregates.js';
 import { fillOf, mix, pixelOf, reasonColour } from '../model/palette.js';
-import { AXIS_FONT } from './canvas.js';
+import { AXIS_FONT, fitted } from './canvas.js';
 import type { Frame } from './frame.js';
 import type { Sums } from './sums.js';
 
@@ -113,8 +113,10 @@ function largest(sums: Sums, parts: Lane['parts'], columns: readonly Pixel[]): n
 /** A round number not below the value, so that the scale does not jump while the view moves. */
 function niceMax(value: number, unit: string): number {
   if (unit === '%') return Math.max(1, Math.ceil(value * 4) / 4);
-  const steps = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512];
-  return steps.find((step) => step >= value * 1.02) ?? value;
+  const steps = [
+    0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
+  ];
+  return steps.find((step) => step >= value) ?? value;
 }
 
 function rasterLane(
@@ -194,7 +196,7 @@ function pixelAtPointer({ pointer, left, view, plot }: Frame, step: number): Pix
 }
 
 function paintLegend(frame: Frame, sums: Sums, lane: Lane, at: Pixel | null): void {
-  const { context, theme, left, view, plot } = frame;
+  const { context, theme, left, view, plot, widths } = frame;
   const step = sums.stepCycles;
   const whole = {
     from: Math.max(0, Math.floor(view.x / step) * step),
@@ -207,9 +209,9 @@ function paintLegend(frame: Frame, sums: Sums, lane: Lane, at: Pixel | null): vo
     .map((part) => ({ ...part, value: sums.sum(part.column, from, to) / cycles }))
     .reverse();
   const lineHeight = 16;
-  const columns = left > 300 ? 2 : 1;
-  const lines = Math.floor((lane.y1 - lane.y0 - 18) / lineHeight);
-  const width = (left - 60) / columns;
+  const lines = Math.max(1, Math.floor((lane.y1 - lane.y0 - 18) / lineHeight));
+  const columns = entries.length > lines && left > 300 ? 2 : 1;
+  const width = Math.min(240, (left - 60) / columns);
   entries.slice(0, lines * columns).forEach((entry, index) => {
     const x = 14 + Math.floor(index / lines) * width;
     const y = lane.y0 + 30 + (index % lines) * lineHeight;
@@ -217,9 +219,10 @@ function paintLegend(frame: Frame, sums: Sums, lane: Lane, at: Pixel | null): vo
     context.fillStyle = entry.colour;
     context.fillRect(x, y - 9, 10, 10);
     context.fillStyle = theme.text;
-    context.fillText(entry.name, x + 16, y);
+    const value = shown(entry.value, lane.unit);
+    context.fillText(fitted(entry.name, width - 36 - widths.axis.of(value), widths.axis), x + 16, y);
     context.fillStyle = theme.dim;
     context.textAlign = 'right';
-    context.fillText(shown(entry.value, lane.unit), x + width - 14, y);
+    context.fillText(value, x + width - 14, y);
   });
 }

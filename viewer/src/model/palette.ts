@@ -29,6 +29,8 @@ export interface Theme {
   /** Boxes that have no colour in the mode chosen. */
   readonly plain: string;
   readonly ipc: string;
+  /** Dependencies, drawn over boxes and background. */
+  readonly arrow: string;
 }
 
 const FILLS = [
@@ -83,6 +85,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     reasons: REASONS,
     plain: '#6d7686',
     ipc: '#62aefc',
+    arrow: '#ffffff',
   },
   light: {
     background: '#ffffff',
@@ -101,6 +104,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     reasons: REASONS,
     plain: '#b3bac6',
     ipc: '#1668c7',
+    arrow: '#22304a',
   },
 };
 

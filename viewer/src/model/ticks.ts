@@ -23,19 +23,20 @@ export function grouped(value: number): string {
 
 const UNITS = ['ps', 'ns', 'µs', 'ms', 's'];
 
-/** A time with the unit that suits the distance of marks. */
-export function timeText(ps: number, stepPs: number): string {
+/**
+ * A time with a unit.
+ * @param stepPs distance of the marks: so many decimals are shown
+ * @param largestPs the latest time shown beside it, which chooses the unit for all of them
+ */
+export function timeText(ps: number, stepPs: number, largestPs = ps): string {
   let unit = 0;
   let scale = 1;
-  while (unit < UNITS.length - 1 && Math.max(stepPs, 1) >= scale * 1000) {
-    scale *= 1000;
-    unit++;
-  }
-  // The unit of the step may make long numbers of late times: one larger unit with decimals.
-  while (unit < UNITS.length - 1 && ps / scale >= 100_000) {
+  const fits = (): boolean => largestPs / scale < 100_000 && stepPs / scale < 1000;
+  while (unit < UNITS.length - 1 && !fits()) {
     scale *= 1000;
     unit++;
   }
   const decimals = Math.max(0, Math.min(6, Math.ceil(Math.log10(scale / Math.max(stepPs, 1)))));
-  return `${(ps / scale).toFixed(decimals)} ${UNITS[unit]}`;
+  const [whole, fraction] = (ps / scale).toFixed(decimals).split('.');
+  return `${grouped(Number(whole))}${fraction ? `.${fraction}` : ''} ${UNITS[unit]}`;
 }
