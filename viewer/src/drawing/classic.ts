@@ -278,10 +278,10 @@ function paintArrows(frame: Frame): void {
 function paintArrow(frame: Frame, producer: number, row: number, cycle: number, isChosen: boolean): void {
   const { context, view, left, top, theme } = frame;
   const height = rowHeight(view);
-  const x = left + xOfCycle(view, cycle) + Math.min(view.scale / 2, 12);
+  const x = left + xOfCycle(view, cycle) + Math.min(view.scale * 0.2, 8);
   const y0 = top + yOfRow(view, producer) + height / 2;
   const y1 = top + yOfRow(view, row) + height / 2 - Math.min(4, height / 4);
-  const bow = Math.min(18, view.scale * 0.7);
+  const bow = Math.min(16, view.scale * 0.6);
   const line = new Path2D();
   line.moveTo(x - bow, y0);
   line.bezierCurveTo(x, y0, x, y0, x, y1 - 5);

@@ -106,6 +106,7 @@ export class Scene {
   }
 
   resize(size: CanvasSize, minimapSize: CanvasSize): void {
+    if (isSame(size, this.size) && isSame(minimapSize, this.minimapSize)) return;
     this.size = size;
     this.minimapSize = minimapSize;
     this.raster = this.fitCanvas();
@@ -329,10 +330,10 @@ export class Scene {
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
+    // A view that was linked to is shown as it was: where its rows are is not yet known exactly.
     if (view) this.view = view;
     else if (at !== null) this.view = goToCycle(this.view, at, this.plot, store);
     else this.view = { ...this.view, x: store.extent.firstCycle - 0.5 };
-    this.clamp('y');
   }
 
   private colouringOf(info: TraceInfo): Colouring {
@@ -397,15 +398,18 @@ export class Scene {
     const { view, plot, ratio } = frame;
     const coarse = bucketSums(aggregates);
     const wantsFine = 1 / (view.scale * ratio) < coarse.stepCycles;
-    const last = view.x + plot.width / view.scale;
-    const exact = wantsFine ? fine.of(store, view.x, last) : null;
+    const segments = store.segmentsOfCycles(view.x, view.x + plot.width / view.scale);
+    const canBeFine = wantsFine && fine.covers(segments);
+    const missing = canBeFine ? segments.filter((segment) => !store.has(segment)) : [];
+    const exact = canBeFine && missing.length === 0 ? fine.of(store, segments) : null;
+    // The rest of the blocks is summed up in the next frames.
+    if (canBeFine && missing.length === 0 && !exact) this.schedule();
     const sums: Sums = exact ?? coarse;
     const lanes = rasterStrip(frame, sums);
     this.putRaster(frame);
     paintStrip(frame, sums, lanes);
-    const missing = wantsFine ? store.segmentsOfCycles(view.x, last).filter((one) => !store.has(one)) : [];
-    this.want(missing.length <= 12 ? missing : []);
-    return exact !== null || (store.isComplete && (!wantsFine || missing.length > 12));
+    this.want(missing);
+    return exact !== null || (!canBeFine && store.isComplete);
   }
 
   private putRaster(frame: Frame): void {
@@ -494,6 +498,9 @@ export class Scene {
     return new Raster(width, height);
   }
 }
+
+const isSame = (a: CanvasSize, b: CanvasSize): boolean =>
+  a.width === b.width && a.height === b.height && a.ratio === b.ratio;
 
 function contextOf(canvas: OffscreenCanvas): Context {
   const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true });

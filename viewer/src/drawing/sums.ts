@@ -30,7 +30,10 @@ interface BlockSums {
   readonly totals: Float64Array;
 }
 
-const MAX_BLOCKS = 12;
+/** Longer ranges are shown by buckets. */
+const MAX_BLOCKS = 40;
+/** Of one frame, for blocks that come into sight. */
+const BUDGET_MS = 10;
 
 /** Sums cycle by cycle for the blocks looked at last. */
 export class FineSums {
@@ -41,14 +44,18 @@ export class FineSums {
     this.columns = columnsOf(info.aggregates);
   }
 
-  /** null: not all blocks are here, or the range is too long. */
-  of(store: RowStore, from: number, to: number): Sums | null {
-    const segments = store.segmentsOfCycles(from, to);
-    if (segments.length > MAX_BLOCKS) return null;
+  /** Whether a range is short enough. */
+  covers(segments: readonly number[]): boolean {
+    return segments.length <= MAX_BLOCKS;
+  }
+
+  /** null: not all blocks are here, or they could not all be summed up in the time of a frame: ask again in the next one. */
+  of(store: RowStore, segments: readonly number[]): Sums | null {
+    const until = performance.now() + BUDGET_MS;
     const parts: BlockSums[] = [];
     for (const segment of segments) {
       const block = store.block(segment);
-      if (!block) return null;
+      if (!block || performance.now() > until) return null;
       parts.push(this.ofBlock(block));
     }
     const { columns } = this;

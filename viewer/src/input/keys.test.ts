@@ -1,6 +1,7 @@
 /** One table of bindings: nothing is bound twice, all of it is in the guide, and it can be changed. */
-import { readFileSync } from 'node:fs';
+
 import { describe, expect, it } from 'vitest';
+import guide from '../../../docs/viewer.md?raw';
 import { ACTIONS, type Action, shownKey } from './actions.js';
 import { keysTable } from './document.js';
 import { actionOfKey, keyOfEvent, keysOf, parseBindings, rebind } from './keys.js';
@@ -57,7 +58,6 @@ describe('bindings', () => {
   });
 
   it('are those of docs/viewer.md', () => {
-    const guide = readFileSync(new URL('../../../docs/viewer.md', import.meta.url), 'utf8');
     expect(guide).toContain(keysTable());
   });
 });

@@ -3,11 +3,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatLink, parseLink } from './link.js';
 
+const number = fc.double({ min: -1e12, max: 1e12, noNaN: true }).map((value) => value + 0);
 const views = fc.record({
-  x: fc.integer({ min: -1e9, max: 1e12 }).map((value) => value / 1000),
-  y: fc.integer({ min: -1e9, max: 1e12 }).map((value) => value / 1000),
-  scale: fc.integer({ min: 1, max: 256_000 }).map((value) => value / 1000),
-  aspect: fc.integer({ min: 1, max: 64_000 }).map((value) => value / 1000),
+  x: number,
+  y: number,
+  scale: fc.double({ min: 1e-6, max: 256, noNaN: true }),
+  aspect: fc.double({ min: 1e-3, max: 64, noNaN: true }),
 });
 const links = fc.record({
   view: fc.option(views),

@@ -13,8 +13,8 @@ export interface Linked {
   readonly bookmarks: Readonly<Record<string, View>>;
 }
 
-const number = (value: number): string => String(Math.round(value * 1e6) / 1e6);
-const viewText = ({ x, y, scale, aspect }: View): string => [x, y, scale, aspect].map(number).join(',');
+/** All digits: the same view must give the same pixels. */
+const viewText = ({ x, y, scale, aspect }: View): string => [x, y, scale, aspect].join(',');
 
 function parseView(text: string | null): View | null {
   const parts = (text ?? '').split(',').map(Number);
