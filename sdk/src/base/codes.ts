@@ -2,7 +2,7 @@
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
  * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
- * CONVERT_ files of other formats, CLI_ arguments, ENV_ the machine.
+ * CONVERT_ files of other formats, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -69,6 +69,7 @@ export const ERROR_CODES = {
   READER_HTTP_RANGES:
     'A web server does not serve parts of the file, and the file is too large to be fetched whole.',
   READER_HTTP_TIMEOUT: 'A web server stopped sending for longer than the limit.',
+  READER_THREAD: 'A thread that reads the trace has ended.',
   // -- client and daemon
   BRIDGE_VERSION: 'Client and daemon speak different protocol versions.',
   BRIDGE_MESSAGE: 'A message is malformed or of unknown type.',
@@ -120,6 +121,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
+  VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
   ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;

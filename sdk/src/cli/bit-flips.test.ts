@@ -34,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A trace as small as one with everything can be: two segments, strings, one of them behind the last segment, a summary that is empty. */
+/** A trace as small as one with everything can be: two segments, strings, one of them after the last segment, a summary that is empty. */
 async function record(): Promise<{ live: Uint8Array; finalized: Uint8Array }> {
   const options = {
     path,

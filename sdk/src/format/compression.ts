@@ -6,7 +6,7 @@ import { decompressLz4Block, decompressLz4Prefix } from '../codecs/lz4-block.js'
 
 export const LZ4_PREFIX_SIZE = 4;
 
-/** The LZ4 block of a delta blob, whether or not the raw size stands in front. */
+/** The LZ4 block of a delta blob, whether or not the raw size is in front. */
 export function unframeLz4(blob: Uint8Array, rawSize: number): Uint8Array {
   return hasPrefix(blob, rawSize) ? blob.subarray(LZ4_PREFIX_SIZE) : blob;
 }

@@ -19,7 +19,7 @@ import { memorySource, openTrace, type Trace } from './index.js';
 // Hundreds of damaged files are read.
 limitOfFile(MANY_CASES_MS);
 
-/** Everything a trace tells, as lines; what stands before an error counts. */
+/** Everything a trace tells, as lines; everything before an error counts. */
 interface Story {
   readonly lines: string[];
   readonly error: unknown;

@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 const dirs = new TempDirs();
 const children: ChildProcess[] = [];
 
-/** The module as a file of its own, in a directory that everybody may read. */
+/** The module as a separate file, in a directory that everybody may read. */
 let script: string;
 beforeAll(() => {
   const directory = dirs.make();

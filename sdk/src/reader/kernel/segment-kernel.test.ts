@@ -14,7 +14,7 @@ import { SOURCES, SOURCES_SHA256 } from './segment-wasm.js';
 // Properties of hundreds of segments.
 limitOfFile(MANY_CASES_MS);
 
-it('the kernel that is checked in was compiled from the sources beside it (else: make -C sdk/kernel/reader)', () => {
+it('the kernel that is checked in was compiled from the sources next to it (else: make -C sdk/kernel/reader)', () => {
   expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
 });
 
@@ -88,7 +88,7 @@ describe('compiled LZ4', () => {
     giveBack(kernel);
   });
 
-  it('hands out bytes of its own, unless they are asked for in a kernel', async () => {
+  it('hands out its own bytes, unless they are asked for in a kernel', async () => {
     const bytes = Uint8Array.from({ length: 5000 }, (_, i) => i % 13);
     const blob = {
       bytes: frameLz4(blockOf(bytes), bytes.length),

@@ -82,7 +82,7 @@ describe('triggers', () => {
   }
 });
 
-/** Parts of so many records, none of which ends inside a string. */
+/** Parts of this number of records, none of which ends inside a string. */
 function* cuts(words: Uint32Array, records: number): Generator<[number, number]> {
   const BEGIN = 0x10;
   const starts = Array.from({ length: words.length / 4 }, (_, i) => i * 4).filter(
