@@ -38,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'ea43c0bde19758c257386c3ebb64bd5e6e800ced4a27a0b4b566bf2c0d35a15b';
+export const SOURCES_SHA256 = '82b4d1b7ad30b5c1410b696ea042610066fecc1a588b4a7c02e974c5c0c25103';
