@@ -38,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '82b4d1b7ad30b5c1410b696ea042610066fecc1a588b4a7c02e974c5c0c25103';
+export const SOURCES_SHA256 = '01c455ff2470325a7ce3c861a192758903db17cab00548085f4c0f2403575c47';

@@ -51,9 +51,10 @@ export interface TimeRows extends PartTimes {
   readonly columns: readonly (readonly bigint[])[];
 }
 
-export function encodeTimePart(rows: TimeRows): Uint8Array {
+/** @param level each row's buckets are of 256 · 4^level cycles */
+export function encodeTimePart(rows: TimeRows, level = 0): Uint8Array {
   const writer = timesWriter(rows);
-  writeLeb128(writer, 0); // level
+  writeLeb128(writer, level);
   writeLeb128(writer, rows.spans.length);
   encodeColumns(writer, [rows.spans.map((span) => span - 1n), ...rows.columns]);
   return writer.finish();
