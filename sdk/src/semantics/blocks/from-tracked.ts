@@ -26,6 +26,8 @@ export interface BlockOrigin {
   readonly segment: number;
   /** Births before tracking began; null: not known. */
   readonly base: bigint | null;
+  /** Births since then, before the block. */
+  readonly births: number;
 }
 
 /** @param rows in order of birth */
@@ -36,7 +38,7 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
   const basePs = times.length === 0 ? 0n : times.reduce(earlier);
   const isLong = times.some((time) => (time - basePs) / tickPs >= LONG_TICKS);
   const tick = (timePs: bigint): number => Number((timePs - basePs) / tickPs);
-  const firstOrdinal = rows.find(({ ordinal }) => ordinal >= 0)?.ordinal ?? 0;
+  const firstOrdinal = rows.find(({ ordinal }) => ordinal >= 0)?.ordinal ?? origin.births;
   const isInSequence = rows.every(({ ordinal }, row) => ordinal === firstOrdinal + row);
   const side = <T extends { readonly timePs: bigint }>(list: (row: Tracked) => readonly T[]) => {
     const entries = rows.flatMap((one, row) => list(one).map((entry) => ({ row, entry })));

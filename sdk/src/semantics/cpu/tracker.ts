@@ -91,6 +91,7 @@ export class Tracker {
    */
   continueFrom(state: CatalogueState, timePs: bigint): void {
     const { idField } = this.entities;
+    this.frame();
     this.bySlot.forEach((tracked, slot) => {
       if (!tracked) return;
       if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === tracked.id)) return;
