@@ -48,7 +48,7 @@ static inline uint64_t items_load64(const uint8_t *from)
 }
 
 /* Two words from a place near the end: zeros follow the last byte. */
-static inline void items_load_last(const struct items *s, uint64_t words[2])
+static inline __attribute__((noinline)) void items_load_last(const struct items *s, uint64_t words[2])
 {
     uint8_t bytes[16] = {0};
     for (uint32_t i = 0; i < s->end - s->at && i < 16; i++)
@@ -58,7 +58,7 @@ static inline void items_load_last(const struct items *s, uint64_t words[2])
 }
 
 /* A frame whose time delta has any length. */
-static inline enum item_kind items_long_frame(struct items *s)
+static inline __attribute__((noinline)) enum item_kind items_long_frame(struct items *s)
 {
     uint64_t delta = 0;
     uint32_t at = s->at;
@@ -77,7 +77,7 @@ static inline enum item_kind items_long_frame(struct items *s)
     return ITEM_IRREGULAR;
 }
 
-static inline enum item_kind items_frame(struct items *s)
+static inline __attribute__((always_inline)) enum item_kind items_frame(struct items *s)
 {
     uint32_t left = s->end - s->at;
     if (left == 0) return ITEM_END;
@@ -103,7 +103,7 @@ static inline enum item_kind items_frame(struct items *s)
 }
 
 /* Moves on to the next frame or item, and says what it is. */
-static inline enum item_kind items_next(struct items *s, struct item *item)
+static inline __attribute__((always_inline)) enum item_kind items_next(struct items *s, struct item *item)
 {
     if (s->items_left == 0) return items_frame(s);
     uint32_t left = s->end - s->at;

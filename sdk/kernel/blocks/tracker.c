@@ -3,6 +3,9 @@
 
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 #define CLEAR(at, size) __builtin_memset(at, 0, size)
+/* The loop over items takes them in, and keeps an item in registers. */
+#define INLINE static inline __attribute__((always_inline))
+#define APART static __attribute__((noinline))
 #define RARE(condition) __builtin_expect((condition) != 0, 0)
 
 enum {
@@ -21,14 +24,21 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 
 /* -- ids */
 
-static inline struct id_entry *find_id(const struct tracker *t, uint32_t id)
+APART struct id_entry *find_moved_id(const struct tracker *t, uint32_t id)
 {
     uint32_t mask = t->ids_capacity - 1;
-    for (uint32_t at = id & mask;; at = (at + 1) & mask) {
+    for (uint32_t at = (id + 1) & mask;; at = (at + 1) & mask) {
         struct id_entry *entry = t->ids + at;
         if (entry->frame == NEVER_USED) return 0;
         if (entry->id == id) return entry;
     }
+}
+
+INLINE struct id_entry *find_id(const struct tracker *t, uint32_t id)
+{
+    struct id_entry *entry = t->ids + (id & (t->ids_capacity - 1));
+    if (RARE(entry->frame == NEVER_USED)) return 0;
+    return entry->id == id ? entry : find_moved_id(t, id);
 }
 
 /* There is room: tracker_frame has seen to that. */
@@ -127,17 +137,20 @@ static inline void set_time(struct tracker *t, uint64_t time)
 
 /* -- logs */
 
-static inline void log_stage(struct tracker *t, uint32_t number, uint64_t tick, uint32_t value)
+/* Of the stages outside of the range the last one takes the place of the one before. */
+APART bool replace_stage(struct tracker *t, const struct row *row, uint64_t tick, uint32_t value)
+{
+    struct stage_entry *last = t->stages + row->last_stage;
+    if (tick * t->tick_ps >= t->from && (t->to == UINT64_MAX || last->tick * t->tick_ps < t->to)) return false;
+    last->tick = tick;
+    last->value = value;
+    return true;
+}
+
+INLINE void log_stage(struct tracker *t, uint32_t number, uint64_t tick, uint32_t value)
 {
     struct row *row = t->rows + number;
-    if (RARE(t->stage_range) && row->stages > 0) {
-        struct stage_entry *last = t->stages + row->last_stage;
-        if (tick * t->tick_ps < t->from || (t->to != UINT64_MAX && last->tick * t->tick_ps >= t->to)) {
-            last->tick = tick;
-            last->value = value;
-            return;
-        }
-    }
+    if (RARE(t->stage_range) && row->stages > 0 && replace_stage(t, row, tick, value)) return;
     if (RARE(row->stages >= TRACKER_MAX_ENTRIES)) {
         row->flags |= ROW_ABRIDGED;
         return;
@@ -154,7 +167,7 @@ static struct side_entry *log_side(struct tracker *t, uint32_t number, enum side
     return entry;
 }
 
-static bool has_room(struct row *row, uint16_t *count)
+static inline bool has_room(struct row *row, uint16_t *count)
 {
     if (*count < TRACKER_MAX_ENTRIES) {
         ++*count;
@@ -172,7 +185,7 @@ static void log_annotation(struct tracker *t, uint32_t number, uint64_t tick, ui
 
 /* -- lives */
 
-static uint32_t new_row(struct tracker *t, uint32_t slot, uint32_t id)
+INLINE uint32_t new_row(struct tracker *t, uint32_t slot, uint32_t id)
 {
     struct row *row = t->rows + t->num_rows;
     *row = (struct row){
@@ -181,7 +194,7 @@ static uint32_t new_row(struct tracker *t, uint32_t slot, uint32_t id)
 }
 
 /* Some writers put events in front of the birth, in its frame. */
-static void apply_early(struct tracker *t, uint32_t number)
+APART void apply_early(struct tracker *t, uint32_t number)
 {
     for (uint32_t i = 0; i < t->num_early; i++) {
         const struct early_entry *early = t->early + i;
@@ -238,7 +251,7 @@ static void lose(struct tracker *t, uint32_t number)
     leave(t, number, ROW_LOST);
 }
 
-static struct row *take_pending(struct tracker *t, uint32_t slot)
+APART struct row *take_pending(struct tracker *t, uint32_t slot)
 {
     uint32_t place = t->free_pending;
     if (place) t->free_pending = t->pending[place - 1].id;
@@ -257,7 +270,7 @@ static struct row give_pending(struct tracker *t, uint32_t place)
     return row;
 }
 
-static inline void set_field(const struct tracker_plan *plan, struct row *row, uint32_t field, uint64_t value)
+INLINE void set_field(const struct tracker_plan *plan, struct row *row, uint32_t field, uint64_t value)
 {
     if (field == plan->pc_field) {
         row->pc = value;
@@ -291,7 +304,7 @@ static void set_id(struct tracker *t, uint32_t slot, uint32_t holder, uint32_t i
     birth(t, number);
 }
 
-static inline void on_set(struct tracker *t, const struct item *op)
+INLINE void on_set(struct tracker *t, const struct item *op)
 {
     const struct tracker_plan *plan = t->plan;
     uint32_t holder = t->by_slot[op->slot];
@@ -310,7 +323,7 @@ static inline void on_set(struct tracker *t, const struct item *op)
     set_field(plan, row, op->field, op->value);
 }
 
-static inline void on_clear(struct tracker *t, uint32_t slot)
+INLINE void on_clear(struct tracker *t, uint32_t slot)
 {
     uint32_t holder = t->by_slot[slot];
     if (!holder) return;
@@ -335,7 +348,7 @@ static bool has_room_for_early(const struct tracker *t, uint32_t items_left, str
     return false;
 }
 
-bool tracker_op(struct tracker *t, const struct item *op, uint32_t items_left, struct tracker_need *need)
+INLINE bool follow_op(struct tracker *t, const struct item *op, uint32_t items_left, struct tracker_need *need)
 {
     if (op->storage != t->plan->storage || op->action == ACTION_PROP_SET) return true;
     if (op->action == ACTION_CLEAR) {
@@ -347,9 +360,14 @@ bool tracker_op(struct tracker *t, const struct item *op, uint32_t items_left, s
     return true;
 }
 
+bool tracker_op(struct tracker *t, const struct item *op, uint32_t items_left, struct tracker_need *need)
+{
+    return follow_op(t, op, items_left, need);
+}
+
 /* -- events */
 
-static inline uint32_t read_field(const uint8_t *payload, struct tracker_field field)
+INLINE uint32_t read_field(const uint8_t *payload, struct tracker_field field)
 {
     const uint8_t *at = payload + field.offset;
     if (field.size == 1) return at[0];
@@ -368,7 +386,7 @@ static uint64_t read_wide(const uint8_t *payload, struct tracker_field field)
 }
 
 /* The row that an id means, now or until it was cleared in this frame; TRACKER_NONE. */
-static inline uint32_t known_row(const struct tracker *t, uint32_t id)
+INLINE uint32_t known_row(const struct tracker *t, uint32_t id)
 {
     const struct id_entry *entry = find_id(t, id);
     if (!entry) return TRACKER_NONE;
@@ -376,26 +394,24 @@ static inline uint32_t known_row(const struct tracker *t, uint32_t id)
     return entry->closed && entry->frame == t->frame ? entry->closed - 1 : TRACKER_NONE;
 }
 
-/* The same; where strangers are adopted, they are new rows. */
-static inline uint32_t subject(struct tracker *t, uint32_t id)
+/* Where strangers are adopted, they are new rows. */
+APART uint32_t adopt(struct tracker *t, uint32_t id)
 {
-    uint32_t row = known_row(t, id);
-    if (row != TRACKER_NONE) return row;
     if (!t->plan->adopts_strangers || !t->accepts_births || id < t->plan->slots) return TRACKER_NONE;
-    row = new_row(t, id, id);
+    uint32_t row = new_row(t, id, id);
     /* What was in flight in a slot of that number is found by its id alone from now on. */
     if (id < TRACKER_SLOTS && t->by_slot[id] & PENDING) give_pending(t, t->by_slot[id] & ~(uint32_t)PENDING);
     enter(t, row);
     return row;
 }
 
-static void postpone(struct tracker *t, uint32_t id, uint32_t value, bool is_annotation)
+APART void postpone(struct tracker *t, uint32_t id, uint32_t value, bool is_annotation)
 {
     if (t->num_early < TRACKER_MAX_ENTRIES)
         t->early[t->num_early++] = (struct early_entry){t->tick, id, value, is_annotation, 0};
 }
 
-static void on_dependency(struct tracker *t, uint32_t consumer, const uint8_t *payload)
+APART void on_dependency(struct tracker *t, uint32_t consumer, const uint8_t *payload)
 {
     const struct tracker_field *fields = t->plan->fields[TRACKER_DEPENDENCY];
     struct row *row = t->rows + consumer;
@@ -409,7 +425,7 @@ static void on_dependency(struct tracker *t, uint32_t consumer, const uint8_t *p
     entry->w[0] = producer;
 }
 
-static void on_flush(struct tracker *t, uint32_t number, const uint8_t *payload)
+APART void on_flush(struct tracker *t, uint32_t number, const uint8_t *payload)
 {
     const struct tracker_field *fields = t->plan->fields[TRACKER_FLUSH];
     struct row *row = t->rows + number;
@@ -431,7 +447,7 @@ static void on_stall(struct tracker *t, uint32_t number, const uint8_t *payload)
 }
 
 /* The last one counts. */
-static void on_trap(struct tracker *t, uint32_t number, const uint8_t *payload)
+APART void on_trap(struct tracker *t, uint32_t number, const uint8_t *payload)
 {
     const struct tracker_field *fields = t->plan->fields[TRACKER_TRAP];
     struct row *row = t->rows + number;
@@ -446,7 +462,7 @@ static void on_trap(struct tracker *t, uint32_t number, const uint8_t *payload)
 }
 
 /* The trace is paused: nothing will say how those in flight end. */
-static void on_pause(struct tracker *t)
+APART void on_pause(struct tracker *t)
 {
     bool any = false;
     for (uint32_t row = 0; row < t->num_rows; row++) {
@@ -460,31 +476,47 @@ static void on_pause(struct tracker *t)
     t->num_pending = t->free_pending = 0;
 }
 
-void tracker_event(struct tracker *t, const struct item *event)
+/* All but entries into stages. */
+APART void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
 {
-    const struct tracker_plan *plan = t->plan;
-    if (event->type >= plan->num_events || event->size != plan->event_sizes[event->type]) return;
-    uint32_t kind = plan->event_kinds[event->type];
-    if (kind == TRACKER_OTHER) return;
-    const uint8_t *payload = event->payload;
+    const struct tracker_field *fields = t->plan->fields[kind];
     if (kind == TRACKER_CONTROL) {
         if (payload[0] == 0) on_pause(t);
         return;
     }
-    const struct tracker_field *fields = plan->fields[kind];
-    uint32_t id = read_field(payload, fields[0]), row = subject(t, id);
+    uint32_t id = read_field(payload, fields[0]), row = known_row(t, id);
+    if (row == TRACKER_NONE) row = adopt(t, id);
     if (row == TRACKER_NONE) {
-        if (kind == TRACKER_STAGE || kind == TRACKER_ANNOTATE)
-            postpone(t, id, read_field(payload, fields[1]), kind == TRACKER_ANNOTATE);
+        if (kind == TRACKER_ANNOTATE) postpone(t, id, read_field(payload, fields[1]), true);
         return;
     }
     if (kind == TRACKER_FLUSH) on_flush(t, row, payload);
     else if (!(t->rows[row].flags & ROW_FOLLOWED)) return;
-    else if (kind == TRACKER_STAGE) log_stage(t, row, t->tick, read_field(payload, fields[1]));
     else if (kind == TRACKER_ANNOTATE) log_annotation(t, row, t->tick, read_field(payload, fields[1]));
     else if (kind == TRACKER_DEPENDENCY) on_dependency(t, row, payload);
     else if (kind == TRACKER_STALL) on_stall(t, row, payload);
     else if (kind == TRACKER_TRAP) on_trap(t, row, payload);
+}
+
+INLINE void on_stage(struct tracker *t, const uint8_t *payload)
+{
+    const struct tracker_field *fields = t->plan->fields[TRACKER_STAGE];
+    uint32_t id = read_field(payload, fields[0]), value = read_field(payload, fields[1]), row = known_row(t, id);
+    if (RARE(row == TRACKER_NONE)) row = adopt(t, id);
+    if (RARE(row == TRACKER_NONE)) postpone(t, id, value, false);
+    else if (t->rows[row].flags & ROW_FOLLOWED) log_stage(t, row, t->tick, value);
+}
+
+INLINE void follow_event(struct tracker *t, const struct item *event)
+{
+    uint32_t kind = event->type < t->plan->num_events ? t->plan->event_kinds[event->type] : TRACKER_OTHER;
+    if (kind == TRACKER_STAGE) on_stage(t, event->payload);
+    else if (kind != TRACKER_OTHER) on_event(t, kind, event->payload);
+}
+
+void tracker_event(struct tracker *t, const struct item *event)
+{
+    follow_event(t, event);
 }
 
 /* -- frames and segments */
@@ -540,7 +572,7 @@ enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t
 {
     struct items s = *items;
     struct item item;
-    uint32_t begin = s.at;
+    uint32_t begin = s.at, storage = t->plan->storage;
     enum tracker_result result;
     for (;;) {
         uint32_t at = s.at, items_left = s.items_left;
@@ -548,10 +580,10 @@ enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t
         enum item_kind kind = items_next(&s, &item);
         result = TRACKER_MORE;
         if (kind == ITEM_OP) {
-            if (item.storage != t->plan->storage || tracker_op(t, &item, s.items_left, need)) continue;
+            if (item.storage != storage || follow_op(t, &item, s.items_left, need)) continue;
             result = TRACKER_ROOM;
         } else if (kind == ITEM_EVENT) {
-            tracker_event(t, &item);
+            follow_event(t, &item);
             continue;
         } else if (kind == ITEM_FRAME) {
             result = tracker_frame(t, s.time, s.items_left, need);

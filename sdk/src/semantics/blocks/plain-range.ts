@@ -3,7 +3,6 @@ import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
-import type { Tracked } from '../cpu/tracked.js';
 import { Tracker } from '../cpu/tracker.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
 import type { SegmentAccess } from '../lifecycle/segments.js';
@@ -44,8 +43,10 @@ export async function* plainRangeBlocks(
       const until = endPs ?? flush?.timePs;
       return until === undefined || until >= from;
     });
-    const base = wanted.some(hasNumber) ? await births.before() : null;
-    const blocks = wanted.length > 0 ? [fromTracked(core, wanted, { segment, base, births: 0 })] : [];
+    const blocks =
+      wanted.length > 0
+        ? [fromTracked(core, wanted, { segment, base: await births.before(), births: 0 })]
+        : [];
     // The producers must not be kept alive by those who waited for them.
     for (const one of taken) one.dependencies = [];
     return blocks;
@@ -65,9 +66,4 @@ export async function* plainRangeBlocks(
     yield* await blockOf(index, false);
   }
   yield* await blockOf(index, true);
-}
-
-/** It, or whom it waited for, was seen being born: then a number can be told. */
-function hasNumber({ ordinal, dependencies }: Tracked): boolean {
-  return ordinal >= 0 || dependencies.some(({ producer }) => producer !== null && producer.ordinal >= 0);
 }
