@@ -90,6 +90,11 @@ static inline uint32_t larger(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* Internal ticks as those of the block. */
+struct clock {
+    uint64_t tick, base;
+};
+
 struct span {
     uint64_t first, last;
 };
@@ -169,6 +174,7 @@ static void count_sides(const struct tracker *t, struct block_shape *shape, stru
         if (entry->kind == SIDE_DEPENDENCY) shape->max_type = larger(shape->max_type, entry->b);
         else if (entry->kind == SIDE_STALL) shape->max_stall = larger(shape->max_stall, entry->a);
         else if (entry->kind == SIDE_FLUSH) shape->max_flush = larger(shape->max_flush, entry->a);
+        else if (entry->kind == SIDE_ANNOTATION) shape->max_string = larger(shape->max_string, entry->a);
     }
 }
 
@@ -240,6 +246,7 @@ static void name_static(const struct tracker *t, struct sorted *s, struct block_
     }
     s->statics[row] = shape->statics;
     s->static_row[shape->statics] = s->row_of[row];
+    shape->max_pc_hi = larger(shape->max_pc_hi, (uint32_t)(r->pc >> 32));
     s->static_table[at] = ++shape->statics;
 }
 
@@ -274,6 +281,36 @@ static void name_path(struct sorted *s, struct block_shape *shape, uint32_t row)
     s->path_start[shape->paths] = shape->path_values;
 }
 
+/* Ticks of the block since the birth of the row, or since the block begins. Where frames went back in time they are negative. */
+static int64_t delay_of(const struct tracker *t, const struct side_entry *entry, struct clock clock)
+{
+    uint64_t birth = t->rows[entry->row].birth;
+    uint64_t since = birth == TRACKER_NO_TICK ? clock.base * clock.tick : birth;
+    int64_t delay = (int64_t)(entry->tick - since);
+    return clock.tick == 1 ? delay : delay / (int64_t)clock.tick;
+}
+
+/* No row of the block: see `foreign` in sdk/src/semantics/blocks/block.ts. */
+static bool is_foreign(const struct tracker *t, const struct block_shape *shape, const struct side_entry *entry)
+{
+    if (!shape->is_in_sequence || entry->producer != PRODUCER_ROW) return true;
+    return t->marks[entry->w[0]] >= MARK_DROP || t->rows[entry->w[0]].ordinal == TRACKER_NONE;
+}
+
+static void measure_sides(const struct tracker *t, const struct sorted *s, struct block_shape *shape,
+                          struct clock clock)
+{
+    const uint32_t *side = s->side;
+    for (uint32_t kind = 0; kind < SIDE_KINDS; kind++) {
+        for (uint32_t i = 0; i < shape->sides[kind]; i++) {
+            uint64_t delay = (uint64_t)delay_of(t, t->sides + *side++, clock);
+            if (delay > shape->max_delay[kind]) shape->max_delay[kind] = delay;
+        }
+    }
+    for (uint32_t i = 0; i < shape->sides[SIDE_DEPENDENCY]; i++)
+        shape->foreign += is_foreign(t, shape, t->sides + s->side[i]);
+}
+
 static void measure_stays(const struct tracker *t, struct sorted *s, struct block_shape *shape, uint64_t base,
                           uint64_t tick)
 {
@@ -291,13 +328,6 @@ static void measure_stays(const struct tracker *t, struct sorted *s, struct bloc
             s->long_ticks[shape->long_stays++] = (double)stay;
         }
     }
-}
-
-/* No row of the block: see `foreign` in sdk/src/semantics/blocks/block.ts. */
-static bool is_foreign(const struct tracker *t, const struct block_shape *shape, const struct side_entry *entry)
-{
-    if (!shape->is_in_sequence || entry->producer != PRODUCER_ROW) return true;
-    return t->marks[entry->w[0]] >= MARK_DROP || t->rows[entry->w[0]].ordinal == TRACKER_NONE;
 }
 
 void blocks_measure(const struct tracker *t, uint32_t rows, uint32_t first_ordinal, uint8_t *scratch,
@@ -324,8 +354,7 @@ void blocks_measure(const struct tracker *t, uint32_t rows, uint32_t first_ordin
         name_path(&s, shape, row);
     }
     measure_stays(t, &s, shape, span.first, tick);
-    for (uint32_t i = 0; i < shape->sides[SIDE_DEPENDENCY]; i++)
-        shape->foreign += is_foreign(t, shape, t->sides + s.side[i]);
+    measure_sides(t, &s, shape, (struct clock){tick, shape->base});
 }
 
 /* -- columns */
@@ -346,11 +375,6 @@ static void put_all(const struct block_column *column, const uint32_t *values, u
     for (uint32_t i = 0; i < number; i++)
         put(column, i, values[i]);
 }
-
-/* Internal ticks as those of the block. */
-struct clock {
-    uint64_t tick, base;
-};
 
 static inline void put_tick(const struct block_column *column, uint32_t index, uint64_t tick, struct clock clock)
 {
@@ -451,7 +475,10 @@ static void write_sides(const struct tracker *t, const struct sorted *s, const s
         for (uint32_t i = 0; i < shape->sides[kind]; i++) {
             const struct side_entry *entry = t->sides + *side++;
             put(columns + COLUMN_SIDE_ROW + kind, i, t->marks[entry->row]);
-            put_tick(columns + COLUMN_SIDE_TICK + kind, i, entry->tick, clock);
+            const struct block_column *delays = columns + COLUMN_SIDE_DELAY + kind;
+            int64_t delay = delay_of(t, entry, clock);
+            if (delays->width == 8) ((double *)(void *)delays->at)[i] = (double)delay;
+            else put(delays, i, (uint32_t)delay);
             if (kind == SIDE_DEPENDENCY) {
                 put(columns + COLUMN_TYPE, i, entry->b);
                 write_producer(t, shape, entry, columns, i, &foreign);

@@ -16,11 +16,12 @@ struct block_shape {
     uint32_t sides[SIDE_KINDS];
     uint32_t foreign;
     /* The largest of each column. */
-    uint32_t max_id, max_slot, max_thread, max_value, max_type, max_stall, max_flush;
+    uint32_t max_id, max_slot, max_thread, max_value, max_type, max_stall, max_flush, max_string, max_pc_hi;
     uint32_t slots_are_ids, has_threads, is_in_sequence, is_long;
     uint32_t first_ordinal;
     uint64_t tick_ps;
     uint64_t base; /* in ticks of tick_ps */
+    uint64_t max_delay[SIDE_KINDS]; /* between the birth of a row and what happened to it */
 };
 
 /* Bytes of memory that blocks_measure needs for `rows` rows. */
@@ -30,7 +31,7 @@ uint32_t blocks_scratch(const struct tracker *t, uint32_t rows);
 void blocks_measure(const struct tracker *t, uint32_t rows, uint32_t first_ordinal, uint8_t *scratch,
                     struct block_shape *shape);
 
-/* Where a column goes, and the bytes of one of its values (ticks: 4, or 8 for floating point); 0: there is none. */
+/* Where a column goes, and the bytes of one of its values (8: ticks as floating point); 0: there is none. */
 struct block_column {
     uint8_t *at;
     uint32_t width;
@@ -57,8 +58,8 @@ enum block_columns {
     COLUMN_LONG_INDEX,
     COLUMN_LONG_TICKS,
     COLUMN_SIDE_ROW, /* one for each side_kind */
-    COLUMN_SIDE_TICK = COLUMN_SIDE_ROW + SIDE_KINDS,
-    COLUMN_PRODUCER = COLUMN_SIDE_TICK + SIDE_KINDS,
+    COLUMN_SIDE_DELAY = COLUMN_SIDE_ROW + SIDE_KINDS,
+    COLUMN_PRODUCER = COLUMN_SIDE_DELAY + SIDE_KINDS,
     COLUMN_TYPE,
     COLUMN_FOREIGN_AT,
     COLUMN_FOREIGN_ON,

@@ -1,11 +1,13 @@
 /** The columns of a block: which there are, how wide, and where in its buffer. In the order of `enum block_columns`. */
 import type { CpuCore } from '../cpu/cores.js';
-import type { InstructionBlock, Ticks, Values } from './block.js';
+import type { Delays, InstructionBlock, Ticks, Values } from './block.js';
 import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Shape } from './kernel/layout.js';
 
 const ALIGNMENT = 8;
 const SIDE_KINDS = 5;
+/** Columns of eight bytes are floating point: those of ticks. */
+const FLOAT_BYTES = 8;
 /** Words of `struct block_column`. */
 const COLUMN_WORDS = 2;
 
@@ -37,7 +39,7 @@ function columnSizes(shape: Uint32Array, has: OptionalColumns): [length: number,
     [n, when(shape[Shape.HAS_THREADS], widthOf(shape[Shape.MAX_THREAD]))],
     [n, widthOf(Math.max(statics - 1, 0))],
     [statics, 4],
-    [statics, 4],
+    [statics, widthOf(shape[Shape.MAX_PC_HI])],
     [statics, 4],
     [statics, 1],
     [n, widthOf(Math.max(shape[Shape.PATHS] - 1, 0))],
@@ -47,8 +49,8 @@ function columnSizes(shape: Uint32Array, has: OptionalColumns): [length: number,
     [shape[Shape.STAGES], 1],
     [shape[Shape.LONG_STAYS], 4],
     [shape[Shape.LONG_STAYS], 8],
-    ...Array.from(sides, (count): [number, number] => [count, 4]),
-    ...Array.from(sides, (count): [number, number] => [count, ticks]),
+    ...Array.from(sides, (count): [number, number] => [count, widthOf(Math.max(n - 1, 0))]),
+    ...Array.from(sides, (count, kind): [number, number] => [count, delayWidth(shape, kind)]),
     [dependencies, 4],
     [dependencies, when(has.dependencyType, widthOf(shape[Shape.MAX_TYPE]))],
     [foreign, 4],
@@ -57,11 +59,17 @@ function columnSizes(shape: Uint32Array, has: OptionalColumns): [length: number,
     [foreign, 4],
     [foreign, 4],
     [stalls, when(has.stallReason, widthOf(shape[Shape.MAX_STALL]))],
-    [annotations, 4],
+    [annotations, widthOf(shape[Shape.MAX_STRING])],
     [flushes, when(has.flushReason, widthOf(shape[Shape.MAX_FLUSH]))],
     [traps, 1],
     [traps * 6, 4],
   ];
+}
+
+/** Delays of 32 bits and more, and negative ones, are floating point. */
+function delayWidth(shape: Uint32Array, kind: number): number {
+  const at = Shape.MAX_DELAY + kind * 2;
+  return shape[at + 1] > 0 ? FLOAT_BYTES : widthOf(shape[at]);
 }
 
 interface OptionalColumns {
@@ -137,7 +145,7 @@ export class BlockColumns {
       thread: maybe(),
       statics: values(),
     };
-    const staticTable = { pcLo: u32(), pcHi: u32(), bits: u32(), known: u8() };
+    const staticTable = { pcLo: u32(), pcHi: values(), bits: u32(), known: u8() };
     const stages = {
       path: values(),
       pathStart: u32(),
@@ -146,9 +154,9 @@ export class BlockColumns {
       stageTicks: u8(),
       longStays: { index: u32(), ticks: take<Float64Array>() },
     };
-    const sideRows = [u32(), u32(), u32(), u32(), u32()];
-    const sideTicks = [ticks(), ticks(), ticks(), ticks(), ticks()];
-    const side = (kind: number) => ({ row: sideRows[kind], tick: sideTicks[kind] });
+    const sideRows = Array.from({ length: SIDE_KINDS }, values);
+    const delays = Array.from({ length: SIDE_KINDS }, take<Delays>);
+    const side = (kind: number) => ({ row: sideRows[kind], delay: delays[kind] });
     const dependencies = {
       ...side(0),
       producer: take<Int32Array>(),
@@ -156,7 +164,7 @@ export class BlockColumns {
       foreign: { at: u32(), on: u32(), known: u8(), pcLo: u32(), pcHi: u32() },
     };
     const stalls = { ...side(1), reason: maybe() };
-    const annotations = { ...side(2), string: u32() };
+    const annotations = { ...side(2), string: values() };
     const flushes = { ...side(3), reason: maybe() };
     const traps = { ...side(4), known: u8(), words: u32() };
     const pathStages = new Int16Array(buffer, this.stagesAt, stages.pathValues.length);
@@ -185,8 +193,6 @@ export class BlockColumns {
 
 /** Index of the producers' column, which are signed. */
 const PRODUCER = 19 + 2 * SIDE_KINDS;
-/** Their eight bytes are floating point: those of ticks. */
-const FLOAT_BYTES = 8;
 
 function columnAt(buffer: ArrayBuffer, { at, length, width }: ColumnPlace, index: number): Column | null {
   if (width === 0) return null;
