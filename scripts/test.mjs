@@ -58,9 +58,15 @@ function script(title, name, args = []) {
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-  ...['dpi', 'sdk/kernel', 'sdk/kernel/native', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map(
-    (folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
-  ),
+  ...[
+    'dpi',
+    'sdk/kernel',
+    'sdk/kernel/native',
+    'sdk/kernel/reader',
+    'sdk/kernel/blocks',
+    'bench',
+    'examples/c-model',
+  ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'check-imports.mjs'),
   script('lock file', 'check-lockfile.mjs'),
   script('constants of all languages', 'constants.mjs', ['--check']),
@@ -78,6 +84,7 @@ const KERNEL_TESTS = [
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
+  make('following instructions (ASan, UBSan)', 'sdk/kernel/blocks', ['test']),
 ];
 const WASM = script('checked-in WebAssembly, compiled again', 'check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;

@@ -19,7 +19,7 @@ enum {
 };
 #define NO_PRODUCER INT32_MIN
 /* From here on ticks are floating point: the largest number of 32 bits means that there is none. */
-#define LONG_TICKS 0xffffffffu
+#define LONG_TICKS  0xffffffffu
 
 /* What blocks_measure finds out, in the scratch memory. */
 struct sorted {
@@ -106,7 +106,8 @@ static inline void reach(struct span *span, uint64_t tick)
 }
 
 /* Rows, and what is largest in them. */
-static void gather_rows(const struct tracker *t, struct sorted *s, struct block_shape *shape, struct span *span)
+static void gather_rows(const struct tracker *t, struct sorted *s, struct block_shape *shape,
+                        struct span *span)
 {
     shape->slots_are_ids = shape->is_in_sequence = 1;
     bool has_ordinal = false;
@@ -133,7 +134,8 @@ static void gather_rows(const struct tracker *t, struct sorted *s, struct block_
         if (t->rows[s->row_of[i]].ordinal != shape->first_ordinal + i) shape->is_in_sequence = 0;
 }
 
-static void count_stages(const struct tracker *t, struct sorted *s, struct block_shape *shape, struct span *span)
+static void count_stages(const struct tracker *t, struct sorted *s, struct block_shape *shape,
+                         struct span *span)
 {
     CLEAR(s->stage_start, (shape->rows + 1) * sizeof *s->stage_start);
     uint32_t *counts = s->stage_start + 1;
@@ -171,10 +173,14 @@ static void count_sides(const struct tracker *t, struct block_shape *shape, stru
         if (t->marks[entry->row] >= MARK_DROP) continue;
         shape->sides[entry->kind]++;
         reach(span, entry->tick);
-        if (entry->kind == SIDE_DEPENDENCY) shape->max_type = larger(shape->max_type, entry->b);
-        else if (entry->kind == SIDE_STALL) shape->max_stall = larger(shape->max_stall, entry->a);
-        else if (entry->kind == SIDE_FLUSH) shape->max_flush = larger(shape->max_flush, entry->a);
-        else if (entry->kind == SIDE_ANNOTATION) shape->max_string = larger(shape->max_string, entry->a);
+        if (entry->kind == SIDE_DEPENDENCY)
+            shape->max_type = larger(shape->max_type, entry->b);
+        else if (entry->kind == SIDE_STALL)
+            shape->max_stall = larger(shape->max_stall, entry->a);
+        else if (entry->kind == SIDE_FLUSH)
+            shape->max_flush = larger(shape->max_flush, entry->a);
+        else if (entry->kind == SIDE_ANNOTATION)
+            shape->max_string = larger(shape->max_string, entry->a);
     }
 }
 
@@ -281,7 +287,8 @@ static void name_path(struct sorted *s, struct block_shape *shape, uint32_t row)
     s->path_start[shape->paths] = shape->path_values;
 }
 
-/* Ticks of the block since the birth of the row, or since the block begins. Where frames went back in time they are negative. */
+/* Ticks of the block since the birth of the row, or since the block begins. Where frames went back in time
+ * they are negative. */
 static int64_t delay_of(const struct tracker *t, const struct side_entry *entry, struct clock clock)
 {
     uint64_t birth = t->rows[entry->row].birth;
@@ -291,7 +298,8 @@ static int64_t delay_of(const struct tracker *t, const struct side_entry *entry,
 }
 
 /* No row of the block: see `foreign` in sdk/src/semantics/blocks/block.ts. */
-static bool is_foreign(const struct tracker *t, const struct block_shape *shape, const struct side_entry *entry)
+static bool is_foreign(const struct tracker *t, const struct block_shape *shape,
+                       const struct side_entry *entry)
 {
     if (!shape->is_in_sequence || entry->producer != PRODUCER_ROW) return true;
     return t->marks[entry->w[0]] >= MARK_DROP || t->rows[entry->w[0]].ordinal == TRACKER_NONE;
@@ -361,9 +369,12 @@ void blocks_measure(const struct tracker *t, uint32_t rows, uint32_t first_ordin
 
 static inline void put(const struct block_column *column, uint32_t index, uint32_t value)
 {
-    if (column->width == 1) column->at[index] = (uint8_t)value;
-    else if (column->width == 2) ((uint16_t *)(void *)column->at)[index] = (uint16_t)value;
-    else if (column->width == 4) ((uint32_t *)(void *)column->at)[index] = value;
+    if (column->width == 1)
+        column->at[index] = (uint8_t)value;
+    else if (column->width == 2)
+        ((uint16_t *)(void *)column->at)[index] = (uint16_t)value;
+    else if (column->width == 4)
+        ((uint32_t *)(void *)column->at)[index] = value;
 }
 
 static void put_all(const struct block_column *column, const uint32_t *values, uint32_t number)
@@ -376,12 +387,15 @@ static void put_all(const struct block_column *column, const uint32_t *values, u
         put(column, i, values[i]);
 }
 
-static inline void put_tick(const struct block_column *column, uint32_t index, uint64_t tick, struct clock clock)
+static inline void put_tick(const struct block_column *column, uint32_t index, uint64_t tick,
+                            struct clock clock)
 {
     uint64_t value = (clock.tick == 1 ? tick : tick / clock.tick) - clock.base;
     if (tick == TRACKER_NO_TICK) value = NO_NUMBER;
-    if (column->width == 4) ((uint32_t *)(void *)column->at)[index] = (uint32_t)value;
-    else ((double *)(void *)column->at)[index] = (double)value;
+    if (column->width == 4)
+        ((uint32_t *)(void *)column->at)[index] = (uint32_t)value;
+    else
+        ((double *)(void *)column->at)[index] = (double)value;
 }
 
 static uint8_t flags_of(const struct row *row)
@@ -426,7 +440,8 @@ static void write_statics(const struct tracker *t, const struct sorted *s, const
     }
 }
 
-static void write_stages(const struct sorted *s, const struct block_shape *shape, const struct block_column *columns)
+static void write_stages(const struct sorted *s, const struct block_shape *shape,
+                         const struct block_column *columns)
 {
     put_all(columns + COLUMN_PATH, s->path, shape->rows);
     put_all(columns + COLUMN_PATH_START, s->path_start, shape->paths + 1);
@@ -438,11 +453,14 @@ static void write_stages(const struct sorted *s, const struct block_shape *shape
 }
 
 /* The number of a producer, in front of or in the block; its address where it is no row of it. */
-static void write_producer(const struct tracker *t, const struct block_shape *shape, const struct side_entry *entry,
-                           const struct block_column *columns, uint32_t index, uint32_t *foreign)
+static void write_producer(const struct tracker *t, const struct block_shape *shape,
+                           const struct side_entry *entry, const struct block_column *columns, uint32_t index,
+                           uint32_t *foreign)
 {
     const struct row *row = entry->producer == PRODUCER_ROW ? t->rows + entry->w[0] : 0;
-    uint32_t ordinal = row ? row->ordinal : entry->producer == PRODUCER_GONE ? (uint32_t)entry->w[0] : TRACKER_NONE;
+    uint32_t ordinal = row                                ? row->ordinal
+                       : entry->producer == PRODUCER_GONE ? (uint32_t)entry->w[0]
+                                                          : TRACKER_NONE;
     int64_t distance = (int64_t)ordinal - (int64_t)shape->first_ordinal;
     bool has_number = ordinal != TRACKER_NONE && distance <= INT32_MAX && distance > INT32_MIN;
     put(columns + COLUMN_PRODUCER, index, has_number ? (uint32_t)distance : (uint32_t)NO_PRODUCER);
@@ -477,15 +495,21 @@ static void write_sides(const struct tracker *t, const struct sorted *s, const s
             put(columns + COLUMN_SIDE_ROW + kind, i, t->marks[entry->row]);
             const struct block_column *delays = columns + COLUMN_SIDE_DELAY + kind;
             int64_t delay = delay_of(t, entry, clock);
-            if (delays->width == 8) ((double *)(void *)delays->at)[i] = (double)delay;
-            else put(delays, i, (uint32_t)delay);
+            if (delays->width == 8)
+                ((double *)(void *)delays->at)[i] = (double)delay;
+            else
+                put(delays, i, (uint32_t)delay);
             if (kind == SIDE_DEPENDENCY) {
                 put(columns + COLUMN_TYPE, i, entry->b);
                 write_producer(t, shape, entry, columns, i, &foreign);
-            } else if (kind == SIDE_STALL) put(columns + COLUMN_STALL, i, entry->a);
-            else if (kind == SIDE_ANNOTATION) put(columns + COLUMN_STRING, i, entry->a);
-            else if (kind == SIDE_FLUSH) put(columns + COLUMN_FLUSH, i, entry->a);
-            else write_trap(entry, columns, i);
+            } else if (kind == SIDE_STALL)
+                put(columns + COLUMN_STALL, i, entry->a);
+            else if (kind == SIDE_ANNOTATION)
+                put(columns + COLUMN_STRING, i, entry->a);
+            else if (kind == SIDE_FLUSH)
+                put(columns + COLUMN_FLUSH, i, entry->a);
+            else
+                write_trap(entry, columns, i);
         }
     }
 }

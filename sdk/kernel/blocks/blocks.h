@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows that a tracker hands out, as columns: what sdk/src/semantics/blocks/from-tracked.ts makes of objects. Two steps, so that the
- * owner can provide memory of the right size: blocks_measure sorts what the logs say by row, and finds what the columns need; blocks_write writes them.
+ * The rows that a tracker hands out, as columns: what sdk/src/semantics/blocks/from-tracked.ts makes of
+ * objects. Two steps, so that the owner can provide memory of the right size: blocks_measure sorts what the
+ * logs say by row, and finds what the columns need; blocks_write writes them.
  */
 #ifndef USCOPE_BLOCKS_H
 #define USCOPE_BLOCKS_H
@@ -20,14 +21,15 @@ struct block_shape {
     uint32_t slots_are_ids, has_threads, is_in_sequence, is_long;
     uint32_t first_ordinal;
     uint64_t tick_ps;
-    uint64_t base; /* in ticks of tick_ps */
+    uint64_t base;                  /* in ticks of tick_ps */
     uint64_t max_delay[SIDE_KINDS]; /* between the birth of a row and what happened to it */
 };
 
 /* Bytes of memory that blocks_measure needs for `rows` rows. */
 uint32_t blocks_scratch(const struct tracker *t, uint32_t rows);
 
-/* The rows are marked by tracker_take or tracker_take_first, which said how many they are. `scratch` is kept until blocks_write. `first_ordinal` is for blocks without births. */
+/* The rows are marked by tracker_take or tracker_take_first, which said how many they are. `scratch` is kept
+ * until blocks_write. `first_ordinal` is for blocks without births. */
 void blocks_measure(const struct tracker *t, uint32_t rows, uint32_t first_ordinal, uint8_t *scratch,
                     struct block_shape *shape);
 

@@ -2,15 +2,15 @@
 #include "tracker.h"
 
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
-#define CLEAR(at, size) __builtin_memset(at, 0, size)
+#define CLEAR(at, size)      __builtin_memset(at, 0, size)
 /* The loop over items takes them in, and keeps an item in registers. */
-#define INLINE static inline __attribute__((always_inline))
-#define APART static __attribute__((noinline))
-#define RARE(condition) __builtin_expect((condition) != 0, 0)
+#define INLINE               static inline __attribute__((always_inline))
+#define APART                static __attribute__((noinline))
+#define RARE(condition)      __builtin_expect((condition) != 0, 0)
 
 enum {
-    PENDING = 0x80000000, /* in by_slot: an entry of `pending` + 1 */
-    GONE_FLUSH = 0xffffffff, /* flushed, but the entry of the log has been removed */
+    PENDING = 0x80000000,     /* in by_slot: an entry of `pending` + 1 */
+    GONE_FLUSH = 0xffffffff,  /* flushed, but the entry of the log has been removed */
     WITHOUT_LOG = 0x80000000, /* while rows are removed: it stays, what the logs say of it does not */
     /* Stamps of entries of the table of ids; those of frames follow. */
     NEVER_USED = 0,
@@ -141,7 +141,8 @@ static inline void set_time(struct tracker *t, uint64_t time)
 APART bool replace_stage(struct tracker *t, const struct row *row, uint64_t tick, uint32_t value)
 {
     struct stage_entry *last = t->stages + row->last_stage;
-    if (tick * t->tick_ps >= t->from && (t->to == UINT64_MAX || last->tick * t->tick_ps < t->to)) return false;
+    if (tick * t->tick_ps >= t->from && (t->to == UINT64_MAX || last->tick * t->tick_ps < t->to))
+        return false;
     last->tick = tick;
     last->value = value;
     return true;
@@ -199,8 +200,10 @@ APART void apply_early(struct tracker *t, uint32_t number)
     for (uint32_t i = 0; i < t->num_early; i++) {
         const struct early_entry *early = t->early + i;
         if (early->id != t->rows[number].id) continue;
-        if (early->is_annotation) log_annotation(t, number, early->tick, early->value);
-        else log_stage(t, number, early->tick, early->value);
+        if (early->is_annotation)
+            log_annotation(t, number, early->tick, early->value);
+        else
+            log_stage(t, number, early->tick, early->value);
     }
 }
 
@@ -254,8 +257,10 @@ static void lose(struct tracker *t, uint32_t number)
 APART struct row *take_pending(struct tracker *t, uint32_t slot)
 {
     uint32_t place = t->free_pending;
-    if (place) t->free_pending = t->pending[place - 1].id;
-    else place = ++t->num_pending;
+    if (place)
+        t->free_pending = t->pending[place - 1].id;
+    else
+        place = ++t->num_pending;
     struct row *row = t->pending + (place - 1);
     *row = (struct row){.slot = slot, .id = slot};
     t->by_slot[slot] = place | PENDING;
@@ -313,13 +318,16 @@ INLINE void on_set(struct tracker *t, const struct item *op)
         return;
     }
     struct row *row;
-    if (holder & PENDING) row = t->pending + ((holder & ~(uint32_t)PENDING) - 1);
-    else if (holder) row = t->rows + (holder - 1);
+    if (holder & PENDING)
+        row = t->pending + ((holder & ~(uint32_t)PENDING) - 1);
+    else if (holder)
+        row = t->rows + (holder - 1);
     else if (plan->id_field == TRACKER_NO_FIELD) {
         uint32_t number = new_row(t, op->slot, op->slot);
         birth(t, number);
         row = t->rows + number;
-    } else row = take_pending(t, op->slot);
+    } else
+        row = take_pending(t, op->slot);
     set_field(plan, row, op->field, op->value);
 }
 
@@ -343,12 +351,14 @@ INLINE void on_clear(struct tracker *t, uint32_t slot)
 static bool has_room_for_early(const struct tracker *t, uint32_t items_left, struct tracker_need *need)
 {
     uint32_t number = t->num_early + items_left + 1;
-    if (t->stages_capacity - t->num_stages >= number && t->sides_capacity - t->num_sides >= number) return true;
+    if (t->stages_capacity - t->num_stages >= number && t->sides_capacity - t->num_sides >= number)
+        return true;
     *need = (struct tracker_need){.stages = number, .sides = number};
     return false;
 }
 
-INLINE bool follow_op(struct tracker *t, const struct item *op, uint32_t items_left, struct tracker_need *need)
+INLINE bool follow_op(struct tracker *t, const struct item *op, uint32_t items_left,
+                      struct tracker_need *need)
 {
     if (op->storage != t->plan->storage || op->action == ACTION_PROP_SET) return true;
     if (op->action == ACTION_CLEAR) {
@@ -451,7 +461,8 @@ APART void on_trap(struct tracker *t, uint32_t number, const uint8_t *payload)
 {
     const struct tracker_field *fields = t->plan->fields[TRACKER_TRAP];
     struct row *row = t->rows + number;
-    struct side_entry *entry = row->trap ? t->sides + (row->trap - 1) : log_side(t, number, SIDE_TRAP, t->tick);
+    struct side_entry *entry =
+        row->trap ? t->sides + (row->trap - 1) : log_side(t, number, SIDE_TRAP, t->tick);
     row->trap = (uint32_t)(entry - t->sides) + 1;
     entry->tick = t->tick;
     for (uint32_t i = 0; i < 3; i++) {
@@ -490,28 +501,39 @@ APART void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
         if (kind == TRACKER_ANNOTATE) postpone(t, id, read_field(payload, fields[1]), true);
         return;
     }
-    if (kind == TRACKER_FLUSH) on_flush(t, row, payload);
-    else if (!(t->rows[row].flags & ROW_FOLLOWED)) return;
-    else if (kind == TRACKER_ANNOTATE) log_annotation(t, row, t->tick, read_field(payload, fields[1]));
-    else if (kind == TRACKER_DEPENDENCY) on_dependency(t, row, payload);
-    else if (kind == TRACKER_STALL) on_stall(t, row, payload);
-    else if (kind == TRACKER_TRAP) on_trap(t, row, payload);
+    if (kind == TRACKER_FLUSH)
+        on_flush(t, row, payload);
+    else if (!(t->rows[row].flags & ROW_FOLLOWED))
+        return;
+    else if (kind == TRACKER_ANNOTATE)
+        log_annotation(t, row, t->tick, read_field(payload, fields[1]));
+    else if (kind == TRACKER_DEPENDENCY)
+        on_dependency(t, row, payload);
+    else if (kind == TRACKER_STALL)
+        on_stall(t, row, payload);
+    else if (kind == TRACKER_TRAP)
+        on_trap(t, row, payload);
 }
 
 INLINE void on_stage(struct tracker *t, const uint8_t *payload)
 {
     const struct tracker_field *fields = t->plan->fields[TRACKER_STAGE];
-    uint32_t id = read_field(payload, fields[0]), value = read_field(payload, fields[1]), row = known_row(t, id);
+    uint32_t id = read_field(payload, fields[0]), value = read_field(payload, fields[1]),
+             row = known_row(t, id);
     if (RARE(row == TRACKER_NONE)) row = adopt(t, id);
-    if (RARE(row == TRACKER_NONE)) postpone(t, id, value, false);
-    else if (t->rows[row].flags & ROW_FOLLOWED) log_stage(t, row, t->tick, value);
+    if (RARE(row == TRACKER_NONE))
+        postpone(t, id, value, false);
+    else if (t->rows[row].flags & ROW_FOLLOWED)
+        log_stage(t, row, t->tick, value);
 }
 
 INLINE void follow_event(struct tracker *t, const struct item *event)
 {
     uint32_t kind = event->type < t->plan->num_events ? t->plan->event_kinds[event->type] : TRACKER_OTHER;
-    if (kind == TRACKER_STAGE) on_stage(t, event->payload);
-    else if (kind != TRACKER_OTHER) on_event(t, kind, event->payload);
+    if (kind == TRACKER_STAGE)
+        on_stage(t, event->payload);
+    else if (kind != TRACKER_OTHER)
+        on_event(t, kind, event->payload);
 }
 
 void tracker_event(struct tracker *t, const struct item *event)
@@ -538,7 +560,8 @@ static void next_stamp(struct tracker *t)
     tracker_rebuild_ids(t);
 }
 
-enum tracker_result tracker_frame(struct tracker *t, uint64_t time, uint32_t num_items, struct tracker_need *need)
+enum tracker_result tracker_frame(struct tracker *t, uint64_t time, uint32_t num_items,
+                                  struct tracker_need *need)
 {
     if (RARE(!has_room_for_items(t, num_items, need))) return TRACKER_ROOM;
     set_time(t, time);
@@ -568,7 +591,8 @@ static inline enum tracker_result at_frame(struct tracker *t)
     return is_batch ? TRACKER_PAUSE : TRACKER_MORE;
 }
 
-enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t max_bytes, struct tracker_need *need)
+enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t max_bytes,
+                                struct tracker_need *need)
 {
     struct items s = *items;
     struct item item;
@@ -590,7 +614,8 @@ enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t
             if (result == TRACKER_MORE) result = at_frame(t);
             if (result == TRACKER_MORE && s.at - begin < max_bytes) continue;
             if (result == TRACKER_MORE) result = TRACKER_SLICE;
-        } else if (kind == ITEM_IRREGULAR) result = TRACKER_IRREGULAR;
+        } else if (kind == ITEM_IRREGULAR)
+            result = TRACKER_IRREGULAR;
         if (result == TRACKER_ROOM) {
             s.at = at;
             s.items_left = items_left;
@@ -639,8 +664,8 @@ static void lose_unlisted(struct tracker *t, const uint8_t *taken, const struct 
     }
 }
 
-enum tracker_result tracker_continue(struct tracker *t, const uint8_t *taken, const struct listed *listed, uint64_t time,
-                                     bool is_first, struct tracker_need *need)
+enum tracker_result tracker_continue(struct tracker *t, const uint8_t *taken, const struct listed *listed,
+                                     uint64_t time, bool is_first, struct tracker_need *need)
 {
     const struct tracker_plan *plan = t->plan;
     if (!has_room_for_items(t, plan->slots, need)) return TRACKER_ROOM;
@@ -680,11 +705,13 @@ void tracker_unfollow(struct tracker *t)
     t->num_stages = t->num_sides = 0;
 }
 
-/* Some writers flush without ever clearing: what was flushed before the range is no longer in flight either. */
+/* Some writers flush without ever clearing: what was flushed before the range is no longer in flight either.
+ */
 static bool is_over_before(const struct tracker *t, const struct row *row, uint64_t from)
 {
     uint64_t until = row->end;
-    if (until == TRACKER_NO_TICK && row->flush && row->flush != GONE_FLUSH) until = t->sides[row->flush - 1].tick;
+    if (until == TRACKER_NO_TICK && row->flush && row->flush != GONE_FLUSH)
+        until = t->sides[row->flush - 1].tick;
     return until != TRACKER_NO_TICK && until * t->tick_ps < from;
 }
 
@@ -714,7 +741,8 @@ uint32_t tracker_take(struct tracker *t, bool all, uint32_t max_held, uint64_t f
     for (; row < t->num_rows; row++) {
         struct row *r = t->rows + row;
         t->marks[row] = MARK_KEEP;
-        if (!(r->flags & ROW_FOLLOWED)) t->marks[row] = unfollowed_mark(r);
+        if (!(r->flags & ROW_FOLLOWED))
+            t->marks[row] = unfollowed_mark(r);
         else if (any_ended && r->end != TRACKER_NO_TICK) {
             bool is_over = is_over_before(t, r, from);
             *num_dropped += is_over;
@@ -729,8 +757,10 @@ uint32_t tracker_take_first(struct tracker *t, uint32_t rows)
     uint32_t taken = 0;
     for (uint32_t row = 0; row < t->num_rows; row++) {
         struct row *r = t->rows + row;
-        if (!(r->flags & ROW_FOLLOWED)) t->marks[row] = unfollowed_mark(r);
-        else t->marks[row] = row < rows ? taken++ : MARK_KEEP;
+        if (!(r->flags & ROW_FOLLOWED))
+            t->marks[row] = unfollowed_mark(r);
+        else
+            t->marks[row] = row < rows ? taken++ : MARK_KEEP;
     }
     return taken;
 }
@@ -796,9 +826,12 @@ static void move_sides(struct tracker *t)
         struct side_entry entry = t->sides[i];
         uint32_t mark = t->marks[entry.row];
         if (mark & WITHOUT_LOG) continue;
-        if (entry.kind == SIDE_FLUSH) t->rows[entry.row].flush = kept + 1;
-        else if (entry.kind == SIDE_TRAP) t->rows[entry.row].trap = kept + 1;
-        else if (entry.producer == PRODUCER_ROW) move_producer(t, &entry);
+        if (entry.kind == SIDE_FLUSH)
+            t->rows[entry.row].flush = kept + 1;
+        else if (entry.kind == SIDE_TRAP)
+            t->rows[entry.row].trap = kept + 1;
+        else if (entry.producer == PRODUCER_ROW)
+            move_producer(t, &entry);
         entry.row = mark;
         t->sides[kept++] = entry;
     }

@@ -7,10 +7,12 @@
  * a call returns TRACKER_ROOM before it has changed anything, and can be repeated with more. Nothing in a
  * trace is trusted: ids, slots, fields and stages may have any value.
  *
- * A row is an instruction, in order of its birth or of its first appearance. What happens to rows is appended to two logs,
- * stages and all the rest, in order of time. tracker_take marks the rows to be handed out, and tracker_remove removes them.
+ * A row is an instruction, in order of its birth or of its first appearance. What happens to rows is appended
+ * to two logs, stages and all the rest, in order of time. tracker_take marks the rows to be handed out, and
+ * tracker_remove removes them.
  *
- * All times are ticks: picoseconds / `tick_ps`, which is the period of the clock until a time is no multiple of it.
+ * All times are ticks: picoseconds / `tick_ps`, which is the period of the clock until a time is no multiple
+ * of it.
  */
 #ifndef USCOPE_TRACKER_H
 #define USCOPE_TRACKER_H
@@ -24,7 +26,8 @@ enum {
     TRACKER_NO_FIELD = 0xffffffff,
     TRACKER_NONE = 0xffffffff,
     TRACKER_SLOTS = 0x10000, /* an op can name */
-    TRACKER_MAX_ENTRIES = 4096, /* of each kind for one instruction; events of a frame that precede their birth */
+    TRACKER_MAX_ENTRIES =
+        4096, /* of each kind for one instruction; events of a frame that precede their birth */
     TRACKER_BATCH = 1024,
 };
 
@@ -51,12 +54,12 @@ struct tracker_plan {
     uint32_t storage, slots;
     uint32_t id_field, pc_field, bits_field, compressed_field, thread_field; /* or TRACKER_NO_FIELD */
     uint32_t num_events;
-    const uint8_t *event_kinds;        /* a tracker_event by event type */
-    const uint32_t *event_sizes;       /* by event type */
+    const uint8_t *event_kinds;  /* a tracker_event by event type */
+    const uint32_t *event_sizes; /* by event type */
     struct tracker_field fields[TRACKER_EVENTS][4];
     uint32_t adopts_strangers; /* follow ids beyond the slots that are first met in flight */
     uint32_t reserved;
-    uint64_t period_ps;        /* not 0 */
+    uint64_t period_ps; /* not 0 */
 };
 
 enum row_end { ROW_IN_FLIGHT, ROW_RETIRED, ROW_SQUASHED, ROW_LOST };
@@ -103,8 +106,8 @@ struct side_entry {
     uint64_t tick;
     uint32_t row;
     uint8_t kind, producer, producer_flags, known;
-    uint32_t a; /* id of the producer, reason, string */
-    uint32_t b; /* type of the dependency */
+    uint32_t a;    /* id of the producer, reason, string */
+    uint32_t b;    /* type of the dependency */
     uint64_t w[3]; /* row or number, and address of the producer; cause, tval, target */
 };
 
@@ -128,11 +131,11 @@ struct tracker {
     struct row *rows;
     struct stage_entry *stages;
     struct side_entry *sides;
-    struct row *pending;   /* slots whose id has not been set */
-    struct id_entry *ids;  /* a hash table; the capacity is a power of two */
-    uint32_t *by_slot;     /* TRACKER_SLOTS */
+    struct row *pending;       /* slots whose id has not been set */
+    struct id_entry *ids;      /* a hash table; the capacity is a power of two */
+    uint32_t *by_slot;         /* TRACKER_SLOTS */
     struct early_entry *early; /* TRACKER_MAX_ENTRIES */
-    uint32_t *marks;       /* one for each row */
+    uint32_t *marks;           /* one for each row */
     uint32_t rows_capacity, stages_capacity, sides_capacity, pending_capacity, ids_capacity;
     /* In use. */
     uint32_t num_rows, num_stages, num_sides, num_pending, num_ids, num_early;
@@ -142,16 +145,17 @@ struct tracker {
     uint32_t ended;        /* followed ones, since it was last set to 0 */
     uint32_t births;
     uint32_t accepts_births;
-    uint32_t went_back; /* a frame was earlier than the one before */
+    uint32_t went_back;       /* a frame was earlier than the one before */
     uint32_t stops_at_frames; /* tracker_frame looks for the end of the range and of a batch */
-    uint32_t is_past;   /* the end of the range */
-    uint32_t watched;   /* rows below this number are */
-    uint32_t watch;     /* those of them that are in flight */
-    uint32_t num_followed; /* rows that are */
-    uint32_t off_grid;  /* a time was no multiple of the period: tick_ps is a divisor of it */
-    uint32_t stage_range; /* of the stages outside of the range only the last one before and the last one behind are kept */
-    uint64_t time;      /* of the present frame, ps */
-    uint64_t tick;      /* the same in ticks */
+    uint32_t is_past;         /* the end of the range */
+    uint32_t watched;         /* rows below this number are */
+    uint32_t watch;           /* those of them that are in flight */
+    uint32_t num_followed;    /* rows that are */
+    uint32_t off_grid;        /* a time was no multiple of the period: tick_ps is a divisor of it */
+    uint32_t stage_range;     /* of the stages outside of the range only the last one before and the last one
+                                 behind are kept */
+    uint64_t time;            /* of the present frame, ps */
+    uint64_t tick;            /* the same in ticks */
     uint64_t tick_ps;
     uint64_t step, step_ticks; /* between the last two frames */
     uint64_t from, to;         /* the range, ps; `to` UINT64_MAX: to the end */
@@ -174,11 +178,13 @@ struct tracker_need {
     uint32_t rows, stages, sides, pending, ids;
 };
 
-/* The table of ids has been replaced by an empty one of another capacity: what is known of ids moves there. */
+/* The table of ids has been replaced by an empty one of another capacity: what is known of ids moves there.
+ */
 void tracker_rebuild_ids(struct tracker *t);
 
 /* A frame begins. TRACKER_MORE, or TRACKER_ROOM: short of memory, see `need`; nothing has changed. */
-enum tracker_result tracker_frame(struct tracker *t, uint64_t time, uint32_t num_items, struct tracker_need *need);
+enum tracker_result tracker_frame(struct tracker *t, uint64_t time, uint32_t num_items,
+                                  struct tracker_need *need);
 
 /* Of any storage. False: short of memory, nothing has changed. */
 bool tracker_op(struct tracker *t, const struct item *op, uint32_t items_left, struct tracker_need *need);
@@ -187,7 +193,8 @@ bool tracker_op(struct tracker *t, const struct item *op, uint32_t items_left, s
 void tracker_event(struct tracker *t, const struct item *event);
 
 /* Follows the items of a segment until one of the results says why it stops, and calls nobody. */
-enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t max_bytes, struct tracker_need *need);
+enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t max_bytes,
+                                struct tracker_need *need);
 
 /* A slot of the catalogue as a checkpoint has it. */
 struct listed {
@@ -195,11 +202,12 @@ struct listed {
 };
 
 /*
- * A segment begins. `is_first`: those in flight are new, their history is not known. Else those that the checkpoint does not list are lost, others are
- * new. `taken`: a bit for each slot; `listed`: one for each slot.
+ * A segment begins. `is_first`: those in flight are new, their history is not known. Else those that the
+ * checkpoint does not list are lost, others are new. `taken`: a bit for each slot; `listed`: one for each
+ * slot.
  */
-enum tracker_result tracker_continue(struct tracker *t, const uint8_t *taken, const struct listed *listed, uint64_t time,
-                                     bool is_first, struct tracker_need *need);
+enum tracker_result tracker_continue(struct tracker *t, const uint8_t *taken, const struct listed *listed,
+                                     uint64_t time, bool is_first, struct tracker_need *need);
 
 /* Of the first rows those in flight are watched: tracker_run pauses when there are none left. */
 void tracker_watch(struct tracker *t, uint32_t rows);
@@ -213,13 +221,14 @@ enum {
 };
 
 /*
- * Marks the rows that are handed out with 0, 1, ... and returns their number: with `all` every row, else those that may
- * be in order of birth. One that never ends must not make more than `max_held` wait. Those that were over before `from` (ps) are
- * dropped; their number is added.
+ * Marks the rows that are handed out with 0, 1, ... and returns their number: with `all` every row, else
+ * those that may be in order of birth. One that never ends must not make more than `max_held` wait. Those
+ * that were over before `from` (ps) are dropped; their number is added.
  */
 uint32_t tracker_take(struct tracker *t, bool all, uint32_t max_held, uint64_t from, uint32_t *num_dropped);
 
-/* Marks the first rows, ended or not; their number. Those in flight are not handed out again, but others may depend on them. */
+/* Marks the first rows, ended or not; their number. Those in flight are not handed out again, but others may
+ * depend on them. */
 uint32_t tracker_take_first(struct tracker *t, uint32_t rows);
 
 /* Removes what is marked; the others move up. */
