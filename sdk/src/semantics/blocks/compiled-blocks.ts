@@ -43,7 +43,7 @@ export async function* compiledRangeBlocks(
     index = segment.index;
     const isFirst = index === first;
     const state = isFirst
-      ? await access.catalogueBefore(segment, entities, checkpoints)
+      ? await access.catalogBefore(segment, entities, checkpoints)
       : checkpoints?.at(segment);
     if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
     tracker.begin(segment);
@@ -131,7 +131,7 @@ export async function compiledBlockOf(
       }
       const isFirst = index === first;
       const state = isFirst
-        ? await access.catalogueBefore(loaded, entities, checkpoints)
+        ? await access.catalogBefore(loaded, entities, checkpoints)
         : checkpoints?.at(loaded);
       if (state) tracker.listed(state, loaded.header.timeStartPs, isFirst);
       // In flight where the trace begins: they belong to its first block. Those of a later segment belong to an earlier one.
@@ -190,7 +190,7 @@ export async function* compiledSegmentBlocks(
     const isFirst = index === 0;
     const { births } = tracker;
     const state = isFirst
-      ? await access.catalogueBefore(segment, entities, checkpoints)
+      ? await access.catalogBefore(segment, entities, checkpoints)
       : checkpoints?.at(segment);
     if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
     tracker.begin(segment);
