@@ -270,7 +270,7 @@ class SidecarMaker {
         plan,
         segments: trace.segmentCount,
         startPs: timeStartPs,
-        maxBytes: Number.POSITIVE_INFINITY,
+        maxBytes: () => Number.POSITIVE_INFINITY,
         crc32: trace.crc32,
         container: (segment) => this.placed(segment),
       },

@@ -1,7 +1,7 @@
 /** Finds the index of a trace, wherever it is. */
 import type { Source, Trace } from '../../reader/index.js';
 import { CheckedSource } from '../../reader/source.js';
-import { ContainersBehindCommits, isContainer } from '../containers/container-source.js';
+import { ContainersInRecords, isContainer } from '../containers/container-source.js';
 import { SegmentParts } from '../containers/segment-parts.js';
 import { Directory } from '../directory/directory.js';
 import { DIRECTORY_SECTION } from '../directory/format.js';
@@ -42,7 +42,7 @@ async function ownIndex(trace: Trace, plan: IndexPlan): Promise<TraceIndex | nul
     const startPs = Number(directory.head.startPs);
     return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'trace', startPs);
   }
-  const containers = new ContainersBehindCommits(trace, plan.crc);
+  const containers = new ContainersInRecords(trace, plan.crc);
   // A writer that makes an index makes it from the first segment on.
   if (!isContainer(await containers.read(0))) return null;
   const parts = new SegmentParts(trace, plan, containers);
