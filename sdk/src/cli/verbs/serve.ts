@@ -6,7 +6,7 @@ import { collectGarbage } from '../../bridge/memory/garbage.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { createSegmentIndexer } from '../../trace-index/segment-indexer.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import {
   addDaemonOptions,
   addKeyOptions,
