@@ -23,8 +23,10 @@ const builds = ['test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.t
 const demo = ['verilator-demo/**/*.test.ts'];
 const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
 
-/** For what hangs: a machine that is busy with other things must not come near it. */
-const PATIENCE_MS = 300_000;
+/** For what hangs. Tests that take longer say why, with a limit of test/support/limits.ts. */
+const TEST_LIMIT_MS = 20_000;
+/** Hooks build what tests run (the SDK, simulators), when that is not there yet. */
+const HOOK_LIMIT_MS = 120_000;
 
 export default defineConfig({
   resolve: { alias },
@@ -33,8 +35,8 @@ export default defineConfig({
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     maxWorkers: 2,
-    testTimeout: PATIENCE_MS,
-    hookTimeout: PATIENCE_MS,
+    testTimeout: TEST_LIMIT_MS,
+    hookTimeout: HOOK_LIMIT_MS,
     projects: [
       {
         extends: true,

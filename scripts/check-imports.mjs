@@ -35,6 +35,7 @@ const LEVELS = [
   ['state', 'schema', 'native'],
   ['writer', 'reader'],
   ['semantics', 'stream'],
+  ['trace-index'],
   ['formats', 'tools', 'bridge', 'workers'],
   ['recording'],
   ['cli'],
@@ -56,11 +57,11 @@ const PURE = new Map([
 ]);
 
 /** Public entries outside of PURE that pages may import. */
-const BROWSER_ENTRIES = /^formats\/[^/]+\/index\.ts$/;
+const BROWSER_ENTRIES = /^(formats\/[^/]+|trace-index)\/index\.ts$/;
 const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'pbf', 'xz-decompress'];
 const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
 
-/** What the package as a whole offers stands above everything but the command line. */
+/** What the package as a whole offers is above everything but the command line. */
 const ENTRY = 'index.ts';
 
 const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));

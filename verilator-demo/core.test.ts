@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { lacks } from '../test/support/needs.js';
 import { both, counters, expectSame, folder } from './lib/against-reference.js';
 import {
@@ -24,6 +25,9 @@ import { formatHex } from './lib/image.js';
 import { RAM_BASE } from './lib/rv32im.js';
 import { DEMO, make, simulate } from './lib/simulator.js';
 import { Cause } from './lib/trap.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const RAM_END = 0x8001_0000;
 const HIGH = RAM_BASE >>> 12;

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { both, expectSame } from './lib/against-reference.js';
 import {
   addi,
@@ -21,6 +22,9 @@ import { RAM_BASE } from './lib/rv32im.js';
 import { make } from './lib/simulator.js';
 import { interruptsOff, restartTimer, startTimer, timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 beforeAll(() => make('TRACE=0'), 180_000);
 

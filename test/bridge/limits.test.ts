@@ -1,4 +1,4 @@
-/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others go on. */
+/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others continue. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,11 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, Running } from '../support/processes.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 beforeAll(() => buildSdk());
@@ -34,11 +38,17 @@ interface Target {
   readonly daemon: Running;
 }
 
-async function serve(...more: string[]): Promise<Target> {
+function serve(...more: string[]): Promise<Target> {
+  return serveBy([], ...more);
+}
+
+/** @param prefix the command that starts the daemon's */
+async function serveBy(prefix: readonly string[], ...more: string[]): Promise<Target> {
   const directory = bench.dirs.make();
   const endpoint = `ipc://${directory}/d.sock`;
-  const args = [BIN, 'serve', '--endpoint', endpoint, '--out', join(directory, 'out'), ...more];
-  const daemon = new Running(process.execPath, args, { cwd: directory });
+  const serve = [process.execPath, BIN, 'serve', '--endpoint', endpoint, '--out', join(directory, 'out')];
+  const [program, ...args] = [...prefix, ...serve, ...more];
+  const daemon = new Running(program, args, { cwd: directory });
   bench.later(async () => {
     daemon.kill('SIGKILL');
     await daemon.ended;
@@ -119,6 +129,34 @@ describe('traces with huge states', () => {
       execFileSync('prlimit', ['--pid', String(target.daemon.pid), `--data=${data}`]);
       const answers = await openHuge(await greeted(target), 4);
       for (const answer of answers) expect(answer).toMatch(/WRITER_OVERRUN|BRIDGE_NO_MEMORY/);
+    });
+    target.daemon.kill('SIGTERM');
+    expect((await target.daemon.ended).signal).toBe(null);
+  });
+});
+
+describe('a daemon that may have less memory than --max-memory says', () => {
+  const LIMIT = 700 * 1024 * 1024;
+
+  it('says so, grants what it can get, and has its threads', async () => {
+    const target = await serveBy(['prlimit', `--data=${LIMIT}`], '--max-memory=20GB');
+    await target.daemon.printed(
+      'note: --max-memory=21.5 GB is more than the limit of its data (ulimit -d) leaves: traces may take',
+    );
+    await withstands(target, async () => {
+      const peer = await greeted(target);
+      for (const answer of await openHuge(peer, 2)) expect(answer).toContain('BRIDGE_NO_MEMORY');
+      // As many small ones as there is memory for, and schemas that a thread has to read.
+      const answers: string[] = [];
+      for (let n = 100; n < 250; n++) {
+        const opened = peer.open({ session: sessionId(n), name: `small${n}` });
+        answers.push(await opened.then(() => 'opened').catch((error: Error) => error.message));
+      }
+      const last = answers.findIndex((answer) => answer !== 'opened');
+      expect(last).toBeGreaterThan(10);
+      for (const answer of answers.slice(last)) expect(answer).toContain('BRIDGE_NO_MEMORY');
+      const heavy = peer.open({ session: sessionId(250), name: 'heavy', schema: HEAVY('e') });
+      await expect(heavy).rejects.toThrow('BRIDGE_NO_MEMORY');
     });
     target.daemon.kill('SIGTERM');
     expect((await target.daemon.ended).signal).toBe(null);

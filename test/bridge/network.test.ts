@@ -1,4 +1,4 @@
-/** Clients behind a bad network: cut, stalled, slowed, garbled. What was sent is in the file, once and in order. */
+/** Clients on a bad network: cut, stalled, slowed, garbled. What was sent is in the file, once and in order. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,10 +17,14 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { Running, until } from '../support/processes.js';
 import { buildSimulator } from '../torture/build.mjs';
 import { contentsOf } from '../torture/pattern.mjs';
 import { BadNetwork } from './proxy.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const TCP = 'tcp://127.0.0.1:*';
 const FRAMES = 3000;
@@ -34,7 +38,7 @@ async function networkTo(daemon: Daemon): Promise<BadNetwork> {
   return network;
 }
 
-/** A client behind the network sends `FRAMES` frames; `trouble` comes along the way. Returns what the file holds. */
+/** A client on that network sends `FRAMES` frames; `trouble` comes along the way. Returns what the file holds. */
 async function traced(network: BadNetwork, trouble: (sent: number) => unknown): Promise<number[]> {
   const client = await BridgeClient.connect(network.endpoint, { timeoutMs: 60_000 });
   bench.later(() => client.close());

@@ -1,12 +1,16 @@
-/** What a C model is told that asks for a trace name that is taken, or for names that its schema does not have. */
+/** The errors for a C model that opens a trace name in use, or looks up names that its schema does not have. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCHEMA = join(ROOT, 'test/vectors/codegen/core.yaml');
@@ -46,7 +50,7 @@ describe('two cores with one name', () => {
     expect(stdout).toBe('second: refused\n');
     expect(refusals(stderr)).toEqual([
       expect.stringMatching(
-        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a name of its own/,
+        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a different name/,
       ),
     ]);
     expect(stderr).toContain('core0: out/core0.uscope: closed');

@@ -38,7 +38,7 @@ export interface TraceSpec {
   readonly checkpointsAfter?: boolean;
   /** Format version 0.N; below 3 storages have no properties, and the place of the string pool is stored wrong. */
   readonly minor?: number;
-  /** Segments and sections stand where they happen to, as existing writers leave them. */
+  /** Segments and sections are where they happen to, as existing writers leave them. */
   readonly unaligned?: boolean;
   /** The summary is written in its old form, CSUM (docs/format.md#csum). */
   readonly csum?: boolean;
@@ -81,7 +81,7 @@ const zeroHeader = {
   sectionTableOffset: 0n,
 };
 
-/** A trace that grows: `bytes` is the file as it stands. */
+/** A trace that grows: `bytes` is the file as it is. */
 export class TraceBuilder {
   /** Offsets of the segments committed. */
   readonly offsets: number[] = [];

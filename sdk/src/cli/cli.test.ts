@@ -59,7 +59,12 @@ describe('uscope', () => {
   });
 
   it.each([
-    [['frobnicate'], /usage.*CLI_USAGE: there is no verb "frobnicate"/is],
+    [['frobnicate'], /^uscope: CLI_USAGE: there is no verb "frobnicate"; "uscope --help" lists them\n$/],
+    [['inof', 'x'], /CLI_USAGE: there is no verb "inof"; .*\n\(Did you mean info\?\)\n$/],
+    [
+      ['run', '--trace', './sim'],
+      /CLI_USAGE: unknown option '--trace'\n\(options of the simulator follow its name: .* -- /,
+    ],
     [[], /Usage/],
     [['dump'], /CLI_USAGE: missing required argument 'file'/],
     [['dump', 'x', 'y'], /CLI_USAGE.*too many arguments/],

@@ -166,7 +166,7 @@ describe('uscope tail', () => {
     expect(linesOf(result).map((line) => line.slice(0, 4))).toEqual(['2000', '3000']);
     expect([result.status, result.err]).toEqual([
       0,
-      `uscope: stopped at the end of the range; the trace goes on (${file.path})\n`,
+      `uscope: stopped at the end of the range; the trace continues (${file.path})\n`,
     ]);
   });
 

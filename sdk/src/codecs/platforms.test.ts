@@ -11,7 +11,7 @@ import * as nodeCrc from './node/crc32.js';
 import * as nodeZlib from './node/zlib.js';
 import * as nodeZstd from './node/zstd.js';
 
-// One can be put in place of the other.
+// One can be put instead of the other.
 const crcs: Record<string, typeof nodeCrc> = { Node: nodeCrc, browsers: browserCrc };
 const zlibs: Record<string, typeof nodeZlib> = { Node: nodeZlib, browsers: browserZlib };
 const zstds: Record<string, typeof nodeZstd> = { Node: nodeZstd, browsers: browserZstd };

@@ -77,7 +77,7 @@ export class SchemaChecks {
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
   }
 
-  /** The same for whoever must not look whether an id exists: large tables, made when first needed. */
+  /** The same for code that must not look whether an id exists: large tables, made when first needed. */
   get limits(): ItemLimits {
     this.knownLimits ??= itemLimits(this.schema);
     return this.knownLimits;

@@ -16,6 +16,7 @@ import {
 } from '../format/session-chunk.js';
 import type { TraceSummary } from '../format/tsum.js';
 import type { ClockDef, DutProperties, Frame, Schema } from '../format/types.js';
+import { wholeNumber } from './arguments.js';
 import { clockOfScope, findClock, periodOf } from './clocks.js';
 import {
   findSection,
@@ -46,7 +47,7 @@ import {
   countLevels,
   type Density,
   readDensity,
-  readSummary,
+  SummaryCache,
   type SummaryLevel,
   summaryLevel,
 } from './summary.js';
@@ -97,6 +98,7 @@ export class Trace {
   private readonly checks: SchemaChecks;
   private readonly walker: Walker;
   private readonly stateReader: StateReader;
+  private readonly summaries: SummaryCache;
   private sections: readonly SectionEntry[] = [];
   private hasTable = false;
   private currentSession: SessionInfo | null;
@@ -120,13 +122,9 @@ export class Trace {
     this.warningLog = new Warnings(options.onWarning);
     this.warnOfDamage(check);
     this.strings = new TraceStrings(source, this.list, this.warningLog, () => this.table());
-    this.loader = new SegmentLoader(
-      source,
-      this.list,
-      currentHeader,
-      loaderOptions(options, ours),
-      this.warningLog,
-    );
+    const forLoader = loaderOptions(options, ours);
+    this.loader = new SegmentLoader(source, this.list, currentHeader, forLoader, this.warningLog);
+    this.summaries = new SummaryCache(source, forLoader.cacheBytes);
     // What was recovered may come from another writer.
     const strictSlots = ours && session.status !== SessionStatus.RECOVERED;
     const checks = new SchemaChecks(schema, strictSlots, this.warningLog);
@@ -231,12 +229,12 @@ export class Trace {
    * @throws UscopeError READER_NAME, READER_NO_CYCLES when the clock's period is not known
    */
   timeOfCycle(cycle: TimePs, clock?: string | number): bigint {
-    return BigInt(cycle) * periodOf(this.clock(clock));
+    return wholeNumber(cycle, 'a cycle') * periodOf(this.clock(clock));
   }
 
   /** The cycle in which a time lies. @throws UscopeError as `timeOfCycle` */
   cycleAt(timePs: TimePs, clock?: string | number): bigint {
-    return BigInt(timePs) / periodOf(this.clock(clock));
+    return wholeNumber(timePs, 'a time') / periodOf(this.clock(clock));
   }
 
   /** Offset and times of every segment, in order: an object each. Of traces with millions of them, `segment` gives one. */
@@ -255,8 +253,9 @@ export class Trace {
 
   /** Index of the segment that holds the last frames at or before `timePs`; -1 before the first segment. */
   async segmentAt(timePs: TimePs): Promise<number> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    return this.list.lastStartingAtOrBefore(BigInt(timePs));
+    return this.list.lastStartingAtOrBefore(time);
   }
 
   /**
@@ -264,8 +263,9 @@ export class Trace {
    * start in one instant.
    */
   async firstSegmentReaching(timePs: TimePs): Promise<number> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    return this.list.firstReaching(BigInt(timePs));
+    return this.list.firstReaching(time);
   }
 
   /** Frames of the whole trace, from the segment headers: one small read per segment. */
@@ -285,9 +285,12 @@ export class Trace {
 
   // -- summary
 
-  /** The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). */
+  /**
+   * The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). Read once and
+   * then shared, unless it is larger than `cacheBytes`: do not change it.
+   */
   summary(): Promise<TraceSummary | null> {
-    return readSummary(this.source, this.sections);
+    return this.summaries.read(this.sections);
   }
 
   /** Instructions per bucket of time, the finest there is, without the rest of the summary; null when the trace has none. */
@@ -312,8 +315,8 @@ export class Trace {
    * @throws UscopeError READER_RANGE before the first segment; FORMAT_* for damage
    */
   async stateAt(timePs: TimePs): Promise<TraceState> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    const time = BigInt(timePs);
     return new TraceState(time, await this.stateReader.at(time), this.names);
   }
 
@@ -385,13 +388,13 @@ export class Trace {
   /** The decompressed segments from number `first` on that start before `to`, the next one loaded while one is looked at. */
   async *loadedSegmentsFrom(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
     await this.table();
-    yield* this.walker.segmentsFrom(first, to === undefined ? null : BigInt(to));
+    yield* this.walker.segmentsFrom(first, endOf(to));
   }
 
   /** The same, each decompressed over the one before: it is valid until the next is asked for. */
   async *segmentsInPlace(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
     await this.table();
-    yield* this.walker.segmentsInPlace(first, to === undefined ? null : BigInt(to));
+    yield* this.walker.segmentsInPlace(first, endOf(to));
   }
 
   /** The same in any order, each when it is asked for; to be closed. `space`: see `SegmentWindow`. */
@@ -479,6 +482,7 @@ export class Trace {
   /** A trace whose table is missing although it has strings keeps those of its commit records. */
   private useSections(sections: readonly SectionEntry[], { flags }: FileHeader): void {
     this.sections = sections;
+    this.summaries.forget();
     const table = findSection(sections, SectionType.STRINGS);
     if (table || (flags & Flag.HAS_STRINGS) === 0) this.strings.useTable(table);
     else this.warningLog.add('no-string-table', 'the header promises a table of strings that is not there');
@@ -517,6 +521,10 @@ export class Trace {
     const payload = await this.source.exactly(offset, SESSION_PAYLOAD_SIZE, 'the session chunk');
     return decodeSessionInfo(payload, offset);
   }
+}
+
+function endOf(to: TimePs | undefined): bigint | null {
+  return to === undefined ? null : wholeNumber(to, 'the end of a range');
 }
 
 function changed(what: string): never {

@@ -52,7 +52,7 @@ async function undisturbed(): Promise<DecodedFile> {
   return decodeFile(writer.path);
 }
 
-/** A trace left behind after `committed` frames were made durable and more were taken; returns its bytes. */
+/** A trace left after `committed` frames were made durable and more were taken; returns its bytes. */
 async function abandoned(committed: number): Promise<Uint8Array> {
   const writer = await RecordWriter.create(options());
   push(writer, stream(0, committed));

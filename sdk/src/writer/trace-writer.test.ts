@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
@@ -12,6 +13,9 @@ import { Action, Flag, SessionStatus } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
 import { StorageState } from '../state/index.js';
 import { TraceWriter } from './trace-writer.js';
+
+// Properties: hundreds of traces are written and read.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;

@@ -7,7 +7,7 @@ import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import { locksSettled } from '../../writer/output/lock-file.js';
 import { removeStaleLocks } from '../../writer/output/stale-locks.js';
-import { defaultMaxMemory } from '../memory/machine-memory.js';
+import { type MemoryBound, memoryBound } from '../memory/machine-memory.js';
 import { MemoryAccount } from '../memory/memory-account.js';
 import type { Session, SessionLink } from '../session/session.js';
 import { isRunning } from '../wire/client-process.js';
@@ -39,7 +39,7 @@ export interface DaemonOptions extends Partial<Omit<RegistryOptions, 'memory'>> 
   /** A tcp endpoint that only clients with these keys may use. */
   readonly keys?: ServerKeys | undefined;
   readonly events?: DaemonEvents | undefined;
-  /** Bytes that all peers together may cost; default: a share of the machine's memory. */
+  /** Bytes that all peers together may cost, as far as the process can get them; default: a share of the machine's memory. */
   readonly maxMemoryBytes?: number | undefined;
   /** The run that this daemon is for: of clients that name none. */
   readonly run?: RunIdentity | null | undefined;
@@ -112,6 +112,7 @@ export class Daemon {
   private readonly outbox: Outbox;
   private readonly connections = new Connections();
   private readonly orphans: Orphans;
+  readonly memoryBound: MemoryBound;
   /** What peers cost. */
   readonly memory: MemoryAccount;
   private readonly registry: Registry;
@@ -152,7 +153,8 @@ export class Daemon {
       isKnown: (sessionId) => this.registry.get(sessionId) !== undefined,
       onTrouble: (name, error, state) => events.onTrouble?.(name, wireError(error), state),
     });
-    this.memory = new MemoryAccount(options.maxMemoryBytes ?? defaultMaxMemory());
+    this.memoryBound = memoryBound(options.maxMemoryBytes);
+    this.memory = new MemoryAccount(this.memoryBound.bytes);
     this.registry = new Registry(
       {
         maxTraces: DEFAULT_MAX_TRACES,
@@ -179,7 +181,7 @@ export class Daemon {
   }
 
   /**
-   * Finalizes every open trace, after everything has been taken that was on its way. Their clients are told.
+   * Finalizes every open trace, after everything on its way has been received, and notifies their clients.
    * @param status of the sessions whose clients have not closed them
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
@@ -188,7 +190,7 @@ export class Daemon {
     await this.orphans.settle();
     const reason = new UscopeError(
       'BRIDGE_FINALIZED',
-      'the daemon was told to finalize its traces; the file holds what had arrived',
+      'the daemon was asked to finalize its traces; the file holds what had arrived',
     );
     await Promise.all(
       this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),

@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import { printable } from '../../base/printable.js';
+import { formatBytes } from '../../base/units.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import {
   accountOf,
@@ -23,7 +24,7 @@ import { optimizeLate } from './optimizer.js';
 import { DEFAULT_NICE, lowerPriority } from './priority.js';
 
 export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
-  /** How far the process steps back behind others, 0 to 19. */
+  /** Nice value of the process, 0 to 19. */
   readonly nice?: number | undefined;
 }
 
@@ -31,7 +32,7 @@ const PROGRESS_MS = 200;
 const TROUBLE_LINES = 20;
 const TROUBLE_WINDOW_MS = 10_000;
 
-/** Tells what happens: lines for people, or messages for a supervisor. */
+/** Says what happens: lines for people, or messages for a supervisor. */
 interface Reporter {
   tell(message: HostMessage): void;
 }
@@ -50,7 +51,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   const seen = new Set<string>();
   let daemon: Daemon;
   try {
-    // A daemon of its own is for many runs, whatever its environment says.
+    // A separate daemon is for many runs, whatever its environment says.
     const run = supervised ? runOfEnvironment() : null;
     daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen) });
   } catch (error) {
@@ -64,6 +65,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     options.keys !== undefined,
     (why) => printLine(`note: ${why}`),
   );
+  tellBound(options, daemon);
   const end = endSignal(daemon, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
@@ -77,6 +79,13 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   withdraw();
   if (supervised) await leave({ type: 'done' });
   return losses.isWhole;
+}
+
+/** What was asked for is not what peers get. */
+function tellBound({ maxMemoryBytes }: DaemonHostOptions, { memoryBound }: Daemon): void {
+  if (maxMemoryBytes === undefined || memoryBound.limit === null) return;
+  const [asked, bytes] = [maxMemoryBytes, memoryBound.bytes].map(formatBytes);
+  printLine(`note: --max-memory=${asked} is more than ${memoryBound.limit} leaves: traces may take ${bytes}`);
 }
 
 /** @param seen gathers the ids of the sessions this daemon has had */
@@ -135,7 +144,7 @@ function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceN
       if (message.type === 'finalize') ask(message.unfinished);
       else daemon.abortWaiting();
     });
-    // The supervisor was killed: nobody will tell us any more.
+    // The supervisor was killed: no request will come any more.
     process.on('disconnect', () => ask());
   });
 }
@@ -193,7 +202,7 @@ function failureOf(error: UscopeError): Failure {
   return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
 }
 
-/** Passes on what is told, and remembers traces that are not whole. */
+/** Passes messages on, and remembers traces that are not complete. */
 class LossWatch implements Reporter {
   /** By session: one that is finished later, after a restart or by recovery, has its last word. */
   private readonly torn = new Set<string>();

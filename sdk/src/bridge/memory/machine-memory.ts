@@ -4,26 +4,70 @@ import { totalmem } from 'node:os';
 
 /** What peers may cost of it: the rest is for the program itself, the simulators, and the file cache. */
 export const MEMORY_SHARE = 0.5;
+const MiB = 1024 * 1024;
+/**
+ * Of what the process can still get, kept for itself: threads that are started later, their stacks and heaps, file buffers. Node ends the whole
+ * process when a thread or a heap of its own gets no memory. At most half is kept, so that something is left under a small limit.
+ */
+const RESERVE_BYTES = 256 * MiB;
 
-export function defaultMaxMemory(): number {
-  return Math.floor(memoryOfProcess() * MEMORY_SHARE);
+/** What peers may cost. */
+export interface MemoryBound {
+  readonly bytes: number;
+  /** Why it is less than was asked for: the limit of this process that allows no more; null: it is not less. */
+  readonly limit: string | null;
 }
 
-export function memoryOfProcess(limits = processLimits()): number {
-  const constrained = process.constrainedMemory?.() ?? 0;
-  const bounds = [
-    totalmem(),
-    constrained,
-    softLimit(limits, 'Max data size'),
-    softLimit(limits, 'Max address space'),
+/** What bounds a process, and what it has. Absent in the bounds: not limited. */
+export interface ProcessMemory {
+  readonly machine: number;
+  readonly limits: readonly { readonly name: string; readonly bytes: number; readonly used: number }[];
+}
+
+/** @param asked `--max-memory`, bytes; undefined: a share of what there is */
+export function memoryBound(asked: number | undefined, memory = ownMemory()): MemoryBound {
+  const wanted = asked ?? Math.floor(memoryOfProcess(memory) * MEMORY_SHARE);
+  let bound: MemoryBound = { bytes: wanted, limit: null };
+  for (const { name, bytes, used } of memory.limits) {
+    const left = Math.max(0, bytes - used);
+    const most = Math.floor(left - Math.min(RESERVE_BYTES, left / 2));
+    if (most < bound.bytes) bound = { bytes: most, limit: name };
+  }
+  return bound;
+}
+
+export function memoryOfProcess({ machine, limits }: ProcessMemory = ownMemory()): number {
+  return Math.min(machine, ...limits.map(({ bytes }) => bytes));
+}
+
+/** @param readProc contents of a file of /proc/self, '' where there is none */
+export function ownMemory(readProc = readOwnProc): ProcessMemory {
+  const [limits, status] = [readProc('limits'), readProc('status')];
+  const all = [
+    {
+      name: 'the memory of its container (cgroup)',
+      bytes: process.constrainedMemory?.() ?? 0,
+      used: usedOf(status, 'VmRSS'),
+    },
+    {
+      name: 'the limit of its data (ulimit -d)',
+      bytes: softLimit(limits, 'Max data size'),
+      used: usedOf(status, 'VmData'),
+    },
+    {
+      name: 'the limit of its address space (ulimit -v)',
+      bytes: softLimit(limits, 'Max address space'),
+      used: usedOf(status, 'VmSize'),
+    },
   ];
-  // 0 and absurd numbers mean that there is no bound.
-  return Math.min(...bounds.filter((bytes) => bytes > 0));
+  const machine = totalmem();
+  // 0 means that there is no limit, and so does the number beyond any machine that a container without one tells.
+  return { machine, limits: all.filter(({ bytes }) => bytes > 0 && Number.isSafeInteger(bytes)) };
 }
 
-function processLimits(): string {
+function readOwnProc(name: string): string {
   try {
-    return readFileSync('/proc/self/limits', 'latin1');
+    return readFileSync(`/proc/self/${name}`, 'latin1');
   } catch {
     return '';
   }
@@ -34,4 +78,10 @@ function softLimit(limits: string, name: string): number {
   const line = limits.split('\n').find((text) => text.startsWith(name)) ?? '';
   const [soft = ''] = line.slice(name.length).trim().split(/\s+/);
   return /^\d+$/.test(soft) ? Number(soft) : 0;
+}
+
+/** Bytes; 0: not known. */
+function usedOf(status: string, name: string): number {
+  const [, kilobytes = '0'] = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status) ?? [];
+  return Number(kilobytes) * 1024;
 }

@@ -15,7 +15,7 @@ interface Started {
   fail(error: Error): void;
 }
 
-/** A memory whose reads are under way until they are told to end. */
+/** A memory whose reads are pending until the test ends them. */
 function heldMemory(): { memory: ClientMemory; started: Started[] } {
   const started: Started[] = [];
   const read = (offset: number, size: number, window: Uint8Array): Promise<Uint32Array> =>

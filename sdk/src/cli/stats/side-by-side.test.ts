@@ -169,12 +169,12 @@ describe('uscope timeline of several cores', () => {
     let compared = 0;
     for (const [index, row] of rows.entries()) {
       const wide = cellsOf(both.out, row, 20);
-      // Behind the mark of its end stands why.
+      // The reason follows the mark of its end.
       const [narrow] = cellsOf(slow, alone[index], 10).split(/[x|!]/);
       // A cycle of the slow clock takes two columns; in the second, a stage entered is held.
       for (const [cycle, cell] of [...narrow].entries()) {
         if (!/[FDEWfdew]/.test(cell)) continue;
-        // (Or retired: the mark of an instruction that ends in the cycle of its last stage stands right behind it.)
+        // (Or retired: the mark of an instruction that ends in the cycle of its last stage directly follows it.)
         expect([cell + cell.toLowerCase(), `${cell}|`]).toContain(wide.slice(2 * cycle, 2 * cycle + 2));
         compared++;
       }

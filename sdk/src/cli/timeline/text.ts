@@ -52,7 +52,7 @@ export class TextTimeline {
   /** Start of the block that is being filled. */
   private blockStart = 0;
   private rows: TimelineRow[] = [];
-  /** What stands in front of the cells of a row, once it has been printed. */
+  /** What precedes the cells of a row, once it has been printed. */
   private readonly heads = new WeakMap<TimelineRow, string>();
   private stall: IteratorResult<CoreStall> | null = null;
 

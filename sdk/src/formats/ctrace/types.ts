@@ -11,10 +11,10 @@ export const BLOCK_HEADER_BYTES = 28;
 /** In front of an event's arguments: their size u16 and the record, 24 bytes. */
 export const EVENT_HEADER_BYTES = 26;
 export const MAX_ARGS_BYTES = 0xffff;
-/** Blocks are closed when they have at least so many bytes. */
+/** Blocks are closed when they have at least this number of bytes. */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** Bits of the header's flags. They say what the writer was told, not what is in the file. */
+/** Bits of the header's flags. They say what was requested of the writer, not what is in the file. */
 export const CtraceFlag = { COMPRESSED: 1n, HAS_INDEX: 2n, HAS_SCHEMA: 4n } as const;
 
 /** Types of arguments, by their number on disk. */

@@ -130,7 +130,7 @@ export class CompressedBuffer extends EntryBuffer {
     this.at = 0;
   }
 
-  /** An entry too large for a block stands between blocks. */
+  /** An entry too large for a block is between blocks. */
   private pass(start: number, end: number): void {
     const { next } = this;
     next.room(end - start);
@@ -161,7 +161,7 @@ export class RingBuffer extends EntryBuffer {
   private round = 1;
 
   /**
-   * @param prelude called at the start of each section, but the first one ever, to write where the groups stand
+   * @param prelude called at the start of each section, but the first one ever, to write where the groups are
    * @throws UscopeError CONVERT_OPTION for a size that cannot be divided into sections
    */
   constructor(
@@ -245,7 +245,7 @@ export class RingBuffer extends EntryBuffer {
   }
 }
 
-/** Writes an unsigned number below 2^53; returns the index behind it. */
+/** Writes an unsigned number below 2^53; returns the index after it. */
 export function putPInt(bytes: Uint8Array, from: number, value: number): number {
   let at = from;
   let rest = value;

@@ -152,7 +152,7 @@ interface Typed extends Named {
   readonly descriptor: string;
 }
 
-/** Ids are whole numbers, positions count in the domain of the open group. Empty text stands for none. */
+/** Ids are whole numbers, positions count in the domain of the open group. Empty text represents none. */
 export type FluxEntry =
   | {
       readonly tag: typeof FluxTag.HEAD;

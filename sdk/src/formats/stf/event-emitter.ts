@@ -1,4 +1,4 @@
-/** Turns the record at which a cursor stands into events of a batch. */
+/** Turns the record that a cursor is at into events of a batch. */
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
 import type { StringOutput } from '../../stream/string-remap.js';

@@ -1,4 +1,4 @@
-/** EVENT records: what their ids and data mean, and the RISC-V trap that they stand for. */
+/** EVENT records: what their ids and data mean, and the RISC-V trap that they represent. */
 import { StfIem } from './types.js';
 
 /** Special event with data[0] 0 U, 1 S, 2 H, 3 M. */

@@ -88,7 +88,7 @@ async function exportCore(
       }
       let hart = threads.get(thread);
       if (!hart) {
-        // A trap before anything retired has no file to stand in.
+        // A trap before anything retired has no file to be in.
         hart = await open(thread);
         threads.set(thread, hart);
       }

@@ -50,7 +50,7 @@ export class HartWriter {
     this.outOfOrder = report.approximated('order of retirement', 'in the order of fetch, not of the ends');
     this.accesses = report.kept('memory accesses', 'INST_MEM_ACCESS and INST_MEM_CONTENT');
     this.guessed = report.approximated('contents of memory accesses', 'not recorded: written as 0');
-    this.without = report.dropped('memory accesses without an address', 'no buffer of the core tells it');
+    this.without = report.dropped('memory accesses without an address', 'no buffer of the core has it');
   }
 
   /** Whether `flush` is due. */
@@ -170,7 +170,7 @@ export class HartWriter {
     const kinds = [...(reads ? [READ] : []), ...(writes ? [WRITE] : [])];
     return kinds.flatMap((kind): StfRecord[] => {
       this.accesses.count++;
-      // What an atomic read is not what stands in the queue to be written.
+      // What an atomic read is not what is in the queue to be written.
       const value = reads && writes && kind === READ ? null : content;
       if (value === null) {
         this.guessed.count++;

@@ -1,4 +1,4 @@
-/** What may stand in a header, how often, and what must: the strict part of reading STF. */
+/** What may be in a header, how often, and what must: the strict part of reading STF. */
 
 import type { ErrorCode } from '../../base/codes.js';
 import type { UscopeError } from '../../base/errors.js';
@@ -21,7 +21,7 @@ const OF_INSTRUCTIONS = [StfType.ISA, StfType.INST_IEM, StfType.FORCE_PC];
 const OF_TRANSACTIONS = [StfType.PROTOCOL_ID, StfType.CLOCK_ID];
 
 export const OLDEST_MINOR = 2;
-/** The newest version whose text is known. Later 1.x are read: a record they add is an error where it stands. */
+/** The newest version whose text is known. Later 1.x are read: a record they add is an error where it is. */
 export const NEWEST_MINOR = 6;
 
 /** A record as the rules see it; a cursor is one. */

@@ -9,7 +9,7 @@ import { Action, SF_BUFFER, SF_SPARSE, type StorageDef } from '../../format/type
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { CatalogueCheckpoints, type CatalogueState } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
 import { askStretches, NotMergeable, type StretchCall } from '../common/stretches.js';
 import { OccupancyTrack, type TrackPart } from './occupancy-track.js';
 import {
@@ -31,7 +31,7 @@ export interface OccupancyOptions extends QueryRange {
    * is given.
    */
   readonly buffers?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
 }
 
@@ -201,7 +201,7 @@ async function scanOccupancy(
   { from, to, begin, end }: PsRange & { readonly begin: number | null; readonly end: number | null },
   { progress, signal, pause }: StretchCall,
 ): Promise<void> {
-  const checkpoints = work.map(({ def }) => CatalogueCheckpoints.of(trace, def));
+  const checkpoints = work.map(({ def }) => CatalogCheckpoints.of(trace, def));
   const startPs = begin === null ? from : later(from, (await trace.segment(begin)).timeStartPs);
   const stopPs = end !== null && end < trace.segmentCount ? (await trace.segment(end)).timeStartPs : to;
   let hasBegun = false;
@@ -255,7 +255,7 @@ function selectBuffers(trace: Trace, { buffers: names, core }: OccupancyOptions)
   return [...new Set(defs)];
 }
 
-/** Applies the ops of the storages asked for, and tells each track when its storage's occupancy has changed. */
+/** Applies the ops of the requested storages, and notifies each track when its storage's occupancy has changed. */
 class OccupancyWalk {
   private readonly tracks: readonly OccupancyTrack[];
   /** Storage id -> index in `tracks`; -1: not asked for. */
@@ -343,7 +343,7 @@ class OccupancyWalk {
   }
 
   /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */
-  continueFrom(checkpoints: readonly (CatalogueState | null)[], timePs: bigint): void {
+  continueFrom(checkpoints: readonly (CatalogState | null)[], timePs: bigint): void {
     const { state } = this;
     this.trackOf.forEach((index, storageId) => {
       const checkpoint = index < 0 ? null : checkpoints[index];

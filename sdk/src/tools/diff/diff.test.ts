@@ -141,7 +141,7 @@ describe('two traces', () => {
         expect(result.first?.timePs ?? null).toBe(expected);
         expect(same).toBe(expected === null);
         if (a.segmentCount > 0 && b.segmentCount > 0) {
-          const end = a.totalTimePs + b.totalTimePs; // behind both
+          const end = a.totalTimePs + b.totalTimePs; // after both
           const ends = await Promise.all([a, b].map((trace) => stateInWords(trace, end)));
           expect(result.atEnd > 0).toBe(ends[0].join() !== ends[1].join());
         }

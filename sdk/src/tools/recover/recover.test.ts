@@ -199,7 +199,7 @@ describe('a damaged trace', () => {
         const left = upTo(FRAMES).filter((frame_) => Math.floor(frame_ / PER_SEGMENT) !== hit);
         const { cycles, count } = await contentOf(output);
         expect(cycles, `segment ${hit}, byte ${at}`).toEqual(left);
-        expect(count).toBe(BigInt(hit === 3 ? 18 : FRAMES)); // the checkpoint behind the gap counts what is lost
+        expect(count).toBe(BigInt(hit === 3 ? 18 : FRAMES)); // the checkpoint after the gap counts what is lost
         expect(report.complete).toBe(false);
         expect(report.lost.segments, `segment ${hit}, byte ${at}`).toBe(1);
         if (hit < 3) expect(report.lost.frames, `segment ${hit}, byte ${at}`).toBe(PER_SEGMENT);

@@ -41,7 +41,7 @@ export interface Outline {
   readonly session: SessionInfo | null;
   /** The preamble has a chunk of our type. */
   readonly hasSessionChunk: boolean;
-  /** Where the segments begin: behind the END chunk, or where the header says when that is damaged. */
+  /** Where the segments begin: after the END chunk, or where the header says when that is damaged. */
   readonly segmentsStart: number;
   /** What of a file of ours has no checksum, for those who are to be told; null: nothing. */
   readonly unprotected: Pick<Finding, 'severity' | 'offset' | 'detail'> | null;

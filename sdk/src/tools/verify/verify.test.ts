@@ -13,6 +13,7 @@ import {
   stage,
   TraceBuilder,
 } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { memorySource } from '../../reader/index.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
@@ -104,7 +105,7 @@ describe('an undamaged trace', () => {
   });
 });
 
-describe('a flipped bit', () => {
+describe('a flipped bit', { timeout: MANY_CASES_MS }, () => {
   it.each([
     ['finalized', 1, () => finalized],
     ['live', 5, () => live], // its segments are the same bytes
@@ -146,7 +147,7 @@ describe('a flipped bit', () => {
   });
 });
 
-describe('a trace cut at any byte', () => {
+describe('a trace cut at any byte', { timeout: MANY_CASES_MS }, () => {
   it('is damaged if it was finalized', async () => {
     for (let size = 0; size < finalized.length; size++) {
       const report = await check(finalized.slice(0, size));

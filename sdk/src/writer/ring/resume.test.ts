@@ -1,4 +1,4 @@
-/** What is left when a daemon is killed, and how the next one goes on with it. */
+/** What is left when a daemon is killed, and how the next one continues with it. */
 import {
   cpSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
@@ -26,6 +27,9 @@ import { openTraceFile } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type OpenOutput, type OutputFile, openNodeOutput } from '../output/output-file.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
+
+// The disk is tried in hundreds of states.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;

@@ -20,7 +20,7 @@ export interface Tool<Input extends z.ZodRawShape> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
-  /** The answer, as an object for JSON. Throws UscopeError for what the caller can mend. */
+  /** The answer, as an object for JSON. Throws UscopeError for what the caller can fix. */
   run(args: z.output<z.ZodObject<Input>>, call: Call): Promise<object>;
 }
 

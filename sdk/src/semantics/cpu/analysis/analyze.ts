@@ -89,7 +89,7 @@ function selectCores(trace: Trace, names: readonly string[] | undefined): CpuCor
     return [...new Map(named.map((core) => [core.scopeId, core])).values()];
   }
   const cores = findCores(trace);
-  // Of a trace without any, findCore tells why.
+  // Of a trace without any, findCore says why.
   return cores.length > 0 ? cores : [findCore(trace)];
 }
 

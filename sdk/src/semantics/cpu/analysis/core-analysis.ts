@@ -2,7 +2,7 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import type { LoadedSegment, Trace } from '../../../reader/index.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import { CatalogueCheckpoints } from '../../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints } from '../../common/catalog-checkpoint.js';
 import type { CpuCore } from '../cores.js';
 import { type CounterPart, CounterStats } from './counter-stats.js';
 import { type FlushPart, FlushStats } from './flush-stats.js';
@@ -46,7 +46,7 @@ export interface CoreCarry {
 export class CoreAnalysis {
   readonly pipeline: PipelineStats | null;
   /** Of the pipeline and the buffers, in this order. */
-  private readonly checkpoints: readonly (CatalogueCheckpoints | null)[];
+  private readonly checkpoints: readonly (CatalogCheckpoints | null)[];
   private readonly stalls: StallStats | null;
   /** Of a core whose trace follows no instructions. */
   private readonly looseFlushes: FlushStats;
@@ -66,8 +66,8 @@ export class CoreAnalysis {
     this.stalls = stall ? new StallStats(stall, window) : null;
     this.looseFlushes = new FlushStats(core.events.get('flush'), window);
     this.buffers = core.buffers.map((def) => new BufferStats(def, window, before));
-    const catalogues = [...(core.entities && this.pipeline ? [core.entities.def] : []), ...core.buffers];
-    this.checkpoints = catalogues.map((def) => CatalogueCheckpoints.of(trace, def));
+    const catalogs = [...(core.entities && this.pipeline ? [core.entities.def] : []), ...core.buffers];
+    this.checkpoints = catalogs.map((def) => CatalogCheckpoints.of(trace, def));
     this.counters = core.counters.map((def) => new CounterStats(def, window, before));
   }
 

@@ -1,7 +1,7 @@
 /** Numbers things by the value of an enum, in bounded memory whatever values a file holds. */
 import type { EnumDef } from '../../../format/types.js';
 
-/** Different values told apart; all others share the last index. */
+/** Different values distinguished; all others share the last index. */
 const MAX_VALUES = 512;
 const OTHER = 'other';
 

@@ -2,7 +2,7 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import type { CatalogueState } from '../../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../../common/catalog-checkpoint.js';
 import { NotMergeable } from '../../common/stretches.js';
 import { addTo } from './merge.js';
 import type { BufferFigures } from './report.js';
@@ -138,7 +138,7 @@ export class BufferStats {
   }
 
   /** In the first frame of a segment: the buffer may have been replaced by a snapshot. */
-  continueFrom(state: CatalogueState): void {
+  continueFrom(state: CatalogState): void {
     if (!this.window.inRange) return;
     for (let slot = 0; slot < this.occupied.length; slot++) this.take(slot, state.isTaken(slot) ? 1 : 0);
   }

@@ -5,7 +5,7 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import type { CatalogueState } from '../../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../../common/catalog-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
 import { type FlushPart, FlushStats } from './flush-stats.js';
@@ -22,11 +22,11 @@ import type { CycleWindow } from './window.js';
 const MAX_EARLY = 4096;
 
 export interface PipelineOptions {
-  /** Files of v0.1 list the ops of a frame before its events: a flush comes behind its CLEAR. */
+  /** Files of v0.1 list the ops of a frame before its events: a flush comes after its CLEAR. */
   readonly interleaved: boolean;
-  /** Slots beyond the catalogue's do not occur: files of ours. */
+  /** Slots beyond the catalog's do not occur: files of ours. */
   readonly strictSlots: boolean;
-  /** What is looked at begins in the middle: ids beyond the catalogue are taken for instructions in flight. */
+  /** What is looked at begins in the middle: ids beyond the catalog are taken for instructions in flight. */
   readonly adoptsStrangers: boolean;
 }
 
@@ -123,7 +123,7 @@ export class PipelineStats {
   }
 
   /** In the first frame of a segment: what its checkpoint knows nothing of is lost (its scope was disabled), others may have come by a snapshot. */
-  continueFrom(state: CatalogueState): void {
+  continueFrom(state: CatalogState): void {
     const { slots } = this;
     const { def, idField } = this.entities;
     for (let slot = 0; slot < def.numSlots; slot++) {
@@ -143,7 +143,7 @@ export class PipelineStats {
     }
   }
 
-  /** A frame begins; the window stands on it already. */
+  /** A frame begins; the window is on it already. */
   frame(): void {
     if (this.closing.length > 0) this.settle();
     if (this.early.length > 0) this.early.length = 0;

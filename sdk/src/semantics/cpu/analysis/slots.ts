@@ -1,4 +1,4 @@
-/** The instructions in flight, as columns by catalogue slot: nothing is allocated per instruction. */
+/** The instructions in flight, as columns by catalog slot: nothing is allocated per instruction. */
 import { NO_STAGE } from './stages.js';
 
 /** An op names a slot with 16 bits. */
@@ -45,7 +45,7 @@ export class SlotTable {
   /** Ids that are not their slot's number. */
   private readonly bySpecialId = new Map<number, number>();
 
-  /** @param isBounded false: slots beyond the catalogue's may occur */
+  /** @param isBounded false: slots beyond the catalog's may occur */
   constructor(numSlots: number, isBounded: boolean) {
     const size = isBounded ? numSlots : MAX_SLOTS;
     this.flags = new Uint8Array(size);

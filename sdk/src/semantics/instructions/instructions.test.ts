@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   event,
   type Model,
@@ -28,7 +29,7 @@ import {
   instructions,
   MAX_ENTRIES,
   stalls,
-} from './index.js';
+} from '../cpu/index.js';
 
 interface Cut {
   /** Frames per segment. */
@@ -176,7 +177,9 @@ function watched(bytes: Uint8Array) {
 describe('instructions', () => {
   const far = { lookback: 200, lookahead: 200 };
 
-  it('gives the exact life of every instruction, whatever the range and the segments', async () => {
+  it('gives the exact life of every instruction, whatever the range and the segments', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(models, fc.boolean(), async ({ model, every, from, to }, isLive) => {
         const trace = await open(build(model.frames, model.strings, { every, isLive }));
@@ -275,7 +278,7 @@ describe('instructions', () => {
     touched(entries);
     const part = await collect(trace, { from: 1500, to: 1520, unit: 'cycles' });
     expect(withProducers(part, model, 1500)).toEqual(inRange(model, 1500, 1520));
-    // The first tells whether anything was in flight before the trace; then those from the summary's last bucket on.
+    // The first says whether anything was in flight before the trace; then those from the summary's last bucket on.
     const late = () => touched(entries).filter((index) => index > 0);
     expect(Math.min(...late())).toBeGreaterThan(entries.length / 2);
     const core = findCore(trace);
