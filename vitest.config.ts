@@ -11,7 +11,7 @@ const alias = [
   { find: /^#platform\/addon$/, replacement: fromRoot('./sdk/src/native/native-addon.ts') },
   { find: /^#platform\/threads$/, replacement: fromRoot('./sdk/src/workers/node-threads.ts') },
   { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },
-  { find: /^uscope\/([a-z]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
+  { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
 /** These compute from what they are given and keep nothing: no daemons, no memory that is used again, no replaced functions. */

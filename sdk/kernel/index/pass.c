@@ -194,6 +194,13 @@ static uint32_t count_taken(const uint8_t *mask, uint32_t size)
     return count;
 }
 
+/* No bits are set behind the last slot. */
+static bool is_mask(const uint8_t *mask, const struct plan_storage *storage)
+{
+    uint32_t bytes = mask_bytes(storage), spare = bytes * 8 - storage->slots;
+    return !spare || !(mask[bytes - 1] >> (8 - spare));
+}
+
 static bool is_taken(const uint8_t *mask, uint32_t slot)
 {
     return (mask[slot >> 3] >> (slot & 7) & 1) != 0;
@@ -218,8 +225,7 @@ static bool load_block(struct pass *pass, uint32_t id, const uint8_t *block, uin
     if (storage->kind == STORAGE_SPARSE) {
         uint32_t bytes = mask_bytes(storage);
         if (size < bytes) return false;
-        uint32_t spare = bytes * 8 - storage->slots;
-        if (spare && block[bytes - 1] >> (8 - spare)) return false;
+        if (!is_mask(block, storage)) return false;
         uint64_t slots = count_taken(block, bytes);
         if (size < bytes + slots * storage->slot_bytes) return false;
         copy_bytes(followed->taken, block, bytes);
@@ -328,7 +334,7 @@ static bool walk_carry(struct pass *pass, struct input in, uint64_t last, bool a
             uint64_t count = get_leb(&in);
             bool is_dense = storage->kind == STORAGE_DENSE_BUFFER;
             const uint8_t *mask = is_dense ? get_bytes(&in, mask_bytes(storage)) : 0;
-            if (count > storage->slots) in.failed = true;
+            if (count > storage->slots || (mask && !is_mask(mask, storage))) in.failed = true;
             if (in.failed) return false;
             if (!apply) continue;
             pass->followed[id].track->count = (uint32_t)count;

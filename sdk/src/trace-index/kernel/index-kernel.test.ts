@@ -5,11 +5,17 @@ import { frame, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { indexOf } from '../../../../test/support/index-sums.js';
 import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
 import { build, dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
+import { sourceDigest } from '../../../kernel/embed.mjs';
 import { encodeIndexContainer } from '../../format/index-container.js';
 import { type LoadedSegment, memorySource, openTrace } from '../../reader/index.js';
 import { type IndexPlan, indexPlan } from '../plan.js';
 import { type PassResult, referencePass } from '../reference/reference-pass.js';
 import { createIndexKernel } from './index-kernel.js';
+import { SOURCES, SOURCES_SHA256 } from './index-wasm.js';
+
+it('the kernel that is checked in was compiled from the sources beside it (else: make -C sdk/kernel/index)', () => {
+  expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
+});
 
 const kernel = createIndexKernel()!;
 
