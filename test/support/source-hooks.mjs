@@ -1,8 +1,9 @@
 // @ts-check
 /** Hooks of Node's module loader: TypeScript sources, under the names that they have when they are built. */
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import ts from 'typescript';
 
 const SDK = new URL('../../sdk/', import.meta.url);
 const PLATFORM = '#platform/';
@@ -31,7 +32,26 @@ function platformSource(name) {
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
-  const { outputText } = ts.transpileModule(readFileSync(fileURLToPath(url), 'utf8'), { compilerOptions });
-  return { format: 'module', source: outputText, shortCircuit: true };
+  return { format: 'module', source: await javaScriptOf(fileURLToPath(url)), shortCircuit: true };
+}
+
+/** What sources were compiled to, kept for the next thread: each would load the compiler otherwise, which takes longer than anything else it does. */
+const KEPT = fileURLToPath(new URL('../../node_modules/.cache/uscope-sources/', import.meta.url));
+
+/** @param {string} path */
+async function javaScriptOf(path) {
+  const source = readFileSync(path, 'utf8');
+  const file = join(KEPT, `${createHash('sha256').update(path).update(source).digest('hex')}.js`);
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    const { default: ts } = await import('typescript');
+    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
+    const { outputText } = ts.transpileModule(source, { compilerOptions });
+    const written = `${file}.${process.pid}.${Math.random()}`;
+    mkdirSync(KEPT, { recursive: true });
+    writeFileSync(written, outputText);
+    renameSync(written, file);
+    return outputText;
+  }
 }

@@ -62,6 +62,7 @@ export const ERROR_CODES = {
   READER_OPEN: 'The file cannot be opened or read.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
   READER_NAME: 'No storage, event, field, scope or clock has that name.',
+  READER_PATTERN: 'A search pattern is malformed.',
   READER_NO_CYCLES: 'A range in cycles needs a clock whose period is known; it is 0.',
   READER_COMPRESSION: 'The file uses a compression this installation cannot read.',
   READER_CHANGED: 'The file changed under the reader in a way a live trace does not.',

@@ -34,6 +34,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     },
     dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
     events: { summary: 'events, by type, time and field', load: () => import('./verbs/events.js') },
+    find: {
+      summary: 'instructions by text or address, and events',
+      load: () => import('./verbs/find.js'),
+    },
     tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
     history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },

@@ -3,6 +3,8 @@ import type { Trace } from '../reader/index.js';
 import type { StretchCall } from './common/stretches.js';
 import { PERFORMANCE } from './cpu/analysis/analyze.js';
 import { performanceStretch } from './cpu/analysis/stretch.js';
+import { COUNTERS, counterStretch } from './cpu/counters.js';
+import { OCCUPANCY, occupancyStretch } from './cpu/occupancy.js';
 
 /** Work and what it gives are plain data of the kind. */
 // biome-ignore lint/suspicious/noExplicitAny: whoever sends the work knows its type
@@ -10,4 +12,6 @@ type StretchWork = (trace: Trace, work: any, call: StretchCall) => Promise<unkno
 
 export const STRETCH_WORK: Readonly<Record<string, StretchWork>> = {
   [PERFORMANCE]: performanceStretch,
+  [OCCUPANCY]: occupancyStretch,
+  [COUNTERS]: counterStretch,
 };

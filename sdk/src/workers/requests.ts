@@ -2,14 +2,19 @@
 import type { DutProperties, Schema } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
 import {
+  blockOf,
+  type CoreRange,
   type CounterOptions,
   type CounterReport,
   counters,
   findCore,
+  type InstructionBlock,
+  instructionBlocks,
   type OccupancyOptions,
   type OccupancyReport,
   occupancy,
 } from '../semantics/cpu/index.js';
+import { type Found, find, type PatternOptions } from '../semantics/search/index.js';
 import { STRETCH_WORK } from '../semantics/stretch-work.js';
 import { type StateColumns, stateColumns } from './state-columns.js';
 import type { Movable } from './thread.js';
@@ -47,8 +52,40 @@ export interface RequestTypes {
   };
   counters: { params: Named<CounterOptions>; answer: CounterReport[] };
   occupancy: { params: Named<OccupancyOptions>; answer: OccupancyReport[] };
+  /** The instructions born in a segment; see `blockOf`. */
+  block: {
+    params: {
+      readonly core: string;
+      readonly segment: number;
+      readonly lookback?: number;
+      readonly lookahead?: number;
+    };
+    answer: InstructionBlock;
+  };
+  /** Those in flight at some time of a range; see `instructionBlocks`. */
+  blocks: { params: { readonly core: string } & CoreRange; answer: InstructionBlock[] };
+  find: { params: FindParams; answer: FindAnswer };
   stretch: { params: { readonly kind: string; readonly work: unknown }; answer: unknown };
 }
+
+/** See `find`. */
+export interface FindParams extends PatternOptions {
+  readonly pattern: string;
+  readonly from?: bigint | undefined;
+  readonly to?: bigint | undefined;
+  /** Names of cores; default: all. */
+  readonly cores?: readonly string[] | undefined;
+  /** Most matches that the answer lists; the others are counted. Default 10,000. */
+  readonly limit?: number | undefined;
+}
+
+export interface FindAnswer {
+  readonly found: readonly Found[];
+  /** All matches. */
+  readonly count: number;
+}
+
+const DEFAULT_FOUND = 10_000;
 
 export type RequestKind = keyof RequestTypes;
 
@@ -79,11 +116,37 @@ export const REQUESTS: Handlers = {
   state: async (trace, { timePs, storages }) => stateColumns(await trace.stateAt(timePs), storages),
   counters: (trace, params, call) => counters(trace, { ...withCore(trace, params), ...call }),
   occupancy: (trace, params, call) => occupancy(trace, { ...withCore(trace, params), ...call }),
+  block: async (trace, { core, segment, ...options }, { signal }) =>
+    blockOf(trace, findCore(trace, core), segment, { ...options, signal }),
+  blocks: async (trace, { core, ...range }, { signal, pause }) => {
+    const blocks: InstructionBlock[] = [];
+    for await (const block of instructionBlocks(trace, findCore(trace, core), range, { signal })) {
+      blocks.push(block);
+      await pause();
+    }
+    return blocks;
+  },
+  find: async (trace, { pattern, cores, limit = DEFAULT_FOUND, ...options }, call) => {
+    const answer: { found: Found[]; count: number } = { found: [], count: 0 };
+    const named = cores?.map((name) => findCore(trace, name));
+    for await (const found of find(trace, pattern, { ...options, cores: named, ...call })) {
+      answer.count += found.length;
+      for (const one of found) if (answer.found.length < limit) answer.found.push(one);
+    }
+    return answer;
+  },
   stretch: (trace, { kind, work }, call) => STRETCH_WORK[kind](trace, work, call),
 };
 
 /** Kinds whose answers are kept: what they are about does not change once it is written. */
-export const KEPT: ReadonlySet<string> = new Set<RequestKind>(['state', 'counters', 'occupancy']);
+export const KEPT: ReadonlySet<string> = new Set<RequestKind>([
+  'state',
+  'counters',
+  'occupancy',
+  'block',
+  'blocks',
+  'find',
+]);
 
 export function extentOf({ segmentCount, totalTimePs, isComplete }: Trace): TraceExtent {
   return { segments: segmentCount, totalTimePs, isComplete };

@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
+import type { StretchRunner } from '../../semantics/common/stretches.js';
 import { findCore, type OccupancyReport, occupancy } from '../../semantics/cpu/index.js';
 import { bar, shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
+import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -21,6 +23,7 @@ interface BuffersOptions extends RangeArguments {
   readonly buffer: readonly string[];
   readonly core?: string;
   readonly series?: string;
+  readonly jobs?: string;
   readonly histogram: boolean;
   readonly json?: boolean;
 }
@@ -44,15 +47,18 @@ export function register(program: Command): void {
       [],
     )
     .option('--core <name>', 'only the buffers of this core, whose clock cycles then count');
-  addRangeOptions(command)
+  addJobsOption(addRangeOptions(command))
     .option('--series <n>', 'also the occupancy in n equal parts of the range')
     .option('--no-histogram', 'no histograms')
     .option('--json', 'one JSON document')
     .action((file: string, options: BuffersOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options.series);
+      const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
-        const reports = await ask(trace, options, asked, points);
+        const reports = await withJobs(file, trace, jobs, (stretches) =>
+          ask(trace, options, asked, points, stretches),
+        );
         if (options.json) printJson({ buffers: reports.map((report) => json(report, options)) });
         else printText(reports, options);
       });
@@ -64,12 +70,13 @@ async function ask(
   options: BuffersOptions,
   asked: AskedRange,
   points: number | undefined,
+  stretches: StretchRunner | undefined,
 ): Promise<OccupancyReport[]> {
   const core = options.core === undefined ? undefined : findCore(trace, options.core);
   const range = rangeInTime(asked, trace, core?.clock?.name);
   const buffers = options.buffer.length > 0 ? options.buffer : undefined;
   const reports = await withProgress('reading', (progress) =>
-    occupancy(trace, { ...range, core, buffers, points, progress }),
+    occupancy(trace, { ...range, core, buffers, points, progress, stretches }),
   );
   if (reports.length > 0) return reports;
   throw new UscopeError(

@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
+import type { StretchRunner } from '../../semantics/common/stretches.js';
 import { type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
 import { shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
+import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -21,6 +23,7 @@ interface CountersOptions extends RangeArguments {
   readonly counter: readonly string[];
   readonly core?: string;
   readonly series?: string;
+  readonly jobs?: string;
   readonly perCycle?: boolean;
   readonly json?: boolean;
 }
@@ -35,15 +38,18 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .option('--counter <name>', 'only this counter (may be repeated)', append, [])
     .option('--core <name>', 'only the counters of this core, whose clock cycles then count');
-  addRangeOptions(command)
+  addJobsOption(addRangeOptions(command))
     .option('--series <n>', 'also the changes in n equal parts of the range')
     .option('--per-cycle', 'also the least and the greatest change in a cycle')
     .option('--json', 'one JSON document')
     .action((file: string, options: CountersOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options.series);
+      const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
-        const reports = await ask(trace, options, asked, points);
+        const reports = await withJobs(file, trace, jobs, (stretches) =>
+          ask(trace, options, asked, points, stretches),
+        );
         if (options.json) printJson({ counters: reports.map(json) });
         else printText(reports, options);
       });
@@ -55,6 +61,7 @@ async function ask(
   options: CountersOptions,
   asked: AskedRange,
   points: number | undefined,
+  stretches: StretchRunner | undefined,
 ): Promise<CounterReport[]> {
   const core = options.core === undefined ? undefined : findCore(trace, options.core);
   const range = rangeInTime(asked, trace, core?.clock?.name);
@@ -66,6 +73,7 @@ async function ask(
       points,
       perCycle: options.perCycle,
       progress,
+      stretches,
     }),
   );
   if (reports.length > 0) return reports;

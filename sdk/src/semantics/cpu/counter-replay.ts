@@ -23,6 +23,25 @@ export interface PerCycle {
   readonly max: bigint;
 }
 
+/** The change of a counter in one cycle, modulo 2^64. */
+interface CycleChange {
+  readonly tick: number;
+  readonly delta: bigint;
+}
+
+/** What a counter did in a stretch: plain data. The cycles at its borders may go on in the neighbours. */
+export interface ReplayPart {
+  /** Values in front of its first frame and behind its last. */
+  readonly start: bigint;
+  readonly end: bigint;
+  /** The first cycle that changed the value; null: the last is the only one. */
+  readonly head: CycleChange | null;
+  readonly tail: CycleChange | null;
+  /** Of the cycles between them. */
+  readonly extremes: PerCycle | null;
+  readonly sums: Uint32Array;
+}
+
 /** All values in u32 halves: nothing is allocated per frame. Times must not decrease. */
 export class CounterReplay {
   private readonly tracks: readonly Track[];
@@ -30,6 +49,8 @@ export class CounterReplay {
   private readonly trackOf: Int32Array;
   private timeLo = 0;
   private timeHi = 0;
+  private hasFrames = false;
+  private start = 0n;
 
   /** @param values what the counters hold before the first frame */
   constructor(counters: readonly ReplayedCounter[], values: readonly bigint[]) {
@@ -41,9 +62,40 @@ export class CounterReplay {
     });
   }
 
-  frame({ timeLo, timeHi }: FrameCursor): void {
-    this.timeLo = timeLo;
-    this.timeHi = timeHi;
+  frame(cursor: FrameCursor): void {
+    if (!this.hasFrames) {
+      this.hasFrames = true;
+      this.start = cursor.timePs;
+    }
+    this.timeLo = cursor.timeLo;
+    this.timeHi = cursor.timeHi;
+  }
+
+  /** Time of the first frame in ps; null: there was none. */
+  get firstPs(): bigint | null {
+    return this.hasFrames ? this.start : null;
+  }
+
+  get lastPs(): bigint | null {
+    return this.hasFrames ? (BigInt(this.timeHi) << 32n) | BigInt(this.timeLo) : null;
+  }
+
+  /** To be joined with others: the first cycle may have begun in the stretch before. */
+  splitHead(): void {
+    for (const track of this.tracks) track.splitsHead = true;
+  }
+
+  parts(): ReplayPart[] {
+    return this.tracks.map((track) => track.part());
+  }
+
+  /** False: the stretch began with other values; nothing was added. */
+  absorb(parts: readonly ReplayPart[]): boolean {
+    if (!parts.every(({ start }, index) => start === this.tracks[index].value)) return false;
+    parts.forEach((part, index) => {
+      this.tracks[index].absorb(part);
+    });
+    return true;
   }
 
   op({ storageId, action, slot, lo, hi }: FrameCursor): void {
@@ -73,6 +125,10 @@ export class CounterReplay {
 }
 
 class Track {
+  /** The first cycle that changes the value is kept apart. */
+  splitsHead = false;
+  private head: CycleChange | null = null;
+  private readonly initial: bigint;
   private lo: number;
   private hi: number;
   /** Value at the beginning of the present cycle. */
@@ -94,6 +150,7 @@ class Track {
     private readonly counter: ReplayedCounter,
     value: bigint,
   ) {
+    this.initial = value;
     this.lo = Number(value & 0xffff_ffffn);
     this.hi = Number(value >> 32n);
     this.startLo = this.lo;
@@ -107,6 +164,11 @@ class Track {
 
   get value(): bigint {
     return (BigInt(this.hi) << 32n) | BigInt(this.lo);
+  }
+
+  set value(value: bigint) {
+    this.lo = Number(value & 0xffff_ffffn);
+    this.hi = Number(value >> 32n);
   }
 
   change(action: number, lo: number, hi: number, timeLo: number, timeHi: number): void {
@@ -128,9 +190,7 @@ class Track {
 
   addKnown(interval: number, sum: bigint, extremes: PerCycle | null): void {
     this.closeCycle();
-    const value = BigInt.asUintN(64, this.value + sum);
-    this.lo = Number(value & 0xffff_ffffn);
-    this.hi = Number(value >> 32n);
+    this.value = BigInt.asUintN(64, this.value + sum);
     this.startLo = this.lo;
     this.startHi = this.hi;
     this.addTo(interval, Number(sum & 0xffff_ffffn), Number((sum >> 32n) & 0xffff_ffffn));
@@ -139,6 +199,48 @@ class Track {
 
   perCycle(): PerCycle | null {
     this.closeCycle();
+    return this.closedExtremes();
+  }
+
+  part(): ReplayPart {
+    const { initial, value, head, tick, sums } = this;
+    const delta = BigInt.asUintN(64, value - this.cycleStart);
+    const tail = tick === NO_CYCLE ? null : { tick, delta };
+    return { start: initial, end: value, head, tail, extremes: this.closedExtremes(), sums };
+  }
+
+  absorb({ end, head, tail, extremes, sums }: ReplayPart): void {
+    if (!tail) return;
+    if (!head) {
+      this.go(tail);
+      return;
+    }
+    this.go(head);
+    this.closeCycle();
+    if (extremes) this.extremes = merged(this.extremes, extremes);
+    for (let at = 0; at < sums.length; at += 2) this.addTo(at / 2, sums[at], sums[at + 1]);
+    this.value = end;
+    this.cycleStart = BigInt.asUintN(64, end - tail.delta);
+    this.tick = tail.tick;
+  }
+
+  /** A change in a cycle, which may be the present one. */
+  private go({ tick, delta }: CycleChange): void {
+    if (tick !== this.tick) this.closeCycle();
+    this.tick = tick;
+    this.value = BigInt.asUintN(64, this.value + delta);
+  }
+
+  private get cycleStart(): bigint {
+    return (BigInt(this.startHi) << 32n) | BigInt(this.startLo);
+  }
+
+  private set cycleStart(value: bigint) {
+    this.startLo = Number(value & 0xffff_ffffn);
+    this.startHi = Number(value >> 32n);
+  }
+
+  private closedExtremes(): PerCycle | null {
     if (this.maxLo === 0 && this.maxHi === 0) return this.extremes;
     const own = {
       min: (BigInt(this.minHi) << 32n) | BigInt(this.minLo),
@@ -162,6 +264,10 @@ class Track {
     if (lo === 0 && hi === 0) return;
     this.startLo = this.lo;
     this.startHi = this.hi;
+    if (this.splitsHead && !this.head) {
+      this.head = { tick: this.tick, delta: (BigInt(hi) << 32n) | BigInt(lo) };
+      return;
+    }
     const isFirst = this.maxLo === 0 && this.maxHi === 0;
     if (isFirst || hi < this.minHi || (hi === this.minHi && lo < this.minLo)) {
       this.minLo = lo;

@@ -6,8 +6,9 @@ import type { CounterSummary, TraceSummary } from '../../format/tsum.js';
 import type { StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
+import { askStretches, NotMergeable, type Stretch, type StretchCall } from '../common/stretches.js';
 import { chosenStorages } from './chosen-storages.js';
-import { CounterReplay, type PerCycle } from './counter-replay.js';
+import { CounterReplay, type PerCycle, type ReplayedCounter, type ReplayPart } from './counter-replay.js';
 import { isCounterStorage } from './counter-storage.js';
 import {
   askedRange,
@@ -91,7 +92,7 @@ export async function counters(trace: Trace, options: CounterOptions = {}): Prom
     work.push(new Work(def, periodPs, range, options.points, summary, known, trace.totalTimePs));
   }
   await readEnds(trace, work);
-  if (wantsDetail) await readDetail(trace, work, options.progress);
+  if (wantsDetail) await readDetail(trace, work, options);
   return work.map((one) => one.report(trace, options));
 }
 
@@ -224,25 +225,18 @@ async function readEnds(trace: Trace, work: readonly Work[]): Promise<void> {
 }
 
 /** Per-cycle extremes and series: from the summary where it is worth it and agrees with the values, else by replay. */
-async function readDetail(
-  trace: Trace,
-  work: readonly Work[],
-  progress: CounterOptions['progress'],
-): Promise<void> {
+async function readDetail(trace: Trace, work: readonly Work[], options: CounterOptions): Promise<void> {
   const left = new Set(work);
   for (const group of await summaryGroups(trace, work)) {
-    for (const one of await fromSummary(trace, group)) left.delete(one);
+    for (const one of await fromSummary(trace, group, options)) left.delete(one);
   }
   const rest = [...left];
   const [first] = rest;
   if (!first) return;
-  const replay = new CounterReplay(
-    rest.map(replayed),
-    rest.map(({ startValue }) => startValue),
-  );
   const from = rest.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = rest.map(({ range }) => range.to).reduce(later, first.range.to);
-  await run(trace, replay, { from, to }, progress);
+  const values = rest.map(({ startValue }) => startValue);
+  const replay = await runDivided(trace, rest.map(replayed), values, { from, to }, options);
   rest.forEach((one, index) => {
     one.take(replay, index, 'replay');
   });
@@ -278,19 +272,23 @@ async function summaryGroups(trace: Trace, work: readonly Work[]): Promise<Summa
   return [...groups.values()];
 }
 
-/** Those for which the summary agrees with the values after it: it counts ADD only, and nobody checks that of other writers. */
-async function fromSummary(trace: Trace, { work, range, middle }: SummaryGroup): Promise<Work[]> {
+/** Those for which the summary agrees with the values behind it: it counts ADD only, and nobody checks that of other writers. */
+async function fromSummary(
+  trace: Trace,
+  { work, range, middle }: SummaryGroup,
+  { signal, pause }: CounterOptions,
+): Promise<Work[]> {
   const replay = new CounterReplay(
     work.map(replayed),
     work.map(({ startValue }) => startValue),
   );
-  await run(trace, replay, { from: range.from, to: middle.fromPs });
+  await run(trace, replay, { from: range.from, to: middle.fromPs }, { signal, pause });
   work.forEach((one, index) => {
     one.addMiddle(replay, index, middle);
   });
   const state = await stateBefore(trace, middle.toPs);
   const agrees = work.map((one, index) => replay.value(index) === state.value(one.def.storageId, 0, 0));
-  await run(trace, replay, { from: middle.toPs, to: range.to });
+  await run(trace, replay, { from: middle.toPs, to: range.to }, { signal, pause });
   return work.filter((one, index) => {
     if (agrees[index]) one.take(replay, index, 'summary');
     return agrees[index];
@@ -301,16 +299,96 @@ async function run(
   trace: Trace,
   replay: CounterReplay,
   { from, to }: PsRange,
-  progress?: CounterOptions['progress'],
+  { progress, signal, pause }: StretchCall,
+  stretch: Stretch | null = null,
 ): Promise<void> {
   if (from >= to) return;
+  const { begin, end } = stretch ?? { begin: 0, end: null };
+  const startPs = stretch ? later(from, (await trace.segment(begin)).timeStartPs) : from;
+  const stopPs = end !== null && end < trace.segmentCount ? (await trace.segment(end)).timeStartPs : to;
+  let hasBegun = false;
   await trace.scan(
-    { from, to },
+    { from: startPs, to },
     {
-      segment: ({ header }) => progress?.(Number(header.timeStartPs - from) / Number(to - from)),
-      frame: (cursor) => replay.frame(cursor),
-      op: (cursor) => replay.op(cursor),
+      segment: async ({ header, index }) => {
+        signal?.throwIfAborted();
+        await pause?.();
+        if (stopPs > startPs) progress?.(Number(header.timeStartPs - startPs) / Number(stopPs - startPs));
+        hasBegun = index >= begin;
+        return end === null || index < end;
+      },
+      frame: (cursor) => {
+        if (hasBegun) replay.frame(cursor);
+      },
+      op: (cursor) => {
+        if (hasBegun) replay.op(cursor);
+      },
     },
   );
   progress?.(1);
+}
+
+/** The kind of work that `counterStretch` does. */
+export const COUNTERS = 'counters';
+
+/** The work of one stretch: plain data. */
+export interface CounterStretch extends Stretch, PsRange {
+  readonly counters: readonly ReplayedCounter[];
+  /** Values in front of it. Null: its checkpoint tells. */
+  readonly values: readonly bigint[] | null;
+}
+
+/** What a stretch has found: plain data. */
+export interface CounterStretchPart {
+  readonly parts: readonly ReplayPart[];
+  /** Times of its first and last frame in ps; null: it has none. */
+  readonly firstPs: bigint | null;
+  readonly lastPs: bigint | null;
+}
+
+/** @throws UscopeError FORMAT_* for damage */
+export async function counterStretch(
+  trace: Trace,
+  { counters, values, from, to, begin, end }: CounterStretch,
+  call: StretchCall,
+): Promise<CounterStretchPart> {
+  const isFirst = (await trace.segment(begin)).timeStartPs <= from;
+  const state = isFirst ? await stateBefore(trace, from) : (await trace.stateBefore(begin)).raw;
+  const own = counters.map(({ storageId }) => state.value(storageId, 0, 0));
+  const replay = new CounterReplay(counters, values ?? own);
+  replay.splitHead();
+  await run(trace, replay, { from, to }, call, { begin, end });
+  const { firstPs, lastPs } = replay;
+  return { parts: replay.parts(), firstPs, lastPs };
+}
+
+/** In stretches where that is worth it, else in one scan. */
+async function runDivided(
+  trace: Trace,
+  counters: readonly ReplayedCounter[],
+  values: readonly bigint[],
+  range: PsRange,
+  options: CounterOptions,
+): Promise<CounterReplay> {
+  const { signal, progress, stretches } = options;
+  const joined = new CounterReplay(counters, values);
+  let last: bigint | null = null;
+  const isDone = await askStretches<CounterStretchPart, readonly bigint[]>(trace, stretches, {
+    kind: COUNTERS,
+    ...range,
+    signal,
+    progress,
+    work: (stretch, known): CounterStretch => ({ ...stretch, ...range, counters, values: known }),
+    add: ({ parts, firstPs, lastPs }) => {
+      if (firstPs !== null && last !== null && firstPs < last) throw new NotMergeable('time runs backwards');
+      if (!joined.absorb(parts)) return false;
+      last = lastPs ?? last;
+      return true;
+    },
+    carry: () => counters.map((_, index) => joined.value(index)),
+  });
+  if (isDone) return joined;
+  const replay = new CounterReplay(counters, values);
+  await run(trace, replay, range, options);
+  return replay;
 }

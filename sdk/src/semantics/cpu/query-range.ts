@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { rangeBounds, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs, Trace } from '../../reader/index.js';
 import { firstSegmentStart } from '../../reader/queries/trace-start.js';
+import type { StretchRunner } from '../common/stretches.js';
 import { type CpuCore, requirePeriod } from './cores.js';
 
 /** Start inclusive, end exclusive; by default the whole trace. */
@@ -15,6 +16,12 @@ export interface QueryRange {
   readonly core?: CpuCore | undefined;
   /** Called with how much of the work is done, 0 to 1, now and then. */
   readonly progress?: ((fraction: number) => void) | undefined;
+  /** Ends the work: the call then throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Looks at stretches of a long range at once, for instance a pool of `uscope/workers` over the same trace. The result is the same. */
+  readonly stretches?: StretchRunner | undefined;
+  /** Awaited between segments: see `StretchCall`. */
+  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 /** In ps; start inclusive, end exclusive. */
