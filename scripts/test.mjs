@@ -28,9 +28,15 @@ const SKIPPED = 'skipped.jsonl';
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
-  ...['dpi', 'sdk/kernel', 'sdk/kernel/native', 'sdk/kernel/reader', 'bench', 'examples/c-model'].map(
-    (folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check']),
-  ),
+  ...[
+    'dpi',
+    'sdk/kernel',
+    'sdk/kernel/native',
+    'sdk/kernel/reader',
+    'sdk/kernel/index',
+    'bench',
+    'examples/c-model',
+  ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
@@ -52,6 +58,7 @@ const KERNEL_TESTS = [
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
+  make('the index of a segment (ASan, UBSan)', 'sdk/kernel/index', ['test']),
 ];
 const WASM = script('checked-in WebAssembly, compiled again', 'scripts/check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;

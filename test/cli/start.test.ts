@@ -7,6 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
+
+// Processes are started.
+limitOfFile(PROCESSES_MS);
 
 const command = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
 const DIST = fileURLToPath(new URL('../../sdk/dist/', import.meta.url));

@@ -24,9 +24,13 @@ import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { buildSdk, Running } from '../support/processes.js';
 import { type Listing, listSchema, listTrace } from './listing.mjs';
 import { Conversation } from './replay.js';
+
+// Daemons are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));

@@ -8,8 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FtrType } from '../../sdk/src/formats/ftr/index.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { contentOf } from '../support/ftr-fixtures.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SV = join(ROOT, 'sv');

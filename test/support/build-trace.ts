@@ -9,9 +9,7 @@ import { compressionFlags, encodeHeader, Flag, HEADER_SIZE } from '../../sdk/src
 import { ChunkType, decodeChunks, encodeChunk, encodePreamble } from '../../sdk/src/format/preamble.js';
 import { encodeSectionTable, type SectionEntry, SectionType } from '../../sdk/src/format/section-table.js';
 import { encodeSegmentHeader } from '../../sdk/src/format/segment.js';
-import { encodeSegmentTable } from '../../sdk/src/format/segment-table.js';
 import { encodeSessionInfo, type SessionInfo, SessionStatus } from '../../sdk/src/format/session-chunk.js';
-import { encodeStringTable } from '../../sdk/src/format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../../sdk/src/format/tsum.js';
 import {
   Action,
@@ -24,6 +22,7 @@ import {
   type Schema,
 } from '../../sdk/src/format/types.js';
 import { StorageState } from '../../sdk/src/state/storage-state.js';
+import { encodeSegmentTable, encodeStringTable } from './format-tables.js';
 
 export interface TraceSpec {
   readonly schema: Schema;
@@ -154,8 +153,21 @@ export class TraceBuilder {
     return this.writeHeader(0n);
   }
 
+  /** Bytes behind the last commit record, which no reader is led to. */
+  behind(bytes: Uint8Array): this {
+    this.append(bytes);
+    return this;
+  }
+
   /** Writes the tables and sets F_COMPLETE. */
-  finalize(options: { summary?: TraceSummary; session?: Partial<SessionInfo> } = {}): this {
+  finalize(
+    options: {
+      summary?: TraceSummary;
+      session?: Partial<SessionInfo>;
+      /** Further sections, given the file offset at which each begins. */
+      sections?: readonly { type: number; bytes: (offset: number) => Uint8Array }[];
+    } = {},
+  ): this {
     const sections: SectionEntry[] = [];
     const add = (type: number, bytes: Uint8Array): void => {
       if (this.spec.unaligned) this.misalign();
@@ -167,6 +179,7 @@ export class TraceBuilder {
       const tsum = encodeTraceSummary(options.summary);
       add(SectionType.COUNTER_SUMMARY, this.spec.csum ? oldSummary(tsum) : tsum);
     }
+    for (const { type, bytes } of options.sections ?? []) add(type, bytes(align8(this.file.length)));
     if (this.strings.length > 0) add(SectionType.STRINGS, encodeStringTable(this.strings));
     if (this.index.length > 0) add(SectionType.SEGMENTS, encodeSegmentTable(this.index));
     this.append(new Uint8Array(align8(this.file.length) - this.file.length));

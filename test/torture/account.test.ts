@@ -11,9 +11,13 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostMessage } from '../../sdk/src/bridge/report/host-messages.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { readLedger, State } from './processes.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const BRIDGE_SIMULATOR = fileURLToPath(new URL('../bridge/simulator.mjs', import.meta.url));
 const CYCLES = 3000;
@@ -173,7 +177,7 @@ describe('the account of a run whose simulator', () => {
     expect((await bench.checked()).lost).toBe(0n);
   });
 
-  it('goes on while its daemon is killed: nothing is lost', async () => {
+  it('continues while its daemon is killed: nothing is lost', async () => {
     const bench = new Bench();
     const running = bench.run([], bench.simulatorCommand(CYCLES, 25));
     await until('cycles', () => bench.ledger.completed > 500);

@@ -7,7 +7,7 @@ import { UscopeError } from '../base/errors.js';
 import type { ZstdPackage } from './platform/zstd.js';
 
 export const ZSTD_MAGIC = 0xfd2f_b528;
-/** 128 MiB: what zstd itself takes unless it is told otherwise. */
+/** 128 MiB: what zstd itself takes unless configured otherwise. */
 const MAX_WINDOW_LOG = 27;
 const OUTPUT_BYTES = 256 * 1024;
 /** The decoder in JavaScript hands out a whole input's output at once: small inputs bound it. */

@@ -2,7 +2,9 @@
  * A trace opened for reading, finalized or still being written (docs/format.md#names-of-calls). Everything is read when it is asked for; a question touches only the
  * segments it needs.
  */
+import { crc32 } from '../base/crc32.js';
 import { UscopeError } from '../base/errors.js';
+import type { Crc32 } from '../format/commit-record.js';
 import type { ItemLimits } from '../format/frame.js';
 import { type FileHeader, Flag, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { Preamble } from '../format/preamble.js';
@@ -53,7 +55,7 @@ import {
 } from './summary.js';
 import { TraceState } from './trace-state.js';
 import { type TimedItem, type TimePs, type TimeRange, Walker } from './walker.js';
-import { type TraceWarning, Warnings } from './warnings.js';
+import { type TraceWarning, type WarningKind, Warnings } from './warnings.js';
 
 /** Headers read at once where all are asked for: a file is as fast with few as with many, a network is not. */
 const HEADERS_AT_ONCE = 16;
@@ -92,6 +94,7 @@ export class Trace {
   /** Names of the schema -> ids. */
   readonly names: NameIndex;
 
+  private readonly crc: Crc32;
   private readonly warningLog: Warnings;
   private readonly list = new SegmentList();
   private readonly loader: SegmentLoader;
@@ -120,6 +123,7 @@ export class Trace {
     this.currentSession = session;
     this.names = new NameIndex(schema);
     this.warningLog = new Warnings(options.onWarning);
+    this.crc = options.codec?.crc32 ?? crc32;
     this.warnOfDamage(check);
     this.strings = new TraceStrings(source, this.list, this.warningLog, () => this.table());
     const forLoader = loaderOptions(options, ours);
@@ -191,6 +195,11 @@ export class Trace {
   /** Time of the last frame in ps; of a live trace the end of its last segment. */
   get totalTimePs(): bigint {
     return this.isComplete ? this.header.totalTimePs : this.list.lastEndPs;
+  }
+
+  /** Notes what another reader of the same trace has found, in another thread for instance. */
+  noteWarning({ kind, message }: TraceWarning): void {
+    this.warningLog.add(kind, message);
   }
 
   /** `uscope_dut_property`. */
@@ -407,6 +416,29 @@ export class Trace {
   /** What `FrameCursor.run` takes for ordinary: for code that walks segments itself. */
   get itemLimits(): ItemLimits {
     return this.checks.limits;
+  }
+
+  // -- bytes
+
+  /** Offset and size of a section of a finalized trace (docs/format.md#section-table); null: it has no such section. */
+  section(type: number): { readonly offset: number; readonly size: number } | null {
+    const section = findSection(this.sections, type);
+    return section ? { offset: Number(section.offset), size: Number(section.size) } : null;
+  }
+
+  /** At most `length` bytes of the file from an offset on, fewer where it ends: for structures that the reader does not know. */
+  bytes(offset: number, length: number): Promise<Uint8Array> {
+    return this.source.upTo(offset, length);
+  }
+
+  /** Adds to `warnings`, once per kind: for code that reads structures the reader does not know. */
+  warn(kind: WarningKind, message: string): void {
+    this.warningLog.add(kind, message);
+  }
+
+  /** The checksum function of `codec`. */
+  get crc32(): Crc32 {
+    return this.crc;
   }
 
   // -- life

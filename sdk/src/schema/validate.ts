@@ -1,4 +1,4 @@
-/** What a schema must keep to, whoever made it: the limits of the format and the rules that keep names usable everywhere. */
+/** What a schema must keep to, regardless of its source: the limits of the format and the rules that keep names usable everywhere. */
 
 import { UscopeError } from '../base/errors.js';
 import { MAX_EVENT_PAYLOAD } from '../format/record.js';

@@ -85,7 +85,11 @@ export function decodeTimeCarry(bytes: Uint8Array, plan: IndexPlan): TimeCarry {
     if (count > BigInt(def.numSlots)) {
       throw reader.error('FORMAT_VALUE', `${count} slots of ${def.numSlots} are taken`);
     }
-    return { count: Number(count), mask: reader.bytes(carriedMaskBytes(def)) };
+    const mask = reader.bytes(carriedMaskBytes(def));
+    if (mask.length > 0 && mask[mask.length - 1]! >> (((def.numSlots - 1) & 7) + 1) !== 0) {
+      throw reader.error('FORMAT_VALUE', `a mask has bits behind slot ${def.numSlots - 1}`);
+    }
+    return { count: Number(count), mask };
   });
   const cores = plan.cores.map(() =>
     readAscending(reader, 0x1_0000, () => {

@@ -181,7 +181,7 @@ export class Daemon {
   }
 
   /**
-   * Finalizes every open trace, after everything has been taken that was on its way. Their clients are told.
+   * Finalizes every open trace, after everything on its way has been received, and notifies their clients.
    * @param status of the sessions whose clients have not closed them
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {

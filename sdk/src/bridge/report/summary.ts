@@ -135,7 +135,7 @@ function lostText(account: Account | null): string {
   return lost === null ? 'lost: not known' : `${formatCount(lost)} lost`;
 }
 
-/** The simulator's own status wins; a trace that is not whole, or `refused`, is told when there is nothing worse. */
+/** The simulator's own status wins; an incomplete trace, or `refused`, counts when there is nothing worse. */
 export function exitStatus(simulator: number, reports: readonly TraceReport[], refused = 0): number {
   if (simulator !== 0) return simulator;
   const whole =

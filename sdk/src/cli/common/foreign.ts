@@ -40,7 +40,7 @@ export async function withAnyTrace(
   }
 }
 
-/** null: not there, or no plain file. Whoever opens it as a trace tells what is wrong. */
+/** null: not there, or no plain file. The code that opens it as a trace says what is wrong. */
 async function openBytes(path: string): Promise<Source | null> {
   if (isHttpUrl(path)) return openSource(path);
   const isFile = await stat(path).then(
@@ -161,7 +161,7 @@ export async function printForeignEvents(
   }
 }
 
-/** Names may leave out what stands before the last `/`, as for µScope. */
+/** Names may leave out everything before the last `/`, as for µScope. */
 function isWanted(
   { type, fields }: ForeignEvent,
   types: readonly string[],

@@ -27,7 +27,7 @@ export function addOutputOptions(command: Command): Command {
     .option('--json', 'a report as one JSON document');
 }
 
-/** What the writer is told. */
+/** What the writer gets. */
 export interface Output {
   /** Temporary. */
   readonly path: string;

@@ -277,7 +277,7 @@ function counted(counter: string | null): string {
   return counter === null ? '' : ` (counter "${plain(counter)}")`;
 }
 
-/** Rates per cycle are small: four digits behind the point. */
+/** Rates per cycle are small: four digits after the point. */
 function rate(value: number | null): string {
   if (value === null) return NONE;
   return Number.isInteger(value) ? String(value) : value.toFixed(4);

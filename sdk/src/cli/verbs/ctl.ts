@@ -1,4 +1,4 @@
-/** `uscope ctl`: pause, resume and mark traces that are being recorded, and see how they stand. */
+/** `uscope ctl`: pause, resume and mark traces that are being recorded, and see their state. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';

@@ -77,7 +77,7 @@ async function isDirectory(path: string): Promise<boolean> {
   if (isHttpUrl(path)) return false;
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false, // whoever opens it tells why it cannot
+    () => false, // the code that opens it says why it cannot
   );
 }
 

@@ -1,4 +1,4 @@
-/** `uscope slice`: a part of a trace as a trace of its own. */
+/** `uscope slice`: a part of a trace as a separate trace. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';

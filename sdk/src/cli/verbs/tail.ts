@@ -125,7 +125,7 @@ class TailPrinter {
     this.left = limit;
   }
 
-  /** The last `count` events of what is there; what follows begins behind them. */
+  /** The last `count` events of what is there; what follows begins after them. */
   async printLast(count: number): Promise<void> {
     const { trace } = this;
     const end = trace.segmentCount;

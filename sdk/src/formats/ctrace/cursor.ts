@@ -44,7 +44,7 @@ export class EventCursor {
     return this.argsAt - EVENT_HEADER_BYTES;
   }
 
-  /** To the next event; false behind the last. @throws UscopeError CONVERT_FORMAT when it does not fit into its block */
+  /** To the next event; false after the last. @throws UscopeError CONVERT_FORMAT when it does not fit into its block */
   next(): boolean {
     const { at, view } = this;
     if (at >= this.end) return false;

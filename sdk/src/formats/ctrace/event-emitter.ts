@@ -1,4 +1,4 @@
-/** Turns the event at which a cursor stands into events of a batch. */
+/** Turns the event that a cursor is at into events of a batch. */
 import { toHex } from '../../base/hex.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { StringOutput } from '../../stream/string-remap.js';

@@ -77,7 +77,7 @@ class FtrTrace implements ForeignTrace {
         break;
       }
     } catch {
-      // What is wrong with the file is told by whoever reads it.
+      // The reader reports what is wrong with the file.
     }
     return new FtrTrace(file, `FTR (${packing})`, options);
   }
@@ -179,7 +179,7 @@ class FtrTrace implements ForeignTrace {
   }
 
   async close(): Promise<void> {
-    // The source is closed by whoever opened it.
+    // The source is closed by the code that opened it.
   }
 
   /** Every chunk; a cut ends it and is noted. */

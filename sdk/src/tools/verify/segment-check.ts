@@ -49,10 +49,10 @@ export class SegmentCheck {
   private readonly summarizer: Summarizer | null = null;
   /** The state is the one before the next segment's first frame. */
   private inStep = false;
-  /** Each checkpoint holds the state behind its segment; null: not known yet. */
+  /** Each checkpoint holds the state after its segment; null: not known yet. */
   private storedAfter: boolean | null;
   private lastStartPs = 0n;
-  /** null behind a damaged record: what the next one says cannot be compared. */
+  /** null after a damaged record: what the next one says cannot be compared. */
   private nextFrame: bigint | null = 0n;
   private isFirst = true;
   /** Something is missing before the next segment: its links cannot be held against what was seen. */
@@ -163,7 +163,7 @@ export class SegmentCheck {
     }
   }
 
-  /** Ordinals and strings go on where the record before ended. */
+  /** Ordinals and strings continue where the record before ended. */
   private checkRecord(segment: FoundSegment): void {
     const { record, crc, offset } = segment;
     if (!record || crc !== 'good') {
@@ -253,7 +253,7 @@ export class SegmentCheck {
     copyState(stored, state);
   }
 
-  /** Segment 0, replayed from nothing, gives its own checkpoint, and that is not empty: it was stored behind the segment. */
+  /** Segment 0, replayed from nothing, gives its own checkpoint, and that is not empty: it was stored after the segment. */
   private detectStoredAfter(replayer: Replayer, segment: FoundSegment, raw: Uint8Array): boolean {
     if (!this.isFirst || this.interrupted || !this.options.schema) return false;
     const stored = loadCheckpoint(replayer.state.layout, segment, this.log);

@@ -19,7 +19,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
 /** The string table, string by string: those of the commit records as the walk brings them, then the rest. */
 export class StringTableCheck {
   private next = 0;
-  /** Where the next text stands if the texts follow each other. */
+  /** Where the next text is if the texts follow each other. */
   private expectedOffset = 0;
   private failed = false;
 

@@ -297,14 +297,17 @@ class Pass {
   }
 }
 
-/** null where nothing is known. */
+/** null where nothing is known: no carry, or one that cannot be this segment's. */
 function timeCarryOf(plan: IndexPlan, carry: Carry, segment: PassSegment): TimeCarry | null {
   if (carry === null || carry.length === 0) return null;
-  const section = decodeCarry(carry).get(CarrySection.TIME);
-  if (!section) return null;
-  const found = decodeTimeCarry(section, plan);
-  const cursor = segment.cursor();
-  return !cursor.next() || found.lastPs <= cursor.timePs ? found : null;
+  try {
+    const section = decodeCarry(carry).get(CarrySection.TIME);
+    const found = section ? decodeTimeCarry(section, plan) : null;
+    const cursor = segment.cursor();
+    return !found || !cursor.next() || found.lastPs <= cursor.timePs ? found : null;
+  } catch {
+    return null;
+  }
 }
 
 function followSlot(core: CoreSlots, { action, slot, field, lo }: FrameCursor): void {
