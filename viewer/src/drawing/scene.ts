@@ -34,6 +34,7 @@ import { drawMinimap } from './minimap.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
+import { Search } from './search.js';
 import { AXIS_HEIGHT, MIN_CLASSIC_HEIGHT, type Settings } from './settings.js';
 import { paintStrip, rasterStrip } from './strip.js';
 import { bucketSums, FineSums, type Sums } from './sums.js';
@@ -81,6 +82,7 @@ export class Scene {
   private pointer: Pointer | null = null;
   /** A move to be made again once a segment is here. */
   private retry: { readonly segment: number; readonly go: () => Moved | null } | null = null;
+  private search: Search | null = null;
   private isScheduled = false;
   private isMinimapStale = true;
   private minimapDrawn = 0;
@@ -132,6 +134,10 @@ export class Scene {
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
+    if (command.do === 'search' || command.do === 'searchNext') {
+      this.find(command, shown);
+      return;
+    }
     const before = this.form;
     const go = (): Moved | null => this.moved(command, shown.store) ?? this.selectedBy(command, shown.store);
     this.retry = null;
@@ -142,6 +148,25 @@ export class Scene {
     if (command.do === 'zoom' && before === 'strip' && this.form === 'classic') {
       this.enterRows(this.plotPoint(command.at), shown.store);
     }
+    this.schedule();
+  }
+
+  private find(command: Command & { do: 'search' | 'searchNext' }, { store, disassembly }: Shown): void {
+    if (command.do === 'search') {
+      this.search?.stop();
+      this.search =
+        command.pattern === null || command.pattern === ''
+          ? null
+          : new Search(command.pattern, store, disassembly);
+    }
+    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
+    const direction = command.do === 'searchNext' ? command.direction : 1;
+    this.search?.begin(start, direction, {
+      found: (row) => {
+        this.show(...this.revealed(row, store));
+      },
+      changed: () => this.schedule(),
+    });
     this.schedule();
   }
 
@@ -342,6 +367,7 @@ export class Scene {
     if (!shown) return;
     if (message.type === 'block') {
       shown.store.add(message.block);
+      this.search?.resume();
       if (this.retry && shown.store.has(this.retry.segment)) {
         const moved = this.retry.go();
         this.retry = null;
@@ -461,7 +487,9 @@ export class Scene {
 
   private wanted = '';
 
-  private want(segments: readonly number[]): void {
+  private want(inSight: readonly number[]): void {
+    const searched = this.search?.missing ?? null;
+    const segments = searched === null || inSight.includes(searched) ? inSight : [...inSight, searched];
     const key = segments.join();
     if (key === this.wanted) return;
     this.wanted = key;
@@ -494,6 +522,7 @@ export class Scene {
       ratio: this.size.ratio,
       pointer: this.pointer,
       selected: this.selected,
+      search: this.search,
       raster: this.raster,
       context: this.context,
       widths: this.widths,
@@ -511,6 +540,7 @@ export class Scene {
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,
       hover: this.hover(),
+      search: this.search?.state ?? null,
       legend: colouring.legend(),
       frame: ++this.frames,
       ms,
