@@ -33,6 +33,7 @@ const SOURCES = [
     'sdk/kernel',
     'sdk/kernel/native',
     'sdk/kernel/reader',
+    'sdk/kernel/blocks',
     'sdk/kernel/index',
     'bench',
     'examples/c-model',

@@ -57,8 +57,19 @@ export interface SegmentSpec {
   readonly uncommitted?: boolean;
   /** Replaces the encoded frames. */
   readonly rawDeltas?: Uint8Array;
+  /** Makes the index container in the commit record, without checksum and place; null: none. */
+  readonly index?: ((made: MadeSegment) => Uint8Array | null) | undefined;
   /** Changes header fields after the fact. */
   readonly patch?: Partial<Parameters<typeof encodeSegmentHeader>[0]>;
+}
+
+/** A segment as it is put into the file. */
+export interface MadeSegment {
+  readonly offset: number;
+  readonly timeStartPs: bigint;
+  readonly checkpoint: Uint8Array;
+  /** Decompressed. */
+  readonly frames: Uint8Array;
 }
 
 export const openSession: SessionInfo = {
@@ -146,17 +157,16 @@ export class TraceBuilder {
     this.frameOrdinal += BigInt(segment.frames.length);
     this.strings.push(...(segment.strings ?? []));
     if (this.spec.session !== null)
-      this.appendRecord(offset, this.file.length - offset, segment.strings ?? []);
+      this.appendRecord(
+        offset,
+        this.file.length - offset,
+        segment.strings ?? [],
+        segment.index?.({ offset, timeStartPs: start, checkpoint, frames: raw }) ?? undefined,
+      );
     this.index.push({ offset: BigInt(offset), timeStartPs: start, timeEndPs: end });
     this.offsets.push(offset);
     this.lastTime = last;
     return this.writeHeader(0n);
-  }
-
-  /** Bytes behind the last commit record, which no reader is led to. */
-  behind(bytes: Uint8Array): this {
-    this.append(bytes);
-    return this;
   }
 
   /** Writes the tables and sets F_COMPLETE. */
@@ -216,7 +226,12 @@ export class TraceBuilder {
     return this;
   }
 
-  private appendRecord(segmentOffset: number, segmentSize: number, strings: readonly string[]): void {
+  private appendRecord(
+    segmentOffset: number,
+    segmentSize: number,
+    strings: readonly string[],
+    index?: Uint8Array,
+  ): void {
     const crc = crc32(this.file.subarray(segmentOffset, segmentOffset + segmentSize));
     this.append(new Uint8Array(align8(this.file.length) - this.file.length));
     const encoder = new TextEncoder();
@@ -227,6 +242,7 @@ export class TraceBuilder {
         nextFrame: this.frameOrdinal,
         nextString: BigInt(this.strings.length),
         strings: strings.map((text) => encoder.encode(text)),
+        index,
       },
       crc,
     );

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedTrace, serveView, type ViewServer } from '../../sdk/src/view/server.js';
 import { TraceBuilder } from '../../test/support/build-trace.js';
 import { chromiumPath, startChromium } from '../../test/support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import {
   type ModelInstruction,
@@ -24,6 +25,9 @@ import type { Command } from '../src/model/commands.js';
 import { mix, rgbOf, THEMES } from '../src/model/palette.js';
 import type { RowDetails } from '../src/model/row.js';
 import { rowHeight, type View } from '../src/model/view.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 if (!existsSync(fileURLToPath(new URL('../../sdk/dist/viewer/page.js', import.meta.url))))
   throw new Error('the viewer is not built: run npm run build first');

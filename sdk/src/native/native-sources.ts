@@ -38,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '3d51d1552e5d61dbcf9247f3b37f46c8fc6bec9f35315ff4856081f1586f20dd';
+export const SOURCES_SHA256 = '01c455ff2470325a7ce3c861a192758903db17cab00548085f4c0f2403575c47';

@@ -101,6 +101,7 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly intake: RecordIntake;
   private readonly compressor: Compressor;
+  private readonly indexer: SegmentIndexer | null;
   private readonly committer: Committer;
   private readonly timer: CutTimer;
 
@@ -149,7 +150,8 @@ export class RecordWriter {
         strings,
       );
       this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel, memory);
-      this.committer = this.createCommitter(start.indexer ?? null);
+      this.indexer = start.indexer ?? null;
+      this.committer = this.createCommitter(this.indexer);
       this.cutter.start(startPs);
     } catch (error) {
       this.memory?.abandon();
@@ -364,6 +366,7 @@ export class RecordWriter {
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
+      indexer: this.indexer,
       session: { ...this.session, status, lost, rejected, completed, endTimeMs: BigInt(Date.now()) },
     });
     this.durable = { ...this.durable, nextString: this.nextString };

@@ -3,19 +3,20 @@ import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { align8 } from '../base/bytes.js';
-import { indexOfRecord } from '../format/commit-record.js';
-import { decodeIndexContainer, isIndexContainer } from '../format/index-container.js';
-import { Action, type CompressionName } from '../format/types.js';
-import { memorySource, openTrace, type Trace } from '../reader/index.js';
-import { parseSchema } from '../schema/index.js';
-import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
-import { RecordWriter, resumeTrace, TraceWriter } from '../writer/index.js';
-import { RecordBatch } from '../writer/records/record-batch.js';
-import { indexPlan } from './plan.js';
-import { FIRST, referenceContainer } from './reference/reference-pass.js';
+import { align8 } from '../../base/bytes.js';
+import { indexOfRecord } from '../../format/commit-record.js';
+import { decodeIndexContainer, isIndexContainer } from '../../format/index-container.js';
+import { Action, type CompressionName } from '../../format/types.js';
+import { memorySource, openTrace, type Trace } from '../../reader/index.js';
+import { parseSchema } from '../../schema/index.js';
+import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
+import { RecordWriter, resumeTrace, TraceWriter } from '../../writer/index.js';
+import { RecordBatch } from '../../writer/records/record-batch.js';
+import { appendDirectory } from '../directory/append-directory.js';
+import { indexPlan } from '../plan.js';
+import { FIRST, referenceContainer } from '../reference/reference-pass.js';
+import { fitContainer } from '../size-limit.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
-import { fitContainer } from './size-limit.js';
 
 const { schema } = parseSchema(`
 uscope: 1
@@ -43,7 +44,7 @@ afterEach(async () => {
 const atOnce: SegmentIndexerFactory = (given, dut, before) => {
   const plan = indexPlan(given, dut);
   const add = addAtOnce(plan, carryBehind(plan, before));
-  return add && { add, fit: fitContainer };
+  return add && { add, fit: fitContainer, directory: (file, output) => appendDirectory(plan, file, output) };
 };
 
 async function write(cycles: number, compression: CompressionName, index: SegmentIndexerFactory | null) {

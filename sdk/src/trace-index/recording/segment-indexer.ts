@@ -3,18 +3,20 @@
  * writer as its `index`.
  */
 import { crc32 } from '#platform/crc32';
-import { decodeIndexContainer, IndexPart, isIndexContainer } from '../format/index-container.js';
-import { openPooledIndexer, type PooledIndexer } from '../writer/compression/index-pool.js';
-import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
-import { createIndexKernel } from './kernel/index-kernel.js';
-import { type IndexPlan, indexPlan } from './plan.js';
-import { fitContainer } from './size-limit.js';
+import { decodeIndexContainer, IndexPart, isIndexContainer } from '../../format/index-container.js';
+import { openPooledIndexer, type PooledIndexer } from '../../writer/compression/index-pool.js';
+import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
+import { appendDirectory } from '../directory/append-directory.js';
+import { createIndexKernel } from '../kernel/index-kernel.js';
+import { type IndexPlan, indexPlan } from '../plan.js';
+import { fitContainer } from '../size-limit.js';
 
 export const createSegmentIndexer: SegmentIndexerFactory = (schema, dut, before) => {
   const plan = indexPlan(schema, dut);
   const carry = carryBehind(plan, before);
   const add = openPooledIndexer(plan, carry) ?? addAtOnce(plan, carry);
-  return add && { add, fit: fitContainer };
+  if (!add) return null;
+  return { add, fit: fitContainer, directory: (file, output) => appendDirectory(plan, file, output) };
 };
 
 /** The same without the addon: for tests, which compare the two. */
