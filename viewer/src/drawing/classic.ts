@@ -225,6 +225,9 @@ function paintLabels(frame: Frame): void {
     context.fillStyle = row === selected ? theme.accent : isSquashed ? theme.dim : theme.text;
     const text = fitted(disassembly.of(block, index), room, widths.text);
     context.fillText(text, columns.text, y);
+    context.fillStyle = theme.accent;
+    if (frame.search?.matches(block, index))
+      context.fillRect(columns.pc - 6, Math.round(y - height / 2) + 2, 3, height - 4);
     if (isSquashed) strike(frame, columns.text, y, widths.text.of(text));
   }
   context.restore();

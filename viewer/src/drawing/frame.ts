@@ -7,6 +7,7 @@ import type { Colouring } from './colouring.js';
 import type { Disassembly } from './labels.js';
 import type { Raster } from './raster.js';
 import type { RowStore } from './row-store.js';
+import type { Search } from './search.js';
 import type { Settings } from './settings.js';
 
 export interface Pointer {
@@ -32,6 +33,8 @@ export interface Frame {
   readonly ratio: number;
   readonly pointer: Pointer | null;
   readonly selected: number | null;
+  /** Its matches are marked. */
+  readonly search: Search | null;
   readonly raster: Raster;
   readonly context: Context;
   readonly widths: { readonly text: TextWidths; readonly box: TextWidths; readonly axis: TextWidths };

@@ -158,7 +158,8 @@ export class RowStore implements Diagonal {
     return block && index >= 0 && index < block.count ? { block, index } : null;
   }
 
-  private segmentOfRow(row: number): number {
+  /** In which a row is born; an estimate where that has not been read. */
+  segmentOfRow(row: number): number {
     const known = this.rowsBefore.length - 1;
     if (row < this.rowsBefore[known]!) return lowerBound(this.rowsBefore, row + 1) - 1;
     if (this.total !== null) return Math.max(0, this.segments - 1);

@@ -7,6 +7,7 @@ import { pixelOf, THEMES, type Theme } from '../model/palette.js';
 import { dependenciesOf, detailsOf, type RowDetails } from '../model/row.js';
 import {
   clampView,
+  cycleAtX,
   DEFAULT_ASPECT,
   DEFAULT_SCALE,
   drag,
@@ -33,6 +34,7 @@ import { drawMinimap } from './minimap.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
+import { Search } from './search.js';
 import { AXIS_HEIGHT, MIN_CLASSIC_HEIGHT, type Settings } from './settings.js';
 import { paintStrip, rasterStrip } from './strip.js';
 import { bucketSums, FineSums, type Sums } from './sums.js';
@@ -78,8 +80,9 @@ export class Scene {
   private view: View = { x: 0, y: 0, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
   private selected: number | null;
   private pointer: Pointer | null = null;
-  /** A selection that must be scrolled to once its row is here. */
-  private pendingReveal = false;
+  /** A move to be made again once a segment is here. */
+  private retry: { readonly segment: number; readonly go: () => Moved | null } | null = null;
+  private search: Search | null = null;
   private isScheduled = false;
   private isMinimapStale = true;
   private minimapDrawn = 0;
@@ -131,9 +134,67 @@ export class Scene {
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
-    const moved = this.moved(command, shown.store) ?? this.selectedBy(command, shown.store);
+    if (command.do === 'search' || command.do === 'searchNext') {
+      this.find(command, shown);
+      return;
+    }
+    const before = this.form;
+    const go = (): Moved | null => this.moved(command, shown.store) ?? this.selectedBy(command, shown.store);
+    this.retry = null;
+    const moved = go();
     if (moved) this.show(...moved);
+    const target = this.targetOf(command, shown.store);
+    if (target !== null && !shown.store.has(target)) this.retry = { segment: target, go };
+    if (command.do === 'zoom' && before === 'strip' && this.form === 'classic') {
+      this.enterRows(this.plotPoint(command.at), shown.store);
+    }
     this.schedule();
+  }
+
+  private find(command: Command & { do: 'search' | 'searchNext' }, { store, disassembly }: Shown): void {
+    if (command.do === 'search') {
+      this.search?.stop();
+      this.search =
+        command.pattern === null || command.pattern === ''
+          ? null
+          : new Search(command.pattern, store, disassembly);
+    }
+    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
+    const direction = command.do === 'searchNext' ? command.direction : 1;
+    this.search?.begin(start, direction, {
+      found: (row) => {
+        this.show(...this.revealed(row, store));
+      },
+      changed: () => this.schedule(),
+    });
+    this.schedule();
+  }
+
+  /** The segment that a command goes to: until it is here, it is only estimated where its rows are. */
+  private targetOf(command: Command, store: RowStore): number | null {
+    switch (command.do) {
+      case 'goCycle':
+        return store.segmentAt(command.cycle);
+      case 'return':
+        return store.segmentAt(this.view.x);
+      case 'goRow':
+      case 'align':
+        return store.segmentOfRow(command.row);
+      default:
+        return null;
+    }
+  }
+
+  /** Sums become rows: those fetched in the cycle at a point of the plot come to that point. */
+  private enterRows(at: { x: number; y: number }, store: RowStore): void {
+    const cycle = cycleAtX(this.view, at.x);
+    const go = (): Moved => {
+      const y = store.rowAt(cycle) - at.y / rowHeight(this.view);
+      return [{ ...this.view, y }, 'y'];
+    };
+    this.show(...go());
+    const segment = store.segmentAt(cycle);
+    if (!store.has(segment)) this.retry = { segment, go };
   }
 
   describe(row: number): RowDetails | null {
@@ -232,8 +293,10 @@ export class Scene {
 
   private revealed(row: number, store: RowStore): Moved {
     this.selected = row;
-    this.pendingReveal = store.locate(row) === null;
-    return [reveal(this.classicView(), row, this.plot, store), 'x'];
+    const go = (): Moved => [reveal(this.classicView(), row, this.plot, store), 'x'];
+    const segment = store.segmentOfRow(row);
+    this.retry = store.has(segment) ? null : { segment, go };
+    return go();
   }
 
   /** The view, zoomed in if its rows are too thin to be shown. */
@@ -304,9 +367,11 @@ export class Scene {
     if (!shown) return;
     if (message.type === 'block') {
       shown.store.add(message.block);
-      if (this.pendingReveal && this.selected !== null && shown.store.locate(this.selected)) {
-        this.pendingReveal = false;
-        this.show(reveal(this.view, this.selected, this.plot, shown.store), 'x');
+      this.search?.resume();
+      if (this.retry && shown.store.has(this.retry.segment)) {
+        const moved = this.retry.go();
+        this.retry = null;
+        if (moved) this.show(...moved);
       }
     } else if (message.type === 'aggregate') {
       shown.store.passed(message.segment, message.firstRow, message.count);
@@ -332,7 +397,7 @@ export class Scene {
     const { view, at } = this.start;
     // A view that was linked to is shown as it was: where its rows are is not yet known exactly.
     if (view) this.view = view;
-    else if (at !== null) this.view = goToCycle(this.view, at, this.plot, store);
+    else if (at !== null) this.run({ do: 'goCycle', cycle: at });
     else this.view = { ...this.view, x: store.extent.firstCycle - 0.5 };
   }
 
@@ -422,7 +487,9 @@ export class Scene {
 
   private wanted = '';
 
-  private want(segments: readonly number[]): void {
+  private want(inSight: readonly number[]): void {
+    const searched = this.search?.missing ?? null;
+    const segments = searched === null || inSight.includes(searched) ? inSight : [...inSight, searched];
     const key = segments.join();
     if (key === this.wanted) return;
     this.wanted = key;
@@ -455,6 +522,7 @@ export class Scene {
       ratio: this.size.ratio,
       pointer: this.pointer,
       selected: this.selected,
+      search: this.search,
       raster: this.raster,
       context: this.context,
       widths: this.widths,
@@ -472,6 +540,7 @@ export class Scene {
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,
       hover: this.hover(),
+      search: this.search?.state ?? null,
       legend: colouring.legend(),
       frame: ++this.frames,
       ms,

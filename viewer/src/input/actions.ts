@@ -178,6 +178,24 @@ const SHOWING: readonly Omit<Action, 'group'>[] = [
 
 const FINDING: readonly Omit<Action, 'group'>[] = [
   {
+    id: 'search',
+    title: 'find a regular expression in addresses, disassembly and annotations',
+    keys: ['Control+f', '/'],
+    page: 'search',
+  },
+  {
+    id: 'search-next',
+    title: 'the next match',
+    keys: ['F3'],
+    command: { do: 'searchNext', direction: 1 },
+  },
+  {
+    id: 'search-previous',
+    title: 'the match before',
+    keys: ['Shift+F3'],
+    command: { do: 'searchNext', direction: -1 },
+  },
+  {
     id: 'palette',
     title: 'all commands, and where to go',
     keys: ['F1', 'Control+Shift+P', ':', 'Shift+:'],

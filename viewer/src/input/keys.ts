@@ -75,6 +75,6 @@ export function keyListener(
   return (event) => {
     const target = event.target as HTMLElement | null;
     const isTyping = target?.matches?.('input, textarea, select, [contenteditable]') === true;
-    if (!isTyping || event.key === 'Escape' || event.key === 'F1') handle(event);
+    if (!isTyping || /^(Escape|F\d+)$/.test(event.key)) handle(event);
   };
 }

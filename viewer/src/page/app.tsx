@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { Card } from '../panels/card.js';
 import { Help } from '../panels/help.js';
 import { Palette } from '../panels/palette.js';
+import { SearchBar } from '../panels/search-bar.js';
 import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
@@ -111,6 +112,7 @@ function Picture() {
         <Splitter />
         <Hover />
         <Details />
+        {panel.value === 'search' && <SearchBar />}
       </main>
     </>
   );

@@ -17,8 +17,10 @@ export function perform(action: Action): void {
 
 function performOnPage({ page, digit = 0 }: Action): void {
   switch (page) {
-    case 'palette':
     case 'search':
+      panel.value = 'search';
+      return;
+    case 'palette':
       panel.value = panel.value === 'palette' ? 'none' : 'palette';
       return;
     case 'help':
@@ -41,6 +43,7 @@ function performOnPage({ page, digit = 0 }: Action): void {
       );
       return;
     case 'escape':
+      if (panel.value === 'search') engine?.run({ do: 'search', pattern: null });
       if (panel.value !== 'none') panel.value = 'none';
       else engine?.run({ do: 'select', row: null });
       return;
@@ -73,6 +76,12 @@ export function linkNow(): string {
 
 /** What the user typed into the palette, if it names a place. */
 export function goTo(text: string): boolean {
+  const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
+  if (pattern !== undefined) {
+    panel.value = 'search';
+    engine?.run({ do: 'search', pattern });
+    return true;
+  }
   const match = /^([a-z]*)\s*([\d,_]+)$/i.exec(text.trim());
   if (!match || !engine || !origin.value) return false;
   const value = Number(match[2]!.replace(/[,_]/g, ''));

@@ -1,6 +1,6 @@
-/** A window above the picture. */
+/** A window above the picture. It takes the keys before anything is painted: what is typed at once goes into it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface DialogProps {
   readonly title: string;
@@ -11,7 +11,7 @@ export interface DialogProps {
 
 export function Dialog({ title, wide, onClose, children }: DialogProps) {
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const before = document.activeElement as HTMLElement | null;
     (box.current?.querySelector<HTMLElement>('input') ?? box.current)?.focus();
     return () => before?.focus?.();

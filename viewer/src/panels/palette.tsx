@@ -38,7 +38,7 @@ export function Palette() {
       <input
         class="palette-input"
         aria-label="command or place"
-        placeholder="command, or: c 20000 (cycle), j 1200 (instruction)"
+        placeholder="command, or: c 20000 (cycle), j 1200 (instruction), f lw.*sp (find)"
         value={text}
         spellcheck={false}
         onInput={(event) => {
@@ -83,6 +83,8 @@ function entriesFor(text: string): Entry[] {
     const title = `go to ${isRow ? 'instruction' : 'cycle'} ${place[2]}`;
     return [{ id: 'place', title, keys: [], run: () => goTo(text) }];
   }
+  const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
+  if (pattern !== undefined) return [{ id: 'find', title: `find ${pattern}`, keys: [], run: () => goTo(text) }];
   const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
   return ACTIONS.filter(({ title, group, page }) => {
     const name = `${title} ${group}`.toLowerCase();

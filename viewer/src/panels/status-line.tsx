@@ -18,6 +18,7 @@ export function StatusLine() {
       <span>{hover?.details ? `row ${grouped(hover.details.row)}  ${hover.details.text}` : ''}</span>
       <span class="fill" />
       {selectedRow !== null && <span>selected {grouped(selectedRow)}</span>}
+      {!trace.isComplete && <span>being written: reload to see more</span>}
       {!isCounted && (
         <span class="progress" title="reading the whole trace once, for the overview">
           reading <progress value={progress} max={1} aria-label="part of the trace read" />
