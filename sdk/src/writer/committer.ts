@@ -6,6 +6,7 @@
  */
 import { UscopeError } from '../base/errors.js';
 import type { Compressor } from './compression/compressor.js';
+import { crcInTurns } from './file/crc-in-turns.js';
 import type { FinishedSegment, SegmentStore } from './file/segment-store.js';
 import type { SegmentBuffer } from './frames/segment-buffer.js';
 
@@ -201,7 +202,9 @@ export class Committer {
       group.push(entry);
       const blob = await entry.compressed;
       blobs.push(blob);
-      bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob)));
+      const checkpointCrc = await crcInTurns(entry.checkpoint);
+      const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
+      bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }));
     }
     if (this.discarded) return;
     const last = group[group.length - 1];
@@ -251,7 +254,11 @@ export class Committer {
   }
 }
 
-function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefined): FinishedSegment {
+function finished(
+  entry: Queued,
+  deltas: Uint8Array,
+  crcs: Pick<FinishedSegment, 'checkpointCrc' | 'deltasCrc'>,
+): FinishedSegment {
   const { cut, checkpoint } = entry;
   return {
     header: {
@@ -266,7 +273,7 @@ function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefin
     },
     checkpoint,
     deltas,
-    deltasCrc,
+    ...crcs,
     snapshots: entry.snapshots,
     nextFrame: cut.nextFrame,
     nextString: cut.nextString,

@@ -33,8 +33,8 @@ import { EMPTY_SUMMARY } from './frames/empty-summary.js';
 import { checkStringLength, FrameChecker, recordError } from './frames/frame-checker.js';
 import { FrameEncoder } from './frames/frame-encoder.js';
 import { createFrameKernel, type FrameKernel } from './frames/frame-kernel.js';
-import { granted } from './frames/memory-need.js';
-import { SegmentBuffer } from './frames/segment-buffer.js';
+import { checkpointBytes, granted } from './frames/memory-need.js';
+import { LARGE_CHECKPOINT_BYTES, SegmentBuffer } from './frames/segment-buffer.js';
 import { SnapshotCollector } from './frames/snapshots.js';
 import { StringLog } from './frames/string-log.js';
 import type { Summarizer } from './frames/summarizer.js';
@@ -107,6 +107,8 @@ export class RecordWriter {
     }
   }
 
+  /** The state is so large that `pushSome` may return to have it saved. */
+  readonly isLarge: boolean;
   private readonly session: SessionInfo;
   private readonly state: StorageState;
   private readonly store: SegmentStore;
@@ -136,6 +138,9 @@ export class RecordWriter {
   private startOpen = false;
   private cutAt = performance.now();
   private pushedSinceTick = false;
+  /** Whoever pushes goes on when the state has been saved. */
+  private mayPause = false;
+  private saving: Promise<void> | null = null;
   /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
   private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
@@ -154,6 +159,7 @@ export class RecordWriter {
   ) {
     this.session = start.session;
     this.state = start.state;
+    this.isLarge = checkpointBytes(start.state.layout) > LARGE_CHECKPOINT_BYTES;
     this.store = start.store;
     this.checker = new FrameChecker(start.state.layout);
     const { summarizer, state } = start;
@@ -217,6 +223,7 @@ export class RecordWriter {
   private startSegments(lastTimePs: bigint | null): void {
     const startPs = this.options.start?.timePs ?? 0n;
     this.open.start(startPs, this.state);
+    this.saveInTurns();
     this.policy.restart(startPs);
     const notBefore = lastTimePs ?? startPs;
     this.lastLo = Number(notBefore & 0xffff_ffffn);
@@ -288,11 +295,18 @@ export class RecordWriter {
    * @throws UscopeError OP_* (schema violated), BRIDGE_RECORD (record grammar violated), or the failure of an earlier commit.
    */
   push(words: Uint32Array, first = 0, end = words.length): void {
-    this.pushSome(words, first, end, Number.POSITIVE_INFINITY);
+    this.take(words, first, end, Number.POSITIVE_INFINITY, false);
   }
 
-  /** The same, but returns behind `maxRuns` runs of frames, each of which cuts one segment at most, with the word to go on at. */
-  pushSome(words: Uint32Array, first: number, end: number, maxRuns: number): number {
+  /**
+   * The same, but returns with the word to go on at: behind `maxRuns` runs of frames, each of which cuts one segment at most, and where a large
+   * state is to be saved before the next frame, which `ready` waits for.
+   */
+  pushSome(words: Uint32Array, first: number, end: number, maxRuns = Number.POSITIVE_INFINITY): number {
+    return this.take(words, first, end, maxRuns, true);
+  }
+
+  private take(words: Uint32Array, first: number, end: number, maxRuns: number, mayPause: boolean): number {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
@@ -301,14 +315,35 @@ export class RecordWriter {
       });
     }
     this.pushedSinceTick = true;
+    this.mayPause = mayPause;
+    if (this.isSaving()) return first;
     this.policy.clientBytes += (end - first) * 4;
     let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    for (let runs = 0; at < end && runs < maxRuns; runs++) {
+    for (let runs = 0; at < end && runs < maxRuns && !this.open.isSaving; runs++) {
       at = this.takeRun(words, at, end);
       if (at < end) at = this.takeRecord(words, at, end);
     }
     this.policy.clientBytes -= (end - at) * 4; // they come again
     return at;
+  }
+
+  /** The state is being saved, and whoever pushes may wait for it; else it is saved now. */
+  private isSaving(): boolean {
+    if (this.open.isSaving && !this.mayPause) this.open.saveAll();
+    return this.open.isSaving;
+  }
+
+  /** Saves the state of the open segment, as far as that was left to be done, in the turns that others leave. */
+  private saveInTurns(): void {
+    if (this.open.isSaving) this.saving ??= this.saveOpen();
+  }
+
+  private async saveOpen(): Promise<void> {
+    while (this.open.isSaving) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.open.saveSome();
+    }
+    this.saving = null;
   }
 
   /** The client starts again from a durable frame: an unfinished frame is dropped, and the rest of one already taken may come first. */
@@ -327,12 +362,13 @@ export class RecordWriter {
 
   /** True when `ready` would wait. */
   get congested(): boolean {
-    return this.committer.isBehind || this.committer.failure !== null;
+    return this.committer.isBehind || this.open.isSaving || this.committer.failure !== null;
   }
 
   /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
   async ready(): Promise<void> {
     if (this.committer.isBehind) await this.committer.caughtUp();
+    if (this.saving) await this.saving;
     if (this.committer.failure) throw this.committer.failure;
   }
 
@@ -393,8 +429,7 @@ export class RecordWriter {
         this.carry.append(words, at, end);
         return end;
       }
-      this.takeFrame(words, at);
-      return this.checker.endWord + RECORD_WORDS;
+      return this.takeFrame(words, at) ? this.checker.endWord + RECORD_WORDS : at;
     }
     if (kind === RecordKind.STRING) {
       checkStringLength(words[at + 1]);
@@ -423,7 +458,10 @@ export class RecordWriter {
       if (!isEnd) continue;
       if (at > end) break;
       this.carry.append(words, first, at);
-      this.takeCarried(this.carry.words, this.carry.length);
+      if (!this.takeCarried(this.carry.words, this.carry.length)) {
+        this.carry.drop(at - first);
+        return first;
+      }
       this.carry.clear();
       return at;
     }
@@ -432,21 +470,22 @@ export class RecordWriter {
     return end;
   }
 
-  private takeCarried(frame: Uint32Array, length: number): void {
+  /** False: not now. */
+  private takeCarried(frame: Uint32Array, length: number): boolean {
     // A window may be where the message is that the frame goes on in.
     const copied = (this.kernel?.windows.length ?? 0) > 0;
-    if (!copied && this.takeRun(frame, 0, length) === length) return;
+    if (!copied && this.takeRun(frame, 0, length) === length) return true;
     this.checker.scan(frame, RECORD_WORDS, length);
-    this.takeFrame(frame, 0);
+    return this.takeFrame(frame, 0);
   }
 
-  /** A complete, checked frame whose BEGIN is at `begin`. */
-  private takeFrame(words: Uint32Array, begin: number): void {
+  /** A complete, checked frame whose BEGIN is at `begin`. False: the state must be saved before, and will be. */
+  private takeFrame(words: Uint32Array, begin: number): boolean {
     const { endWord } = this.checker;
     const ordinal = words[endWord + 2] + words[endWord + 3] * WORD;
     if (ordinal < this.frameCount) {
       this.skipFrame(words, begin + RECORD_WORDS, endWord);
-      return;
+      return true;
     }
     if (ordinal > this.frameCount) throw recordError(`frame ${ordinal} follows frame ${this.frameCount - 1}`);
     const lo = words[begin + 2];
@@ -458,6 +497,7 @@ export class RecordWriter {
       );
     }
     this.beforeFrame(lo, hi);
+    if (this.isSaving()) return false;
     // A segment's first frame counts from the segment's start (docs/format.md#interleaved-frames), every other from the frame before.
     const first = this.open.numFrames === 0;
     const baseLo = first ? this.open.startLo : this.lastLo;
@@ -471,6 +511,7 @@ export class RecordWriter {
     this.itemCount += this.checker.numItems;
     this.frameCount++;
     this.resyncing = false;
+    return true;
   }
 
   /** A frame that was taken before; only strings that are new (they are not, unless the file lost them) are of interest. */
@@ -510,6 +551,7 @@ export class RecordWriter {
     }
     for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
     this.open.replaceCheckpoint(this.state);
+    this.saveInTurns();
   }
 
   private isLater(lo: number, hi: number): boolean {
@@ -531,6 +573,7 @@ export class RecordWriter {
     }
     this.enqueueOpen(endPs);
     this.open = next;
+    this.saveInTurns();
     this.policy.restart(nextStartPs);
     this.cutAt = performance.now();
   }
@@ -602,6 +645,8 @@ export class RecordWriter {
     let unused = this.memory ? [this.memory] : [];
     let isWhole = false;
     this.memory?.allowLast();
+    this.open.stopSaving();
+    await this.saving;
     try {
       this.cutForGood();
       await this.committer.drain();
