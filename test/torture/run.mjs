@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * The kill loop: `npm run torture -- [--runs N] [--seed N] [--only KIND] [--jobs N] [--load N]`. Prints a line for every run that went wrong, with the
- * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. Exit status 1 when anything was lost or duplicated.
+ * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end, also when it is interrupted. Exit status 1 when anything
+ * was lost or duplicated.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -40,15 +41,26 @@ const sums = new Map(
 const reasons = new Set();
 let next = 0;
 let failed = 0;
+const PROGRESS_RUNS = 100;
+
+/** Runs that have been made. */
+const count = () => [...sums.values()].reduce((sum, { runs: made }) => sum + made, 0);
+
+let isOver = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    isOver = true; // what runs comes to its end, and the sums say how many there were
+  });
 
 async function work() {
-  while (next < runs) {
+  while (next < runs && !isOver) {
     const index = next++;
     const kind = kinds[index % kinds.length];
     const outcome = await tortureRun(kind, firstSeed + index, simulator);
     const sum = sums.get(kind);
     if (!sum) continue;
     sum.runs++;
+    if (count() % PROGRESS_RUNS === 0) console.log(`${count()} runs, ${failed} failed`);
     if (outcome.skipped !== null) {
       sum.skipped++;
       reasons.add(`${kind}: ${outcome.skipped}`);
@@ -72,5 +84,6 @@ try {
 
 console.table(Object.fromEntries(sums));
 for (const reason of reasons) console.log(`skipped ${reason}`);
-console.log(failed === 0 ? `${runs} runs: nothing lost, nothing twice` : `${failed} of ${runs} runs failed`);
+const made = count();
+console.log(failed === 0 ? `${made} runs: nothing lost, nothing twice` : `${failed} of ${made} runs failed`);
 process.exitCode = failed === 0 ? 0 : 1;
