@@ -4,18 +4,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { buildSdk } from '../test/support/processes.js';
+import { backPressureRows, MODELS_NS, modelRows } from './client.mjs';
 import { compareResults } from './compare.mjs';
 import { rows as coreRows } from './cores.mjs';
 import { rows } from './demo.mjs';
 import { native } from './native.mjs';
 import { BENCHMARKS, parseOptions, parseRequest } from './options.mjs';
-import { renderPlot } from './plot.mjs';
+import { renderBars, renderPlot } from './plot.mjs';
 import { readAnnotation, summarizeSamples } from './profile.mjs';
-import { insert, plotsOf, renderReport } from './report.mjs';
+import { RATIOS, ratiosOf } from './ratios.mjs';
+import { insert, plotsOf, RATIO_MARKERS, renderRatios, renderReport, TABLE_MARKERS } from './report.mjs';
 import { commandOf } from './results.mjs';
 import { percentile, spread } from './statistics.mjs';
 import { duration, meetsTarget, type Row } from './table.mjs';
+
+// The native half is built, and every benchmark runs.
+limitOfFile(BUILDS_MS);
 
 describe('arguments', () => {
   it('by default ask for everything', () => {
@@ -88,6 +94,38 @@ describe('several cores', () => {
     expect(table.map(({ value }) => value)).toEqual([30, 27, 0.9, 1.1, 220]);
     expect(table[2].target).toEqual({ atLeast: 0.9 });
     expect(table[4]).toMatchObject({ name: 'memory of the daemon after 19 traces', limit: '200 MB after 9' });
+  });
+});
+
+describe('latency', () => {
+  const names = ['empty_ns', 'client_ns', 'held_ns'];
+  const shares = ['p50', 'p99', 'p9999', 'max'];
+  const result = Object.fromEntries(
+    names.flatMap((name) => shares.map((share, i) => [`${name}_${share}`, 10 ** i])),
+  );
+
+  it('is that of models that need 0.5 to 5 µs for a cycle, which are plotted', () => {
+    expect(MODELS_NS).toEqual([500, 1000, 2000, 5000]);
+    const rows = modelRows(500, [result]);
+    expect(rows[0]).toMatchObject({
+      name: 'cycle of a model of 0.5 µs, long run: 50 % of them below',
+      series: 'latency',
+      line: '50 % of them below',
+      x: 500,
+    });
+    expect(rows.map(({ target }) => target)).toEqual([
+      undefined,
+      undefined,
+      { atMost: 2000 },
+      { atMost: 201_000 },
+    ]);
+    expect(rows[3].series).toBeUndefined();
+  });
+
+  it('has no target where a model that only traces has to wait', () => {
+    const rows = backPressureRows([result]);
+    expect(rows.map(({ value }) => value)).toEqual([1, 10, 100, 1000]);
+    expect(rows.every((row) => !('target' in row))).toBe(true);
   });
 });
 
@@ -197,25 +235,59 @@ describe('the report', () => {
     expect(text).toContain(
       '| 100 cycles: whole path | 30.0 ns | 19.0 ns … 35.0 ns | ≤ 25.0 ns MISSED | a \\| b |',
     );
-    expect(text).toContain('(performance/length.svg)');
   });
 
-  it('has a section for each run, called after its machine, and the plots of the first', () => {
+  it('has a section for each run, called after its machine', () => {
     const slow = { ...documentOf(rows), machine: { ...machine, cpu: 'a slow core' } };
     const text = renderReport([documentOf(rows), slow]);
     expect(text.match(/^### .*$/gm)).toEqual(['### Results on a core', '### Results on a slow core']);
     expect(text.match(/^#### path$/gm)).toHaveLength(2);
-    expect(text.match(/performance\/length\.svg/g)).toHaveLength(1);
-    expect(text.indexOf('length.svg')).toBeLessThan(text.indexOf('a slow core'));
   });
 
-  it('stands between the markers and leaves the rest of the page alone', () => {
+  it('begins with ratios, each with a link to its table, and the plots', () => {
+    const own = {
+      ...documentOf([]),
+      results: { path: [{ ...rows[0], name: 'whole path', value: 60, bound: 40 }] },
+    };
+    expect(ratiosOf(own)).toEqual([
+      expect.objectContaining({ benchmark: 'path', value: 1.5, from: '60.0 ns / 40.0 ns' }),
+    ]);
+    const text = renderRatios(own);
+    expect(text).toMatch(
+      /^\| throughput .* \| \*\*1\.50\*\* \| .* \| \[path\]\(performance-tables\.md#path\) \|$/m,
+    );
+    expect(text).toContain('![Cost and the length of a trace](performance/length.svg)');
+  });
+
+  it('has ten ratios, and all of them are in the page', () => {
     const page = readFileSync(new URL('../docs/performance.md', import.meta.url), 'utf8');
-    const [before, after] = [page.split('<!-- results')[0], page.split('<!-- end of the results -->')[1]];
-    const once = insert(page, 'TABLES\n');
+    expect(RATIOS).toHaveLength(10);
+    expect(RATIOS.filter(({ what }) => !page.includes(`| ${what} |`))).toEqual([]);
+  });
+
+  it.each([
+    ['performance.md', RATIO_MARKERS],
+    ['performance-tables.md', TABLE_MARKERS],
+  ])('replaces what is between the markers of %s and leaves the rest of the page alone', (name, markers) => {
+    const page = readFileSync(new URL(`../docs/${name}`, import.meta.url), 'utf8');
+    const [before, after] = [page.split(markers.begin)[0], page.split(markers.end)[1]];
+    const once = insert(page, 'TABLES\n', markers);
     expect(once.startsWith(before) && once.endsWith(after)).toBe(true);
-    expect(insert(insert(page, 'OTHERS\n'), 'TABLES\n')).toBe(once);
-    expect(() => insert('a page without', '')).toThrow(/needs the lines/);
+    expect(insert(insert(page, 'OTHERS\n', markers), 'TABLES\n', markers)).toBe(once);
+    expect(() => insert('a page without', '', markers)).toThrow(/needs the lines/);
+  });
+
+  it('draws bars in proportion, with their values', () => {
+    const svg = renderBars({
+      title: 'bars',
+      bars: [
+        { name: 'a', value: 100, shown: '100 ms' },
+        { name: 'b & c', value: 25, shown: '25 ms' },
+      ],
+    });
+    const widths = [...svg.matchAll(/<rect [^>]*width="([\d.]+)"/g)].map(([, width]) => Number(width));
+    expect(widths[1] / widths[0]).toBeCloseTo(0.25, 2);
+    expect(svg).toMatch(/b &amp; c<.*25 ms</);
   });
 
   it('plots series on a logarithmic axis: equal factors are equal distances', () => {

@@ -1,23 +1,26 @@
 // @ts-check
-/** What the client costs the simulator's thread: per item over many cycles, and cycle by cycle. */
+/** What the client costs the simulator's thread: per item over many cycles, and for single cycles. */
 import { withDaemon } from './daemon.mjs';
 import { native } from './native.mjs';
-import { median, spread } from './statistics.mjs';
+import { median, repeat, spread } from './statistics.mjs';
 import { duration } from './table.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
 
-/** Few enough for the records of one run to fit into half of the default credit (32 MiB): the thread never waits. */
+/** The records of one run fit into half of the default credit (32 MiB), so the thread never waits. */
 const CYCLES_WITHIN_CREDIT = { std: 100_000, ooo: 40_000 };
 const LATENCY_CYCLES = { std: 1_000_000, ooo: 400_000 };
-/** Of a model that simulates something: a fast one, 7 M items in a second. */
-const MODEL_NS = 1000;
-/** Within the second after which the kernel lets others run before a thread of real-time priority. */
+/** What models of different size need for a cycle. */
+export const MODELS_NS = /** @type {const} */ ([500, 1000, 2000, 5000]);
+/** The kernel interrupts a thread of real-time priority after a second. */
+const MODEL_SPAN_NS = 1e9;
+/** Enough for the slowest cycle of 10,000 to be found 40 times. */
 const MODEL_CYCLES = 400_000;
 const NS_PER_ITEM = 4;
 const P9999_NS = 2000;
 const MAX_NS_ABOVE_LOOP = 200_000;
+const LONGEST = 'longest';
 
 /**
  * @param {Options} options
@@ -26,7 +29,7 @@ const MAX_NS_ABOVE_LOOP = 200_000;
  */
 export async function benchClient({ workload, cycles, compression, runs }, directory) {
   const size = String(cycles ?? CYCLES_WITHIN_CREDIT[workload]);
-  // Of milliseconds each: many of them, so that more is seen than a moment of a shared machine.
+  // A run takes milliseconds. Many of them show more than one moment of a shared machine.
   const repeats = runs * 12 + 1;
   const times = String(repeats);
   const floor = await native(['floor', workload, size, times]);
@@ -43,7 +46,7 @@ export async function benchClient({ workload, cycles, compression, runs }, direc
  * @returns {Row[]}
  */
 function clientRows(floor, client, runs) {
-  /** Of a loop, above the loop alone in the same process. @param {Record<string, number>} from @param {string} key @param {string} empty */
+  /** The time of a loop above that of the empty loop in the same process. @param {Record<string, number>} from @param {string} key @param {string} empty */
   const above = (from, key, empty) => ({
     value: from[`${key}_median`] - from[`${empty}_median`],
     min: from[`${key}_min`] - from[`${empty}_median`],
@@ -86,31 +89,53 @@ function clientRows(floor, client, runs) {
 }
 
 /**
- * As long as the client's buffers last, and far beyond: with a model that takes its time, and with one that makes data
- * faster than the daemon compresses it, and is held up by credit. Each time with the loop that does not trace, in the same process.
+ * The time of single cycles, in three situations:
+ * - at full speed, no longer than the client's credit lasts;
+ * - in models that need 0.5 to 5 µs for a cycle, for as long as you like;
+ * - at full speed for longer than the credit lasts. Such a model makes data faster than the daemon compresses it, so it has to wait. This
+ *   back-pressure is intended, and no target applies to it.
+ * The same process also times the loop without tracing.
  * @param {Options} options
  * @param {string} directory
  * @returns {Promise<Row[]>}
  */
 export async function benchLatency({ workload, cycles, compression, runs }, directory) {
   const long = cycles ?? LATENCY_CYCLES[workload];
-  const lengths = /** @type {const} */ ([
-    ['cycle', Math.min(long, CYCLES_WITHIN_CREDIT[workload]), 0],
-    ['cycle of a model of 1 µs, long run', Math.min(long, MODEL_CYCLES), MODEL_NS],
-    ['cycle at full speed, long run', long, 0],
-  ]);
-  /** @type {Row[]} */
-  const rows = [];
-  for (const [label, size, pace] of lengths) {
-    /** @type {Record<string, number>[]} */
-    const results = [];
-    await withDaemon(directory, compression, async (env) => {
-      for (let run = 0; run < runs; run++)
-        results.push(await native(['latency', workload, String(size), String(pace)], env));
-    });
-    rows.push(...latencyRows(label, results));
+  /** @param {number} size in cycles @param {number} modelNs */
+  const measure = (size, modelNs) =>
+    withDaemon(directory, compression, (env) =>
+      repeat(runs, () => native(['latency', workload, String(size), String(modelNs)], env)),
+    );
+  const rows = latencyRows('cycle', await measure(Math.min(long, CYCLES_WITHIN_CREDIT[workload]), 0));
+  for (const modelNs of MODELS_NS) {
+    const size = Math.min(long, MODEL_CYCLES, MODEL_SPAN_NS / modelNs);
+    rows.push(...modelRows(modelNs, await measure(size, modelNs)));
   }
-  return rows;
+  return [...rows, ...backPressureRows(await measure(long, 0))];
+}
+
+/**
+ * What a model sees that needs `modelNs` for a cycle. Its rows are plotted.
+ * @param {number} modelNs
+ * @param {readonly Record<string, number>[]} results
+ * @returns {Row[]}
+ */
+export function modelRows(modelNs, results) {
+  const label = `cycle of a model of ${modelNs / 1000} µs, long run`;
+  return latencyRows(label, results).map((row) => {
+    const line = row.name.slice(label.length + 2);
+    return line === LONGEST ? row : { ...row, series: 'latency', line, x: modelNs };
+  });
+}
+
+/**
+ * @param {readonly Record<string, number>[]} results
+ * @returns {Row[]}
+ */
+export function backPressureRows(results) {
+  return latencyRows('back-pressure, a model that only traces', results).map(
+    ({ target: _none, ...row }) => row,
+  );
 }
 
 /**
@@ -123,7 +148,7 @@ export function latencyRows(label, results) {
     ['p50', '50 % of them below'],
     ['p99', '99 % of them below'],
     ['p9999', '99.99 % of them below'],
-    ['max', 'longest'],
+    ['max', LONGEST],
   ]);
   return points.map(([key, share]) => {
     const empty = median(results.map((result) => result[`empty_ns_${key}`]));

@@ -1,5 +1,5 @@
 // @ts-check
-/** The daemon's memory at its highest, for traces of growing length. Each length has a daemon of its own. */
+/** The daemon's peak memory for traces of growing length. Each length runs in a new daemon. */
 import { readFileSync } from 'node:fs';
 import { withDaemon } from './daemon.mjs';
 import { native } from './native.mjs';
@@ -10,7 +10,7 @@ import { native } from './native.mjs';
 const CYCLES = [1_000_000, 5_000_000, 20_000_000];
 const LONG_CYCLES = [1_000_000, 10_000_000, 100_000_000];
 const AT_MOST_MB = 150;
-/** What the allocator and the collector make of the same program from run to run. */
+/** Allocator and garbage collector differ by this much from run to run. */
 const FLAT = 1.15;
 
 /**
@@ -44,9 +44,10 @@ export function memoryRows(lengths, peaks) {
       value: peaks[i] / 1e6,
       unit: 'MB',
       target: { atMost: AT_MOST_MB },
+      ...{ series: 'memory', line: 'peak of the daemon', x: length },
     })),
     {
-      name: `${(lengths[lengths.length - 1] / lengths[0]).toFixed(0)} times the cycles take so many times the memory`,
+      name: `memory for ${(lengths[lengths.length - 1] / lengths[0]).toFixed(0)} times the cycles / memory for the shortest trace`,
       value: peaks[peaks.length - 1] / peaks[0],
       unit: '×',
       target: { atMost: FLAT },
@@ -57,7 +58,7 @@ export function memoryRows(lengths, peaks) {
 }
 
 /**
- * Of a process, as the kernel counts it: VmRSS now, VmHWM at most so far; shared memory included.
+ * Memory of a process as the kernel counts it, with shared memory: VmRSS is the current size, VmHWM the peak.
  * @param {number} pid
  * @param {'VmRSS' | 'VmHWM'} key
  */

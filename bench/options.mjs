@@ -1,5 +1,5 @@
 // @ts-check
-/** What `npm run bench` is told. */
+/** Arguments of `npm run bench`. */
 import { parseArgs } from 'node:util';
 
 export const BENCHMARKS = /** @type {const} */ ([
@@ -34,7 +34,7 @@ export const BENCHMARKS = /** @type {const} */ ([
  * @property {Compression} compression
  * @property {string | null} out Where traces are written; null: a temporary directory.
  * @property {boolean} build Bring packages, the SDK and the C half up to date first.
- * @property {boolean} long The lengths the targets speak of: 100 M cycles, a trace of 1 GB.
+ * @property {boolean} long The lengths that the targets name: 100 M cycles, a trace of 1 GB.
  * @property {string | null} json A file for the results, `-` for stdout instead of tables; null: none.
  */
 
@@ -46,8 +46,8 @@ export const BENCHMARKS = /** @type {const} */ ([
  */
 
 export const USAGE = `npm run bench -- [NAME...] [options]         measure
-npm run bench -- compare OLD.json [NEW.json]  ratios to the limits; 1 when one is worse beyond noise
-npm run bench -- report FILE.json...          tables and plots of docs/performance.md, a section for each file
+npm run bench -- compare OLD.json [NEW.json]  compares ratios to the limits; exit status 1 when one is worse
+npm run bench -- report FILE.json...          writes docs/performance.md (of the first) and performance-tables.md
 npm run bench -- profile                      where the time goes: client, daemon, reader
 
   NAME           ${BENCHMARKS.join(', ')}; default: all
@@ -58,7 +58,7 @@ npm run bench -- profile                      where the time goes: client, daemo
   --long         memory, reader and answers as long as their targets say: 100 M cycles, 1 GB; needs 6 GB of disk
   --out DIR      where traces are written (default: a temporary directory)
   --no-build     measure what is built already
-  --json FILE    results as JSON too; - for stdout, without tables
+  --json FILE    also writes the results as JSON; - means stdout, without tables
 `;
 
 /**

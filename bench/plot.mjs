@@ -1,11 +1,14 @@
 // @ts-check
-/** Line plots as SVG, readable on light and dark pages. The horizontal axis is logarithmic, the vertical one begins at 0. */
+/**
+ * Plots as SVG, readable on light and dark pages. Line plots have a logarithmic horizontal axis and a vertical axis that begins at 0. Bars begin
+ * at 0 and have their values printed next to them.
+ */
 
 /**
  * @typedef {object} Point
  * @property {number} x above 0
  * @property {number} y
- * @property {number} [min] What the runs were between.
+ * @property {number} [min] The least and the greatest run.
  * @property {number} [max]
  */
 /** @typedef {{title: string, x: string, y: string, lines: {name: string, points: Point[]}[]}} Plot */
@@ -38,8 +41,35 @@ export function renderPlot({ title, x, y, lines }) {
     text(MARGIN.left - 8, MARGIN.top - 8, y, 'text-anchor="end"'),
     ...lines.flatMap((line, i) => curve(line.points, scale, COLORS[i % COLORS.length])),
   ];
+  return document(title, HEIGHT, parts);
+}
+
+/** @typedef {{title: string, bars: {name: string, value: number, shown: string}[]}} Bars */
+
+const BAR = { left: 150, right: 90, top: 40, step: 30, height: 18 };
+
+/** @param {Bars} plot @returns {string} */
+export function renderBars({ title, bars }) {
+  if (bars.length === 0) throw new Error(`the plot "${title}" has no bars`);
+  const top = Math.max(...bars.map(({ value }) => value));
+  const widest = WIDTH - BAR.left - BAR.right;
+  const parts = bars.map(({ name, value, shown }, i) => {
+    const at = BAR.top + i * BAR.step;
+    const width = Math.max((value / top) * widest, 1);
+    return [
+      text(BAR.left - 8, at + 13, name, 'text-anchor="end"'),
+      `<rect x="${BAR.left}" y="${at}" width="${fixed(width)}" height="${BAR.height}" fill="${COLORS[0]}"/>`,
+      text(BAR.left + width + 6, at + 13, shown, ''),
+    ].join('');
+  });
+  const heading = text(BAR.left, 22, title, 'font-size="15" font-weight="600"');
+  return document(title, BAR.top + bars.length * BAR.step + 8, [heading, ...parts]);
+}
+
+/** @param {string} title @param {number} height @param {readonly string[]} parts */
+function document(title, height, parts) {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" width="${WIDTH}" height="${HEIGHT}" role="img" font-family="system-ui, sans-serif" font-size="12">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" height="${height}" role="img" font-family="system-ui, sans-serif" font-size="12">`,
     `<title>${escapeXml(title)}</title>`,
     '<style>text{fill:#333}.grid{stroke:#8884}@media(prefers-color-scheme:dark){text{fill:#ddd}}</style>',
     ...parts,

@@ -132,7 +132,7 @@ async function writeSparse(path, segments) {
 }
 
 /**
- * The bytes of a segment with one frame. The first one counts an instruction; from then on the counter stands at 1.
+ * The bytes of a segment with one frame. The first one counts an instruction; from then on the counter is at 1.
  * @param {import('uscope').Schema} schema
  */
 function segmentContent(schema) {

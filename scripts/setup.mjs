@@ -17,7 +17,7 @@ import { describeMissing, ensureSystemPackages } from './system-packages.mjs';
 
 const NODE_MIN = [20, 15];
 
-/** The machine or a step stands in the way; `exitCode` says which. */
+/** The machine or a step is in the way; `exitCode` says which. */
 export class SetupError extends Error {
   /**
    * @param {string} message

@@ -32,8 +32,14 @@ describe('a machine that lacks only what is optional', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  /** Every program needed, each as a script; apt-get writes down what it is asked, and `chromium` comes if it may. */
-  function machine(apt: 'works' | 'fails'): { apt: () => string; run: (purpose: string) => unknown } {
+  /**
+   * Every program needed, each as a script; apt-get writes down what it is asked, and `chromium` comes if it may. One that is `partial` knows
+   * no package named libclang-rt-dev, and clang cannot link a fuzzer.
+   */
+  function machine(apt: 'works' | 'fails' | 'partial'): {
+    apt: () => string;
+    run: (purpose: string) => unknown;
+  } {
     const log = join(directory, 'apt.log');
     const script = (name: string, text: string) =>
       writeFileSync(join(directory, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
@@ -50,10 +56,12 @@ describe('a machine that lacks only what is optional', () => {
     ])
       script(name, 'exit 0');
     script('verilator', 'echo Verilator 5.036');
+    if (apt === 'partial') script('clang', 'case "$*" in *fuzzer*) exit 1;; esac');
+    const unknown = 'case "$*" in *libclang-rt-dev*) exit 100;; esac';
     const effect = `case "$*" in *chromium*) echo '#!/bin/sh' > ${directory}/chromium; /bin/chmod +x ${directory}/chromium;; esac`;
     script(
       'apt-get',
-      `echo "$*" >> ${log}\n${apt === 'works' ? effect : '[ "$1" = --version ] || exit 100'}`,
+      `echo "$*" >> ${log}\n${apt === 'fails' ? '[ "$1" = --version ] || exit 100' : `${apt === 'partial' ? unknown : ''}\n${effect}`}`,
     );
     script('sudo', 'while [ "$1" != apt-get ] && [ $# -gt 0 ]; do shift; done; [ $# -eq 0 ] || exec "$@"');
     const source = `import { ensureSystemPackages } from './scripts/system-packages.mjs';
@@ -79,6 +87,20 @@ describe('a machine that lacks only what is optional', () => {
     expect(run('test')).toEqual({ installed: ['chromium'], missing: [] });
     expect(apt()).toBe('update\ninstall -y --no-install-recommends chromium\n');
     expect(run('test')).toEqual({ installed: [], missing: [] });
+  });
+
+  it('gets what its apt-get knows', () => {
+    const { apt, run } = machine('partial');
+    expect(run('test')).toEqual({ installed: ['chromium'], missing: [] });
+    expect(apt()).toBe(
+      [
+        'update',
+        'install -y --no-install-recommends libclang-rt-dev chromium',
+        'install -y --no-install-recommends libclang-rt-dev',
+        'install -y --no-install-recommends chromium',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('is ready all the same where apt-get fails', () => {

@@ -72,6 +72,16 @@ const NEEDS = {
     optional: true,
     wanted: true,
   },
+  clangRuntime: {
+    what: "clang's runtime for sanitizers and fuzzing (the C client is not fuzzed without it)",
+    debian: 'libclang-rt-dev',
+    present: () =>
+      compiles('clang', 'c', 'int LLVMFuzzerTestOneInput(void) { return 0; }', [
+        '-fsanitize=fuzzer,address,undefined',
+      ]),
+    optional: true,
+    wanted: true,
+  },
   python: {
     what: 'Python 3 (builds the optional npm package zstd-napi where no binary of it can be fetched)',
     debian: 'python3',
@@ -107,7 +117,7 @@ const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 const FOR_PURPOSE = {
   demo: [],
   bench: ['zlib'],
-  test: ['clangFormat', 'clang', 'lld', 'chromium', 'icarus', 'venv'],
+  test: ['clangFormat', 'clang', 'lld', 'clangRuntime', 'chromium', 'icarus', 'venv'],
 };
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */
@@ -132,10 +142,13 @@ export async function ensureSystemPackages(purpose, { install = true } = {}) {
   const apt = install ? aptCommand() : null;
   if (apt === null) return { installed: [], missing: required, log: '' };
 
-  // Optional ones by themselves: apt-get installs nothing when it does not know one of the names.
-  const groups = [required, absent.filter((need) => need.optional)].filter((group) => group.length > 0);
+  const optional = absent.filter((need) => need.optional);
   let log = await aptRun(apt, ['update']);
-  for (const group of groups) log += await aptRun(apt, [...INSTALL, ...packagesOf(group)]);
+  log += await aptInstall(apt, required);
+  log += await aptInstall(apt, optional);
+  // apt-get installs nothing when it does not know one of the names: then each by itself.
+  const left = optional.filter((need) => !need.present());
+  if (optional.length > 1) for (const need of left) log += await aptInstall(apt, [need]);
   const installed = absent.filter((need) => need.present());
   return { installed: packagesOf(installed), missing: required.filter((need) => !need.present()), log };
 }
@@ -166,7 +179,7 @@ export function verilatorIsNewEnough(text) {
   return major > VERILATOR_MIN[0] || (major === VERILATOR_MIN[0] && minor >= VERILATOR_MIN[1]);
 }
 
-/** @returns {string[] | null} apt-get with what must stand before it, or null where it may not be used. */
+/** @returns {string[] | null} apt-get with what must precede it, or null where it may not be used. */
 function aptCommand() {
   if (!succeeds('apt-get', ['--version'])) return null;
   if (process.getuid?.() === 0) return ['apt-get'];
@@ -175,7 +188,14 @@ function aptCommand() {
     : null;
 }
 
-const INSTALL = ['install', '-y', '--no-install-recommends'];
+/**
+ * @param {string[]} apt
+ * @param {readonly Need[]} needs
+ */
+async function aptInstall(apt, needs) {
+  if (needs.length === 0) return '';
+  return aptRun(apt, ['install', '-y', '--no-install-recommends', ...packagesOf(needs)]);
+}
 
 /**
  * What it says; whether it worked is probed afterwards: a failed update of one source need not matter.

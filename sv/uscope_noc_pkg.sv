@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Helper for the `noc` protocol (dpi/include/uscope_noc.h says more), used as that of uscope_cpu_pkg: a handle per scope,
 // calls between uscope_begin_cycle and uscope_end_cycle.
+/* verilator lint_off TIMESCALEMOD */
 package uscope_noc_pkg;
+/* verilator lint_on TIMESCALEMOD */
   // What uscope_noc_begin gives when no slot is free.
   /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned USCOPE_NOC_NONE = 32'hFFFF_FFFF;
@@ -23,7 +25,7 @@ package uscope_noc_pkg;
     input int unsigned out_port);
   import "DPI-C" function void uscope_noc_credit(input chandle noc, input int unsigned link_id,
     input int unsigned credits);
-  // The transaction goes on as another one of another scope; both must be in flight.
+  // The transaction continues as another one of another scope; both must be in flight.
   import "DPI-C" function void uscope_noc_handoff(input chandle noc, input int unsigned id, input chandle to,
     input int unsigned to_id);
   import "DPI-C" function void uscope_noc_complete(input chandle noc, input int unsigned id);

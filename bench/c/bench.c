@@ -3,7 +3,8 @@
  *
  * - floor WORKLOAD CYCLES RUNS: the loop alone; with empty calls; with unchecked stores of records; memcpy.
  * - client WORKLOAD CYCLES RUNS: the simulator's thread; CYCLES must fit into the credit.
- * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model that works for NS in each.
+ * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model whose cycles last at least
+ * NS.
  * - path WORKLOAD CYCLES: first begin_cycle to the file's completion.
  * - cores WORKLOAD CYCLES CORES: the same with CORES traces at once, one thread each, CYCLES in all.
  * - records WORKLOAD CYCLES FILE: writes the records to a file, for the writer's benchmark.
@@ -72,7 +73,7 @@ static uint64_t num_records(const job_t *job)
     return run_empty(job->workload, job->cycles) + 2 * job->cycles;
 }
 
-/* ns per item of the loop alone, elapsed and processor time; also tells the number of items. */
+/* ns per item of the loop alone, elapsed and processor time; also the number of items. */
 static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t *items)
 {
     for (uint64_t run = 0; run < job->runs; run++) {
@@ -83,7 +84,7 @@ static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t 
     }
 }
 
-/* The same with an empty call in the place of each call of the client: the floor under anything behind DPI.
+/* The same with an empty call instead of each call of the client: the floor under anything behind DPI.
  */
 static void measure_calls(const job_t *job, double *ns)
 {
@@ -162,10 +163,10 @@ static void bench_client(const job_t *job)
     printf("\"items\": %lu}\n", items);
 }
 
-static void bench_latency(const job_t *job)
+static void bench_latency(const job_t *job, uint64_t model_ns)
 {
     calibrate_ticks();
-    pace_ticks = ticks_of_ns(job->runs);
+    pace_ticks = ticks_of_ns(model_ns);
     uint32_t *times = allocate(job->cycles * sizeof *times);
     printf("{");
     run_empty_timed(job->workload, job->cycles, 0, times);
@@ -238,7 +239,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (!strcmp(mode, "latency")) {
-        bench_latency(&job);
+        bench_latency(&job, strtoull(last, 0, 10));
         return 0;
     }
     if (job.runs == 0) job.runs = 1;

@@ -24,16 +24,19 @@ $(THREADED): threads-%: $(B)/tsan_%
 	@TSAN_OPTIONS=suppressions=test/tsan.supp:halt_on_error=1 $<
 
 # -- ten thousand traces one after the other, under LeakSanitizer too
+LIVES ?= 10000
 .PHONY: endurance
 endurance: $(B)/test_endurance $(B)/san_endurance
-	LIVES=10000 $(B)/test_endurance thousand
-	LIVES=10000 LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
+	LIVES=$(LIVES) $(B)/test_endurance thousand
+	LIVES=$(LIVES) LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
 
-# -- fuzzing: make fuzz RUNS=1000000; a short form is part of the tests. What is found stays in build/found_*.
+# -- fuzzing: make fuzz RUNS=1000000, or make fuzz FUZZ_SECONDS=60 for so long each; a short form is part of the tests. What is found stays
+# in build/found_*.
 
 CLANG ?= clang
 FUZZ_NAMES = message schema replies keys
 RUNS ?= 1000000
+FUZZ_LIMIT = $(if $(FUZZ_SECONDS),-max_total_time=$(FUZZ_SECONDS),-runs=$(RUNS))
 FUZZ_FLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -O1 -fno-sanitize-recover=all
 FUZZ_OBJ = $(CLIENT:src/%.c=$(B)/fuzzing/%.o)
 
@@ -52,11 +55,13 @@ FUZZ_LINES = grep -E 'stat::number_of_executed_units|ERROR|SUMMARY|panic|runtime
 
 $(B)/fuzzed_%: $(B)/fuzz_% FORCE
 	@mkdir -p $(B)/corpus/$*
-	@echo "== fuzz $* ($(RUNS) inputs)"
-	@$< -runs=$(RUNS) $(FUZZ_OPTIONS) -artifact_prefix=$(B)/found_$*_ $(B)/corpus/$* $(SEEDS_$*) > $@.log 2>&1 \
+	@echo "== fuzz $* ($(if $(FUZZ_SECONDS),$(FUZZ_SECONDS) s,$(RUNS) inputs))"
+	@$< $(FUZZ_LIMIT) $(FUZZ_OPTIONS) -artifact_prefix=$(B)/found_$*_ $(B)/corpus/$* $(SEEDS_$*) > $@.log 2>&1 \
 	  && $(FUZZ_LINES) $@.log || { tail -40 $@.log; exit 1; }
 
 .PHONY: FORCE
+# What make would take for a step on the way, and delete.
+.SECONDARY: $(FUZZ_OBJ) $(FUZZ_NAMES:%=$(B)/fuzz_%)
 fuzz: $(FUZZ_NAMES:%=$(B)/fuzzed_%)
 
 # A compiler without its runtime for fuzzing (libclang-rt-dev) links no fuzzer.

@@ -38,7 +38,7 @@ export interface TraceSpec {
   readonly checkpointsAfter?: boolean;
   /** Format version 0.N; below 3 storages have no properties, and the place of the string pool is stored wrong. */
   readonly minor?: number;
-  /** Segments and sections stand where they happen to, as existing writers leave them. */
+  /** Segments and sections are where they happen to, as existing writers leave them. */
   readonly unaligned?: boolean;
   /** The summary is written in its old form, CSUM (docs/format.md#csum). */
   readonly csum?: boolean;
@@ -81,7 +81,7 @@ const zeroHeader = {
   sectionTableOffset: 0n,
 };
 
-/** A trace that grows: `bytes` is the file as it stands. */
+/** A trace that grows: `bytes` is the file as it is. */
 export class TraceBuilder {
   /** Offsets of the segments committed. */
   readonly offsets: number[] = [];
@@ -154,8 +154,21 @@ export class TraceBuilder {
     return this.writeHeader(0n);
   }
 
+  /** Bytes behind the last commit record, which no reader is led to. */
+  behind(bytes: Uint8Array): this {
+    this.append(bytes);
+    return this;
+  }
+
   /** Writes the tables and sets F_COMPLETE. */
-  finalize(options: { summary?: TraceSummary; session?: Partial<SessionInfo> } = {}): this {
+  finalize(
+    options: {
+      summary?: TraceSummary;
+      session?: Partial<SessionInfo>;
+      /** Further sections, given the file offset at which each begins. */
+      sections?: readonly { type: number; bytes: (offset: number) => Uint8Array }[];
+    } = {},
+  ): this {
     const sections: SectionEntry[] = [];
     const add = (type: number, bytes: Uint8Array): void => {
       if (this.spec.unaligned) this.misalign();
@@ -167,6 +180,7 @@ export class TraceBuilder {
       const tsum = encodeTraceSummary(options.summary);
       add(SectionType.COUNTER_SUMMARY, this.spec.csum ? oldSummary(tsum) : tsum);
     }
+    for (const { type, bytes } of options.sections ?? []) add(type, bytes(align8(this.file.length)));
     if (this.strings.length > 0) add(SectionType.STRINGS, encodeStringTable(this.strings));
     if (this.index.length > 0) add(SectionType.SEGMENTS, encodeSegmentTable(this.index));
     this.append(new Uint8Array(align8(this.file.length) - this.file.length));

@@ -4,10 +4,28 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 
+const SDK = new URL('../../sdk/', import.meta.url);
+const PLATFORM = '#platform/';
+/** @type {{ imports: Record<string, { default: string }> }} */
+const { imports } = JSON.parse(readFileSync(new URL('package.json', SDK), 'utf8'));
+
 /** @type {import('node:module').ResolveHook} */
 export async function resolve(specifier, context, next) {
-  const isSource = specifier.startsWith('.') && context.parentURL?.endsWith('.ts');
-  return next(isSource ? specifier.replace(/\.js$/, '.ts') : specifier, context);
+  const isFromSource = context.parentURL?.endsWith('.ts');
+  if (isFromSource && specifier.startsWith(PLATFORM)) return next(platformSource(specifier), context);
+  return next(isFromSource && specifier.startsWith('.') ? toSource(specifier) : specifier, context);
+}
+
+const toSource = (/** @type {string} */ name) => name.replace(/\.js$/, '.ts');
+
+/**
+ * The source of the file to which sdk/package.json maps a name.
+ * @param {string} name
+ */
+function platformSource(name) {
+  const { default: built } = imports[name] ?? imports[`${PLATFORM}*`];
+  const source = toSource(built.replace('./dist/', 'src/').replace('*', name.slice(PLATFORM.length)));
+  return new URL(source, SDK).href;
 }
 
 /** @type {import('node:module').LoadHook} */

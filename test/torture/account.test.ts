@@ -11,9 +11,13 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostMessage } from '../../sdk/src/bridge/report/host-messages.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { readLedger, State } from './processes.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const BRIDGE_SIMULATOR = fileURLToPath(new URL('../bridge/simulator.mjs', import.meta.url));
 const CYCLES = 3000;
@@ -100,7 +104,7 @@ class Bench {
       expect(atLeast).toBeLessThanOrEqual(done + 1n);
     } else {
       expect(completed).toBe(committed + expired + lost!);
-      // A simulator that is killed may have completed one more before its ledger was told.
+      // A simulator that is killed may have completed one more before its ledger was updated.
       expect([done, done + 1n]).toContain(completed);
     }
     if (simulatorStatus === 0) expect(exitStatus).toBe(lost === 0n ? 0 : 3);
@@ -173,7 +177,7 @@ describe('the account of a run whose simulator', () => {
     expect((await bench.checked()).lost).toBe(0n);
   });
 
-  it('goes on while its daemon is killed: nothing is lost', async () => {
+  it('continues while its daemon is killed: nothing is lost', async () => {
     const bench = new Bench();
     const running = bench.run([], bench.simulatorCommand(CYCLES, 25));
     await until('cycles', () => bench.ledger.completed > 500);
@@ -306,7 +310,7 @@ const canMount = ((): boolean => {
 })();
 
 describe.skipIf(!canMount)('a disk that is full', () => {
-  /** The run, on a disk of its own; what it has written is brought out afterwards. */
+  /** The run, on a separate disk; what it has written is copied out afterwards. */
   function runOnSmallDisk(bench: Bench, options: string, command: readonly string[]): Running {
     const run = `"${process.execPath}" "${BIN}" run --out small --compression none --json run.json ${options} -- ${command.map((word) => `"${word}"`).join(' ')}`;
     const script = `mkdir small && mount -t tmpfs -o size=1m none small && { echo mounted; trap : INT; ${run}; status=$?; cp small/core0.uscope out/; exit $status; }`;

@@ -5,9 +5,9 @@
  *   openPool(threads, done) -> pool       done(number, size, checksum), on the thread of the caller
  *   poolCompress(pool, memory, number, table, source, size, target, prefix)
  *
- * memory: Uint8Array over a writer's memory, the others addresses in it; whoever calls holds it until the
- * block is done. A pool keeps the process alive while it has work, and ends with the environment that opened
- * it.
+ * memory: Uint8Array over a writer's memory, the others addresses in it; the caller holds it until the
+ * block is done. A pool keeps the process alive while it has work, and ends with the environment that
+ * opened it.
  */
 #ifndef USCOPE_POOL_BINDING_H
 #define USCOPE_POOL_BINDING_H

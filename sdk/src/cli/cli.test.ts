@@ -59,7 +59,12 @@ describe('uscope', () => {
   });
 
   it.each([
-    [['frobnicate'], /usage.*CLI_USAGE: there is no verb "frobnicate"/is],
+    [['frobnicate'], /^uscope: CLI_USAGE: there is no verb "frobnicate"; "uscope --help" lists them\n$/],
+    [['inof', 'x'], /CLI_USAGE: there is no verb "inof"; .*\n\(Did you mean info\?\)\n$/],
+    [
+      ['run', '--trace', './sim'],
+      /CLI_USAGE: unknown option '--trace'\n\(options of the simulator follow its name: .* -- /,
+    ],
     [[], /Usage/],
     [['dump'], /CLI_USAGE: missing required argument 'file'/],
     [['dump', 'x', 'y'], /CLI_USAGE.*too many arguments/],
@@ -226,7 +231,7 @@ describe('uscope dump', () => {
     expect(text[6]).toBe('1000 ps  event  core0/annotate entity_id=3 text="say \\"hi\\""');
   });
 
-  it('prints what stands before damage, then the error', async () => {
+  it('prints everything before damage, then the error', async () => {
     const damaged = join(directory, 'damaged.uscope');
     const builder = build().finalize();
     const bytes = builder.bytes.slice();

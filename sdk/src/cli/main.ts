@@ -1,7 +1,7 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { isUscopeError, UscopeError } from '../base/errors.js';
+import { isUscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 
@@ -54,7 +54,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     },
     diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
-    slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
+    slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
     ctrace: {
       summary: "Chronon's .ctrace files, as its own reader prints them",
@@ -101,7 +101,6 @@ export async function main(): Promise<void> {
 
 async function programFor(args: readonly string[]): Promise<Command> {
   const program = emptyProgram();
-  program.on('command:*', ([verb]) => usage(program, `there is no verb "${verb}"`));
   const wanted = args[0] === 'help' ? args[1] : args[0];
   for (const [name, { summary, load }] of VERBS) {
     if (name === wanted) (await load()).register(program, loadAllVerbs);
@@ -128,18 +127,17 @@ function emptyProgram(): Command {
       writeErr: (text) => io.err(text.trimEnd()),
       outputError,
     })
+    .enablePositionalOptions() // else no verb can leave options to the program that it starts
     .exitOverride();
-}
-
-function usage(program: Command, problem: string): never {
-  io.err(program.helpInformation().trimEnd());
-  io.err('');
-  throw new UscopeError('CLI_USAGE', `${problem}; the verbs are listed above`);
 }
 
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
-  write(`uscope: CLI_USAGE: ${message.replace(/^error: /, '').trimEnd()}`);
+  const [problem = '', ...hints] = message.trimEnd().split('\n');
+  const text = problem
+    .replace(/^error: /, '')
+    .replace(/^unknown command '(.*)'$/, 'there is no verb "$1"; "uscope --help" lists them');
+  write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
 }
 
 function reportFailure(error: unknown): number {

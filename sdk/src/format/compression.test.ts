@@ -55,7 +55,7 @@ describe('LZ4 blocks', () => {
     expect(() => decompressLz4Block(new Uint8Array(100), 2 ** 32 - 1)).toThrow(coded('FORMAT_COMPRESSION'));
   });
 
-  test('no bytes at all stand for no bytes', () => {
+  test('no bytes at all represent no bytes', () => {
     expect(decompressLz4Blob(new Uint8Array(0), 0).length).toBe(0);
     expect(decompressLz4Blob(Uint8Array.of(0, 0, 0, 0, 0), 0).length).toBe(0);
   });

@@ -14,7 +14,7 @@ export function frameLz4(block: Uint8Array, rawSize: number): Uint8Array {
   return framed;
 }
 
-/** The LZ4 block of a delta blob, whether or not the raw size stands in front. */
+/** The LZ4 block of a delta blob, whether or not the raw size is in front. */
 export function unframeLz4(blob: Uint8Array, rawSize: number): Uint8Array {
   return hasPrefix(blob, rawSize) ? blob.subarray(LZ4_PREFIX_SIZE) : blob;
 }

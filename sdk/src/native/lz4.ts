@@ -1,11 +1,10 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
-import { decodeBase64 } from '../base/base64.js';
 import type { Lz4Compress } from './kernel-exports.js';
-import { WASM_BASE64 } from './lz4-wasm.js';
 import { bindNativeLz4 } from './native.js';
+import { bindWasmLz4 } from './wasm-lz4.js';
 
 export const LZ4_TABLE_BYTES = 32_768;
-/** What LZ4 adds at most to `size` bytes, with the size in front and the slack that the code may write behind. */
+/** What LZ4 adds at most to `size` bytes, with the size before it and the slack that the code may write after it. */
 export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 64;
 /** Bytes in front of a block: its raw size as u32, the framing of µScope files (docs/format.md#compression). */
 export const LZ4_PREFIX_BYTES = 4;
@@ -26,15 +25,6 @@ export interface Compressed {
   readonly crc?: number | undefined;
 }
 
-export const lz4Module = (): Uint8Array => decodeBase64(WASM_BASE64);
-
-let compiled: WebAssembly.Module | null = null;
-
 export function bindLz4(memory: WebAssembly.Memory): Lz4Compress {
   return bindNativeLz4(memory.buffer) ?? bindWasmLz4(memory);
-}
-
-export function bindWasmLz4(memory: WebAssembly.Memory): Lz4Compress {
-  compiled ??= new WebAssembly.Module(lz4Module());
-  return new WebAssembly.Instance(compiled, { env: { memory } }).exports.lz4_compress as Lz4Compress;
 }

@@ -24,4 +24,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'fdb1bec21888d295be22534f3879e15f168ad8ed6aaa8cf68068b5928c4e3867';
+export const SOURCES_SHA256 = '7514a512c57b668984adedbcbfefda55d56b1b38239d9abd9ff886cbf6e65049';

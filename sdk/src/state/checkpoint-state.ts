@@ -27,7 +27,7 @@ export function checkpointSize(state: StorageState): number {
 }
 
 /**
- * @param allocate at least so many bytes, of any content, in the memory of the state's packer if it has one; by default an array of its own,
+ * @param allocate at least this number of bytes, of any content, in the memory of the state's packer if it has one; by default its own array,
  *   which is packed here
  */
 export function encodeCheckpoint(state: StorageState, allocate?: (size: number) => Uint8Array): Uint8Array {

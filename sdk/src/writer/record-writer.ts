@@ -1,66 +1,47 @@
 /**
  * The writer: a stream of records (docs/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
- * count as durable is decided here, by the rules of docs/durability.md.
+ * count as durable follows the rules of docs/durability.md.
  *
- *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer -> (cut) -> Compressor -> Committer -> SegmentStore
- *
- * FrameChecker and FrameEncoder are the plain path, the reference for what a frame's bytes are. FrameKernel is the fast path: it does the
- * same work for runs of ordinary frames, and leaves all others to the plain path.
+ *   records -> RecordIntake -> SegmentCutter -> Compressor -> Committer -> SegmentStore
  */
 import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
-import { payloadRecords, RECORD_WORDS, RecordKind, recordLength } from '../format/record.js';
 import type { SessionInfo } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { Committer, type CutSegment } from './committer.js';
 import { forgetMemory } from './compression/compression-pool.js';
-import { createCompressor } from './compression/compressor.js';
+import { type Compressor, createCompressor } from './compression/compressor.js';
 import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './contract/options.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import type { SegmentStore } from './file/segment-store.js';
 import { checkpointInterval, createTraceFile } from './file/trace-file.js';
-import { CarryBuffer } from './frames/carry-buffer.js';
 import {
   CutPolicy,
   DEFAULT_CREDIT_BYTES,
   DEFAULT_HARD_BYTES,
   DEFAULT_SOFT_BYTES,
 } from './frames/cut-policy.js';
+import { CutTimer } from './frames/cut-timer.js';
 import { EMPTY_SUMMARY } from './frames/empty-summary.js';
-import { checkStringLength, FrameChecker, recordError } from './frames/frame-checker.js';
-import { FrameEncoder } from './frames/frame-encoder.js';
+import { FrameChecker } from './frames/frame-checker.js';
 import { createFrameKernel, type FrameKernel } from './frames/frame-kernel.js';
 import { checkpointBytes, granted } from './frames/memory-need.js';
-import { LARGE_CHECKPOINT_BYTES, SegmentBuffer } from './frames/segment-buffer.js';
-import { SnapshotCollector } from './frames/snapshots.js';
+import { RecordIntake } from './frames/record-intake.js';
+import { LARGE_CHECKPOINT_BYTES, type SegmentBuffer } from './frames/segment-buffer.js';
+import { SegmentCutter } from './frames/segment-cutter.js';
+import { highHalf, lowHalf, StreamPosition } from './frames/stream-position.js';
 import { StringLog } from './frames/string-log.js';
 import type { Summarizer } from './frames/summarizer.js';
-import { type MemoryAllowance, WriterMemory } from './frames/writer-memory.js';
+import { WriterMemory } from './frames/writer-memory.js';
 import { expandSmall } from './small.js';
+import type { WriterStart } from './writer-start.js';
 
 /** A producer that never waits is stopped here, long before memory is gone. */
 const OVERRUN_BYTES = 384 * 1024 * 1024;
 const DEFAULT_MAX_DELAY_MS = 1000;
-const WORD = 2 ** 32;
-
-/** What a writer continues from: nothing, for a new file, or what was found durable in an unfinalized one. */
-export interface WriterStart {
-  readonly store: SegmentStore;
-  /** As it was when the writer started. */
-  readonly session: SessionInfo;
-  readonly state: StorageState;
-  readonly summarizer: Summarizer | null;
-  readonly nextFrame: number;
-  readonly nextString: number;
-  readonly items: number;
-  /** Time of the last frame in ps; null: none yet. */
-  readonly lastTimePs: bigint | null;
-  /** What of the process's memory is the writer's; without one, as much as it needs. */
-  readonly allowance?: MemoryAllowance | null;
-}
 
 /** How far the trace is durable. */
 interface Durable extends Pick<CutSegment, 'nextFrame' | 'nextString' | 'items' | 'lastTimePs'> {
@@ -110,132 +91,99 @@ export class RecordWriter {
   /** The state is so large that `pushSome` may return to have it saved. */
   readonly isLarge: boolean;
   private readonly session: SessionInfo;
-  private readonly state: StorageState;
   private readonly store: SegmentStore;
-  private readonly summarizer: Summarizer | null;
-  private readonly checker: FrameChecker;
-  private readonly encoder: FrameEncoder;
+  private readonly position: StreamPosition;
+  private readonly strings: StringLog;
+  private readonly memory: WriterMemory | null;
+  private readonly cutter: SegmentCutter;
   /** The fast path; null: the plain one takes everything. Public for tests, which compare the two. */
   readonly kernel: FrameKernel | null;
-  private readonly policy: CutPolicy;
+  private readonly summarizer: Summarizer | null;
+  private readonly intake: RecordIntake;
+  private readonly compressor: Compressor;
   private readonly committer: Committer;
-  private readonly compressor;
-  private readonly strings: StringLog;
-  private readonly snapshots = new SnapshotCollector();
-  private readonly carry = new CarryBuffer();
-  private readonly freeBuffers: SegmentBuffer[] = [];
-  private readonly timer: NodeJS.Timeout | null;
-  private readonly memory: WriterMemory | null;
-  private open: SegmentBuffer;
+  private readonly timer: CutTimer;
 
-  private frameCount: number;
-  private itemCount: number;
   private durable: Durable;
-  private lastLo = 0;
-  private lastHi = 0;
-  private hasLast = false;
-  /** The open segment was cut behind the last frame; where the next one starts is known when its first frame comes. */
-  private startOpen = false;
-  private cutAt = performance.now();
-  private pushedSinceTick = false;
-  /** Whoever pushes goes on when the state has been saved. */
-  private mayPause = false;
-  private saving: Promise<void> | null = null;
-  /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
-  private resyncing = false;
   private closing: Promise<TraceStats> | null = null;
-  private readonly onAbort = (): void => this.discard(this.options.signal?.reason);
+  private lateStrings: Uint8Array[] | null = null;
   private final: (Required<Pick<SessionEnd, 'status' | 'completed'>> & Counted) | null = null;
+  private readonly onAbort = (): void => this.discard(this.options.signal?.reason);
 
   /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
-  get schema(): Schema {
-    return this.state.layout.schema;
-  }
+  readonly schema: Schema;
 
   /** Use `create` or `resumeTrace`. */
   constructor(
     private readonly options: WriterOptions,
     start: WriterStart,
   ) {
+    const { state, store, summarizer } = start;
+    const startPs = options.start?.timePs ?? 0n;
+    this.schema = state.layout.schema;
+    this.isLarge = checkpointBytes(state.layout) > LARGE_CHECKPOINT_BYTES;
     this.session = start.session;
-    this.state = start.state;
-    this.isLarge = checkpointBytes(start.state.layout) > LARGE_CHECKPOINT_BYTES;
-    this.store = start.store;
-    this.checker = new FrameChecker(start.state.layout);
-    const { summarizer, state } = start;
-    const { payloadSizes } = this.checker;
+    this.store = store;
+    this.position = new StreamPosition(start.nextFrame, start.items, start.lastTimePs, startPs);
+    this.strings = new StringLog(start.nextString);
+    this.durable = durableAt(start);
+    const checker = new FrameChecker(state.layout);
+    const policy = cutPolicy(options);
     this.memory = WriterMemory.create(start.allowance ?? null);
     try {
-      this.open = new SegmentBuffer(this.memory);
+      const { memory, position, strings } = this;
+      this.cutter = new SegmentCutter(policy, state, position, memory, (buffer, endPs) =>
+        this.enqueue(buffer, endPs),
+      );
       this.kernel =
-        this.memory && options.kernel !== 'typescript'
-          ? createFrameKernel(this.memory, state, summarizer, payloadSizes, options.kernel !== 'wasm')
+        memory && options.kernel !== 'typescript'
+          ? createFrameKernel(memory, state, summarizer, checker.payloadSizes, options.kernel !== 'wasm')
           : null;
+      this.summarizer = this.kernel ? this.kernel.summarizer : summarizer;
+      this.intake = new RecordIntake(
+        state,
+        this.summarizer,
+        checker,
+        this.kernel,
+        this.cutter,
+        position,
+        strings,
+      );
+      this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel, memory);
+      this.committer = this.createCommitter();
+      this.cutter.start(startPs);
     } catch (error) {
       this.memory?.abandon();
       throw error;
     }
-    this.summarizer = this.kernel ? this.kernel.summarizer : summarizer;
-    this.encoder = new FrameEncoder(state, this.summarizer);
-    this.encoder.onString = (words, record) => this.strings.take(words, record);
-    if (this.kernel) this.kernel.onString = this.encoder.onString;
-    this.strings = new StringLog(start.nextString);
-    this.policy = new CutPolicy({
-      intervalPs: checkpointInterval(options),
-      softBytes: options.softCutBytes ?? DEFAULT_SOFT_BYTES,
-      hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
-      creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
-    });
-    const { compression = 'lz4', compressionLevel } = options;
-    this.compressor = createCompressor(compression, compressionLevel, this.memory);
-    this.committer = new Committer(
+    this.timer = new CutTimer(
+      this.cutter,
+      options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS,
+      () => this.closing !== null || this.committer.failure !== null,
+      (error) => options.onFailure?.(error), // without, the next `push` or `flush` meets the same
+    );
+    options.signal?.addEventListener('abort', this.onAbort);
+    if (options.signal?.aborted) this.onAbort();
+  }
+
+  private createCommitter(): Committer {
+    const { options } = this;
+    return new Committer(
       this.store,
       this.compressor,
       {
         onDurable: (last) => this.madeDurable(last),
         onStall: (error) => options.onStall?.(error),
-        onRecycle: (buffer) => this.freeBuffers.push(buffer),
+        onRecycle: (buffer) => this.cutter.recycle(buffer),
         onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
       },
       options.onFull ?? 'wait',
     );
-    options.signal?.addEventListener('abort', this.onAbort);
-    if (options.signal?.aborted) this.onAbort();
-    this.frameCount = start.nextFrame;
-    this.itemCount = start.items;
-    this.durable = {
-      nextFrame: BigInt(start.nextFrame),
-      nextString: BigInt(start.nextString),
-      items: start.items,
-      lastTimePs: start.lastTimePs ?? 0n,
-      segments: start.store.numSegments,
-    };
-    try {
-      this.startSegments(start.lastTimePs);
-    } catch (error) {
-      this.memory?.abandon();
-      throw error;
-    }
-    const delay = options.maxDelayMs ?? DEFAULT_MAX_DELAY_MS;
-    this.timer = delay > 0 ? setInterval(() => this.tick(delay), delay / 4).unref() : null;
-  }
-
-  private startSegments(lastTimePs: bigint | null): void {
-    const startPs = this.options.start?.timePs ?? 0n;
-    this.open.start(startPs, this.state);
-    this.saveInTurns();
-    this.policy.restart(startPs);
-    const notBefore = lastTimePs ?? startPs;
-    this.lastLo = Number(notBefore & 0xffff_ffffn);
-    this.lastHi = Number(notBefore >> 32n);
-    if (lastTimePs === null) return;
-    this.hasLast = true;
-    this.startOpen = true;
   }
 
   /** Ordinal the next frame must have. */
   get nextFrame(): bigint {
-    return BigInt(this.frameCount);
+    return BigInt(this.position.frames);
   }
 
   /** Index the next string must have. */
@@ -281,13 +229,13 @@ export class RecordWriter {
   get accepted(): AcceptedStats {
     return {
       frames: this.nextFrame,
-      items: BigInt(this.itemCount),
-      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      items: BigInt(this.position.items),
+      totalTimePs: this.position.totalTimePs,
     };
   }
 
   /**
-   * Takes whole records from `words[first]` up to `words[end]`. A frame may go on in the next call; a record and its payload may not.
+   * Takes whole records from `words[first]` up to `words[end]`. A frame may continue in the next call; a record and its payload may not.
    * Frames and strings that were taken before (a client resends after a lost connection) are skipped.
    *
    * On an error nothing of the offending frame is in the file, everything before it is; the writer takes no further records but can be
@@ -299,7 +247,7 @@ export class RecordWriter {
   }
 
   /**
-   * The same, but returns with the word to go on at: behind `maxRuns` runs of frames, each of which cuts one segment at most, and where a large
+   * The same, but returns with the word to continue at: after `maxRuns` runs of frames, each of which cuts one segment at most, and where a large
    * state is to be saved before the next frame, which `ready` waits for.
    */
   pushSome(words: Uint32Array, first: number, end: number, maxRuns = Number.POSITIVE_INFINITY): number {
@@ -310,76 +258,49 @@ export class RecordWriter {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
-      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
-        file: this.path,
-      });
+      throw new UscopeError(
+        'WRITER_OVERRUN',
+        'too much waits for the disk; await ready() before the next push',
+        {
+          file: this.path,
+        },
+      );
     }
-    this.pushedSinceTick = true;
-    this.mayPause = mayPause;
-    if (this.isSaving()) return first;
-    this.policy.clientBytes += (end - first) * 4;
-    let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    for (let runs = 0; at < end && runs < maxRuns && !this.open.isSaving; runs++) {
-      at = this.takeRun(words, at, end);
-      if (at < end) at = this.takeRecord(words, at, end);
-    }
-    this.policy.clientBytes -= (end - at) * 4; // they come again
-    return at;
-  }
-
-  /** The state is being saved, and whoever pushes may wait for it; else it is saved now. */
-  private isSaving(): boolean {
-    if (this.open.isSaving && !this.mayPause) this.open.saveAll();
-    return this.open.isSaving;
-  }
-
-  /** Saves the state of the open segment, as far as that was left to be done, in the turns that others leave. */
-  private saveInTurns(): void {
-    if (this.open.isSaving) this.saving ??= this.saveOpen();
-  }
-
-  private async saveOpen(): Promise<void> {
-    while (this.open.isSaving) {
-      await new Promise((resolve) => setImmediate(resolve));
-      this.open.saveSome();
-    }
-    this.saving = null;
+    this.timer.notePush();
+    this.cutter.mayPause = mayPause;
+    return this.intake.take(words, first, end, maxRuns);
   }
 
   /** The client starts again from a durable frame: an unfinished frame is dropped, and the rest of one already taken may come first. */
   restartStream(): void {
-    this.carry.clear();
-    this.snapshots.clear();
-    this.resyncing = true;
+    this.intake.restart();
   }
 
   /** Whether a frame at this time (ps) would start a new segment on the checkpoint grid: the moment to offer snapshots. */
   cutDue(timePs: bigint): boolean {
-    const lo = Number(timePs & 0xffff_ffffn);
-    const hi = Number(timePs >> 32n);
-    return this.isLater(lo, hi) && this.policy.gridReached(lo, hi);
+    return this.cutter.isDue(lowHalf(timePs), highHalf(timePs));
   }
 
   /** True when `ready` would wait. */
   get congested(): boolean {
-    return this.committer.isBehind || this.open.isSaving || this.committer.failure !== null;
+    return this.committer.isBehind || this.cutter.open.isSaving || this.committer.failure !== null;
   }
 
   /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
   async ready(): Promise<void> {
     if (this.committer.isBehind) await this.committer.caughtUp();
-    if (this.saving) await this.saving;
+    if (this.cutter.saving) await this.cutter.saving;
     if (this.committer.failure) throw this.committer.failure;
   }
 
-  /** Ends the open segment behind its last frame, if it has any, without waiting for its commit. */
+  /** Ends the open segment after its last frame, if it has any, without waiting for its commit. */
   endSegment(): void {
-    this.cutBehindLast();
+    this.cutter.cutBehindLast();
   }
 
   /** Commits all complete frames; resolves when they are durable. */
   async flush(): Promise<void> {
-    this.cutBehindLast();
+    this.cutter.cutBehindLast();
     await this.committer.drain();
   }
 
@@ -404,233 +325,18 @@ export class RecordWriter {
     this.committer.discard(why);
   }
 
-  // -- records
-
-  /** Ordinary frames by the fast path, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
-  private takeRun(words: Uint32Array, at: number, end: number): number {
-    const { kernel } = this;
-    if (!kernel || this.open.numFrames === 0 || !this.snapshots.isEmpty || this.resyncing) return at;
-    kernel.lastLo = this.lastLo;
-    kernel.lastHi = this.lastHi;
-    kernel.ordinal = this.frameCount;
-    const next = kernel.take(words, at, end, this.open, this.policy);
-    this.lastLo = kernel.lastLo;
-    this.lastHi = kernel.lastHi;
-    this.frameCount = kernel.ordinal;
-    this.itemCount += kernel.items;
-    return next;
-  }
-
-  private takeRecord(words: Uint32Array, at: number, end: number): number {
-    const kind = words[at] & 0xff;
-    if (kind === RecordKind.BEGIN) {
-      this.checker.scan(words, at + RECORD_WORDS, end);
-      if (this.checker.endWord < 0) {
-        this.carry.append(words, at, end);
-        return end;
-      }
-      return this.takeFrame(words, at) ? this.checker.endWord + RECORD_WORDS : at;
-    }
-    if (kind === RecordKind.STRING) {
-      checkStringLength(words[at + 1]);
-      const next = at + RECORD_WORDS * (1 + payloadRecords(words[at + 1]));
-      if (next > end) throw recordError('a string does not end inside its message');
-      this.strings.take(words, at);
-      return next;
-    }
-    if (kind === RecordKind.SNAPSHOT) return at + this.snapshots.take(words, at, end, this.state);
-    if (this.resyncing) return this.skipTailRecord(words, at, end);
-    throw recordError(`record kind 0x${kind.toString(16)} outside a frame`);
-  }
-
-  private skipTailRecord(words: Uint32Array, at: number, end: number): number {
-    const next = at + recordLength(words, at);
-    if (next > end) throw recordError('a record and its payload do not end inside their message');
-    return next;
-  }
-
-  /** The rest of a frame that began in an earlier call: gathered, then treated as one. */
-  private continueFrame(words: Uint32Array, first: number, end: number): number {
-    let at = first;
-    while (at < end) {
-      const isEnd = (words[at] & 0xff) === RecordKind.END;
-      at += recordLength(words, at);
-      if (!isEnd) continue;
-      if (at > end) break;
-      this.carry.append(words, first, at);
-      if (!this.takeCarried(this.carry.words, this.carry.length)) {
-        this.carry.drop(at - first);
-        return first;
-      }
-      this.carry.clear();
-      return at;
-    }
-    if (at > end) throw recordError('a record and its payload do not end inside their message');
-    this.carry.append(words, first, end);
-    return end;
-  }
-
-  /** False: not now. */
-  private takeCarried(frame: Uint32Array, length: number): boolean {
-    // A window may be where the message is that the frame goes on in.
-    const copied = (this.kernel?.windows.length ?? 0) > 0;
-    if (!copied && this.takeRun(frame, 0, length) === length) return true;
-    this.checker.scan(frame, RECORD_WORDS, length);
-    return this.takeFrame(frame, 0);
-  }
-
-  /** A complete, checked frame whose BEGIN is at `begin`. False: the state must be saved before, and will be. */
-  private takeFrame(words: Uint32Array, begin: number): boolean {
-    const { endWord } = this.checker;
-    const ordinal = words[endWord + 2] + words[endWord + 3] * WORD;
-    if (ordinal < this.frameCount) {
-      this.skipFrame(words, begin + RECORD_WORDS, endWord);
-      return true;
-    }
-    if (ordinal > this.frameCount) throw recordError(`frame ${ordinal} follows frame ${this.frameCount - 1}`);
-    const lo = words[begin + 2];
-    const hi = words[begin + 3];
-    if (hi < this.lastHi || (hi === this.lastHi && lo < this.lastLo)) {
-      throw new UscopeError(
-        'OP_TIME',
-        `frame ${ordinal} at ${time(lo, hi)} ps is earlier than ${this.lastTimePs()} ps`,
-      );
-    }
-    this.beforeFrame(lo, hi);
-    if (this.isSaving()) return false;
-    // A segment's first frame counts from the segment's start (docs/format.md#interleaved-frames), every other from the frame before.
-    const first = this.open.numFrames === 0;
-    const baseLo = first ? this.open.startLo : this.lastLo;
-    const baseHi = first ? this.open.startHi : this.lastHi;
-    const deltaLo = (lo - baseLo) >>> 0;
-    const deltaHi = (hi - baseHi - (lo < baseLo ? 1 : 0)) >>> 0;
-    this.encoder.encode(words, begin + RECORD_WORDS, this.checker, deltaLo, deltaHi, lo, hi, this.open);
-    this.lastLo = lo;
-    this.lastHi = hi;
-    this.hasLast = true;
-    this.itemCount += this.checker.numItems;
-    this.frameCount++;
-    this.resyncing = false;
-    return true;
-  }
-
-  /** A frame that was taken before; only strings that are new (they are not, unless the file lost them) are of interest. */
-  private skipFrame(words: Uint32Array, first: number, end: number): void {
-    this.snapshots.clear();
-    if (!this.checker.hasStrings) return;
-    for (let at = first; at < end; at += recordLength(words, at)) {
-      if ((words[at] & 0xff) === RecordKind.STRING) this.strings.take(words, at);
-    }
-  }
-
-  // -- cuts
-
-  /** Cuts before a frame at this time if the rules say so, and puts waiting snapshots into the new segment's checkpoint. */
-  private beforeFrame(lo: number, hi: number): void {
-    if (this.startOpen) this.fixStart(lo, hi);
-    const { policy, open } = this;
-    const later = this.isLater(lo, hi);
-    if (!this.snapshots.isEmpty) {
-      this.cutAtSnapshot(lo, hi, later);
-    } else if (later && (policy.gridReached(lo, hi) || open.length >= policy.softLimit)) {
-      if (open.numFrames > 0) this.cut(time(lo, hi), time(lo, hi));
-      else policy.restart(time(lo, hi)); // nothing to commit: the segment goes on, only the grid moves
-    } else if (open.length >= policy.hardLimit && open.numFrames > 0) {
-      this.cutBehindLast();
-      this.fixStart(lo, hi);
-    }
-  }
-
-  private cutAtSnapshot(lo: number, hi: number, later: boolean): void {
-    const now = time(lo, hi);
-    if (later && now > this.open.timeStartPs) {
-      this.cut(now, now);
-    } else if (this.open.numFrames > 0) {
-      this.cutBehindLast();
-      this.fixStart(lo, hi);
-    }
-    for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
-    this.open.replaceCheckpoint(this.state);
-    this.saveInTurns();
-  }
-
-  private isLater(lo: number, hi: number): boolean {
-    return !this.hasLast || hi > this.lastHi || (hi === this.lastHi && lo > this.lastLo);
-  }
-
-  private lastTimePs(): bigint {
-    return time(this.lastLo, this.lastHi);
-  }
-
-  /** Ends the open segment at `endPs` (exclusive) and starts the next one. Without the memory for that one, nothing has changed. */
-  private cut(endPs: bigint, nextStartPs: bigint): void {
-    const next = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory, this.open.bytes.length);
-    try {
-      next.start(nextStartPs, this.state);
-    } catch (error) {
-      this.freeBuffers.push(next);
-      throw error;
-    }
-    this.enqueueOpen(endPs);
-    this.open = next;
-    this.saveInTurns();
-    this.policy.restart(nextStartPs);
-    this.cutAt = performance.now();
-  }
-
-  private enqueueOpen(endPs: bigint): void {
+  private enqueue(buffer: SegmentBuffer, timeEndPs: bigint): void {
+    const { position } = this;
     this.committer.enqueue({
-      buffer: this.open,
-      timeEndPs: endPs,
+      buffer,
+      timeEndPs,
       nextFrame: this.nextFrame,
       nextString: this.nextString,
-      items: this.itemCount,
-      lastTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      items: position.items,
+      lastTimePs: position.totalTimePs,
       strings: this.strings.drain(),
-      note: this.store.atCut?.(this.itemCount),
+      note: this.store.atCut?.(position.items),
     });
-  }
-
-  /** No segment follows: nothing is taken for one, so that a writer without memory can still save what it has. */
-  private cutForGood(): void {
-    if (this.open.numFrames === 0 || this.isCutForGood) return;
-    this.isCutForGood = true;
-    this.enqueueOpen(this.lastTimePs() + 1n);
-  }
-
-  /** Ends the open segment right behind its last frame. */
-  private cutBehindLast(): void {
-    if (this.open.numFrames === 0) return;
-    const end = this.lastTimePs() + 1n;
-    this.cut(end, end);
-    this.startOpen = true;
-  }
-
-  /** After a cut behind the last frame: the next segment starts there too if its first frame has the same time, else behind it. */
-  private fixStart(lo: number, hi: number): void {
-    this.startOpen = false;
-    const last = this.lastTimePs();
-    this.open.moveStart(time(lo, hi) > last ? last + 1n : last);
-    this.policy.restart(this.open.timeStartPs);
-  }
-
-  /** Frames never wait much longer than `delayMs` for their commit, whether more frames come or not. */
-  private tick(delayMs: number): void {
-    const idle = !this.pushedSinceTick;
-    this.pushedSinceTick = false;
-    if (this.open.numFrames === 0 || this.closing || this.committer.failure) return;
-    if (performance.now() - this.cutAt < delayMs) return;
-    if (!idle) this.policy.overdue = true;
-    else this.cutFromTimer();
-  }
-
-  /** Nobody above could catch what is thrown here. */
-  private cutFromTimer(): void {
-    try {
-      this.cutBehindLast();
-    } catch (error) {
-      this.options.onFailure?.(error as Error); // without, the next `push` or `flush` meets the same
-    }
   }
 
   private madeDurable({ nextFrame, nextString, items, lastTimePs }: CutSegment): void {
@@ -638,17 +344,14 @@ export class RecordWriter {
     this.options.onDurable?.(nextFrame, nextString);
   }
 
-  // -- close
-
   private async finish(end: SessionEnd): Promise<TraceStats> {
-    if (this.timer) clearInterval(this.timer);
+    this.timer.stop();
     let unused = this.memory ? [this.memory] : [];
     let isWhole = false;
     this.memory?.allowLast();
-    this.open.stopSaving();
-    await this.saving;
+    await this.cutter.stopSaving();
     try {
-      this.cutForGood();
+      this.cutter.cutForGood();
       await this.committer.drain();
       await this.committer.retryWhileFull(() => this.writeFinal(end));
       isWhole = true;
@@ -667,7 +370,7 @@ export class RecordWriter {
     const { lost = 0n, rejected = 0n, completed, status } = end;
     this.lateStrings ??= this.strings.drain();
     const bytes = await this.store.finalize({
-      totalTimePs: this.hasLast ? this.lastTimePs() : 0n,
+      totalTimePs: this.position.totalTimePs,
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
@@ -676,11 +379,24 @@ export class RecordWriter {
     this.durable = { ...this.durable, nextString: this.nextString };
     this.final = { status, lost, rejected, completed, bytes };
   }
-
-  private lateStrings: Uint8Array[] | null = null;
-  private isCutForGood = false;
 }
 
-function time(lo: number, hi: number): bigint {
-  return (BigInt(hi) << 32n) | BigInt(lo);
+function cutPolicy(options: WriterOptions): CutPolicy {
+  return new CutPolicy({
+    intervalPs: checkpointInterval(options),
+    softBytes: options.softCutBytes ?? DEFAULT_SOFT_BYTES,
+    hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
+    creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
+  });
+}
+
+/** All that a writer starts from is durable. */
+function durableAt({ nextFrame, nextString, items, lastTimePs, store }: WriterStart): Durable {
+  return {
+    nextFrame: BigInt(nextFrame),
+    nextString: BigInt(nextString),
+    items,
+    lastTimePs: lastTimePs ?? 0n,
+    segments: store.numSegments,
+  };
 }

@@ -30,7 +30,8 @@ import { type TraceFile, writeHead } from './file/trace-file.js';
 import { granted } from './frames/memory-need.js';
 import type { Summarizer } from './frames/summarizer.js';
 import { type OutputFile, openNodeOutput } from './output/output-file.js';
-import { RecordWriter, type WriterStart } from './record-writer.js';
+import { RecordWriter } from './record-writer.js';
+import type { WriterStart } from './writer-start.js';
 
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 /** Raw bytes a segment of our own may have: a hard cut and one more frame. Anything above is damage. */
@@ -54,7 +55,7 @@ export async function resumeTrace(options: WriterOptions): Promise<RecordWriter 
     if (found.preamble.session?.ring) throw finishedByRecorder(options.path);
     return await resumeFile(file, found.header, found.preamble, options);
   } catch (error) {
-    await file.close().catch(() => {}); // the error that brought us here is the one to tell
+    await file.close().catch(() => {}); // the first error is the one to report
     throw error;
   }
 }
@@ -201,7 +202,7 @@ export class Replay {
     this.summarizer = options.summarizer?.(layout.schema) ?? null;
   }
 
-  /** Takes valid segments, each right behind the record of the one before, until something else comes. */
+  /** Takes valid segments, each right after the record of the one before, until something else comes. */
   async walk(file: OutputFile, start: number): Promise<void> {
     this.end = start;
     const size = await file.size();

@@ -19,6 +19,7 @@
 /* verilator lint_save */
 /* verilator lint_off DECLFILENAME */
 /* verilator lint_off UNUSEDPARAM */
+/* verilator lint_off TIMESCALEMOD */
 package plain_trace_pkg;
   import uscope_pkg::*;
 

@@ -163,7 +163,7 @@ export class Registry {
     if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
   }
 
-  /** Files that are not finalized are for whoever comes next. */
+  /** Files that are not finalized are for the next daemon. */
   unlockAll(): void {
     for (const session of this.locks.keys()) this.unlock(session);
   }
@@ -250,7 +250,7 @@ export class Registry {
     return session;
   }
 
-  /** ps: what the client asks for, else what the daemon was told. Small files have fewer checkpoints, unless the operator said how many. */
+  /** ps: what the client asks for, else the daemon's default. Small files have fewer checkpoints, unless the operator said how many. */
   private intervalOf({ interval_ps }: OpenMessage): bigint {
     const { checkpointIntervalPs, small } = this.options;
     if (!interval_ps && checkpointIntervalPs) return checkpointIntervalPs;
@@ -329,7 +329,7 @@ function nameBusy(
   const advice =
     core === undefined && holderCore === undefined
       ? 'choose another name, or wait for its end'
-      : 'give each core a name of its own, or wait for its end';
+      : 'give each core a different name, or wait for its end';
   return new UscopeError(
     'BRIDGE_NAME_BUSY',
     `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,

@@ -1,6 +1,6 @@
 /**
  * The memory of the daemon, of which everything that a peer can ask for is granted a part before it costs anything, or is refused. What the
- * process takes for itself (program, heap of its own) is not counted.
+ * process takes for itself (program, its own heap) is not counted.
  */
 import { UscopeError } from '../../base/errors.js';
 import { formatBytes } from '../../base/units.js';
@@ -76,7 +76,7 @@ export class MemoryAccount {
     return new MemoryGrant(this, { what, remedy });
   }
 
-  /** Gives memory back to the machine that nobody uses, when so many bytes are not free. */
+  /** Returns unused memory to the machine when this number of bytes is not free. */
   async makeRoom(bytes: number): Promise<void> {
     // What can never be granted is no reason to give anything up.
     if (this.granted + bytes > this.limit) return;
@@ -100,7 +100,7 @@ export class MemoryAccount {
   }
 }
 
-/** By itself: whoever collects garbage must not hold what is to be collected. */
+/** By itself: the code that collects garbage must not hold what is to be collected. */
 function giveUpIdle(): void {
   for (const { memory } of dropIdleMemories()) forgetMemory(memory);
 }

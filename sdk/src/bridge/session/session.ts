@@ -49,7 +49,7 @@ export interface SessionInit {
 }
 
 export interface SessionEvents {
-  /** The file is finalized, or given up (`failure`). Told again when more is known of the client of a trace that has failed. */
+  /** The file is finalized, or given up (`failure`). Called again when more is known of the client of a trace that has failed. */
   onEnd(session: Session): void;
   onStall(session: Session, error: UscopeError | null): void;
 }
@@ -104,12 +104,12 @@ export class Session {
 
   /**
    * The sink is created with the callbacks below, so it comes after the session.
-   * @param onClosed called when nothing is written any more, before anybody is told of the end
+   * @param onClosed called when nothing is written any more, before the end is reported
    */
   attach(sink: TraceSink, resumed: boolean, onClosed: () => void = () => {}): void {
     this.sink = sink;
     this.onClosed = onClosed;
-    // Without the properties, whose texts would stand in the same pool: another daemon knows another start of the run, and the client takes
+    // Without the properties, whose strings would be in the same pool: another daemon knows another start of the run, and the client takes
     // nothing but the same bytes when it comes back.
     this.schemaBytes = encodeSchemaPayload(sink.schema, []).schema;
     if (!resumed) return;
@@ -168,7 +168,7 @@ export class Session {
     this.events.onStall(this, error);
   }
 
-  /** The writer cannot go on, and nobody was calling it. */
+  /** The writer cannot continue, and nobody was calling it. */
   onFailure(error: Error): void {
     this.queue.run(() => this.fail(asUscopeError(error)));
   }
@@ -260,7 +260,7 @@ export class Session {
     return this.ended;
   }
 
-  /** The client of a trace that had failed has ended: now its memory tells how many frames it completed. */
+  /** The client of a trace that had failed has ended: now its memory says how many frames it completed. */
   settle(): Promise<void> {
     return new Promise((resolve) => {
       this.queue.run(() => {
@@ -369,7 +369,7 @@ export class Session {
     return this.writer.flush();
   }
 
-  /** There may be lane records in it, or are in the frame that it goes on with. */
+  /** There may be lane records in it, or are in the frame that it continues with. */
   private isFolded({ flags }: DataHeader): boolean {
     return (flags & LANES) !== 0 || this.lanes.isOpen;
   }
@@ -468,7 +468,7 @@ export class Session {
     this.queue.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
   }
 
-  /** The trace cannot go on. The file keeps every frame before the trouble. */
+  /** The trace cannot continue. The file keeps every frame before the trouble. */
   private fail(error: UscopeError): void {
     if (this.isEnding) return;
     this.failure = error;
@@ -481,7 +481,7 @@ export class Session {
     link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, ...wireError(error), retry });
   }
 
-  /** @param tell tells the client, before anybody else knows of the end and may close the socket */
+  /** @param tell notifies the client first, because others may close the socket */
   private async finish(status: SessionStatus, rejected: bigint, tell?: () => void): Promise<void> {
     if (this.isEnded) return;
     const sink = this.writer;

@@ -1,4 +1,4 @@
-/** One instruction as a row of the timeline: what stands in which cycle. */
+/** One instruction as a row of the timeline: what is in which cycle. */
 import type { CpuCore } from '../../semantics/cpu/cores.js';
 import { type Instruction, InstructionEnd, type StageEntry } from '../../semantics/cpu/lifecycle.js';
 import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
@@ -77,7 +77,7 @@ export class TimelineRow {
     const last = stages.at(-1);
     const entered = last ? cycle(last.timePs) : Number.NEGATIVE_INFINITY;
     const ended = endPs === null ? Number.POSITIVE_INFINITY : cycle(endPs);
-    // Some models clear in the very cycle in which the last stage is entered: the mark then stands behind it.
+    // Some models clear in the very cycle in which the last stage is entered: the mark then follows it.
     this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
     this.last = Math.min(this.flushCycle, this.endCycle, knownUntil - 1);
     const marks = [this.last, this.flushCycle, this.endCycle];
@@ -110,7 +110,7 @@ export class TimelineRow {
     return cells;
   }
 
-  /** The first cycle behind `cycle` that may look otherwise; at most `end`. */
+  /** The first cycle after `cycle` that may look otherwise; at most `end`. */
   private unchangedUntil(cycle: number, start: StageStart | undefined, end: number): number {
     let until = start?.cycle === cycle ? cycle + 1 : end;
     for (const change of this.changes) if (change > cycle && change < until) until = change;

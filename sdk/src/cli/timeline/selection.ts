@@ -1,14 +1,10 @@
-/** What of a trace stands in a timeline. */
+/** What of a trace is in a timeline. */
 
 import type { Trace } from '../../reader/index.js';
 import type { CpuCore } from '../../semantics/cpu/cores.js';
-import {
-  type CoreStall,
-  type InstructionOptions,
-  instructions,
-  stalls,
-} from '../../semantics/cpu/instructions.js';
 import type { Instruction } from '../../semantics/cpu/lifecycle.js';
+import { type CoreStall, stalls } from '../../semantics/cpu/searches.js';
+import { type InstructionOptions, instructions } from '../../semantics/instructions/instructions.js';
 import type { TimelineRange } from './range.js';
 
 export async function* selected(

@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .command('recover')
     .summary('a finalized trace from a truncated, unfinalized or damaged one')
     .description(
-      'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
+      'Writes a finalized trace with everything that can be saved, and reports what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
     )
     .argument('<file>', 'trace file, or NAME.ring of a flight recorder')
@@ -49,7 +49,7 @@ export function register(program: Command): void {
 
 async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
   const isSpool = isDirectory(file);
-  // A daemon that writes the trace, or goes on with it, has it locked; and none may begin to while it is read.
+  // A daemon that writes the trace, or continues with it, has it locked; and none may begin to while it is read.
   const trace = isSpool ? file.replace(/\/+$/, '').replace(/\.ring$/, '.uscope') : file;
   const lock = isThere(file) ? await lockPath(trace, { onlyReads: true }) : null;
   try {
@@ -165,7 +165,7 @@ function printRecorder(
 ): void {
   const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
   io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
-  if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
+  if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
   if (problem !== null) io.out(`memory  not looked at: ${problem}\n`);
   if (isDoubtful) io.out(`doubt   ${PREAMBLE_UNTRUSTED}\n`);
   if (account !== null) printUnknown(account);

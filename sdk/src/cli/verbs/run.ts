@@ -26,7 +26,12 @@ export function register(program: Command): void {
   const command = program
     .command('run')
     .summary('run a simulator and trace it')
-    .usage('[options] -- <simulator> [arguments]')
+    .usage('[options] [--] <simulator> [arguments]')
+    // What follows the simulator's name is the simulator's, whatever it is called.
+    .passThroughOptions()
+    .showHelpAfterError(
+      '(options of the simulator follow its name: uscope run [options] -- <simulator> --its-option)',
+    )
     .description(
       "Runs a simulator and writes its traces. Ends with the simulator's exit status, or with 3 when a trace lost or rejected anything or there is none.",
     )
@@ -37,10 +42,7 @@ export function register(program: Command): void {
       '--daemon-timeout <seconds>',
       'how long the simulator waits for a daemon that does not answer (default: 30)',
     )
-    .option(
-      '--json <file>',
-      'the summary of the run as JSON; - for stdout, behind what the simulator printed',
-    );
+    .option('--json <file>', "the summary of the run as JSON; - for stdout, after the simulator's output");
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
     process.exitCode = await supervise({
       command: simulator,

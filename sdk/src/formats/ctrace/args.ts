@@ -1,4 +1,4 @@
-/** Arguments of events: packed without gaps, strings with a NUL behind them. */
+/** Arguments of events: packed without gaps, strings with a NUL after them. */
 import { UscopeError } from '../../base/errors.js';
 import type { EventCursor } from './cursor.js';
 import { decodeText, encodeText } from './text.js';

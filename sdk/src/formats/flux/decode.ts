@@ -4,7 +4,7 @@ import { LAYOUT } from './layout.js';
 import { CONFLICT, type FluxEntry, type FluxSample, FluxTag } from './types.js';
 import { membersOf } from './values.js';
 
-/** The entry at which the cursor stands; nothing in it points into the cursor's bytes. */
+/** The entry that the cursor is at; nothing in it points into the cursor's bytes. */
 export function decodeEntry(cursor: FluxCursor): FluxEntry {
   const { tag } = cursor;
   if (tag === FluxTag.SAMPLE) return decodeSample(cursor);

@@ -14,7 +14,7 @@ import {
 } from './types.js';
 import { decodeValue, type FluxLogic, type FluxValue, memberValue } from './values.js';
 
-/** Without indentation for what stands in blocks. @param order of the sections, at a `RING` */
+/** Without indentation for what is in blocks. @param order of the sections, at a `RING` */
 export function listEntry(cursor: FluxCursor, order: readonly number[] = []): string {
   if (cursor.tag === FluxTag.RING) return `SECT-ORDER ${order.join(',')}`;
   if (cursor.tag === FluxTag.SAMPLE) return listSample(cursor);

@@ -24,7 +24,7 @@ export interface FluxList {
   readonly width: number;
 }
 
-/** The leftmost state stands for all positions to its left. */
+/** The leftmost state represents all positions to its left. */
 export interface FluxLogic {
   readonly kind: 'logic';
   /** Bits per state: 1 (01), 2 (01zx) or 4 (all sixteen). */

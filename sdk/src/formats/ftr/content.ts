@@ -10,7 +10,7 @@ const DATE_TAG = 0;
 const MAX_EXPONENT = 30;
 const DEFAULT_EXPONENT = -12;
 
-/** An error in the content of a chunk; offsets in packed content are told in words. */
+/** An error in the content of a chunk; offsets in packed content are given in words. */
 export function contentError(chunk: RawChunk, at: number, code: ErrorCode, detail: string): UscopeError {
   if (!chunk.isCompressed) return new UscopeError(code, detail, { offset: chunk.contentOffset + at });
   const where = `${detail} (byte ${at} of the chunk's unpacked content)`;

@@ -129,6 +129,7 @@ class SvGenerator {
       '/* verilator lint_save */',
       '/* verilator lint_off DECLFILENAME */',
       '/* verilator lint_off UNUSEDPARAM */',
+      '/* verilator lint_off TIMESCALEMOD */',
       `package ${this.packageName};`,
       ...indented(body, '  '),
       'endpackage',

@@ -1,6 +1,12 @@
 /** Meaning of traces with the `cpu` protocol. */
+
+export * from '../blocks/block.js';
+export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
+export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
+export { type InstructionOptions, instructions } from '../instructions/instructions.js';
 export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
 export type * from './analysis/report.js';
+export { type CoreRange, rangeInPs } from './core-range.js';
 export {
   type CoreEntities,
   type CoreEvent,
@@ -18,15 +24,6 @@ export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
 export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
 export {
-  type CoreRange,
-  type CoreStall,
-  firstAt,
-  type InstructionOptions,
-  instructions,
-  rangeInPs,
-  stalls,
-} from './instructions.js';
-export {
   type Annotation,
   type Dependency,
   type Instruction,
@@ -39,4 +36,5 @@ export {
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
+export { type CoreStall, firstAt, stalls } from './searches.js';
 export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';

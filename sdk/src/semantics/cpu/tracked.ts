@@ -25,10 +25,11 @@ export class Tracked {
   /** Births before it since tracking began; -1 when it was there already. */
   ordinal = -1;
   stages: LiveStage[] = [];
-  stalls: { timePs: bigint; reason: string }[] = [];
+  /** Reasons and types are values of the events' fields; null where an event has no such field. */
+  stalls: { timePs: bigint; reason: number }[] = [];
   annotations: { timePs: bigint; string: number }[] = [];
-  dependencies: { timePs: bigint; on: number; producer: Tracked | null; type: string | null }[] = [];
-  flush: { timePs: bigint; reason: string | null } | null = null;
+  dependencies: { timePs: bigint; on: number; producer: Tracked | null; type: number | null }[] = [];
+  flush: { timePs: bigint; reason: number | null } | null = null;
   trap: { timePs: bigint; cause: bigint | null; tval: bigint | null; target: bigint | null } | null = null;
   end: InstructionEnd = InstructionEnd.IN_FLIGHT;
   endPs: bigint | null = null;

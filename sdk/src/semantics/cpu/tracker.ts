@@ -3,7 +3,7 @@ import type { FrameCursor } from '../../format/frame.js';
 import { Action, type EnumDef, FieldType } from '../../format/types.js';
 import { readRaw } from '../../reader/payload.js';
 import { type ScanRange, scanRange } from '../../reader/scan.js';
-import type { CatalogueState } from '../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../common/catalog-checkpoint.js';
 import type { CoreEntities, CoreEvent, CoreEventName, CpuCore, EventField } from './cores.js';
 import { InstructionEnd, MAX_ENTRIES } from './lifecycle.js';
 import { type PayloadField, payloadField, readField } from './payload-field.js';
@@ -29,7 +29,7 @@ export class Tracker {
 
   private readonly bySlot: (Tracked | undefined)[];
   private readonly byId = new Map<number, Tracked>();
-  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes behind its CLEAR. */
+  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes after its CLEAR. */
   private readonly closing = new Map<number, Tracked>();
   /** By event type. */
   private readonly handlers: (Handler | undefined)[] = [];
@@ -43,7 +43,7 @@ export class Tracker {
     private readonly core: CpuCore,
     private readonly entities: CoreEntities,
     private readonly interleaved: boolean,
-    /** Follow ids beyond the catalogue's slots (some writers use them) that are first met in flight. */
+    /** Follow ids beyond the catalog's slots (some writers use them) that are first met in flight. */
     private readonly adoptsStrangers: boolean,
     /** Type of the event `uscope/control`; -1: the trace has none. */
     controlType = -1,
@@ -65,13 +65,13 @@ export class Tracker {
     if (event) this.handlers[event.def.eventTypeId] = handler(event) ?? undefined;
   }
 
-  /** Of the stages entered before and behind a range only the last ones are kept. */
+  /** Of the stages entered before and after a range only the last ones are kept. */
   keepStagesOf(from: bigint, to: bigint | undefined): void {
     this.stageRange = scanRange(from, to ?? null);
   }
 
   /** The instructions in flight at the start, whose history is not known. */
-  begin(state: CatalogueState): void {
+  begin(state: CatalogState): void {
     const { def, idField, pcField, bitsField, compressedField, threadField } = this.entities;
     const value = (slot: number, field: number): bigint => state.value(slot, field);
     for (let slot = 0; slot < def.numSlots; slot++) {
@@ -89,7 +89,7 @@ export class Tracker {
    * A segment begins: those its checkpoint knows nothing of are lost (their scope was disabled), others may have come by a snapshot. In a trace
    * without snapshots this changes nothing.
    */
-  continueFrom(state: CatalogueState, timePs: bigint): void {
+  continueFrom(state: CatalogState, timePs: bigint): void {
     const { idField } = this.entities;
     this.bySlot.forEach((tracked, slot) => {
       if (!tracked) return;
@@ -213,7 +213,7 @@ export class Tracker {
     tracked.isBorn = true;
     this.bySlot[tracked.slot] = tracked;
     this.byId.set(tracked.id, tracked);
-    // Born behind the range it is not handed out, but events are about it, and others may depend on it.
+    // Born after the range it is not handed out, but events are about it, and others may depend on it.
     if (!this.acceptsBirths) return;
     tracked.isFollowed = true;
     this.queue.push(tracked);
@@ -306,7 +306,6 @@ export class Tracker {
   private dependencyHandler(event: CoreEvent): Handler | null {
     const [consumerId, source] = [payloadField(event, 'dst_id'), payloadField(event, 'src_id')];
     const type = payloadField(event, 'dep_type');
-    const labels = event.fields.get('dep_type')?.labels ?? null;
     if (!consumerId) return null;
     return (cursor) => {
       const consumer = this.subject(readField(cursor, consumerId));
@@ -316,14 +315,13 @@ export class Tracker {
         timePs: cursor.timePs,
         on,
         producer: this.byId.get(on) ?? this.closing.get(on) ?? null,
-        type: type && labelOf(labels, readField(cursor, type)),
+        type: type && readField(cursor, type),
       });
     };
   }
 
   private flushHandler(event: CoreEvent): Handler | null {
     const [idField, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
-    const labels = event.fields.get('reason')?.labels ?? null;
     if (!idField) return null;
     return (cursor) => {
       const id = readField(cursor, idField);
@@ -333,7 +331,7 @@ export class Tracker {
       if (!tracked || tracked.flush) return;
       tracked.flush = {
         timePs: cursor.timePs,
-        reason: reason && labelOf(labels, readField(cursor, reason)),
+        reason: reason && readField(cursor, reason),
       };
       if (tracked.end === InstructionEnd.RETIRED) tracked.end = InstructionEnd.SQUASHED;
     };
@@ -341,12 +339,11 @@ export class Tracker {
 
   private stallHandler(event: CoreEvent): Handler | null {
     const [id, reason] = [payloadField(event, 'entity_id'), payloadField(event, 'reason')];
-    const labels = event.fields.get('reason')?.labels ?? null;
     if (!id) return null;
     return (cursor) => {
       const tracked = this.subject(readField(cursor, id));
       if (!tracked || !reason || !this.hasRoom(tracked, tracked.stalls)) return;
-      tracked.stalls.push({ timePs: cursor.timePs, reason: labelOf(labels, readField(cursor, reason)) });
+      tracked.stalls.push({ timePs: cursor.timePs, reason: readField(cursor, reason) });
     };
   }
 

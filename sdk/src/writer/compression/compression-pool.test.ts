@@ -2,19 +2,18 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
+import { zstdPackage } from '#platform/zstd';
+import { limitOfFile, THREADS_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { decompressLz4Blob } from '../../format/compression.js';
 import { LZ4_TABLE_BYTES, lz4Room } from '../../native/lz4.js';
 import { WriterMemory } from '../frames/writer-memory.js';
-import {
-  compressInMemory,
-  compressInPool,
-  compressInWorker,
-  findModule,
-  releaseCompressed,
-} from './compression-pool.js';
+import { compressInMemory, compressInPool, compressInWorker, releaseCompressed } from './compression-pool.js';
 import { decompress } from './compressor.js';
 import { Lz4Compressor } from './lz4-compressor.js';
+
+// Threads compress.
+limitOfFile(THREADS_MS);
 
 /** Bytes as they are in deltas: pieces that come back, near and far, some of them changed here and there, and noise. */
 const blobs = fc
@@ -130,7 +129,7 @@ describe('a thread of the addon and a worker', () => {
 });
 
 describe.each(['lz4', 'zstd'] as const)('%s without a memory of its own', (method) => {
-  it.skipIf(lacks(`${method}-napi`, findModule(`${method}-napi`)))(
+  it.skipIf(lacks(`${method}-napi`, method === 'lz4' || zstdPackage()))(
     'is the same bytes after decompression',
     async () => {
       const raw = Buffer.from('time flies like an arrow, '.repeat(5000));

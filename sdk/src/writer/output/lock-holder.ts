@@ -1,4 +1,4 @@
-/** Who holds a lock file, as the file says, and what this machine can tell of it. */
+/** Who holds a lock file, as the file says, and what this machine knows of the holder. */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, readFileSync, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
@@ -57,7 +57,7 @@ export function forget({ token }: Holder): void {
 }
 
 /**
- * Of a file that is to become a lock. It is empty for a moment, and its process may be killed in that moment: whose it is stands in its
+ * Of a file that is to become a lock. It is empty for a moment, and its process may be killed in that moment: its owner is in its
  * name.
  */
 export function temporaryPath(path: string, { token }: Holder): string {

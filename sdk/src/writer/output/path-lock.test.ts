@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { LockFile, locksSettled } from './lock-file.js';
 import { forget, newHolder, temporaryPath } from './lock-holder.js';
@@ -23,6 +24,9 @@ import { openNodeOutput } from './output-file.js';
 import { isLocked, lockFilePath, lockName, lockPath } from './path-lock.js';
 import { processStart } from './process-name.js';
 import { removeStaleLocks } from './stale-locks.js';
+
+// Processes are started, and end in many ways.
+limitOfFile(PROCESSES_MS);
 
 const directories: string[] = [];
 afterEach(() => {
@@ -58,7 +62,7 @@ describe.skipIf(lacks('Linux', process.platform === 'linux'))('the lock of a tra
     beside.release();
   });
 
-  it('is a file beside the trace, which is gone when it is released', async () => {
+  it('is a file next to the trace, which is gone when it is released', async () => {
     const where = directory();
     const path = join(where, 'core0.uscope');
     const lock = await lockPath(path);

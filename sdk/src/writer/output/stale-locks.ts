@@ -28,7 +28,7 @@ async function removeStale(path: string): Promise<void> {
 async function removedOr(path: string): Promise<Verdict> {
   const temporary = judgeTemporary(path);
   if (temporary !== null) {
-    if (temporary === 'dead') await unlink(path); // a lock made of it has a name of its own
+    if (temporary === 'dead') await unlink(path); // a lock made of it has a separate name
     return temporary;
   }
   const seen = await look(path);

@@ -23,7 +23,7 @@ export interface SpoolRecovery {
   readonly bytes: number;
   /** Segments that were durable and cannot be read; what is older than the last of them is not in the output. */
   readonly damaged: number;
-  /** Files of segments nobody was told are durable. */
+  /** Files of segments that were never acknowledged as durable. */
   readonly torn: number;
   /** The checksum of the spool's header does not hold: names, types and the session may be wrong. */
   readonly isDoubtful: boolean;
@@ -43,7 +43,7 @@ export async function recoverSpool(
   const found = await readSpoolHeader(files);
   const content = found && (await readSpool(files));
   if (!found || !content || content.entries.length === 0) {
-    const detail = 'no spool of a flight recorder with at least one whole segment';
+    const detail = 'no spool of a flight recorder with at least one complete segment';
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
   const { entries, damaged, dropped } = content;

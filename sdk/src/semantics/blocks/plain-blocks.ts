@@ -1,0 +1,61 @@
+/** Blocks by `Tracker`, an object for each instruction: the reference for the compiled code, and used where that does not work. */
+import type { LoadedSegment, Trace } from '../../reader/index.js';
+import { controlEventOf } from '../../schema/control.js';
+import { type CpuCore, requireEntities } from '../cpu/cores.js';
+import { birthsBefore } from '../cpu/numbering.js';
+import type { Tracked } from '../cpu/tracked.js';
+import { Tracker } from '../cpu/tracker.js';
+import { segmentToBeginWith } from '../lifecycle/history.js';
+import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
+import { SegmentAccess } from '../lifecycle/segments.js';
+import type { InstructionBlock } from './block.js';
+import { fromTracked } from './from-tracked.js';
+import { type BlockOptions, DEFAULT_SEGMENTS } from './options.js';
+
+/** The instructions born in one segment. */
+export async function plainBlockOf(
+  trace: Trace,
+  core: CpuCore,
+  segment: number,
+  options: BlockOptions = {},
+): Promise<InstructionBlock> {
+  const entities = requireEntities(core);
+  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const access = await SegmentAccess.of(trace);
+  const { timeStartPs } = await access.entry(segment);
+  const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
+  const base = await birthsBefore(trace, core, entities, access, first, numbering);
+  const tracker = new Tracker(core, entities, trace.isInterleaved, false, controlEventOf(trace.schema));
+  const walk = new LifecycleWalk(trace, tracker, null);
+  const checkpoints = access.checkpointsOf(entities);
+  const window = await access.window();
+  let own: Tracked[] = [];
+  const enter = async (loaded: LoadedSegment): Promise<void> => {
+    if (loaded.index > first && checkpoints) {
+      tracker.continueFrom(checkpoints.at(loaded), loaded.header.timeStartPs);
+    } else if (loaded.index === first) {
+      tracker.begin(await access.catalogBefore(loaded, entities, checkpoints));
+      // In flight where the trace begins: they belong to its first block. Those of a later segment belong to an earlier one.
+      if (first > 0) tracker.queue = [];
+    }
+  };
+  try {
+    const last = Math.min(access.count - 1, segment + lookahead);
+    for (let index = first; index <= last; index++) {
+      signal?.throwIfAborted();
+      const loaded = await window.load(index);
+      if (index === segment && first < segment) tracker.queue = [];
+      await enter(loaded);
+      walk.begin(loaded);
+      while (walk.run()) signal?.throwIfAborted();
+      if (index === segment) {
+        own = tracker.queue;
+        tracker.stopBirths();
+      }
+      if (index >= segment && own.every(({ endPs }) => endPs !== null)) break;
+    }
+  } finally {
+    window.close();
+  }
+  return fromTracked(core, own, { segment, base });
+}

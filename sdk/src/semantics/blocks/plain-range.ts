@@ -1,0 +1,93 @@
+/** The instructions of a range in blocks, by `Tracker`: see `plain-blocks.ts`. */
+import type { Trace } from '../../reader/index.js';
+import { controlEventOf } from '../../schema/control.js';
+import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
+import { type CoreEntities, type CpuCore, requireEntities } from '../cpu/cores.js';
+import { birthsBefore } from '../cpu/numbering.js';
+import type { Tracked } from '../cpu/tracked.js';
+import { Tracker } from '../cpu/tracker.js';
+import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
+import type { SegmentAccess } from '../lifecycle/segments.js';
+import type { InstructionBlock } from './block.js';
+import { fromTracked } from './from-tracked.js';
+import { DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
+
+/** Start inclusive, end exclusive; `to` undefined: to the end. */
+export interface RangePs {
+  readonly from: bigint;
+  readonly to: bigint | undefined;
+}
+
+/**
+ * The instructions in flight at some time of a range, in the order of `instructions`.
+ * @param first where to begin: see `segmentToBeginWith`
+ */
+export async function* plainRangeBlocks(
+  trace: Trace,
+  core: CpuCore,
+  { from, to }: RangePs,
+  access: SegmentAccess,
+  first: number,
+  options: RangeBlockOptions,
+): AsyncGenerator<InstructionBlock> {
+  const entities = requireEntities(core);
+  const { signal, lookahead = DEFAULT_SEGMENTS } = options;
+  const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
+  if (options.stages === 'range') tracker.keepStagesOf(from, to);
+  const walk = new LifecycleWalk(trace, tracker, to ?? null);
+  const checkpoints = CatalogCheckpoints.of(trace, entities.def);
+  const births = new Births(trace, core, entities, access, first, options);
+  const blockOf = async (segment: number, all: boolean): Promise<InstructionBlock[]> => {
+    const taken = tracker.take(all, MAX_HELD);
+    // Some writers flush without ever clearing: what was flushed before the range is no longer in flight either.
+    const wanted = taken.filter(({ endPs, flush }) => {
+      const until = endPs ?? flush?.timePs;
+      return until === undefined || until >= from;
+    });
+    const base = wanted.some(hasNumber) ? await births.before() : null;
+    const blocks = wanted.length > 0 ? [fromTracked(core, wanted, { segment, base })] : [];
+    // The producers must not be kept alive by those who waited for them.
+    for (const one of taken) one.dependencies = [];
+    return blocks;
+  };
+  let index = first;
+  for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
+    index = segment.index;
+    if (index === first) tracker.begin(await access.catalogBefore(segment, entities, checkpoints));
+    else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
+    walk.begin(segment);
+    while (walk.run()) {
+      signal?.throwIfAborted();
+      yield* await blockOf(index, false);
+    }
+    if (walk.isDone) break;
+    signal?.throwIfAborted();
+    yield* await blockOf(index, false);
+  }
+  yield* await blockOf(index, true);
+}
+
+/** Births before tracking began, counted once somebody needs them. */
+export class Births {
+  private found: Promise<bigint | null> | null = null;
+
+  constructor(
+    private readonly trace: Trace,
+    private readonly core: CpuCore,
+    private readonly entities: CoreEntities,
+    private readonly access: SegmentAccess,
+    private readonly first: number,
+    private readonly options: RangeBlockOptions,
+  ) {}
+
+  before(): Promise<bigint | null> {
+    const { trace, core, entities, access, first } = this;
+    this.found ??= birthsBefore(trace, core, entities, access, first, this.options.numbering ?? 'cheap');
+    return this.found;
+  }
+}
+
+/** It, or whom it waited for, was seen being born: then a number can be told. */
+function hasNumber({ ordinal, dependencies }: Tracked): boolean {
+  return ordinal >= 0 || dependencies.some(({ producer }) => producer !== null && producer.ordinal >= 0);
+}
