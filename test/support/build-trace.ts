@@ -9,9 +9,7 @@ import { compressionFlags, encodeHeader, Flag, HEADER_SIZE } from '../../sdk/src
 import { ChunkType, decodeChunks, encodeChunk, encodePreamble } from '../../sdk/src/format/preamble.js';
 import { encodeSectionTable, type SectionEntry, SectionType } from '../../sdk/src/format/section-table.js';
 import { encodeSegmentHeader } from '../../sdk/src/format/segment.js';
-import { encodeSegmentTable } from '../../sdk/src/format/segment-table.js';
 import { encodeSessionInfo, type SessionInfo, SessionStatus } from '../../sdk/src/format/session-chunk.js';
-import { encodeStringTable } from '../../sdk/src/format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../../sdk/src/format/tsum.js';
 import {
   Action,
@@ -24,6 +22,7 @@ import {
   type Schema,
 } from '../../sdk/src/format/types.js';
 import { StorageState } from '../../sdk/src/state/storage-state.js';
+import { encodeSegmentTable, encodeStringTable } from './format-tables.js';
 
 export interface TraceSpec {
   readonly schema: Schema;

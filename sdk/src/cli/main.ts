@@ -37,6 +37,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
     history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },
+    view: { summary: 'look at a trace in a browser', load: () => import('./verbs/view.js') },
     timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
     counters: { summary: 'values and rates of counters', load: () => import('./verbs/counters.js') },
     buffers: { summary: 'how full buffers are', load: () => import('./verbs/buffers.js') },

@@ -6,6 +6,7 @@
  */
 import { UscopeError } from '../base/errors.js';
 import type { Compressor } from './compression/compressor.js';
+import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { crcInTurns } from './file/crc-in-turns.js';
 import type { FinishedSegment, SegmentStore } from './file/segment-store.js';
 import type { SegmentBuffer } from './frames/segment-buffer.js';
@@ -60,6 +61,8 @@ interface Queued {
   readonly checkpoint: Uint8Array;
   readonly snapshots: readonly number[];
   readonly compressed: Promise<Uint8Array>;
+  /** Its index container; null: none. */
+  readonly index: Promise<Uint8Array | null> | null;
   settled: boolean;
   /** Bytes of it that wait. */
   pending: number;
@@ -91,6 +94,7 @@ export class Committer {
     private readonly compressor: Compressor,
     private readonly events: CommitterEvents,
     private readonly onFull: 'wait' | 'stop',
+    private readonly indexer: SegmentIndexer | null = null,
   ) {}
 
   /** Takes over the segment; it is durable when `onDurable` says so. */
@@ -104,6 +108,7 @@ export class Committer {
     const isSmall = buffer.length <= SMALL_BYTES;
     const raw = isSmall ? buffer.bytes.slice(0, buffer.length) : buffer.bytes.subarray(0, buffer.length);
     const compressed = this.compressor.compress(raw);
+    const index = this.indexOf(buffer, raw, isSmall);
     const entry: Queued = {
       cut,
       timeStartPs: buffer.timeStartPs,
@@ -113,6 +118,7 @@ export class Committer {
       checkpoint: buffer.checkpoint,
       snapshots: [...buffer.snapshots],
       compressed,
+      index,
       settled: false,
       pending: buffer.length,
       buffer: isSmall ? null : buffer,
@@ -123,14 +129,23 @@ export class Committer {
     this.checkpointBytes += entry.checkpoint.length;
     this.newestCheckpointBytes = entry.checkpoint.length;
     this.queue.push(entry);
-    compressed.then(
-      (blob) => this.settle(entry, raw, blob),
+    // The buffer is in use until both are made.
+    Promise.all([compressed, index]).then(
+      ([blob]) => this.settle(entry, raw, blob),
       () => this.settle(entry, raw, null), // `run` meets the rejection in its turn
     );
     if (isSmall) this.events.onRecycle(buffer);
     this.running ??= this.run().finally(() => {
       this.running = null;
     });
+  }
+
+  private indexOf(
+    { checkpoint, timeStartPs }: SegmentBuffer,
+    frames: Uint8Array,
+    isTransient: boolean,
+  ): Queued['index'] {
+    return this.indexer?.add({ frames, checkpoint, timeStartPs, isTransient }) ?? null;
   }
 
   private settle(entry: Queued, raw: Uint8Array, blob: Uint8Array | null): void {
@@ -202,9 +217,11 @@ export class Committer {
       group.push(entry);
       const blob = await entry.compressed;
       blobs.push(blob);
+      const made = await entry.index;
+      const index = made && (this.indexer?.fit(made, blob.length) ?? null);
       const checkpointCrc = await crcInTurns(entry.checkpoint);
       const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
-      bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }));
+      bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }, index));
     }
     if (this.discarded) return;
     const last = group[group.length - 1];
@@ -258,6 +275,7 @@ function finished(
   entry: Queued,
   deltas: Uint8Array,
   crcs: Pick<FinishedSegment, 'checkpointCrc' | 'deltasCrc'>,
+  index: Uint8Array | null,
 ): FinishedSegment {
   const { cut, checkpoint } = entry;
   return {
@@ -279,5 +297,6 @@ function finished(
     nextString: cut.nextString,
     strings: cut.strings,
     note: cut.note,
+    index,
   };
 }

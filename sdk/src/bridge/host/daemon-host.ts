@@ -160,11 +160,12 @@ function tellProgress(daemon: Daemon, reporter: Reporter): void {
 /** Finalizes a trace whose client has gone while no daemon was there. */
 async function recover(
   trace: TraceName,
-  { summarizer, sinks = fileSinks }: DaemonHostOptions,
+  { summarizer, index, sinks = fileSinks }: DaemonHostOptions,
   reporter: Reporter,
 ): Promise<void> {
   const { path } = trace;
-  const options = { path, schema: NO_SCHEMA, sessionId: Buffer.from(trace.session, 'hex'), summarizer };
+  const sessionId = Buffer.from(trace.session, 'hex');
+  const options = { path, schema: NO_SCHEMA, sessionId, summarizer, index };
   const tell = (stats: TraceStats): void => {
     const account = accountOf({ stats, completed: completedIn(stats) });
     reporter.tell({ type: 'ended', ...trace, stats, account, reasons: [], failure: null });

@@ -259,7 +259,7 @@ function comesBack(type: number, df: number, xdf: number, data: Uint8Array, stat
   }
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 

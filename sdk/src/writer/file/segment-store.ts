@@ -20,6 +20,8 @@ export interface FinishedSegment {
   readonly strings: readonly Uint8Array[];
   /** What the store said at the cut. */
   readonly note: unknown;
+  /** Its index container, which does not know its place yet; null: none. */
+  readonly index?: Uint8Array | null | undefined;
 }
 
 /** What a finalized trace has besides its segments. */
