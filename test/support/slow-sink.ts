@@ -22,6 +22,7 @@ const STATS: TraceStats = {
 
 export class SlowSink implements TraceSink {
   windows: readonly Uint8Array[] = [];
+  isLarge = false;
   readonly path = STATS.path;
   readonly schema = SCHEMA;
   nextFrame = 0n;
@@ -53,6 +54,11 @@ export class SlowSink implements TraceSink {
       this.ordinals.push(words[at + 2]);
       this.nextFrame++;
     }
+  }
+
+  pushSome(words: Uint32Array, first: number, end: number): number {
+    this.push(words.subarray(first, end));
+    return end;
   }
 
   async ready(): Promise<void> {

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The kill loop: `npm run torture -- [--runs N] [--minutes N] [--seed N] [--only KIND] [--jobs N] [--load N]`. Prints a line for every run that went wrong, with the
- * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. With `--minutes` it begins runs for so long. Exit
+ * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end, also when it is interrupted. With `--minutes` it begins runs for so long. Exit
  * status 1 when anything was lost or duplicated.
  */
 import { existsSync } from 'node:fs';
@@ -45,15 +45,26 @@ const sums = new Map(
 const reasons = new Set();
 let next = 0;
 let failed = 0;
+const PROGRESS_RUNS = 100;
+
+/** Runs that have been made. */
+const count = () => [...sums.values()].reduce((sum, { runs: made }) => sum + made, 0);
+
+let isOver = false;
+for (const signal of ['SIGINT', 'SIGTERM'])
+  process.once(signal, () => {
+    isOver = true; // what runs comes to its end, and the sums say how many there were
+  });
 
 async function work() {
-  while (next < runs && performance.now() < end) {
+  while (next < runs && performance.now() < end && !isOver) {
     const index = next++;
     const kind = kinds[index % kinds.length];
     const outcome = await tortureRun(kind, firstSeed + index, simulator);
     const sum = sums.get(kind);
     if (!sum) continue;
     sum.runs++;
+    if (count() % PROGRESS_RUNS === 0) console.log(`${count()} runs, ${failed} failed`);
     if (outcome.skipped !== null) {
       sum.skipped++;
       reasons.add(`${kind}: ${outcome.skipped}`);
@@ -77,6 +88,7 @@ try {
 
 console.table(Object.fromEntries(sums));
 for (const reason of reasons) console.log(`skipped ${reason}`);
-console.log(failed === 0 ? `${next} runs: nothing lost, nothing twice` : `${failed} of ${next} runs failed`);
-console.log(`${next - failed} passed, ${failed} failed`);
+const made = count();
+console.log(failed === 0 ? `${made} runs: nothing lost, nothing twice` : `${failed} of ${made} runs failed`);
+console.log(`${made - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -150,15 +150,32 @@ export class StorageState {
     this.occupied.fill(0);
   }
 
-  /** Moves the arrays to these byte offsets of a memory, for compiled code that works on it; `cells` must be 8-aligned. */
+  /** Nothing is set: every cell is zero. */
+  get isBlank(): boolean {
+    const { layout, occupied, cells } = this;
+    if (occupied.some((count) => count !== 0)) return false;
+    for (let id = 0; id < layout.numStorages; id++) {
+      const first = layout.propertyCellBase[id] * 2;
+      const end = first + layout.numProperties[id] * 2;
+      for (let word = first; word < end; word++) if (cells[word] !== 0) return false;
+    }
+    return true;
+  }
+
+  /**
+   * Moves the arrays to these byte offsets of a memory, for compiled code that works on it; `cells` must be 8-aligned.
+   * @param isZero the memory is all zeros there: nothing of a large state is touched before something is set
+   */
   moveTo(
     memory: ArrayBufferLike,
     at: { readonly cells: number; readonly mask: number; readonly occupied: number },
+    isZero = false,
   ): void {
-    const { cells, mask, occupied } = this;
+    const { cells, mask, occupied, isBlank } = this;
     this.cells = new Uint32Array(memory, at.cells, cells.length);
     this.mask = new Uint8Array(memory, at.mask, mask.length);
     this.occupied = new Uint32Array(memory, at.occupied, occupied.length);
+    if (isZero && isBlank) return;
     this.cells.set(cells);
     this.mask.set(mask);
     this.occupied.set(occupied);

@@ -7,6 +7,7 @@
 import { UscopeError } from '../base/errors.js';
 import type { Compressor } from './compression/compressor.js';
 import type { SegmentIndexer } from './contract/segment-indexer.js';
+import { crcInTurns } from './file/crc-in-turns.js';
 import type { FinishedSegment, SegmentStore } from './file/segment-store.js';
 import type { SegmentBuffer } from './frames/segment-buffer.js';
 
@@ -218,7 +219,9 @@ export class Committer {
       blobs.push(blob);
       const made = await entry.index;
       const index = made && (this.indexer?.fit(made, blob.length) ?? null);
-      bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob), index));
+      const checkpointCrc = await crcInTurns(entry.checkpoint);
+      const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
+      bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }, index));
     }
     if (this.discarded) return;
     const last = group[group.length - 1];
@@ -271,7 +274,7 @@ export class Committer {
 function finished(
   entry: Queued,
   deltas: Uint8Array,
-  deltasCrc: number | undefined,
+  crcs: Pick<FinishedSegment, 'checkpointCrc' | 'deltasCrc'>,
   index: Uint8Array | null,
 ): FinishedSegment {
   const { cut, checkpoint } = entry;
@@ -288,7 +291,7 @@ function finished(
     },
     checkpoint,
     deltas,
-    deltasCrc,
+    ...crcs,
     snapshots: entry.snapshots,
     nextFrame: cut.nextFrame,
     nextString: cut.nextString,

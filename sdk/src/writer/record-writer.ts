@@ -29,9 +29,9 @@ import { CutTimer } from './frames/cut-timer.js';
 import { EMPTY_SUMMARY } from './frames/empty-summary.js';
 import { FrameChecker } from './frames/frame-checker.js';
 import { createFrameKernel, type FrameKernel } from './frames/frame-kernel.js';
-import { granted } from './frames/memory-need.js';
+import { checkpointBytes, granted } from './frames/memory-need.js';
 import { RecordIntake } from './frames/record-intake.js';
-import type { SegmentBuffer } from './frames/segment-buffer.js';
+import { LARGE_CHECKPOINT_BYTES, type SegmentBuffer } from './frames/segment-buffer.js';
 import { SegmentCutter } from './frames/segment-cutter.js';
 import { highHalf, lowHalf, StreamPosition } from './frames/stream-position.js';
 import { StringLog } from './frames/string-log.js';
@@ -90,6 +90,8 @@ export class RecordWriter {
     }
   }
 
+  /** The state is so large that `pushSome` may return to have it saved. */
+  readonly isLarge: boolean;
   private readonly session: SessionInfo;
   private readonly store: SegmentStore;
   private readonly position: StreamPosition;
@@ -122,6 +124,7 @@ export class RecordWriter {
     const { state, store, summarizer } = start;
     const startPs = options.start?.timePs ?? 0n;
     this.schema = state.layout.schema;
+    this.isLarge = checkpointBytes(state.layout) > LARGE_CHECKPOINT_BYTES;
     this.session = start.session;
     this.store = store;
     this.position = new StreamPosition(start.nextFrame, start.items, start.lastTimePs, startPs);
@@ -245,11 +248,18 @@ export class RecordWriter {
    * @throws UscopeError OP_* (schema violated), BRIDGE_RECORD (record grammar violated), or the failure of an earlier commit.
    */
   push(words: Uint32Array, first = 0, end = words.length): void {
-    this.pushSome(words, first, end, Number.POSITIVE_INFINITY);
+    this.take(words, first, end, Number.POSITIVE_INFINITY, false);
   }
 
-  /** The same, but returns after `maxRuns` runs of frames, each of which cuts one segment at most, with the word to continue at. */
-  pushSome(words: Uint32Array, first: number, end: number, maxRuns: number): number {
+  /**
+   * The same, but returns with the word to continue at: after `maxRuns` runs of frames, each of which cuts one segment at most, and where a large
+   * state is to be saved before the next frame, which `ready` waits for.
+   */
+  pushSome(words: Uint32Array, first: number, end: number, maxRuns = Number.POSITIVE_INFINITY): number {
+    return this.take(words, first, end, maxRuns, true);
+  }
+
+  private take(words: Uint32Array, first: number, end: number, maxRuns: number, mayPause: boolean): number {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
@@ -262,6 +272,7 @@ export class RecordWriter {
       );
     }
     this.timer.notePush();
+    this.cutter.mayPause = mayPause;
     return this.intake.take(words, first, end, maxRuns);
   }
 
@@ -277,12 +288,13 @@ export class RecordWriter {
 
   /** True when `ready` would wait. */
   get congested(): boolean {
-    return this.committer.isBehind || this.committer.failure !== null;
+    return this.committer.isBehind || this.cutter.open.isSaving || this.committer.failure !== null;
   }
 
   /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
   async ready(): Promise<void> {
     if (this.committer.isBehind) await this.committer.caughtUp();
+    if (this.cutter.saving) await this.cutter.saving;
     if (this.committer.failure) throw this.committer.failure;
   }
 
@@ -342,6 +354,7 @@ export class RecordWriter {
     let unused = this.memory ? [this.memory] : [];
     let isWhole = false;
     this.memory?.allowLast();
+    await this.cutter.stopSaving();
     try {
       this.cutter.cutForGood();
       await this.committer.drain();

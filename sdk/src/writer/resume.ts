@@ -29,6 +29,7 @@ import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { decompress } from './compression/compressor.js';
 import type { WriterOptions } from './contract/options.js';
+import { crcInTurns } from './file/crc-in-turns.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import { type TraceFile, writeHead } from './file/trace-file.js';
@@ -157,6 +158,7 @@ async function resumeFile(
       { file: options.path, offset: replay.end },
     );
   }
+  replay.loadState();
   await cutBack(trace, header, replay);
   return new RecordWriter(fileOptions, { ...replay.start(trace), allowance });
 }
@@ -188,6 +190,12 @@ export class Replay {
   nextString = 0;
   items = 0;
   private lastTimePs: bigint | null = null;
+  /** Of the last segment. */
+  private last: {
+    readonly checkpoint: Uint8Array;
+    readonly raw: Uint8Array;
+    readonly startPs: bigint;
+  } | null = null;
   /** Index container of the last segment, as its record has it; null: none. */
   private lastIndex: Uint8Array | null = null;
 
@@ -216,6 +224,19 @@ export class Replay {
     }
   }
 
+  /** The state behind the last segment, which is that of its checkpoint and its deltas: those of the others are not looked at. */
+  loadState(): void {
+    if (this.last === null) return;
+    const { checkpoint, raw, startPs } = this.last;
+    this.last = null;
+    this.state.loadCheckpoint(checkpoint);
+    const cursor = new FrameCursor(raw, startPs, true);
+    while (cursor.next()) {
+      const { kind, action, storageId, slot, field, lo, hi } = cursor;
+      if (kind === CursorItem.OP) this.state.apply(action, storageId, slot, field, lo, hi);
+    }
+  }
+
   start(trace: TraceFile): WriterStart {
     const { state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs } = this;
     const store = new FileStore(trace, segments, end);
@@ -236,7 +257,7 @@ export class Replay {
     if (recordSize === 0 || recordOffset + recordSize > fileSize) return false;
     const segment = await file.read(offset, size);
     const recordBytes = await file.read(recordOffset, recordSize);
-    if (!verifyCommitRecord(segment, recordBytes, crc32)) return false;
+    if (!verifyCommitRecord((await crcInTurns(segment)) ?? segment, recordBytes, crc32)) return false;
     const record = decodeCommitRecord(recordBytes, recordOffset);
     if (
       record.segmentOffset !== BigInt(offset) ||
@@ -255,8 +276,9 @@ export class Replay {
     record: CommitRecord,
   ): Promise<void> {
     const deltasAt = SEGMENT_HEADER_SIZE + header.checkpointSize;
-    this.state.loadCheckpoint(segment.subarray(SEGMENT_HEADER_SIZE, deltasAt));
+    const checkpoint = segment.subarray(SEGMENT_HEADER_SIZE, deltasAt);
     const raw = await decompress(this.compression, segment.subarray(deltasAt), header.deltasRawSize);
+    this.last = { checkpoint, raw, startPs: header.timeStartPs };
     this.replayFrames(new FrameCursor(raw, header.timeStartPs, true));
     this.nextFrame = Number(record.nextFrame);
     this.nextString = Number(record.nextString);
@@ -292,7 +314,6 @@ export class Replay {
           `an op on storage ${storageId}, slot ${slot}, field ${field} is outside the schema`,
         );
       }
-      state.apply(action, storageId, slot, field, lo, hi);
       if (watched?.[storageId]) {
         summarizer!.op(action as Action, storageId, slot, field, lo, hi);
         touched = true;

@@ -18,7 +18,7 @@ import type { Daemon } from './daemon.js';
 const MiB = 1024 * 1024;
 const CREDIT = 64 * MiB;
 /** For two small traces, and the credit of one of them. */
-const MAX_MEMORY = 100 * MiB;
+const MAX_MEMORY = 128 * MiB;
 
 const bench = new BridgeBench();
 afterEach(() => bench.cleanUp());

@@ -5,7 +5,7 @@ import { messageError } from '../wire/fields.js';
 import { ClientMemory } from './client-memory.js';
 import type { LaneRecords } from './lane-records.js';
 import { type AheadRead, ReadAhead } from './read-ahead.js';
-import type { TraceSink } from './sink.js';
+import { pushInTurns, type TraceSink } from './sink.js';
 
 export class SessionMemory {
   /** Agreed with the client: its records may be read from its memory. */
@@ -50,7 +50,7 @@ export class SessionMemory {
     sink.restartStream();
     lanes.restart();
     for (const { offset, size } of memory.remains()) {
-      for (const piece of lanes.unfold(memory.words(offset, size))) sink.push(piece);
+      for (const piece of lanes.unfold(memory.words(offset, size))) await pushInTurns(sink, piece);
       await sink.ready();
     }
   }

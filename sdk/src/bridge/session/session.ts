@@ -21,7 +21,7 @@ import type { AheadRead } from './read-ahead.js';
 import { SessionAccount } from './session-account.js';
 import { SessionControl } from './session-control.js';
 import { SessionMemory } from './session-memory.js';
-import type { TraceSink } from './sink.js';
+import { pushInTurns, type TraceSink } from './sink.js';
 import { StreamOrder } from './stream-order.js';
 
 /** A client's connection as one trace sees it; a new one with every `opened`. */
@@ -303,16 +303,16 @@ export class Session {
 
   private async takeEarly(header: DataHeader, ahead: AheadRead): Promise<void> {
     const words = await ahead.words.catch(asUscopeError);
-    let wait: void | Promise<void>;
     try {
-      wait = this.take(header, () => {
+      const pushed = this.takeRecords(header, () => {
         if (words instanceof UscopeError) throw words;
         return words;
       });
+      if (pushed) await pushed;
     } finally {
       ahead.done(); // before the wait for the writer: the next message is read meanwhile
     }
-    await wait;
+    await this.untilReady(header);
   }
 
   /** Records that wait in the daemon's memory, not in the client's. */
@@ -328,6 +328,12 @@ export class Session {
   }
 
   private take(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
+    const pushed = this.takeRecords(header, records);
+    return pushed ? pushed.then(() => this.untilReady(header)) : this.untilReady(header);
+  }
+
+  /** Resolves when the writer has them, where it does not take them at once. */
+  private takeRecords(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
     this.queuedBytes -= header.payloadSize;
     if (this.failure && header.epoch === this.link?.epoch) this.count.seen(header.firstFrame);
     if (this.failure && !this.isEnded) this.lostItems += countItems(records());
@@ -346,8 +352,12 @@ export class Session {
       return;
     }
     this.order.advance();
-    this.push(words, this.isFolded(header));
     this.unackedBytes += header.payloadSize;
+    return this.push(words, this.isFolded(header));
+  }
+
+  private untilReady(header: DataHeader): void | Promise<void> {
+    if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
     const { congested } = this.writer;
     // The client is about to wait for acknowledgements.
     if (congested || this.unackedBytes > this.init.credit / 2) this.init.pace?.hurry();
@@ -370,19 +380,35 @@ export class Session {
     return this.memory.words(header, first);
   }
 
-  private push(words: Uint32Array, isFolded: boolean): void {
+  private push(words: Uint32Array, isFolded: boolean): void | Promise<void> {
     const sink = this.writer;
-    const { nextFrame } = sink;
-    const { items } = sink.accepted;
+    const before = { nextFrame: sink.nextFrame, items: sink.accepted.items };
+    if (sink.isLarge)
+      return this.pushInTurns(words, isFolded).then(
+        () => this.pushed(before.nextFrame),
+        (error) => this.notPushed(error, words, before.items),
+      );
     try {
       if (!isFolded) sink.push(words);
       else for (const piece of this.lanes.unfold(words)) sink.push(piece);
     } catch (error) {
-      // While frames are skipped, what is not recorded is not lost.
-      if (!this.order.catchingUp) this.lostItems += countItems(words) - (sink.accepted.items - items);
-      throw error;
+      this.notPushed(error, words, before.items);
     }
-    if (sink.nextFrame !== nextFrame) this.order.catchingUp = false;
+    this.pushed(before.nextFrame);
+  }
+
+  private pushed(nextFrame: bigint): void {
+    if (this.writer.nextFrame !== nextFrame) this.order.catchingUp = false;
+  }
+
+  private notPushed(error: unknown, words: Uint32Array, items: bigint): never {
+    // While frames are skipped, what is not recorded is not lost.
+    if (!this.order.catchingUp) this.lostItems += countItems(words) - (this.writer.accepted.items - items);
+    throw error;
+  }
+
+  private async pushInTurns(words: Uint32Array, isFolded: boolean): Promise<void> {
+    for (const piece of isFolded ? this.lanes.unfold(words) : [words]) await pushInTurns(this.writer, piece);
   }
 
   private reject(error: UscopeError): void {

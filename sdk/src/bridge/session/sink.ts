@@ -25,6 +25,10 @@ export interface TraceSink {
   /** True when `ready` would wait. */
   readonly congested: boolean;
   push(words: Uint32Array, first?: number, end?: number): void;
+  /** The state is so large that records are better pushed by `pushInTurns`. */
+  readonly isLarge: boolean;
+  /** As `push`, but may return before the end, with the word to go on at when `ready` has resolved. */
+  pushSome(words: Uint32Array, first: number, end: number): number;
   ready(): Promise<void>;
   restartStream(): void;
   flush(): Promise<void>;
@@ -32,6 +36,14 @@ export interface TraceSink {
   abortWaiting(): void;
   /** Of a flight recorder: makes a file of what it has kept. */
   trigger?(label: string): void;
+}
+
+/** Lets others have their turn where a large state is saved. @throws what `push` and `ready` throw */
+export async function pushInTurns(sink: TraceSink, words: Uint32Array): Promise<void> {
+  for (let at = 0; at < words.length; ) {
+    at = sink.pushSome(words, at, words.length);
+    if (sink.congested) await sink.ready();
+  }
 }
 
 export interface SinkFactory {

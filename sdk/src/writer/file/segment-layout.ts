@@ -15,12 +15,11 @@ export interface SegmentBytes {
 
 /** @param offset its place, 8-aligned @param prevOffset of the segment before, 0 = first */
 export function layOutSegment(segment: FinishedSegment, offset: number, prevOffset: number): SegmentBytes {
-  const { checkpoint, deltas, deltasCrc } = segment;
+  const { checkpoint, checkpointCrc, deltas, deltasCrc } = segment;
   const header = encodeSegmentHeader({ ...segment.header, prevSegmentOffset: BigInt(prevOffset) });
   const segmentSize = SEGMENT_HEADER_SIZE + checkpoint.length + deltas.length;
   const padding = new Uint8Array(-segmentSize & 7);
-  const before = crc32(checkpoint, crc32(header));
-  const crc = deltasCrc === undefined ? crc32(deltas, before) : combineCrc(before, deltasCrc, deltas.length);
+  const crc = crcBehind(crcBehind(crc32(header), checkpoint, checkpointCrc), deltas, deltasCrc);
   const { nextFrame, nextString, strings, snapshots } = segment;
   const index = segment.index ?? undefined;
   if (index) sealIndexContainer(index, offset, crc32);
@@ -31,4 +30,9 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
   );
   const chunks = [header, checkpoint, deltas, padding, record];
   return { chunks, segmentSize, size: chunks.reduce((sum, { length }) => sum + length, 0) };
+}
+
+/** @param known the CRC of the bytes alone */
+function crcBehind(before: number, bytes: Uint8Array, known: number | undefined): number {
+  return known === undefined ? crc32(bytes, before) : combineCrc(before, known, bytes.length);
 }

@@ -9,7 +9,8 @@ export interface FinishedSegment {
   readonly header: Omit<SegmentHeader, 'prevSegmentOffset'>;
   readonly checkpoint: Uint8Array;
   readonly deltas: Uint8Array;
-  /** CRC-32 of the deltas, if it is known. */
+  /** CRC-32 of the checkpoint, and of the deltas, if it is known. */
+  readonly checkpointCrc?: number | undefined;
   readonly deltasCrc?: number | undefined;
   /** Storages whose slots in the checkpoint are the client's snapshots. */
   readonly snapshots: readonly number[];

@@ -14,6 +14,11 @@ export class CarryBuffer {
     this.length = 0;
   }
 
+  /** Takes the last words back. */
+  drop(words: number): void {
+    this.length -= words;
+  }
+
   /** @throws UscopeError BRIDGE_RECORD when the frame grows beyond what a client may send. */
   append(from: Uint32Array, first: number, end: number): void {
     const needed = this.length + end - first;

@@ -153,7 +153,7 @@ export class FrameKernel {
     const { memory } = space;
     const { buffer } = memory;
 
-    state.moveTo(buffer, { cells, mask, occupied });
+    state.moveTo(buffer, { cells, mask, occupied }, true);
     new Uint32Array(buffer, storages).set(storageRows(state, { cells, mask, occupied, ops }));
     const kernelSums = summarizer?.cycleSums
       ? new KernelSums(

@@ -45,7 +45,7 @@ export function memoryNeed(layout: StateLayout): MemoryNeed {
 }
 
 /** A checkpoint in which every slot is valid (docs/format.md#checkpoints). */
-function checkpointBytes({ numStorages, numSlots, slotBytes, propertyBytes }: StateLayout): number {
+export function checkpointBytes({ numStorages, numSlots, slotBytes, propertyBytes }: StateLayout): number {
   let bytes = 0;
   for (let id = 0; id < numStorages; id++) {
     const mask = (numSlots[id] + 7) >>> 3;

@@ -43,14 +43,17 @@ export class RecordIntake {
 
   /**
    * Takes whole records from `words[first]` up to `words[end]`, but returns after `maxRuns` runs of frames, each of which cuts one segment
-   * at most, with the word to continue at. A frame may continue in the next call; a record and its payload may not.
+   * at most, and where a large state is to be saved before the next frame, with the word to continue at. A frame may continue in the next
+   * call; a record and its payload may not.
    * @throws UscopeError OP_*, BRIDGE_RECORD, WRITER_OVERRUN, and what the memory's allowance throws
    */
   take(words: Uint32Array, first: number, end: number, maxRuns: number): number {
-    const { policy } = this.cutter;
+    const { cutter } = this;
+    const { policy } = cutter;
+    if (cutter.isSaving()) return first;
     policy.clientBytes += (end - first) * 4;
     let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    for (let runs = 0; at < end && runs < maxRuns; runs++) {
+    for (let runs = 0; at < end && runs < maxRuns && !cutter.open.isSaving; runs++) {
       at = this.takeRun(words, at, end);
       if (at < end) at = this.takeRecord(words, at, end);
     }
@@ -88,8 +91,7 @@ export class RecordIntake {
         this.carry.append(words, at, end);
         return end;
       }
-      this.takeFrame(words, at);
-      return this.checker.endWord + RECORD_WORDS;
+      return this.takeFrame(words, at) ? this.checker.endWord + RECORD_WORDS : at;
     }
     if (kind === RecordKind.STRING) {
       checkStringLength(words[at + 1]);
@@ -118,7 +120,10 @@ export class RecordIntake {
       if (!isEnd) continue;
       if (at > end) break;
       this.carry.append(words, first, at);
-      this.takeCarried(this.carry.words, this.carry.length);
+      if (!this.takeCarried(this.carry.words, this.carry.length)) {
+        this.carry.drop(at - first);
+        return first;
+      }
       this.carry.clear();
       return at;
     }
@@ -127,22 +132,23 @@ export class RecordIntake {
     return end;
   }
 
-  private takeCarried(frame: Uint32Array, length: number): void {
+  /** False: not now. */
+  private takeCarried(frame: Uint32Array, length: number): boolean {
     // A window may be where the message is that the frame continues in.
     const copied = (this.kernel?.windows.length ?? 0) > 0;
-    if (!copied && this.takeRun(frame, 0, length) === length) return;
+    if (!copied && this.takeRun(frame, 0, length) === length) return true;
     this.checker.scan(frame, RECORD_WORDS, length);
-    this.takeFrame(frame, 0);
+    return this.takeFrame(frame, 0);
   }
 
-  /** A complete, checked frame whose BEGIN is at `begin`. */
-  private takeFrame(words: Uint32Array, begin: number): void {
+  /** A complete, checked frame whose BEGIN is at `begin`. False: the state must be saved before, and will be. */
+  private takeFrame(words: Uint32Array, begin: number): boolean {
     const { position, checker } = this;
     const { endWord } = checker;
     const ordinal = words[endWord + 2] + words[endWord + 3] * WORD;
     if (ordinal < position.frames) {
       this.skipFrame(words, begin + RECORD_WORDS, endWord);
-      return;
+      return true;
     }
     if (ordinal > position.frames) throw recordError(`frame ${ordinal} follows frame ${position.frames - 1}`);
     const lo = words[begin + 2];
@@ -154,9 +160,11 @@ export class RecordIntake {
       );
     }
     this.cutter.beforeFrame(lo, hi);
+    if (this.cutter.isSaving()) return false;
     this.encode(words, begin + RECORD_WORDS, lo, hi);
     position.advance(lo, hi, checker.numItems);
     this.resyncing = false;
+    return true;
   }
 
   /** A segment's first frame counts from the segment's start (docs/format.md#interleaved-frames), every other from the frame before. */

@@ -2,10 +2,14 @@
  * The delta blob of the open segment and what its header counts. Buffers are reused: a long trace allocates a handful. They lie in shared
  * memory, so that a thread can compress them where they are.
  */
+import { CheckpointSteps, checkpointSize, encodeBlankCheckpoint } from '../../state/checkpoint-state.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { WriterMemory } from './writer-memory.js';
 
 const INITIAL_BYTES = 2 * 1024 * 1024;
+/** Larger checkpoints are encoded in steps of some milliseconds: others of this thread are not to wait for all of it. */
+export const LARGE_CHECKPOINT_BYTES = 4 * 1024 * 1024;
+const STEP_CELLS = 256 * 1024;
 
 export class SegmentBuffer {
   bytes: Uint8Array;
@@ -22,6 +26,8 @@ export class SegmentBuffer {
   checkpoint: Uint8Array = new Uint8Array(0);
   /** Storages whose slots in the checkpoint are the client's snapshots. */
   readonly snapshots = new Set<number>();
+  /** What the checkpoint still lacks. */
+  private steps: CheckpointSteps | null = null;
 
   /**
    * @param memory where the bytes are to lie, if compiled code is to work on them
@@ -41,19 +47,55 @@ export class SegmentBuffer {
     this.numFrames = 0;
     this.numActiveFrames = 0;
     this.moveStart(timeStartPs);
-    this.checkpoint = this.checkpointOf(state);
+    this.takeCheckpoint(state);
     this.snapshots.clear();
+  }
+
+  /** The checkpoint is not complete: the state must not change. */
+  get isSaving(): boolean {
+    return this.steps !== null;
+  }
+
+  /** Goes on with the checkpoint for some milliseconds. */
+  saveSome(): void {
+    this.save(STEP_CELLS);
+  }
+
+  /** Completes the checkpoint now. */
+  saveAll(): void {
+    this.save(Number.POSITIVE_INFINITY);
+  }
+
+  /** No frame will follow: the checkpoint is of no use. */
+  stopSaving(): void {
+    this.steps = null;
+  }
+
+  private save(cells: number): void {
+    this.steps?.step(cells);
+    if (this.steps?.isDone) this.steps = null;
   }
 
   /** The state before the first frame is another one than was thought at the start. */
   replaceCheckpoint(state: StorageState): void {
     this.memory?.giveBack(this.checkpoint);
-    this.checkpoint = this.checkpointOf(state);
+    this.takeCheckpoint(state);
   }
 
-  private checkpointOf(state: StorageState): Uint8Array {
+  private takeCheckpoint(state: StorageState): void {
     const { memory } = this;
-    return memory ? state.encodeCheckpoint((size) => memory.take(size)) : state.encodeCheckpoint();
+    this.steps = null;
+    const size = checkpointSize(state);
+    if (size <= LARGE_CHECKPOINT_BYTES || memory === null) {
+      this.checkpoint = memory
+        ? state.encodeCheckpoint((bytes) => memory.take(bytes))
+        : state.encodeCheckpoint();
+      return;
+    }
+    const zeros = state.isBlank ? memory.takeFresh(size) : null;
+    this.checkpoint = (zeros ?? memory.take(size)).subarray(0, size);
+    if (zeros) encodeBlankCheckpoint(state, this.checkpoint);
+    else this.steps = new CheckpointSteps(state, this.checkpoint);
   }
 
   moveStart(timeStartPs: bigint): void {

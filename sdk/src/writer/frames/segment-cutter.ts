@@ -17,6 +17,11 @@ export class SegmentCutter {
   /** Wall clock time of the last cut, in ms. */
   cutAt = performance.now();
 
+  /** Whoever pushes waits until a large state is saved; else it is saved at once. */
+  mayPause = false;
+  /** While the state of the open segment is being saved. */
+  saving: Promise<void> | null = null;
+
   private readonly freeBuffers: SegmentBuffer[] = [];
   /** The open segment was cut after the last frame; where the next one starts is known when its first frame comes. */
   private startOpen: boolean;
@@ -41,7 +46,33 @@ export class SegmentCutter {
   /** Opens the first segment. @throws as the constructor */
   start(startPs: bigint): void {
     this.open.start(startPs, this.state);
+    this.saveInTurns();
     this.policy.restart(startPs);
+  }
+
+  /** Whether the state must not change yet, as it is being saved. */
+  isSaving(): boolean {
+    if (this.open.isSaving && !this.mayPause) this.open.saveAll();
+    return this.open.isSaving;
+  }
+
+  /** No frame will follow. */
+  async stopSaving(): Promise<void> {
+    this.open.stopSaving();
+    await this.saving;
+  }
+
+  /** Saves the state of the open segment, as far as that was left to be done, in the turns that others leave. */
+  private saveInTurns(): void {
+    if (this.open.isSaving) this.saving ??= this.saveOpen();
+  }
+
+  private async saveOpen(): Promise<void> {
+    while (this.open.isSaving) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.open.saveSome();
+    }
+    this.saving = null;
   }
 
   /** The buffer of a segment that was cut may be used again. */
@@ -95,6 +126,7 @@ export class SegmentCutter {
     }
     for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
     this.open.replaceCheckpoint(this.state);
+    this.saveInTurns();
   }
 
   /** Ends the open segment at `endPs` (exclusive) and starts the next one. Without the memory for that one, nothing has changed. */
@@ -108,6 +140,7 @@ export class SegmentCutter {
     }
     this.onCut(this.open, endPs);
     this.open = next;
+    this.saveInTurns();
     this.policy.restart(nextStartPs);
     this.cutAt = performance.now();
   }

@@ -23,6 +23,8 @@ const MAX_POWER_BYTES = 16 * 1024 * 1024;
  */
 const MAX_IDLE = 32;
 const MAX_IDLE_BYTES = 1024 * 1024 * 1024;
+/** A larger one is not kept: to make it all zeros again takes longer than to get another. */
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 
 const idle: WriterMemory[] = [];
 const idleBytes = (): number => idle.reduce((sum, { memory }) => sum + memory.buffer.byteLength, 0);
@@ -120,6 +122,14 @@ export class WriterMemory {
     return new Uint8Array(this.memory.buffer, address, size);
   }
 
+  /** As `take`, of zeros that nobody has written: they cost no memory before they are. null: there are none. */
+  takeFresh(bytes: number): Uint8Array | null {
+    if (this.next < this.usedEnd || this.free.get(blockBytes(bytes))?.length) return null;
+    const block = this.take(bytes);
+    block.fill(0, 0, SLACK_BYTES); // of the block before it
+    return block;
+  }
+
   /** The block that `bytes` is, or is the start of, may be taken again. */
   giveBack({ byteOffset }: Uint8Array): void {
     const size = this.sizeOf.get(byteOffset);
@@ -147,8 +157,9 @@ export class WriterMemory {
     this.free.clear();
     this.sizeOf.clear();
     this.allow(null);
-    idle.push(this);
     const over: WriterMemory[] = [];
+    if (this.memory.buffer.byteLength > MAX_KEPT_BYTES) over.push(this);
+    else idle.push(this);
     while (idle.length > MAX_IDLE || idleBytes() > MAX_IDLE_BYTES) over.push(...idle.splice(largest(), 1));
     for (const memory of over) memory.abandon();
     return over;

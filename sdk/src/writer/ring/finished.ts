@@ -64,6 +64,7 @@ async function nextFrameOf(header: FileHeader, file: OutputFile): Promise<bigint
 export class FinishedRing {
   readonly windows = [];
   readonly congested = false;
+  readonly isLarge = false;
 
   constructor(
     readonly path: string,
@@ -90,7 +91,7 @@ export class FinishedRing {
   }
 
   /** @throws UscopeError WRITER_CLOSED */
-  push(): void {
+  push(): never {
     throw new UscopeError(
       'WRITER_CLOSED',
       'the flight recorder has finalized this trace; open it under another name',
@@ -98,6 +99,11 @@ export class FinishedRing {
         file: this.path,
       },
     );
+  }
+
+  /** @throws UscopeError WRITER_CLOSED */
+  pushSome(): never {
+    return this.push();
   }
 
   async ready(): Promise<void> {}

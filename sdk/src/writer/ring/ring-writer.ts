@@ -18,6 +18,8 @@ export class RingWriter {
   /** Waiting ones whose file ends with the next cut. */
   private due: Trigger[] = [];
   private final: RingStats | null = null;
+  /** Up to here in the words that are being pushed there is no trigger; null: not known. */
+  private scannedTo: number | null = null;
   private readonly afterPs: bigint;
   private readonly maxFiles: number;
 
@@ -71,16 +73,41 @@ export class RingWriter {
     return this.writer.congested;
   }
 
+  get isLarge(): boolean {
+    return this.writer.isLarge;
+  }
+
   /** As `RecordWriter.push`; a trigger's file ends with the trigger's frame, or with the last one in the time after it. */
   push(words: Uint32Array, first = 0, end = words.length): void {
+    this.take(words, first, end, (from, to) => {
+      this.writer.push(words, from, to);
+      return to;
+    });
+  }
+
+  /** The same, as `RecordWriter.pushSome`. The next call must go on with the same words. */
+  pushSome(words: Uint32Array, first: number, end: number): number {
+    return this.take(words, first, end, (from, to) => this.writer.pushSome(words, from, to));
+  }
+
+  /** Returns where it goes on: before `end` when the writer did not take all. */
+  private take(
+    words: Uint32Array,
+    first: number,
+    end: number,
+    push: (from: number, to: number) => number,
+  ): number {
     for (let at = first; at < end; ) {
-      const stop = this.scan.next(words, at, end, this.deadlinePs);
-      if (stop > at) this.writer.push(words, at, stop);
-      at = stop;
+      const stop = this.scannedTo ?? this.scan.next(words, at, end, this.deadlinePs);
+      this.scannedTo = stop;
+      if (stop > at) at = push(at, stop);
+      if (at < stop) return at;
+      this.scannedTo = null;
       if (this.scan.isLate) this.fire((BigInt(words[at + 3]) << 32n) | BigInt(words[at + 2]));
       for (const { label, timePs } of this.scan.hits) this.note(label, timePs);
       if (this.scan.hits.length > 0 && this.afterPs === 0n) this.fireAll();
     }
+    return end;
   }
 
   /** Makes a file of what is kept, as an event of the trace would. */
@@ -94,6 +121,7 @@ export class RingWriter {
   }
 
   restartStream(): void {
+    this.scannedTo = null;
     this.scan.restart(Number(this.writer.nextFrame));
     this.writer.restartStream();
   }
