@@ -217,7 +217,7 @@ export class Committer {
       const blob = await entry.compressed;
       blobs.push(blob);
       const made = await entry.index;
-      const index = made && (this.indexer?.fit(made, blob.length) ?? null);
+      const index = made && (this.indexer?.fit(made, entry.checkpoint.length + blob.length) ?? null);
       bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob), index));
     }
     if (this.discarded) return;
