@@ -38,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '01c455ff2470325a7ce3c861a192758903db17cab00548085f4c0f2403575c47';
+export const SOURCES_SHA256 = '061d8c53d68d66081f2cf4b7e4796d22c6b80e6b59d8056d077b672775574b10';

@@ -15,7 +15,7 @@ export const SOURCES = [
   'index/slots.c',
   'index/slots.h',
 ];
-export const SOURCES_SHA256 = '3953172ef436bca5a8ee1ce49184f64f69d2d5b371085df37fc16b1f00d436cf';
+export const SOURCES_SHA256 = 'b2e6cd79758f6a974bdba6749c4840f43dd2c8ee0c3db7fdbe6d91fdac82cca4';
 export const WASM_BASE64 = `
 AGFzbQEAAAABQQpgAn9/AX9gBH9/f38AYAF/AX9gAX8BfmAGf39/f35/AX9gA39+fgF/YAJ/fwBgA39/fgBgAn9+AGAEf39/
 fwF/AxIRAAECAwQFBgcICAgIAQEJCQYFAwEAAQYPAn8BQYCIAQt/AEGAiAELBz4EBm1lbW9yeQIAE2luZGV4X3NjcmF0Y2hf
