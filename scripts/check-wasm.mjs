@@ -18,6 +18,7 @@ import { ROOT, run } from './step.mjs';
 const KERNELS = [
   { folder: 'sdk/kernel', checkedIn: 'sdk/src/native' },
   { folder: 'sdk/kernel/reader', checkedIn: 'sdk/src/reader/kernel' },
+  { folder: 'sdk/kernel/index', checkedIn: 'sdk/src/trace-index/kernel' },
   { folder: 'sdk/kernel/blocks', checkedIn: 'sdk/src/semantics/blocks/kernel' },
 ];
 

@@ -46,6 +46,7 @@ describe('output', () => {
     ['any lines', 'a\n…\nd\n', 'a\nb\nc\nd\n', true],
     ['no lines', 'a\n…\nd\n', 'a\nd\n', true],
     ['dots are dots', 'a.c\n', 'abc\n', false],
+    ['progress', 'a\nb\n', 'a\nuscope: core0: 0 ps, 0 cycles, 0 items/s, 1.25 kB, 0 segments\nb\n', true],
   ])('%s', (_what, shown, actual, same) => expect(matchesOutput(shown, actual)).toBe(same));
 });
 

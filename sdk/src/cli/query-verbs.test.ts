@@ -223,6 +223,32 @@ describe('uscope buffers', () => {
   });
 });
 
+describe('uscope dump', () => {
+  it('leaves out storages and events by name', async () => {
+    const storages = (items: unknown[]) => [
+      ...new Set((items as { storage: string }[]).map((item) => item.storage)),
+    ];
+    const dump = (...args: string[]) => run('dump', path, '--json', ...args);
+    expect(storages(jsonLinesOf(await dump('--without', 'core0/retired', '--without', 'rob')))).toEqual([
+      'core0/entities',
+    ]);
+    expect(await dump('--without', 'cycles')).toMatchObject({
+      status: 1,
+      err: expect.stringMatching(/READER_NAME.*"cycles".*core0\/rob/),
+    });
+  });
+
+  it('prints addresses in hexadecimal, small ones too', async () => {
+    const file = join(directory, 'addresses.uscope');
+    const frames = [frame(0, set(0, 3, 0, 3), set(0, 3, 1, 16))];
+    await writeFile(file, new TraceBuilder({ schema: coreSchema }).segment({ frames }).finalize().bytes);
+    expect(linesOf(await run('dump', file))).toEqual([
+      '0 ps  set    core0/entities[3].entity_id = 3',
+      '0 ps  set    core0/entities[3].pc = 0x10',
+    ]);
+  });
+});
+
 describe('cycles instead of times', () => {
   it('in dump and events', async () => {
     const times = (items: unknown[]) => [...new Set((items as { t: string }[]).map(({ t }) => t))];
@@ -232,6 +258,19 @@ describe('cycles instead of times', () => {
       status: 1,
       err: expect.stringMatching(/READER_NAME.*"clk9".*core_clk/),
     });
+  });
+
+  it('in timeline, as many as the first instructions of a slow core take', async () => {
+    const slow = join(directory, 'slow.uscope');
+    const births = Array.from({ length: 12 }, (_, i) => [
+      frame(i * 40_000, set(0, i, 0, i), stage(i, 0)),
+      frame(i * 40_000 + 39_000, clear(0, i)),
+    ]).flat();
+    await writeFile(
+      slow,
+      new TraceBuilder({ schema: coreSchema }).segment({ frames: births }).finalize().bytes,
+    );
+    expect((await run('timeline', slow)).out).toMatch(/^core0 {2}cycles 0 to 280 /);
   });
 
   it('in timeline, of the core or of a clock named', async () => {

@@ -4,6 +4,7 @@
  */
 import type { SectionEntry } from '../format/section-table.js';
 import { STRING_ENTRY_SIZE, STRING_TABLE_HEADER_SIZE } from '../format/string-table.js';
+import { wholeNumber } from './arguments.js';
 import { CommitStrings } from './commit-strings.js';
 import { PagedSource } from './paged-source.js';
 import type { SegmentList } from './segment-list.js';
@@ -47,9 +48,11 @@ export class TraceStrings {
   /**
    * Text of string `index`; null when the trace has no such string: the index is damaged, the trace has no strings, or (in a live
    * trace of another writer) they are written at its end only.
+   * @throws UscopeError READER_RANGE for what is no whole number
    */
   async get(index: number | bigint): Promise<string | null> {
-    const number = Number(index);
+    const number = Number(wholeNumber(index, 'the index of a string'));
+    if (number < 0) return null;
     const known = this.cache.get(number);
     if (known !== undefined) return known;
     await this.load([number]);

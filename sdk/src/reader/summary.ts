@@ -25,8 +25,37 @@ export interface SummaryLevel {
   }[];
 }
 
-/** null when no section is one. @throws UscopeError FORMAT_* for damage */
-export async function readSummary(
+/** The summary, which many questions begin with, and which takes megabytes to read. */
+export class SummaryCache {
+  private known: Promise<TraceSummary | null> | null = null;
+
+  /** @param maxBytes a larger summary is read again each time */
+  constructor(
+    private readonly source: CheckedSource,
+    private readonly maxBytes: number,
+  ) {}
+
+  /** null when no section is one. @throws UscopeError FORMAT_* for damage */
+  read(sections: readonly SectionEntry[]): Promise<TraceSummary | null> {
+    if (this.known) return this.known;
+    const reading = readSummary(this.source, sections);
+    const section = findSection(sections, SectionType.COUNTER_SUMMARY);
+    if (section && Number(section.size) > this.maxBytes) return reading;
+    this.known = reading;
+    // What failed may be tried again.
+    reading.catch(() => {
+      if (this.known === reading) this.known = null;
+    });
+    return reading;
+  }
+
+  /** The sections are others now. */
+  forget(): void {
+    this.known = null;
+  }
+}
+
+async function readSummary(
   source: CheckedSource,
   sections: readonly SectionEntry[],
 ): Promise<TraceSummary | null> {

@@ -277,6 +277,61 @@ describe('summary', () => {
     await expect(trace.summaryData(2)).rejects.toThrow(/READER_RANGE/);
   });
 
+  /** The trace, and how often its summary has been read. */
+  async function counted(bytes: Uint8Array, cacheBytes?: number) {
+    let reads = 0;
+    let isBroken = false;
+    const setBroken = (now: boolean): void => {
+      isBroken = now;
+    };
+    const plain = memorySource(bytes);
+    const trace = await openTrace(
+      {
+        size: plain.size,
+        read: async (offset, length) => {
+          const part = await plain.read(offset, length);
+          const isSummary = part.byteLength >= 4 && String.fromCharCode(...part.subarray(0, 4)) === 'TSUM';
+          if (isSummary) reads++;
+          if (isSummary && isBroken) throw new Error('unplugged');
+          return part;
+        },
+      },
+      { cacheBytes },
+    );
+    return { trace, reads: () => reads, setBroken };
+  }
+
+  it('is read once, however often and however many at once ask for it', async () => {
+    const { trace, reads } = await counted(build().finalize({ summary }).bytes);
+    const [first, second] = await Promise.all([trace.summary(), trace.summary()]);
+    expect(second).toBe(first);
+    await trace.summaryData(1);
+    expect([await trace.summary(), reads()]).toEqual([first, 1]);
+  });
+
+  it('is not kept where it is larger than the cache may be', async () => {
+    const { trace, reads } = await counted(build().finalize({ summary }).bytes, 16);
+    await trace.summary();
+    expect([await trace.summary(), reads()]).toEqual([summary, 2]);
+  });
+
+  it('is read again after a failure', async () => {
+    const { trace, setBroken } = await counted(build().finalize({ summary }).bytes);
+    setBroken(true);
+    await expect(trace.summary()).rejects.toThrow(/READER_OPEN.*unplugged/);
+    setBroken(false);
+    expect(await trace.summary()).toEqual(summary);
+  });
+
+  it('is there once a live trace has been finalized', async () => {
+    let bytes = build().bytes;
+    const trace = await openTrace(memorySource(() => bytes));
+    expect(await trace.summary()).toBeNull();
+    bytes = build().finalize({ summary }).bytes;
+    await trace.poll();
+    expect(await trace.summary()).toEqual(summary);
+  });
+
   it('is null where there is none', async () => {
     const trace = await open(build());
     expect([await trace.summary(), await trace.summaryLevels()]).toEqual([null, 0]);
@@ -377,7 +432,7 @@ describe('files of other writers', () => {
     const trace = await openTrace(memorySource(bytes));
     expect(await trace.strings.get(0)).toBeNull();
     expect(trace.warnings.map(({ kind }) => kind)).toEqual(['no-string-table']);
-    // Those of ours stand in the commit records too.
+    // Those of ours are in the commit records too.
     const own = build().finalize().bytes.slice();
     own[Number(new DataView(own.buffer).getBigUint64(32, true))] = 0x77;
     expect(await (await openTrace(memorySource(own))).strings.get(1)).toBe('ret');

@@ -2,7 +2,9 @@
  * A trace opened for reading, finalized or still being written (docs/format.md#names-of-calls). Everything is read when it is asked for; a question touches only the
  * segments it needs.
  */
+import { crc32 } from '../base/crc32.js';
 import { UscopeError } from '../base/errors.js';
+import type { Crc32 } from '../format/commit-record.js';
 import type { ItemLimits } from '../format/frame.js';
 import { type FileHeader, Flag, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { Preamble } from '../format/preamble.js';
@@ -16,6 +18,7 @@ import {
 } from '../format/session-chunk.js';
 import type { TraceSummary } from '../format/tsum.js';
 import type { ClockDef, DutProperties, Frame, Schema } from '../format/types.js';
+import { wholeNumber } from './arguments.js';
 import { clockOfScope, findClock, periodOf } from './clocks.js';
 import {
   findSection,
@@ -46,13 +49,13 @@ import {
   countLevels,
   type Density,
   readDensity,
-  readSummary,
+  SummaryCache,
   type SummaryLevel,
   summaryLevel,
 } from './summary.js';
 import { TraceState } from './trace-state.js';
 import { type TimedItem, type TimePs, type TimeRange, Walker } from './walker.js';
-import { type TraceWarning, Warnings } from './warnings.js';
+import { type TraceWarning, type WarningKind, Warnings } from './warnings.js';
 
 /** Headers read at once where all are asked for: a file is as fast with few as with many, a network is not. */
 const HEADERS_AT_ONCE = 16;
@@ -91,12 +94,14 @@ export class Trace {
   /** Names of the schema -> ids. */
   readonly names: NameIndex;
 
+  private readonly crc: Crc32;
   private readonly warningLog: Warnings;
   private readonly list = new SegmentList();
   private readonly loader: SegmentLoader;
   private readonly checks: SchemaChecks;
   private readonly walker: Walker;
   private readonly stateReader: StateReader;
+  private readonly summaries: SummaryCache;
   private sections: readonly SectionEntry[] = [];
   private hasTable = false;
   private currentSession: SessionInfo | null;
@@ -118,15 +123,12 @@ export class Trace {
     this.currentSession = session;
     this.names = new NameIndex(schema);
     this.warningLog = new Warnings(options.onWarning);
+    this.crc = options.codec?.crc32 ?? crc32;
     this.warnOfDamage(check);
     this.strings = new TraceStrings(source, this.list, this.warningLog, () => this.table());
-    this.loader = new SegmentLoader(
-      source,
-      this.list,
-      currentHeader,
-      loaderOptions(options, ours),
-      this.warningLog,
-    );
+    const forLoader = loaderOptions(options, ours);
+    this.loader = new SegmentLoader(source, this.list, currentHeader, forLoader, this.warningLog);
+    this.summaries = new SummaryCache(source, forLoader.cacheBytes);
     // What was recovered may come from another writer.
     const strictSlots = ours && session.status !== SessionStatus.RECOVERED;
     const checks = new SchemaChecks(schema, strictSlots, this.warningLog);
@@ -195,6 +197,11 @@ export class Trace {
     return this.isComplete ? this.header.totalTimePs : this.list.lastEndPs;
   }
 
+  /** Notes what another reader of the same trace has found, in another thread for instance. */
+  noteWarning({ kind, message }: TraceWarning): void {
+    this.warningLog.add(kind, message);
+  }
+
   /** `uscope_dut_property`. */
   dutProperty(key: string): string | undefined {
     return this.dut.find(([name]) => name === key)?.[1];
@@ -226,12 +233,12 @@ export class Trace {
    * @throws UscopeError READER_NAME, READER_NO_CYCLES when the clock's period is not known
    */
   timeOfCycle(cycle: TimePs, clock?: string | number): bigint {
-    return BigInt(cycle) * periodOf(this.clock(clock));
+    return wholeNumber(cycle, 'a cycle') * periodOf(this.clock(clock));
   }
 
   /** The cycle in which a time lies. @throws UscopeError as `timeOfCycle` */
   cycleAt(timePs: TimePs, clock?: string | number): bigint {
-    return BigInt(timePs) / periodOf(this.clock(clock));
+    return wholeNumber(timePs, 'a time') / periodOf(this.clock(clock));
   }
 
   /** Offset and times of every segment, in order: an object each. Of traces with millions of them, `segment` gives one. */
@@ -250,8 +257,9 @@ export class Trace {
 
   /** Index of the segment that holds the last frames at or before `timePs`; -1 before the first segment. */
   async segmentAt(timePs: TimePs): Promise<number> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    return this.list.lastStartingAtOrBefore(BigInt(timePs));
+    return this.list.lastStartingAtOrBefore(time);
   }
 
   /**
@@ -259,8 +267,9 @@ export class Trace {
    * start in one instant.
    */
   async firstSegmentReaching(timePs: TimePs): Promise<number> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    return this.list.firstReaching(BigInt(timePs));
+    return this.list.firstReaching(time);
   }
 
   /** Frames of the whole trace, from the segment headers: one small read per segment. */
@@ -280,9 +289,12 @@ export class Trace {
 
   // -- summary
 
-  /** The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). */
+  /**
+   * The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). Read once and
+   * then shared, unless it is larger than `cacheBytes`: do not change it.
+   */
   summary(): Promise<TraceSummary | null> {
-    return readSummary(this.source, this.sections);
+    return this.summaries.read(this.sections);
   }
 
   /** Instructions per bucket of time, the finest there is, without the rest of the summary; null when the trace has none. */
@@ -307,8 +319,8 @@ export class Trace {
    * @throws UscopeError READER_RANGE before the first segment; FORMAT_* for damage
    */
   async stateAt(timePs: TimePs): Promise<TraceState> {
+    const time = wholeNumber(timePs, 'a time');
     await this.table();
-    const time = BigInt(timePs);
     return new TraceState(time, await this.stateReader.at(time), this.names);
   }
 
@@ -380,13 +392,13 @@ export class Trace {
   /** The decompressed segments from number `first` on that start before `to`, the next one loaded while one is looked at. */
   async *loadedSegmentsFrom(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
     await this.table();
-    yield* this.walker.segmentsFrom(first, to === undefined ? null : BigInt(to));
+    yield* this.walker.segmentsFrom(first, endOf(to));
   }
 
   /** The same, each decompressed over the one before: it is valid until the next is asked for. */
   async *segmentsInPlace(first: number, to?: TimePs): AsyncGenerator<LoadedSegment> {
     await this.table();
-    yield* this.walker.segmentsInPlace(first, to === undefined ? null : BigInt(to));
+    yield* this.walker.segmentsInPlace(first, endOf(to));
   }
 
   /** The same in any order, each when it is asked for; to be closed. `space`: see `SegmentWindow`. */
@@ -404,6 +416,29 @@ export class Trace {
   /** What `FrameCursor.run` takes for ordinary: for code that walks segments itself. */
   get itemLimits(): ItemLimits {
     return this.checks.limits;
+  }
+
+  // -- bytes
+
+  /** Offset and size of a section of a finalized trace (docs/format.md#section-table); null: it has no such section. */
+  section(type: number): { readonly offset: number; readonly size: number } | null {
+    const section = findSection(this.sections, type);
+    return section ? { offset: Number(section.offset), size: Number(section.size) } : null;
+  }
+
+  /** At most `length` bytes of the file from an offset on, fewer where it ends: for structures that the reader does not know. */
+  bytes(offset: number, length: number): Promise<Uint8Array> {
+    return this.source.upTo(offset, length);
+  }
+
+  /** Adds to `warnings`, once per kind: for code that reads structures the reader does not know. */
+  warn(kind: WarningKind, message: string): void {
+    this.warningLog.add(kind, message);
+  }
+
+  /** The checksum function of `codec`. */
+  get crc32(): Crc32 {
+    return this.crc;
   }
 
   // -- life
@@ -474,6 +509,7 @@ export class Trace {
   /** A trace whose table is missing although it has strings keeps those of its commit records. */
   private useSections(sections: readonly SectionEntry[], { flags }: FileHeader): void {
     this.sections = sections;
+    this.summaries.forget();
     const table = findSection(sections, SectionType.STRINGS);
     if (table || (flags & Flag.HAS_STRINGS) === 0) this.strings.useTable(table);
     else this.warningLog.add('no-string-table', 'the header promises a table of strings that is not there');
@@ -512,6 +548,10 @@ export class Trace {
     const payload = await this.source.exactly(offset, SESSION_PAYLOAD_SIZE, 'the session chunk');
     return decodeSessionInfo(payload, offset);
   }
+}
+
+function endOf(to: TimePs | undefined): bigint | null {
+  return to === undefined ? null : wholeNumber(to, 'the end of a range');
 }
 
 function changed(what: string): never {

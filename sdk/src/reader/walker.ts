@@ -1,6 +1,7 @@
 /** Frames, items and events of a range of time, in file order; the next segment is loaded while the present one is looked at. */
 import { CursorItem, type FrameCursor } from '../format/frame.js';
 import type { Action, Frame, Item } from '../format/types.js';
+import { rangeBounds } from './arguments.js';
 import { giveBack, takeKernel } from './kernel/segment-kernel.js';
 import type { NameIndex } from './names.js';
 import { payloadLayout, TraceEvent } from './payload.js';
@@ -168,8 +169,9 @@ export class Walker {
   }
 }
 
-function bounds({ from, to }: TimeRange): [from: bigint, to: bigint | null] {
-  return [BigInt(from ?? 0), to === undefined ? null : BigInt(to)];
+function bounds(range: TimeRange): [from: bigint, to: bigint | null] {
+  const { from, to } = rangeBounds(range);
+  return [from, to];
 }
 
 function itemOf(cursor: FrameCursor): Item {

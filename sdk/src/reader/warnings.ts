@@ -7,7 +7,9 @@ export type WarningKind =
   | 'string-not-utf8'
   | 'no-commit-record'
   | 'no-string-table'
-  | 'dense-buffer-lookback';
+  | 'dense-buffer-lookback'
+  | 'index-damaged'
+  | 'index-foreign';
 
 export interface TraceWarning {
   readonly kind: WarningKind;

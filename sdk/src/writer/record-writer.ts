@@ -14,6 +14,7 @@ import { Committer, type CutSegment } from './committer.js';
 import { forgetMemory } from './compression/compression-pool.js';
 import { type Compressor, createCompressor } from './compression/compressor.js';
 import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './contract/options.js';
+import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import type { SegmentStore } from './file/segment-store.js';
@@ -75,6 +76,7 @@ export class RecordWriter {
         session: trace.session,
         state,
         summarizer: options.summarizer?.(options.schema) ?? null,
+        indexer: options.index?.(options.schema, options.dut ?? [], new Uint8Array(0)) ?? null,
         nextFrame: 0,
         nextString: 0,
         items: 0,
@@ -99,6 +101,7 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly intake: RecordIntake;
   private readonly compressor: Compressor;
+  private readonly indexer: SegmentIndexer | null;
   private readonly committer: Committer;
   private readonly timer: CutTimer;
 
@@ -147,7 +150,8 @@ export class RecordWriter {
         strings,
       );
       this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel, memory);
-      this.committer = this.createCommitter();
+      this.indexer = start.indexer ?? null;
+      this.committer = this.createCommitter(this.indexer);
       this.cutter.start(startPs);
     } catch (error) {
       this.memory?.abandon();
@@ -163,7 +167,7 @@ export class RecordWriter {
     if (options.signal?.aborted) this.onAbort();
   }
 
-  private createCommitter(): Committer {
+  private createCommitter(indexer: SegmentIndexer | null): Committer {
     const { options } = this;
     return new Committer(
       this.store,
@@ -175,6 +179,7 @@ export class RecordWriter {
         onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
       },
       options.onFull ?? 'wait',
+      indexer,
     );
   }
 
@@ -232,7 +237,7 @@ export class RecordWriter {
   }
 
   /**
-   * Takes whole records from `words[first]` up to `words[end]`. A frame may go on in the next call; a record and its payload may not.
+   * Takes whole records from `words[first]` up to `words[end]`. A frame may continue in the next call; a record and its payload may not.
    * Frames and strings that were taken before (a client resends after a lost connection) are skipped.
    *
    * On an error nothing of the offending frame is in the file, everything before it is; the writer takes no further records but can be
@@ -243,14 +248,18 @@ export class RecordWriter {
     this.pushSome(words, first, end, Number.POSITIVE_INFINITY);
   }
 
-  /** The same, but returns behind `maxRuns` runs of frames, each of which cuts one segment at most, with the word to go on at. */
+  /** The same, but returns after `maxRuns` runs of frames, each of which cuts one segment at most, with the word to continue at. */
   pushSome(words: Uint32Array, first: number, end: number, maxRuns: number): number {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
-      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
-        file: this.path,
-      });
+      throw new UscopeError(
+        'WRITER_OVERRUN',
+        'too much waits for the disk; await ready() before the next push',
+        {
+          file: this.path,
+        },
+      );
     }
     this.timer.notePush();
     return this.intake.take(words, first, end, maxRuns);
@@ -277,7 +286,7 @@ export class RecordWriter {
     if (this.committer.failure) throw this.committer.failure;
   }
 
-  /** Ends the open segment behind its last frame, if it has any, without waiting for its commit. */
+  /** Ends the open segment after its last frame, if it has any, without waiting for its commit. */
   endSegment(): void {
     this.cutter.cutBehindLast();
   }
@@ -357,6 +366,7 @@ export class RecordWriter {
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
+      indexer: this.indexer,
       session: { ...this.session, status, lost, rejected, completed, endTimeMs: BigInt(Date.now()) },
     });
     this.durable = { ...this.durable, nextString: this.nextString };

@@ -6,6 +6,8 @@ const TWO_32 = 0x1_0000_0000;
 /** Below this the high half of a u64 still fits a number exactly. */
 const SAFE_HIGH = 0x20_0000;
 const HEX_FROM = 0x1_0000;
+/** Fields of addresses and machine code: always in hexadecimal, so that one column has one base. */
+const ADDRESS_NAME = /(^|_)(pc|npc|addr|vaddr|paddr|address|target|tval|insn|bits)(_|$)/;
 
 /** A u64 given in halves, in decimal. */
 export function decimal(lo: number, hi: number): string {
@@ -21,7 +23,8 @@ export class ValueFormat {
   readonly isStringRef: boolean;
   private readonly isBool: boolean;
   private readonly signedBits: number;
-  private readonly showsHex: boolean;
+  /** The least number that is shown in hexadecimal. */
+  private readonly hexFrom: number;
 
   constructor(
     readonly field: FieldDef,
@@ -32,7 +35,9 @@ export class ValueFormat {
     this.isStringRef = type === FieldType.STRING_REF;
     this.isBool = type === FieldType.BOOL;
     this.signedBits = isSigned(type) ? fieldSize(type) * 8 : 0;
-    this.showsHex = type === FieldType.U32 || type === FieldType.U64;
+    const isWide = type === FieldType.U32 || type === FieldType.U64;
+    const least = ADDRESS_NAME.test(field.name.toLowerCase()) ? 0 : HEX_FROM;
+    this.hexFrom = isWide ? least : Number.POSITIVE_INFINITY;
     const values = type === FieldType.ENUM ? (schema.enums[enumId]?.values ?? []) : null;
     // Where a number has two labels the first one counts.
     this.labels = values && new Map([...values].reverse().map(({ value, name }) => [value, name]));
@@ -58,10 +63,10 @@ export class ValueFormat {
     return (hi === 0 ? this.labels?.get(lo) : undefined) ?? this.integer(lo, hi);
   }
 
-  /** For people: as `plain`, texts quoted, large unsigned numbers in hexadecimal. */
+  /** For people: as `plain`, strings quoted, addresses and large unsigned numbers in hexadecimal. */
   text(lo: number, hi: number): string {
     if (this.isStringRef) return JSON.stringify(this.stringText(lo, hi));
-    if (!this.showsHex || (hi === 0 && lo < HEX_FROM)) return this.plain(lo, hi);
+    if (hi === 0 ? lo < this.hexFrom : this.hexFrom === Number.POSITIVE_INFINITY) return this.plain(lo, hi);
     const high = hi === 0 ? '' : hi.toString(16);
     return `0x${high}${high ? lo.toString(16).padStart(8, '0') : lo.toString(16)}`;
   }

@@ -45,7 +45,10 @@ export type Request =
 
 /** Cycles shown when the command line does not say: they fit the width of a pipe. */
 const DEFAULT_CYCLES = 60n;
-/** Of these, how many stand before the instruction asked for with --around. */
+/** Slow cores get the cycles of this number of instructions, up to a limit. */
+const DEFAULT_INSTRUCTIONS = 8;
+const MAX_DEFAULT_CYCLES = 600n;
+/** Of these, how many precede the instruction asked for with --around. */
 const CYCLES_BEFORE = 16n;
 
 /** @throws UscopeError CLI_USAGE */
@@ -147,17 +150,27 @@ async function findRange(trace: Trace, core: CpuCore, request: Request, end: big
     case 'around':
       return aroundAddress(trace, core, request.pc, request.search, end);
     default: {
-      const first = cycleOf(core, (await firstBirth(trace, core)) ?? 0n);
-      return cycles(first, first + DEFAULT_CYCLES);
+      const { first, last } = await firstInstructions(trace, core);
+      return cycles(first, last);
     }
   }
 }
 
-async function firstBirth(trace: Trace, core: CpuCore): Promise<bigint | null> {
+/** Cycles in which the first instructions are born, start inclusive, end exclusive. */
+async function firstInstructions(trace: Trace, core: CpuCore): Promise<{ first: bigint; last: bigint }> {
+  let first: bigint | null = null;
+  let last = 0n;
+  let count = 0;
   for await (const { birthPs } of instructions(trace, core, {}, { lookahead: 0, numbering: 'never' })) {
-    return birthPs ?? (await trace.segments())[0]?.timeStartPs ?? null;
+    const birth: bigint = cycleOf(core, birthPs ?? (await trace.segment(0)).timeStartPs);
+    first ??= birth;
+    if (birth >= first + MAX_DEFAULT_CYCLES) break;
+    last = birth;
+    if (++count === DEFAULT_INSTRUCTIONS) break;
   }
-  return null;
+  first ??= 0n;
+  const fewest = first + DEFAULT_CYCLES;
+  return { first, last: last < fewest ? fewest : last + 1n };
 }
 
 /** From the first one's birth until a while after the last one's. */

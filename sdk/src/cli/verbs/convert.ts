@@ -29,6 +29,7 @@ interface ConvertArguments {
   readonly to?: string;
   readonly opt: readonly string[];
   readonly waive: readonly string[];
+  readonly strict?: boolean;
   readonly force?: boolean;
   readonly compression?: string;
   readonly small?: boolean;
@@ -42,22 +43,23 @@ export function register(program: Command): void {
     .command('convert')
     .summary('traces from and to other formats')
     .description(
-      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is told by its content, the output by its name. Reports what was kept, approximated and dropped; ends with 3 when something was dropped that is not waived.',
+      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is recognized by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
     )
     .argument('[file]', 'the trace to convert')
     .option(
       '-o, --output <file>',
       'what to write; formats with a file per core put its name before the extension',
     )
-    .option('--from <format>', 'format of the input (default: told by its content)')
-    .option('--to <format>', 'format of the output (default: told by its name)')
+    .option('--from <format>', 'format of the input (default: by its content)')
+    .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
     .option(
       '--waive <what>',
-      'what may be dropped without changing the exit status, or all (may be repeated)',
+      'what may be dropped without a note or a failure of --strict, or all (may be repeated)',
       append,
       [],
     )
+    .option('--strict', 'end with 3 when something was dropped that is not waived')
     .option('--force', 'replace files that are there already')
     .option('--compression <method>', 'of a µScope output: lz4, zstd, none (default: lz4)')
     .option('--small', 'of a µScope output: the smallest file, zstd')
@@ -152,8 +154,10 @@ function tell(file: string, { steps, outputs, isPartial }: ConversionResult, arg
   const lost = steps.flatMap(({ report }) => report.unwaived(waived));
   if (lost.length === 0) return;
   const words = lost.map(({ what, count }) => `${count} ${what}`).join(', ');
-  io.err(`uscope: warning: dropped: ${words}; --waive '${lost[0].what}' accepts that`);
-  process.exitCode = ExitCode.LOSS;
+  const { strict } = args;
+  const hint = strict ? `; --waive '${lost[0].what}' accepts that` : '';
+  io.err(`uscope: ${strict ? 'warning' : 'note'}: dropped: ${words}${hint}`);
+  if (strict) process.exitCode = ExitCode.LOSS;
 }
 
 const rowText = ({ fate, what, how, count }: ReportRow): string =>

@@ -1,5 +1,6 @@
 /** `uscope dump`: every op and event, in file order. */
 import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { dumpForeign, refuseRange, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
@@ -12,11 +13,13 @@ import {
   rangeInTime,
   type TimeBounds,
 } from '../common/ranges.js';
+import { append } from '../common/repeated.js';
 import { scanFraction } from '../common/scan-progress.js';
 
 interface DumpOptions extends RangeArguments {
   readonly jsonl?: boolean;
   readonly json?: boolean;
+  readonly without: readonly string[];
 }
 
 export function register(program: Command): void {
@@ -28,22 +31,42 @@ export function register(program: Command): void {
     )
     .argument('<file>', 'trace file, also of another format')
     .option('--jsonl', 'one JSON object per line')
-    .option('--json', 'the same as --jsonl');
+    .option('--json', 'the same as --jsonl')
+    .option('--without <name>', 'leave out a storage or an event type (may be repeated)', append, []);
   addRangeOptions(command).action((file: string, options: DumpOptions) => {
     const asked = parseRange(options);
     const asJson = Boolean(options.jsonl || options.json);
     return withAnyTrace(
       file,
-      (trace) => dump(trace, rangeInTime(asked, trace), asJson),
+      (trace) => dump(trace, rangeInTime(asked, trace), asJson, leftOut(trace, options.without)),
       (foreign) => {
         refuseRange(foreign.description, options);
+        if (options.without.length > 0) throw new UscopeError('CLI_USAGE', '--without is for µScope traces');
         return dumpForeign(foreign, asJson);
       },
     );
   });
 }
 
-async function dump(trace: Trace, range: TimeBounds, asJson: boolean): Promise<void> {
+interface LeftOut {
+  readonly storages: ReadonlySet<number>;
+  readonly events: ReadonlySet<number>;
+}
+
+/** A name without its scope means that storage or event of every scope. @throws UscopeError READER_NAME */
+function leftOut({ names }: Trace, without: readonly string[]): LeftOut {
+  const storages = without.flatMap((name) => idsOf(names.storageNames, name));
+  const events = without.flatMap((name) => idsOf(names.eventNames, name));
+  for (const name of without) {
+    if (idsOf([...names.storageNames, ...names.eventNames], name).length === 0) names.storage(name);
+  }
+  return { storages: new Set(storages), events: new Set(events) };
+}
+
+const idsOf = (qualified: readonly string[], name: string): number[] =>
+  qualified.flatMap((one, id) => (one === name || one.endsWith(`/${name}`) ? [id] : []));
+
+async function dump(trace: Trace, range: TimeBounds, asJson: boolean, without: LeftOut): Promise<void> {
   const format = new ItemFormat(trace);
   let time = '';
   await withProgress(
@@ -57,8 +80,14 @@ async function dump(trace: Trace, range: TimeBounds, asJson: boolean): Promise<v
         frame: (cursor) => {
           time = frameTime(cursor);
         },
-        op: (cursor) => io.out(asJson ? format.opJson(cursor, time) : format.opText(cursor, time)),
-        event: (cursor) => io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, time)),
+        op: (cursor) => {
+          if (without.storages.has(cursor.storageId)) return;
+          io.out(asJson ? format.opJson(cursor, time) : format.opText(cursor, time));
+        },
+        event: (cursor) => {
+          if (without.events.has(cursor.eventType)) return;
+          io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, time));
+        },
       }),
     { streams: true },
   );

@@ -36,7 +36,7 @@ export function register(program: Command): void {
     .command('timeline')
     .summary('the pipeline, cycle by cycle')
     .description(
-      'Prints one row per instruction and one column per cycle: the letter of the stage entered, in lower case while it is held. Without a range the first 60 cycles from the first instruction on.',
+      'Prints one row per instruction and one column per cycle: the letter of the stage entered, in lower case while it is held. Without a range the first 60 cycles from the first instruction on, or more until 8 instructions have begun.',
     )
     .argument('<files...>', 'trace file; several, or a directory (its newest run): their cores on one axis');
   addRangeOptions(command)

@@ -1,5 +1,6 @@
 /** One field of one slot through time: which value it had from when to when. */
 
+import { rangeBounds } from '../arguments.js';
 import { interpret } from '../payload.js';
 import type { Trace } from '../trace.js';
 import type { TimeRange } from '../walker.js';
@@ -24,7 +25,7 @@ export interface FieldInterval {
 
 /**
  * The values of a field over a range, without gaps; intervals next to each other differ. What a field holds between the frames of one instant
- * is not among them. The last interval ends with the range, or one ps behind the last frame.
+ * is not among them. The last interval ends with the range, or one ps after the last frame.
  * @throws UscopeError READER_NAME, READER_RANGE (no such slot), FORMAT_* for damage, after the intervals before it
  */
 export async function* fieldTimeline(
@@ -34,8 +35,8 @@ export async function* fieldTimeline(
 ): AsyncGenerator<FieldInterval> {
   const def = trace.names.storage(storage);
   const index = trace.names.field(def, field);
-  const from = BigInt(range.from ?? 0);
-  const end = range.to === undefined ? trace.totalTimePs + 1n : BigInt(range.to);
+  const { from, to } = rangeBounds(range);
+  const end = to ?? trace.totalTimePs + 1n;
   // The other fields too: a write to any of them takes a free slot.
   const watches = [{ storage, slots: [slot, slot] }] as const;
   requireWatchable(trace, watches);

@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, type StorageDef } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { rangeBounds } from '../arguments.js';
 import { interpret } from '../payload.js';
 import type { Trace } from '../trace.js';
 import type { TimeRange } from '../walker.js';
@@ -24,7 +25,7 @@ export interface Watch {
 export interface HistoryOptions extends TimeRange {
   /** Also writes that leave the value as it was. */
   readonly writes?: boolean | undefined;
-  /** Told how much of the range has been read, 0 to 1. */
+  /** Called with how much of the range has been read, 0 to 1. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
@@ -76,11 +77,11 @@ export async function* history(
   options: HistoryOptions = {},
 ): AsyncGenerator<Change> {
   const watched = new WatchedSlots(trace, watches);
-  const { from = 0n, to } = options;
-  const start = BigInt(from) < 0n ? 0n : BigInt(from);
-  const end = to === undefined ? trace.totalTimePs + 1n : BigInt(to);
+  const { from, to } = rangeBounds(options);
+  const start = from < 0n ? 0n : from;
+  const end = to ?? trace.totalTimePs + 1n;
   const follower = new Follower(trace, watched, await stateBefore(trace, start), options.writes === true);
-  const batches = scanBatches<Change>(trace, { from, to }, (keep) => ({
+  const batches = scanBatches<Change>(trace, options, (keep) => ({
     segment: ({ header }) => options.progress?.(Number(header.timeStartPs - start) / Number(end - start)),
     op: (cursor) => {
       const change = follower.op(cursor);

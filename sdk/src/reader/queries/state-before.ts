@@ -1,6 +1,8 @@
 /** The state in front of a time: where histories, counters and occupancies of a range begin. */
 import { StorageState } from '../../state/storage-state.js';
+import { wholeNumber } from '../arguments.js';
 import type { Trace } from '../trace.js';
+import type { TimePs } from '../walker.js';
 import { firstSegmentStart } from './trace-start.js';
 
 /**
@@ -8,8 +10,9 @@ import { firstSegmentStart } from './trace-start.js';
  * segment begins with: empty, or the checkpoint of a trace whose beginning was not kept. The result is the caller's to change.
  * @throws UscopeError FORMAT_* for damage
  */
-export async function stateBefore(trace: Trace, timePs: bigint): Promise<StorageState> {
+export async function stateBefore(trace: Trace, timePs: TimePs): Promise<StorageState> {
+  const time = wholeNumber(timePs, 'a time');
   const start = await firstSegmentStart(trace);
   if (start === null) return new StorageState(trace.schema);
-  return (timePs > start ? await trace.stateAt(timePs - 1n) : await trace.stateBefore(0)).raw;
+  return (time > start ? await trace.stateAt(time - 1n) : await trace.stateBefore(0)).raw;
 }

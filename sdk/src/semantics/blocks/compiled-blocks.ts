@@ -1,7 +1,7 @@
 /** Blocks made by compiled code: what `plain-blocks.ts` and `plain-range.ts` do with objects. */
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
-import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { birthsBefore } from '../cpu/numbering.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
@@ -37,13 +37,13 @@ export async function* compiledRangeBlocks(
   const births = new Births(trace, core, entities, access, first, options);
   const take = (index: number, all: boolean): Promise<InstructionBlock | null> =>
     tracker.take(all, MAX_HELD, from, index, () => births.before());
-  const checkpoints = CatalogueCheckpoints.of(trace, entities.def);
+  const checkpoints = CatalogCheckpoints.of(trace, entities.def);
   let index = first;
   for await (const segment of segmentsOf(access, tracker, first, to, lookahead)) {
     index = segment.index;
     const isFirst = index === first;
     const state = isFirst
-      ? await access.catalogueBefore(segment, entities, checkpoints)
+      ? await access.catalogBefore(segment, entities, checkpoints)
       : checkpoints?.at(segment);
     if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
     tracker.begin(segment);
@@ -131,7 +131,7 @@ export async function compiledBlockOf(
       }
       const isFirst = index === first;
       const state = isFirst
-        ? await access.catalogueBefore(loaded, entities, checkpoints)
+        ? await access.catalogBefore(loaded, entities, checkpoints)
         : checkpoints?.at(loaded);
       if (state) tracker.listed(state, loaded.header.timeStartPs, isFirst);
       // In flight where the trace begins: they belong to its first block. Those of a later segment belong to an earlier one.
@@ -190,7 +190,7 @@ export async function* compiledSegmentBlocks(
     const isFirst = index === 0;
     const { births } = tracker;
     const state = isFirst
-      ? await access.catalogueBefore(segment, entities, checkpoints)
+      ? await access.catalogBefore(segment, entities, checkpoints)
       : checkpoints?.at(segment);
     if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
     tracker.begin(segment);

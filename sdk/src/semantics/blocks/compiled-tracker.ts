@@ -1,6 +1,6 @@
 /** The instructions of a core followed by compiled code, a segment at a time: what `Tracker` does with objects. */
 import type { LoadedSegment, Trace } from '../../reader/index.js';
-import type { CatalogueState } from '../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../common/catalog-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cpu/cores.js';
 import type { InstructionBlock } from './block.js';
 import { BlockColumns } from './block-columns.js';
@@ -133,7 +133,7 @@ export class CompiledTracker {
   }
 
   /** The instructions in flight where a segment begins, by its checkpoint; of a later segment than the first only what the frames do not say. */
-  listed(state: CatalogueState, timePs: bigint, isFirst: boolean): void {
+  listed(state: CatalogState, timePs: bigint, isFirst: boolean): void {
     const { kernel, slots } = this;
     const taken = new Uint8Array(kernel.buffer, this.takenAt, Math.ceil(slots / 8));
     const values = new BigUint64Array(kernel.buffer, this.listedAt, (slots * Bytes.LISTED) / 8);

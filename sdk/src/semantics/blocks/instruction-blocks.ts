@@ -8,7 +8,7 @@ import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
 import { compiledBlockOf, compiledRangeBlocks, compiledSegmentBlocks } from './compiled-blocks.js';
 import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
-import { type BlockOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
+import { type BlockOptions, checkOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
 import { plainRangeBlocks } from './plain-range.js';
 
@@ -24,6 +24,7 @@ export async function blockOf(
   options: BlockOptions = {},
 ): Promise<InstructionBlock> {
   requireEntities(core);
+  checkOptions(options);
   const { count } = await SegmentAccess.of(trace);
   if (!(Number.isInteger(segment) && segment >= 0 && segment < count)) {
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${count}`);
@@ -51,6 +52,7 @@ export async function* instructionBlocks(
     return;
   }
   requireEntities(core);
+  checkOptions(options);
   const kernel = kernelFor(trace);
   if (kernel) {
     try {
@@ -72,6 +74,7 @@ export async function* rangeBlocks(
   options: RangeBlockOptions,
 ): AsyncGenerator<InstructionBlock> {
   const entities = requireEntities(core);
+  checkOptions(options);
   const { from, to } = rangeInPs(core, range);
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;

@@ -1,4 +1,5 @@
 /** What can be asked of blocks of instructions. */
+import { requireCount, requireOneOf } from '../../reader/arguments.js';
 import type { Numbering } from '../cpu/numbering.js';
 
 export interface BlockOptions {
@@ -6,7 +7,7 @@ export interface BlockOptions {
   readonly signal?: AbortSignal | undefined;
   /** Segments read before to find the birth of those in flight at the start: producers of dependencies then have numbers. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind to find the end of those in flight at the end. Default 16. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16. */
   readonly lookahead?: number | undefined;
   /** Whether `firstRow` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
@@ -15,8 +16,16 @@ export interface BlockOptions {
 export const DEFAULT_SEGMENTS = 16;
 
 export interface RangeBlockOptions extends BlockOptions {
-  /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
+  /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one after it. */
   readonly stages?: 'all' | 'range' | undefined;
+}
+
+/** @throws UscopeError READER_RANGE for values of the wrong type */
+export function checkOptions({ lookback, lookahead, numbering, stages }: RangeBlockOptions): void {
+  if (lookback !== undefined) requireCount(lookback, 'lookback');
+  if (lookahead !== undefined) requireCount(lookahead, 'lookahead');
+  if (numbering !== undefined) requireOneOf(numbering, ['always', 'cheap', 'never'], 'numbering');
+  if (stages !== undefined) requireOneOf(stages, ['all', 'range'], 'stages');
 }
 
 /** Ended instructions that may wait for an older one in flight. */

@@ -1,7 +1,20 @@
 /** What the protocols share: which definitions belong to a scope, where the fields of an event lie, and the names of stages. */
-import { type EnumDef, type EventDef, FieldType, NO_ID, type Schema } from '../../format/types.js';
-import type { Trace } from '../../reader/index.js';
+import {
+  type ClockDef,
+  type EnumDef,
+  type EventDef,
+  FieldType,
+  NO_ID,
+  type Schema,
+} from '../../format/types.js';
 import { payloadLayout } from '../../reader/payload.js';
+
+/** What descriptions are derived from: a trace, or what a writer knows before there is one. */
+export interface Described {
+  readonly schema: Schema;
+  clockOf(scopeId: number): ClockDef | undefined;
+  dutProperty(key: string): string | undefined;
+}
 
 /** Where a field of an event lies in the payload. */
 export interface EventField {
@@ -20,7 +33,7 @@ export interface ProtocolEvent {
 /** The scope and those below it that belong to no other protocol. */
 export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
   const inside = new Set([scopeId]);
-  // Parents may stand behind their children.
+  // Parents may follow their children.
   for (let grown = true; grown; ) {
     grown = false;
     for (const scope of schema.scopes) {
@@ -33,7 +46,7 @@ export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> 
   return inside;
 }
 
-/** Definitions of the scopes given; what stands in `scopeId` itself comes before what stands below. */
+/** Definitions of the scopes given; what is in `scopeId` itself comes before what is below. */
 export function ownFirst<T extends { readonly scopeId: number }>(
   defs: readonly T[],
   inside: ReadonlySet<number>,
@@ -63,11 +76,15 @@ export function describeEvent(
 }
 
 /** A DUT property of one scope (`mesh/noc.pipeline_stages`), else that of the whole trace. */
-export function scopeProperty(trace: Trace, path: string, key: string): string | undefined {
+export function scopeProperty(
+  trace: Pick<Described, 'dutProperty'>,
+  path: string,
+  key: string,
+): string | undefined {
   return (path ? trace.dutProperty(`${path}/${key}`) : undefined) ?? trace.dutProperty(key);
 }
 
-/** Those of a property (a comma list), else the labels of the enum. Stages that only the enum has follow behind. */
+/** Those of a property (a comma list), else the labels of the enum. Stages that only the enum has come last. */
 export function stageNames(property: string | undefined, labels: EnumDef | null): string[] {
   const listed = (property ?? '')
     .split(',')

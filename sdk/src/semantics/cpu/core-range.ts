@@ -1,5 +1,6 @@
 /** The part of a trace that a question about one core is about. */
 import { UscopeError } from '../../base/errors.js';
+import { rangeBounds, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs } from '../../reader/index.js';
 import { requirePeriod } from './cores.js';
 
@@ -16,9 +17,11 @@ export function rangeInPs(
   core: Parameters<typeof requirePeriod>[0],
   range: CoreRange,
 ): { from: bigint; to: bigint | undefined } {
+  if (range.unit !== undefined) requireOneOf(range.unit, ['ps', 'cycles'], 'the unit of a range');
   const scale = range.unit === 'cycles' ? requirePeriod(core) : 1n;
-  const from = BigInt(range.from ?? 0) * scale;
-  const to = range.to === undefined ? undefined : BigInt(range.to) * scale;
+  const bounds = rangeBounds(range);
+  const from = bounds.from * scale;
+  const to = bounds.to === null ? undefined : bounds.to * scale;
   if (to !== undefined && to < from) {
     throw new UscopeError('READER_RANGE', `the range ends at ${to} ps, before it begins at ${from} ps`);
   }

@@ -1,8 +1,8 @@
 /** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
 import { UscopeError } from '../../base/errors.js';
 import { type ClockDef, SF_BUFFER, SF_SPARSE, type StorageDef, scopePath } from '../../format/types.js';
-import type { Trace } from '../../reader/index.js';
 import {
+  type Described,
   describeEvent,
   membersOf,
   ownFirst,
@@ -22,7 +22,7 @@ export const CPU_PROTOCOL = 'cpu';
 /** An event of the conventions, with those of its fields that the trace has. */
 export type CoreEvent = ProtocolEvent;
 
-/** The catalogue of instructions in flight. Field indices are -1 where the trace has no such field. */
+/** The catalog of instructions in flight. Field indices are -1 where the trace has no such field. */
 export interface CoreEntities {
   readonly def: StorageDef;
   readonly idField: number;
@@ -66,7 +66,7 @@ const EVENT_NAMES: readonly CoreEventName[] = [
 ];
 
 /** Every core of a trace, in the order of the schema. */
-export function findCores(trace: Trace): CpuCore[] {
+export function findCores(trace: Described): CpuCore[] {
   const { schema } = trace;
   return schema.scopes
     .filter((scope) => scope.protocol === CPU_PROTOCOL)
@@ -77,7 +77,7 @@ export function findCores(trace: Trace): CpuCore[] {
  * The core of that name: its scope path, or the scope's own name where only one has it. Without a name the first core.
  * @throws UscopeError READER_NAME: no such core, or no core at all
  */
-export function findCore(trace: Trace, name?: string): CpuCore {
+export function findCore(trace: Described, name?: string): CpuCore {
   const cores = findCores(trace);
   const [first] = cores;
   if (!first) {
@@ -116,6 +116,10 @@ export function requirePeriod(core: Pick<CpuCore, 'name' | 'clock' | 'periodPs'>
 
 /** @throws UscopeError READER_NAME when the core records no instructions */
 export function requireEntities(core: CpuCore): CoreEntities {
+  // Callers in JavaScript may give a name.
+  if (typeof core !== 'object' || core === null) {
+    throw new UscopeError('READER_NAME', `a core is what findCore(trace, name) gives, not ${String(core)}`);
+  }
   if (core.entities) return core.entities;
   throw new UscopeError(
     'READER_NAME',
@@ -123,7 +127,7 @@ export function requireEntities(core: CpuCore): CoreEntities {
   );
 }
 
-function describeCore(trace: Trace, scopeId: number): CpuCore {
+function describeCore(trace: Described, scopeId: number): CpuCore {
   const { schema } = trace;
   const inside = membersOf(schema, scopeId);
   const storages = ownFirst(schema.storages, inside, scopeId);
@@ -134,7 +138,7 @@ function describeCore(trace: Trace, scopeId: number): CpuCore {
   const stageEvent = describeEvent(schema, events, 'stage_transition');
   const labels = stageEvent?.fields.get('stage')?.labels ?? null;
   const stages = stageNames(scopeProperty(trace, path, 'cpu.pipeline_stages'), labels);
-  const catalogue = storages.find((storage) => storage.name === 'entities');
+  const catalog = storages.find((storage) => storage.name === 'entities');
   return {
     name: path || (schema.scopes[scopeId]?.name ?? ''),
     scopeId,
@@ -143,7 +147,7 @@ function describeCore(trace: Trace, scopeId: number): CpuCore {
     isa,
     xlen: xlenOfIsa(isa),
     stages,
-    entities: catalogue ? describeEntities(catalogue) : null,
+    entities: catalog ? describeEntities(catalog) : null,
     events: new Map(
       EVENT_NAMES.flatMap((name) => {
         const event = describeEvent(schema, events, name);

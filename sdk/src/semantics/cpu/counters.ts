@@ -2,11 +2,11 @@
  * Counters of the cpu protocol over a range: values, change, rate, extremes per cycle, and a series. The result is the same whether it comes from
  * checkpoints, from the trace summary (docs/format.md#trace-summary) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
  */
-import { UscopeError } from '../../base/errors.js';
 import type { CounterSummary, TraceSummary } from '../../format/tsum.js';
 import type { StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
+import { chosenStorages } from './chosen-storages.js';
 import { CounterReplay, type PerCycle } from './counter-replay.js';
 import { isCounterStorage } from './counter-storage.js';
 import {
@@ -25,7 +25,7 @@ import {
 export interface CounterOptions extends QueryRange {
   /** By path, own name or storage id; by default all counters (of `core`, where one is given). */
   readonly counters?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
   /** Also the least and greatest change per cycle. Without this and `points` only checkpoints are read: quick for any range. */
   readonly perCycle?: boolean | undefined;
@@ -96,18 +96,9 @@ export async function counters(trace: Trace, options: CounterOptions = {}): Prom
 }
 
 function selectCounters(trace: Trace, { counters: names, core }: CounterOptions): readonly StorageDef[] {
-  const all = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
-  if (!names) return all;
-  const defs = names.map((name) => {
-    const own = core && typeof name === 'string' ? all.find((def) => def.name === name) : undefined;
-    const def = own ?? trace.names.storage(name);
-    if (isCounterStorage(def)) return def;
-    throw new UscopeError(
-      'READER_NAME',
-      `"${trace.names.storageNames[def.storageId]}" is no counter: a counter is dense and has one slot with one u64 field`,
-    );
-  });
-  return [...new Set(defs)];
+  const usual = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
+  const why = 'is no counter: a counter is dense and has one slot with one u64 field';
+  return chosenStorages(trace, names, usual, core !== undefined, isCounterStorage, why);
 }
 
 async function usableSummary(trace: Trace): Promise<TraceSummary | null> {
@@ -150,7 +141,7 @@ class Work {
     this.grid = points === undefined ? null : seriesGrid(range, this.tickPs, points, step);
   }
 
-  /** The part of the range that the summary tells; null: none of it. */
+  /** The part of the range that the summary covers; null: none of it. */
   middle(): Middle | null {
     const level = this.known?.levels[0];
     if (!level || level.sum.length === 0) return null;
@@ -159,14 +150,14 @@ class Work {
     const width = this.baseTicks * this.tickPs;
     const count = BigInt(level.sum.length);
     const first = (from + width - 1n) / width;
-    // Nothing lies behind the last bucket, and nothing in it behind the end of the trace.
+    // Nothing is after the last bucket, and nothing in it is after the end of the trace.
     const last = to >= count * width || to > this.totalTimePs ? count : to / width;
     if (last <= first) return null;
     const end = last === count ? to : last * width;
     return { first: Number(first), last: Number(last), fromPs: first * width, toPs: end };
   }
 
-  /** Adds the buckets of the summary to a replay that stands in front of them. */
+  /** Adds the buckets of the summary to a replay that precedes them. */
   addMiddle(replay: CounterReplay, index: number, { first, last }: Middle): void {
     const level = this.known?.levels[0];
     if (!level) return;
@@ -287,7 +278,7 @@ async function summaryGroups(trace: Trace, work: readonly Work[]): Promise<Summa
   return [...groups.values()];
 }
 
-/** Those for which the summary agrees with the values behind it: it counts ADD only, and nobody checks that of other writers. */
+/** Those for which the summary agrees with the values after it: it counts ADD only, and nobody checks that of other writers. */
 async function fromSummary(trace: Trace, { work, range, middle }: SummaryGroup): Promise<Work[]> {
   const replay = new CounterReplay(
     work.map(replayed),

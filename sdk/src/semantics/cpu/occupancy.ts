@@ -3,13 +3,13 @@
  * weighted with the time it lasts. States in between the frames of one instant last no time and do not count.
  */
 
-import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, SF_BUFFER, SF_SPARSE, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { CatalogueCheckpoints, type CatalogueState } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
+import { chosenStorages } from './chosen-storages.js';
 import { OccupancyTrack } from './occupancy-track.js';
 import {
   askedRange,
@@ -30,7 +30,7 @@ export interface OccupancyOptions extends QueryRange {
    * is given.
    */
   readonly buffers?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export async function occupancy(trace: Trace, options: OccupancyOptions = {}): P
   const from = work.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = work.map(({ range }) => range.to).reduce(later, first.range.to);
   const walk = new OccupancyWalk(work, await stateBefore(trace, from));
-  const checkpoints = work.map(({ def }) => CatalogueCheckpoints.of(trace, def));
+  const checkpoints = work.map(({ def }) => CatalogCheckpoints.of(trace, def));
   await trace.scan(
     { from, to },
     {
@@ -122,21 +122,13 @@ interface Work {
 }
 
 function selectBuffers(trace: Trace, { buffers: names, core }: OccupancyOptions): readonly StorageDef[] {
-  const all = core ? core.buffers : trace.schema.storages.filter((def) => (def.flags & SF_BUFFER) !== 0);
-  if (!names) return all;
-  const defs = names.map((name) => {
-    const own = core && typeof name === 'string' ? all.find((def) => def.name === name) : undefined;
-    const def = own ?? trace.names.storage(name);
-    if ((def.flags & (SF_BUFFER | SF_SPARSE)) !== 0) return def;
-    throw new UscopeError(
-      'READER_NAME',
-      `"${trace.names.storageNames[def.storageId]}" is a dense storage and no buffer: its slots are always occupied`,
-    );
-  });
-  return [...new Set(defs)];
+  const usual = core ? core.buffers : trace.schema.storages.filter((def) => (def.flags & SF_BUFFER) !== 0);
+  const isFit = ({ flags }: StorageDef): boolean => (flags & (SF_BUFFER | SF_SPARSE)) !== 0;
+  const why = 'is a dense storage and no buffer: its slots are always occupied';
+  return chosenStorages(trace, names, usual, core !== undefined, isFit, why);
 }
 
-/** Applies the ops of the storages asked for, and tells each track when its storage's occupancy has changed. */
+/** Applies the ops of the requested storages, and notifies each track when its storage's occupancy has changed. */
 class OccupancyWalk {
   private readonly tracks: readonly OccupancyTrack[];
   /** Storage id -> index in `tracks`; -1: not asked for. */
@@ -173,7 +165,7 @@ class OccupancyWalk {
   }
 
   /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */
-  continueFrom(checkpoints: readonly (CatalogueState | null)[], timePs: bigint): void {
+  continueFrom(checkpoints: readonly (CatalogState | null)[], timePs: bigint): void {
     const { state } = this;
     this.trackOf.forEach((index, storageId) => {
       const checkpoint = index < 0 ? null : checkpoints[index];

@@ -1,6 +1,7 @@
 /** Finds single things of a core: the first fetch of an address, the stalls of a range. */
 import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
+import { requireBigint } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
 import { type CoreRange, rangeInPs } from './core-range.js';
 import { type CpuCore, requireEntities } from './cores.js';
@@ -8,7 +9,7 @@ import { labelOf } from './tracker.js';
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.
- * @throws UscopeError READER_NAME (the core records no instructions or no addresses), FORMAT_* for damage
+ * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is no bigint), FORMAT_* for damage
  */
 export async function firstAt(
   trace: Trace,
@@ -20,6 +21,7 @@ export async function firstAt(
   if (pcField < 0) {
     throw new UscopeError('READER_NAME', `the instructions of ${core.name} have no field "pc"`);
   }
+  requireBigint(pc, 'an address');
   const [lo, hi] = [Number(pc & 0xffff_ffffn), Number(pc >> 32n)];
   let found: bigint | null = null;
   await trace.scan(rangeInPs(core, range), {

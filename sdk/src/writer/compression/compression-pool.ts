@@ -9,7 +9,7 @@ import type { Compressed, Lz4Job } from '../../native/lz4.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
 import { NativePool } from './native-pool.js';
 
-/** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
+/** The thread that encodes needs its own core; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;
 /** Output buffers kept for reuse, together at most. */
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
@@ -97,16 +97,21 @@ let freeBytes = 0;
 const leastLoaded = (): CompressionThread =>
   threads.reduce((least, other) => (other.load < least.load ? other : least));
 
-/** Memories are told to a thread once, by number: with every job they would become another object there. */
+/** A thread gets each memory once, with a number: sent with every job, it would become another object there. */
 const numbers = new WeakMap<WebAssembly.Memory, number>();
 let nextNumber = 0;
 
-let nativePool: NativePool | null | undefined;
+let opened: NativePool | null | undefined;
+
+/** The addon's threads; null where there are none. */
+export function nativePool(): NativePool | null {
+  if (opened === undefined) opened = NativePool.open(NUM_THREADS);
+  return opened;
+}
 
 /** Compresses a block inside a writer's memory. @throws UscopeError WRITER_COMPRESSION */
 export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
-  if (nativePool === undefined) nativePool = NativePool.open(NUM_THREADS);
-  return nativePool ? nativePool.compress(memory, job) : compressInWorker(memory, job);
+  return nativePool()?.compress(memory, job) ?? compressInWorker(memory, job);
 }
 
 /** The same where there is no addon. */

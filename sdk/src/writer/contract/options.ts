@@ -1,4 +1,4 @@
-/** What a writer is told, and what it tells when it is done. */
+/** What a writer gets, and what it says when it is done. */
 import type { UscopeError } from '../../base/errors.js';
 import type { CompletedFrames, SessionStatus } from '../../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../../format/types.js';
@@ -6,6 +6,7 @@ import type { WriterBudget } from '../frames/memory-need.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import type { OpenOutput } from '../output/output-file.js';
 import type { RingReport } from './ring-report.js';
+import type { SegmentIndexerFactory } from './segment-indexer.js';
 
 /** 10,000 cycles of a 1 GHz clock. */
 export const DEFAULT_CHECKPOINT_INTERVAL_PS = 10_000_000n;
@@ -38,6 +39,8 @@ export interface WriterOptions {
   readonly coreIndex?: number | undefined;
   /** Gathers the trace summary; without one the file carries an empty summary. */
   readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Makes the index of the segments; without one the file has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
   /** Client bytes that may be unacknowledged: drives early cuts. Default 32 MiB. */
   readonly creditBytes?: number | undefined;
   /** Raw bytes at which a segment is cut softly (default 8 MiB) and hard (32 MiB). */
@@ -49,7 +52,7 @@ export interface WriterOptions {
   readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
   /** The disk is full (an error), or has room again (null). */
   readonly onStall?: ((error: UscopeError | null) => void) | undefined;
-  /** The writer cannot go on, and nobody called it: what it holds is saved when it is closed. */
+  /** The writer cannot continue, and nobody called it: what it holds is saved when it is closed. */
   readonly onFailure?: ((error: Error) => void) | undefined;
   /** Is asked before memory is taken; default: nobody. */
   readonly budget?: WriterBudget | undefined;

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Columns of numbers in the shortest of some forms: docs/format.md#index-columns,
+ * sdk/src/trace-index/columns.ts. */
+#ifndef USCOPE_INDEX_COLUMNS_H
+#define USCOPE_INDEX_COLUMNS_H
+
+#include <stdint.h>
+
+#include "output.h"
+
+/* Numbers of a table, one row after the other. */
+struct table {
+    const uint64_t *cells;
+    uint32_t rows, columns;
+};
+
+void put_columns(struct output *out, const struct table *table);
+
+#endif

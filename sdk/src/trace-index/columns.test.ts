@@ -1,0 +1,72 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { ByteReader, ByteWriter } from '../base/bytes.js';
+import { decodeColumns, encodeColumns, unzigzag, zigzag } from './columns.js';
+
+const encode = (...columns: (number | bigint)[][]): number[] => {
+  const writer = new ByteWriter();
+  encodeColumns(
+    writer,
+    columns.map((column) => column.map(BigInt)),
+  );
+  return [...writer.finish()];
+};
+
+describe('columns', () => {
+  it('take the shortest form', () => {
+    expect(encode([0, 0, 0], [0, 0, 0])).toEqual([0, 1]);
+    expect(encode([7, 7, 7])).toEqual([1, 7]);
+    expect(encode([1, 2, 3])).toEqual([2, 1, 2, 3]);
+    expect(encode([0, 0, 0, 0, 0, 9])).toEqual([3, 1, 5, 9]);
+    expect(encode([200, 201, 200, 201])).toEqual([4, 0x90, 3, 2, 1, 2]);
+  });
+
+  it('come back as they were', () => {
+    const value = fc.oneof(
+      fc.constant(0n),
+      fc.bigInt({ min: 0n, max: 300n }),
+      fc.bigInt({ min: 0n, max: (1n << 53n) - 1n }),
+    );
+    const table = fc.tuple(fc.integer({ min: 1, max: 12 }), fc.nat(5)).chain(([rows, count]) =>
+      fc.array(fc.array(value, { minLength: rows, maxLength: rows }), {
+        minLength: count,
+        maxLength: count,
+      }),
+    );
+    fc.assert(
+      fc.property(table, (columns) => {
+        const writer = new ByteWriter();
+        encodeColumns(writer, columns);
+        const reader = new ByteReader(writer.finish());
+        const decoded = decodeColumns(reader, columns.length, columns[0]?.length ?? 0, () => false);
+        expect(decoded.map((column) => [...column].map(BigInt))).toEqual(columns);
+        expect(reader.remaining).toBe(0);
+      }),
+    );
+  });
+
+  it('hold negative numbers in zigzag form', () => {
+    const column = [-3n, 5n, -(1n << 63n), (1n << 63n) - 1n];
+    expect(column.map(zigzag).map(unzigzag)).toEqual(column);
+    expect([0n, -1n, 1n, -2n].map(zigzag)).toEqual([0n, 1n, 2n, 3n]);
+  });
+
+  it('of any bytes are columns or an error', () => {
+    fc.assert(
+      fc.property(
+        fc.uint8Array({ maxLength: 40 }),
+        fc.nat(4),
+        fc.integer({ min: 1, max: 9 }),
+        (bytes, count, rows) => {
+          try {
+            const columns = decodeColumns(new ByteReader(bytes), count, rows, () => true);
+            expect(columns.map(({ length }) => length)).toEqual(new Array(count).fill(rows));
+          } catch (error) {
+            expect(String(error)).toMatch(/FORMAT_(TRUNCATED|VALUE|LENGTH)/);
+          }
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+});

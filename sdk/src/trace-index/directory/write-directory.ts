@@ -1,0 +1,250 @@
+/**
+ * Makes the directory of a trace that is being closed, from its containers: they are read one after the other, and each level from the one before it, so
+ * that memory does not grow with the trace.
+ */
+import { ByteWriter } from '../../base/bytes.js';
+import { isUscopeError } from '../../base/errors.js';
+import type { Crc32 } from '../../format/commit-record.js';
+import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
+import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
+import { Coarsener, type LevelRow, type RowSource } from '../levels/coarsener.js';
+import { bucketCyclesOf, chunkRows, encodeLevelChunk, FAN_OUT, MAX_LEVEL } from '../levels/level-chunk.js';
+import type { IndexPlan } from '../plan.js';
+import { decodeTimePart, type TimePart } from '../time-part.js';
+import {
+  BLOCK_ENTRIES,
+  type ChunkEntry,
+  encodeHead,
+  encodePlace,
+  type LevelEntry,
+  type SegmentPlace,
+} from './format.js';
+
+/** A level of more chunks is not written: their entries are held in memory. */
+const MAX_CHUNKS = 1 << 16;
+
+/** A container as it is in the file. */
+export interface PlacedContainer {
+  /** From the start of the file that it is in. */
+  readonly offset: number;
+  readonly size: number;
+  readonly parts: readonly IndexPartBytes[];
+}
+
+export interface DirectoryInput {
+  readonly plan: IndexPlan;
+  readonly segments: number;
+  /** Start of the first segment. */
+  readonly startPs: bigint;
+  /** null: the segment has none that can be used. Segments are asked for in order, several times each. */
+  container(segment: number): Promise<PlacedContainer | null>;
+  /** What the levels may take beside containers of so many bytes; the finest are left out before they take more. */
+  maxBytes(containers: number): number;
+  readonly crc32: Crc32;
+}
+
+/** The end of the file, as the directory is appended to it. */
+export interface DirectoryOutput {
+  /** File offset of the next byte. */
+  readonly position: number;
+  append(bytes: Uint8Array): Promise<void>;
+  /** What was appended can be read. */
+  flush(): Promise<void>;
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** Appends the directory. @throws UscopeError WRITER_* from `output` */
+export async function writeDirectory(input: DirectoryInput, output: DirectoryOutput): Promise<void> {
+  await new DirectoryWriter(input, output).write();
+}
+
+class DirectoryWriter {
+  private readonly start: number;
+
+  constructor(
+    private readonly input: DirectoryInput,
+    private readonly output: DirectoryOutput,
+  ) {
+    this.start = output.position;
+  }
+
+  async write(): Promise<void> {
+    const { plan, segments, startPs, crc32 } = this.input;
+    const survey = await this.survey();
+    const share = this.input.maxBytes(survey.bytes) / Math.max(1, plan.groups.length);
+    const levels: LevelEntry[][] = [];
+    for (const group of plan.groups) {
+      const known = survey.groups[group.index]!;
+      levels.push(known.isWhole ? await this.groupLevels(group, finestWithin(known.timeBytes, share)) : []);
+    }
+    const blocksOffset = this.output.position - this.start;
+    const blockCrcs = await this.blocks(survey);
+    const cores = plan.cores.length;
+    const head = { planCrc: plan.crc, segments, cores, startPs, blocksOffset, blockCrcs, levels };
+    await this.output.append(encodeHead(head, crc32));
+  }
+
+  /** Where the containers are, the births in each, and how large the TIME parts are together. */
+  private async survey(): Promise<Survey> {
+    const { plan, segments } = this.input;
+    const survey = new Survey(plan, segments);
+    for (let segment = 0; segment < segments; segment++) {
+      const container = await this.input.container(segment);
+      survey.add(segment, container);
+    }
+    return survey;
+  }
+
+  private async groupLevels(group: ClockGroup, finest: number): Promise<LevelEntry[]> {
+    const levels: LevelEntry[] = [];
+    let entry = await this.level(group, finest, this.segmentParts(group));
+    for (;;) {
+      if (entry.chunks.length <= MAX_CHUNKS) levels.push(entry);
+      const isTop = entry.chunks.length <= 1 && entry.rows <= FAN_OUT;
+      if (isTop || entry.level >= MAX_LEVEL) return levels;
+      await this.output.flush();
+      entry = await this.level(group, entry.level + 1, this.chunkParts(group, entry));
+    }
+  }
+
+  private async *segmentParts(group: ClockGroup): AsyncGenerator<RowSource> {
+    for (let segment = 0; segment < this.input.segments; segment++) {
+      const part = timePartOf(await this.input.container(segment), group);
+      if (part) yield part;
+    }
+  }
+
+  private async *chunkParts(group: ClockGroup, { chunks }: LevelEntry): AsyncGenerator<RowSource> {
+    for (const { offset, size } of chunks) {
+      yield decodeTimePart(await this.output.read(this.start + offset, size), group);
+    }
+  }
+
+  private async level(
+    group: ClockGroup,
+    level: number,
+    parts: AsyncIterable<RowSource>,
+  ): Promise<LevelEntry & { readonly rows: number }> {
+    const chunks: ChunkEntry[] = [];
+    let rows: LevelRow[] = [];
+    let count = 0;
+    const most = chunkRows(group);
+    const coarsener = new Coarsener(group, bucketCyclesOf(level), (row) => rows.push(row));
+    const put = async (some: readonly LevelRow[]): Promise<void> => {
+      const bytes = encodeLevelChunk(group, level, some);
+      const offset = this.output.position - this.start;
+      chunks.push({
+        offset,
+        firstBucket: some[0]!.bucket,
+        size: bytes.length,
+        crc: this.input.crc32(bytes, 0),
+      });
+      await this.output.append(bytes);
+      count += some.length;
+    };
+    for await (const part of parts) {
+      coarsener.add(part);
+      while (rows.length > most) {
+        await put(rows.slice(0, most));
+        rows = rows.slice(most);
+      }
+    }
+    coarsener.finish();
+    let endBucket = 0;
+    for (const { bucket, span } of rows) endBucket = bucket + span;
+    for (let at = 0; at < rows.length; at += most) await put(rows.slice(at, at + most));
+    return { level, endBucket, chunks, rows: count };
+  }
+
+  private async blocks(survey: Survey): Promise<number[]> {
+    const crcs: number[] = [];
+    const { segments } = this.input;
+    for (let first = 0; first < segments; first += BLOCK_ENTRIES) {
+      const block = new ByteWriter();
+      const end = Math.min(segments, first + BLOCK_ENTRIES);
+      for (let segment = first; segment < end; segment++) encodePlace(block, survey.place(segment));
+      const bytes = block.finish();
+      crcs.push(this.input.crc32(bytes, 0));
+      await this.output.append(bytes);
+    }
+    return crcs;
+  }
+}
+
+class Survey {
+  /** Of all containers. */
+  bytes = 0;
+  readonly groups: { isWhole: boolean; timeBytes: number }[];
+  private readonly offsets: Float64Array;
+  private readonly sizes: Uint32Array;
+  /** By core, births before each segment. */
+  private readonly births: readonly Float64Array[];
+  private readonly totals: number[];
+
+  constructor(
+    private readonly plan: IndexPlan,
+    segments: number,
+  ) {
+    this.groups = plan.groups.map(() => ({ isWhole: true, timeBytes: 0 }));
+    this.offsets = new Float64Array(segments);
+    this.sizes = new Uint32Array(segments);
+    this.births = plan.cores.map(() => new Float64Array(segments));
+    this.totals = plan.cores.map(() => 0);
+  }
+
+  add(segment: number, container: PlacedContainer | null): void {
+    this.offsets[segment] = container?.offset ?? 0;
+    this.sizes[segment] = container?.size ?? 0;
+    this.bytes += container?.size ?? 0;
+    this.births.forEach((births, core) => {
+      births[segment] = this.totals[core]!;
+    });
+    for (const group of this.plan.groups) {
+      const part = timePartOf(container, group);
+      const known = this.groups[group.index]!;
+      known.isWhole &&= part !== null;
+      known.timeBytes += container?.parts.find(isTimeOf(group))?.bytes.length ?? 0;
+      if (part) this.addBirths(group, part);
+    }
+  }
+
+  place(segment: number): SegmentPlace {
+    const births = this.births.map((counts) => counts[segment]!);
+    return { offset: this.offsets[segment]!, size: this.sizes[segment]!, births };
+  }
+
+  private addBirths(group: ClockGroup, part: TimePart): void {
+    this.plan.cores.forEach(({ core: { entities } }, core) => {
+      const channel = group.channels.find(
+        ({ kind, subject }) => kind === ChannelKind.BORN && subject === entities?.def.storageId,
+      );
+      if (!channel) return;
+      for (const count of part.columns[channel.column]!) this.totals[core] = this.totals[core]! + count;
+    });
+  }
+}
+
+const isTimeOf =
+  ({ index }: ClockGroup) =>
+  ({ kind, subject }: IndexPartBytes): boolean =>
+    kind === IndexPart.TIME && subject === index;
+
+/** null: it has none of the finest level. */
+function timePartOf(container: PlacedContainer | null, group: ClockGroup): TimePart | null {
+  const found = container?.parts.find(isTimeOf(group));
+  if (!found) return null;
+  try {
+    const part = decodeTimePart(found.bytes, group);
+    return part.bucketCycles === BUCKET_CYCLES ? part : null;
+  } catch (error) {
+    if (isUscopeError(error)) return null;
+    throw error;
+  }
+}
+
+/** The finest level that may be written: a level takes about a third of the bytes of the one below it, and all coarser ones half of that again. */
+function finestWithin(timeBytes: number, maxBytes: number): number {
+  let level = 1;
+  for (let bytes = timeBytes / 2; bytes > maxBytes && level < MAX_LEVEL; bytes /= 3) level++;
+  return level;
+}

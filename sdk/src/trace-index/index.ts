@@ -1,0 +1,30 @@
+/** The index of a trace: what happened per 256 cycles, so that questions about long stretches read little. Runs in a browser. */
+export {
+  decodeIndexContainer,
+  encodeIndexContainer,
+  type IndexContainer,
+  IndexPart,
+  type IndexPartBytes,
+} from '../format/index-container.js';
+export {
+  BUCKET_CYCLES,
+  type Channel,
+  ChannelKind,
+  type ClockGroup,
+  type Labels,
+  type PlannedCore,
+} from './channels.js';
+export { type DroppedPart, decodeDropped } from './dropped.js';
+export { type IndexPlan, indexPlan } from './plan.js';
+export { type IndexOptions, openIndex } from './questions/open-index.js';
+export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
+export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';
+export { decodeCarry, decodeTimeCarry, type TimeCarry } from './time-carry.js';
+export {
+  decodeOccupancyPart,
+  decodeTimePart,
+  type OccupancyHistogram,
+  type OccupancyPart,
+  type PartTimes,
+  type TimePart,
+} from './time-part.js';

@@ -1,0 +1,114 @@
+/** The compiled pass makes the bytes that the reference makes. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { frame, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { indexOf } from '../../../../test/support/index-sums.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
+import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
+import { build, dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
+import { sourceDigest } from '../../../kernel/embed.mjs';
+import { encodeIndexContainer } from '../../format/index-container.js';
+import { type LoadedSegment, memorySource, openTrace } from '../../reader/index.js';
+import { type IndexPlan, indexPlan } from '../plan.js';
+import { type PassResult, referencePass } from '../reference/reference-pass.js';
+import { createIndexKernel } from './index-kernel.js';
+import { SOURCES, SOURCES_SHA256 } from './index-wasm.js';
+
+// Properties of whole traces.
+limitOfFile(MANY_CASES_MS);
+
+it('the kernel that is checked in was compiled from the sources beside it (else: make -C sdk/kernel/index)', () => {
+  expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
+});
+
+const kernel = createIndexKernel()!;
+
+/** Runs both, expects the same bytes, and goes on with the reference's. */
+function both(strangeSlots: boolean) {
+  return (plan: IndexPlan, segment: LoadedSegment, carry: Uint8Array | null): PassResult => {
+    const result = referencePass(plan, segment, carry);
+    const { checkpoint, deltas, header } = segment;
+    const { timeStartPs } = header;
+    const input = { checkpoint, frames: deltas, timeStartPs, carry, strangeSlots };
+    const made = kernel.run(plan, input);
+    const expected = encodeIndexContainer({ segmentOffset: 0n, planCrc: plan.crc, parts: result.parts });
+    expected.fill(0, 8, 12); // the checksum is the committer's
+    expect(made?.container).toEqual(expected);
+    expect(made?.carry).toEqual(result.carry);
+    return result;
+  };
+}
+
+describe('the compiled pass', () => {
+  it('makes what the reference makes of pipelines', async () => {
+    const shape = fc.record({
+      seed: fc.integer(),
+      cycles: fc.integer({ min: 1, max: 900 }),
+      perSegment: fc.integer({ min: 1, max: 300 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(shape, async ({ seed, cycles, perSegment }) => {
+        await indexOf(build(record(generator(seed), cycles).frames, perSegment), both(false));
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('makes what the reference makes where each item is a segment', async () => {
+    const frames = record(generator(3), 100).frames.flatMap(({ timePs, items }) =>
+      items.map((item) => frame(timePs, item)),
+    );
+    const builder = new TraceBuilder({ schema: schemaWithBuffer(), dut });
+    for (const one of frames) builder.segment({ frames: [one], start: one.timePs });
+    await indexOf(builder.finalize().bytes, both(false));
+  });
+
+  it.each([
+    ['any frames', anyTrace],
+    ['snapshots', anyPausedTrace],
+  ])('makes what the reference makes of %s', async (_, traces) => {
+    await fc.assert(
+      fc.asyncProperty(traces, async (random) => {
+        await indexOf(bytesOf(random), both(!random.ours));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('makes what the reference makes where what went before is not known', async () => {
+    const trace = await openTrace(memorySource(build(record(generator(5), 600).frames, 100)));
+    const plan = indexPlan(trace.schema, trace.dut);
+    for (let index = 0; index < trace.segmentCount; index++) {
+      both(false)(plan, await trace.loadSegment(index), null);
+    }
+  });
+
+  it('makes nothing, or an index, of frames, checkpoints and carries that are damaged', async () => {
+    const trace = await openTrace(memorySource(build(record(generator(9), 300).frames, 100)));
+    const plan = indexPlan(trace.schema, trace.dut);
+    const { results } = await indexOf(build(record(generator(9), 300).frames, 100));
+    const { checkpoint, deltas, header } = await trace.loadSegment(1);
+    const carry = results[0]!.carry;
+    fc.assert(
+      fc.property(fc.constantFrom(0, 1, 2), fc.nat(), fc.nat(255), fc.nat(), (which, at, byte, cut) => {
+        const damaged = [checkpoint, deltas, carry].map((bytes, index) => {
+          const copy = bytes.slice();
+          if (index !== which || copy.length === 0) return copy;
+          copy[at % copy.length] = byte;
+          return cut % 3 === 0 ? copy.subarray(0, at % copy.length) : copy;
+        });
+        const made = kernel.run(plan, {
+          checkpoint: damaged[0]!,
+          frames: damaged[1]!,
+          carry: damaged[2]!,
+          timeStartPs: header.timeStartPs,
+        });
+        expect(made === null || made.container.length > 0).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+    // It is as before.
+    const input = { checkpoint, frames: deltas, carry, timeStartPs: header.timeStartPs };
+    expect(kernel.run(plan, input)?.carry).toEqual(results[1]!.carry);
+  });
+});

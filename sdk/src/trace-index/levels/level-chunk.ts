@@ -1,0 +1,54 @@
+/** Rows of a level in chunks: each is a TIME part of its level, so that any few of them can be read without the others. */
+
+import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
+import { zigzag } from '../columns.js';
+import { encodeTimePart, MAX_CELLS } from '../time-part.js';
+import { type LevelRow, occupancyColumns } from './coarsener.js';
+
+const CHUNK_ROWS = 256;
+/** Buckets of a level that one of the next covers. */
+export const FAN_OUT = 4;
+/** Level 16 has buckets of 10^12 cycles. */
+export const MAX_LEVEL = 16;
+
+export function bucketCyclesOf(level: number): number {
+  return BUCKET_CYCLES * FAN_OUT ** level;
+}
+
+/** Rows of one chunk. */
+export function chunkRows({ columns }: ClockGroup): number {
+  return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns))));
+}
+
+/** A TIME part of these rows, which follow each other. */
+export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonly LevelRow[]): Uint8Array {
+  const bucketPs = BigInt(group.periodPs) * BigInt(bucketCyclesOf(level));
+  const [first] = rows;
+  const last = rows[rows.length - 1]!;
+  const sums = occupancyColumns(group);
+  const isAligned = rows.every(({ values }) =>
+    sums.every((column) => values[column]! % group.periodPs === 0),
+  );
+  const unitPs = isAligned ? group.periodPs : 1;
+  const isSum = new Set(sums);
+  const isSigned = new Set(
+    group.channels.filter(({ kind }) => kind === ChannelKind.DELTA).map(({ column }) => column),
+  );
+  return encodeTimePart(
+    {
+      fromPs: BigInt(first!.bucket) * bucketPs,
+      toPs: BigInt(last.bucket + last.span) * bucketPs,
+      isExact: true,
+      unitPs,
+      spans: rows.map(({ span }) => BigInt(span)),
+      columns: Array.from({ length: group.columns }, (_, column) =>
+        rows.map(({ values }) => {
+          const value = values[column]!;
+          if (isSigned.has(column)) return zigzag(BigInt.asUintN(64, BigInt(value)));
+          return BigInt(Math.round(isSum.has(column) ? value / unitPs : value));
+        }),
+      ),
+    },
+    level,
+  );
+}

@@ -1,0 +1,61 @@
+/** Coarser levels from the directory; those that it lacks, or that are damaged, from the containers. */
+import type { SegmentParts } from '../containers/segment-parts.js';
+import type { Directory } from '../directory/directory.js';
+import { Coarsener, type LevelRow, occupancyColumns } from '../levels/coarsener.js';
+import type { ChunkPlace, Level, LevelPart } from '../levels/level.js';
+import { bucketCyclesOf, FAN_OUT } from '../levels/level-chunk.js';
+import { sourceOf } from '../levels/pyramid-builder.js';
+import { type CoarseLevels, PyramidLevels, segmentParts } from './level-set.js';
+
+export class DirectoryLevels implements CoarseLevels {
+  private readonly known: (ReadonlyMap<number, Level> | null)[];
+  private readonly others: PyramidLevels;
+
+  constructor(
+    private readonly parts: SegmentParts,
+    directory: Directory,
+  ) {
+    const repair = (group: number, level: number, place: ChunkPlace) => this.repair(group, level, place);
+    this.known = parts.plan.groups.map((group) => directory.levels(group, repair));
+    this.others = new PyramidLevels(parts);
+  }
+
+  async levels(group: number): Promise<ReadonlyMap<number, Level>> {
+    return this.known[group] ?? this.others.levels(group);
+  }
+
+  /** The rows of a chunk, from those of 256 cycles. */
+  private async repair(index: number, level: number, place: ChunkPlace): Promise<LevelPart> {
+    const group = this.parts.plan.groups[index]!;
+    const rows: LevelRow[] = [];
+    const sums = occupancyColumns(group);
+    const coarsener = new Coarsener(group, bucketCyclesOf(level), (row) => {
+      const part = clipped(row, place, sums);
+      if (part) rows.push(part);
+    });
+    const ratio = FAN_OUT ** level;
+    let isExact = true;
+    for await (const part of segmentParts(
+      this.parts,
+      index,
+      place.firstBucket * ratio,
+      place.endBucket * ratio,
+    )) {
+      isExact &&= part.isExact;
+      coarsener.add(part);
+    }
+    coarsener.finish();
+    return { ...sourceOf(group, bucketCyclesOf(level), rows), firstBucket: place.firstBucket, isExact };
+  }
+}
+
+/** The part of a row that lies in a chunk. */
+function clipped(row: LevelRow, place: ChunkPlace, sums: readonly number[]): LevelRow | null {
+  const bucket = Math.max(row.bucket, place.firstBucket);
+  const span = Math.min(row.bucket + row.span, place.endBucket) - bucket;
+  if (span <= 0) return null;
+  if (span === row.span) return row;
+  const values = row.values.slice();
+  for (const column of sums) values[column] = (values[column]! * span) / row.span;
+  return { bucket, span, values };
+}

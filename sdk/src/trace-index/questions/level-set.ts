@@ -1,0 +1,95 @@
+/** The levels of a trace's index: level 0 in the containers of the segments, coarser ones from the directory or made in memory. */
+import { BUCKET_CYCLES } from '../channels.js';
+import type { SegmentParts } from '../containers/segment-parts.js';
+import { chunkAt, chunkBehind, type Level, type LevelPart } from '../levels/level.js';
+import { PyramidBuilder } from '../levels/pyramid-builder.js';
+
+/** Memory for the levels of one trace that has no directory. */
+const PYRAMID_BYTES = 64 * 1024 * 1024;
+
+/** Where coarser levels come from. */
+export interface CoarseLevels {
+  /** By level number, from 1 on; some may be missing. Brought up to date with the segments known now. */
+  levels(group: number): Promise<ReadonlyMap<number, Level>>;
+}
+
+/** Made from the containers: each is read once. */
+export class PyramidLevels implements CoarseLevels {
+  private readonly builders: readonly PyramidBuilder[];
+  private readonly known: (ReadonlyMap<number, Level> | null)[];
+  private segments = 0;
+  private working: Promise<void> = Promise.resolve();
+
+  constructor(private readonly parts: SegmentParts) {
+    const { groups } = parts.plan;
+    const share = PYRAMID_BYTES / Math.max(1, groups.length);
+    this.builders = groups.map((group) => new PyramidBuilder(group, share));
+    this.known = groups.map(() => null);
+  }
+
+  async levels(group: number): Promise<ReadonlyMap<number, Level>> {
+    // One after the other: segments are added in order.
+    const next = this.working.then(() => this.follow());
+    this.working = next.catch(() => undefined);
+    await next;
+    const levels = this.known[group] ?? this.builders[group]!.snapshot();
+    this.known[group] = levels;
+    return levels;
+  }
+
+  private async follow(): Promise<void> {
+    const { trace } = this.parts;
+    while (this.segments < trace.segmentCount) {
+      const segment = this.segments;
+      const parts = await Promise.all(this.builders.map((_, group) => this.parts.time(segment, group)));
+      parts.forEach((part, group) => {
+        this.builders[group]!.add(part);
+        this.known[group] = null;
+      });
+      this.segments++;
+    }
+  }
+}
+
+/** All levels of one group. */
+export class LevelSet {
+  constructor(
+    private readonly parts: SegmentParts,
+    readonly group: number,
+    private readonly coarse: CoarseLevels,
+  ) {}
+
+  /** Numbers of the levels there are, rising; 0 is always there. */
+  async available(): Promise<readonly number[]> {
+    return [0, ...[...(await this.coarse.levels(this.group)).keys()].sort((a, b) => a - b)];
+  }
+
+  /** The parts that may have rows in the buckets `[from, to)` of a level, in order of time. */
+  async *partsOf(level: number, from: number, to: number): AsyncGenerator<LevelPart> {
+    if (level === 0) {
+      yield* segmentParts(this.parts, this.group, from, to);
+      return;
+    }
+    const found = (await this.coarse.levels(this.group)).get(level);
+    if (!found) return;
+    yield* found.load(chunkAt(found, from), chunkBehind(found, to));
+  }
+}
+
+/** The parts of the segments that may have rows in the buckets `[from, to)` of 256 cycles. */
+export async function* segmentParts(
+  parts: SegmentParts,
+  group: number,
+  from: number,
+  to: number,
+): AsyncGenerator<LevelPart> {
+  const { trace, plan } = parts;
+  const bucketPs = BigInt(plan.groups[group]!.periodPs) * BigInt(BUCKET_CYCLES);
+  const first = await trace.firstSegmentReaching(BigInt(Math.max(0, from)) * bucketPs);
+  for (let segment = first; segment < trace.segmentCount; segment++) {
+    const part = await parts.time(segment, group);
+    // A part begins where the one before ended: it may reach back before its segment.
+    if (part.firstBucket >= to) break;
+    yield part;
+  }
+}

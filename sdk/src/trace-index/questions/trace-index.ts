@@ -1,0 +1,236 @@
+/** The questions that the index of a trace answers. */
+import { UscopeError } from '../../base/errors.js';
+import type { Source, Trace } from '../../reader/index.js';
+import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
+import type { SegmentParts } from '../containers/segment-parts.js';
+import type { IndexPlan } from '../plan.js';
+import { BirthTimes } from './birth-times.js';
+import { type ColumnFinder, columnFinder } from './find.js';
+import { type CoarseLevels, LevelSet } from './level-set.js';
+import { cycleArgument, type Extent, gridOf, readSeries, type Series, type SeriesRange } from './series.js';
+
+/** A channel, by itself or by what it counts and the name of its storage, event or core. */
+export type ChannelName = Channel | { readonly kind: ChannelKind; readonly name: string };
+
+/** What is looked for: a channel that counts events (all of its columns), or one label of it. */
+export interface Wanted {
+  readonly channel: ChannelName;
+  /** Label of an enum value; by default any. */
+  readonly label?: string | undefined;
+}
+
+export class TraceIndex {
+  readonly trace: Trace;
+  readonly plan: IndexPlan;
+  private readonly sets: readonly LevelSet[];
+  private readonly births: BirthTimes;
+
+  /** Use `openIndex`. */
+  constructor(
+    parts: SegmentParts,
+    coarse: CoarseLevels,
+    /** Where the index is. */
+    readonly origin: 'trace' | 'sidecar',
+    /** Start of the trace in ps, where that is known already. */
+    private startPs: number | null = null,
+    private readonly sidecar: Source | null = null,
+  ) {
+    this.trace = parts.trace;
+    this.plan = parts.plan;
+    this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
+    this.births = new BirthTimes(this.trace);
+  }
+
+  /** Lets go of the file beside the trace, if there is one; the trace stays open. */
+  async close(): Promise<void> {
+    await this.sidecar?.close?.();
+  }
+
+  /** Everything that is counted, group by group. */
+  get channels(): readonly Channel[] {
+    return this.plan.groups.flatMap(({ channels }) => channels);
+  }
+
+  /** @throws UscopeError READER_NAME when nothing of that name is counted so */
+  channel(name: ChannelName): Channel {
+    const found = this.channels.find((one) => one.kind === name.kind && one.name === name.name);
+    if (found) return found;
+    const known = this.channels.filter(({ kind }) => kind === name.kind).map((one) => one.name);
+    const shown = known.slice(0, 12).join(', ') || 'none';
+    throw new UscopeError(
+      'READER_NAME',
+      `the index has no "${name.name}" of kind ${name.kind}; it has: ${shown}`,
+    );
+  }
+
+  /** The clock by which a channel counts. */
+  groupOf(channel: Channel): ClockGroup {
+    return this.plan.groups.find(({ channels }) => channels.includes(channel))!;
+  }
+
+  /** The part of a group's time that the trace covers now. @throws UscopeError READER_RANGE when it has no segments */
+  async extent(group: number): Promise<Extent> {
+    const { trace } = this;
+    // Of a finalized trace the number is known before the table is read.
+    if (trace.segmentCount === 0) {
+      throw new UscopeError('READER_RANGE', 'the trace has no segments yet');
+    }
+    const { isComplete, session, totalTimePs } = trace;
+    const toPs = Number(!isComplete && session !== null && totalTimePs > 0n ? totalTimePs - 1n : totalTimePs);
+    this.startPs ??= Number((await trace.segment(0)).timeStartPs);
+    const fromPs = this.startPs;
+    const { periodPs } = this.plan.groups[group]!;
+    const [from, to] = [Math.floor(fromPs / periodPs), Math.floor(toPs / periodPs) + 1];
+    return { from, to, fromPs, toPs };
+  }
+
+  /**
+   * Numbers of channels of one clock over equal intervals: exact sums, means, least and greatest values.
+   * @throws UscopeError READER_NAME, READER_RANGE (a range outside of the trace, channels of different clocks), FORMAT_* for damage
+   */
+  async series(channels: ChannelName | readonly ChannelName[], range: SeriesRange = {}): Promise<Series> {
+    const wanted = (Array.isArray(channels) ? channels : [channels]).map((one) => this.channel(one));
+    const groups = new Set(wanted.map((one) => this.groupOf(one)));
+    const [group] = groups;
+    if (groups.size !== 1 || !group) {
+      throw new UscopeError('READER_RANGE', 'a series takes channels of one clock, and at least one');
+    }
+    const set = this.sets[group.index]!;
+    const extent = await this.extent(group.index);
+    const grid = gridOf(extent, range, await set.available());
+    return readSeries(set, group, wanted, grid, extent);
+  }
+
+  /**
+   * The first cycle at or after `cycle` in which an event wanted happens; null: none does.
+   * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
+   */
+  async next(wanted: Wanted, cycle: number): Promise<number | null> {
+    const { channel, column, columns } = this.eventColumn(wanted);
+    const from = Math.max(0, cycleArgument(cycle));
+    const finder = this.finder(channel, column, columns);
+    const first = Math.floor(from / BUCKET_CYCLES);
+    for (let bucket = await finder.next(first); bucket !== null; bucket = await finder.next(bucket + 1)) {
+      const start = Math.max(from, bucket * BUCKET_CYCLES);
+      const found = await this.eventsIn(channel, wanted.label, start, (bucket + 1) * BUCKET_CYCLES, 'first');
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** The last cycle before `cycle` in which an event wanted happens; null: none does. @throws as `next` */
+  async previous(wanted: Wanted, cycle: number): Promise<number | null> {
+    const { channel, column, columns } = this.eventColumn(wanted);
+    const end = cycleArgument(cycle);
+    const finder = this.finder(channel, column, columns);
+    let bucket = await finder.previous(Math.floor((end - 1) / BUCKET_CYCLES) + 1);
+    while (bucket !== null) {
+      const start = bucket * BUCKET_CYCLES;
+      const found = await this.eventsIn(
+        channel,
+        wanted.label,
+        start,
+        Math.min(end, start + BUCKET_CYCLES),
+        'last',
+      );
+      if (found !== null) return found;
+      bucket = await finder.previous(bucket);
+    }
+    return null;
+  }
+
+  /** How many instructions of a core were born before a cycle: the row of the first one born at or after it. @throws as `next` */
+  async rowAt(core: number, cycle: number): Promise<number> {
+    const { channel, storageId } = this.birthChannel(core);
+    const at = cycleArgument(cycle);
+    const { periodPs } = this.groupOf(channel);
+    const bucket = Math.max(0, Math.floor(at / BUCKET_CYCLES));
+    const before = await this.finder(channel, 0).sumBefore(bucket);
+    const start = bucket * BUCKET_CYCLES;
+    if (at <= start) return before;
+    const times = await this.births.between(storageId, start * periodPs, at * periodPs);
+    return before + times.length;
+  }
+
+  /** When row number `row` of a core was born, in cycles; null: there are fewer. @throws as `next` */
+  async cycleOfRow(core: number, row: number): Promise<number | null> {
+    const { channel, storageId } = this.birthChannel(core);
+    if (!Number.isInteger(row) || row < 0) {
+      throw new UscopeError('READER_RANGE', `a row is a whole number from 0 on, not ${String(row)}`);
+    }
+    const { periodPs } = this.groupOf(channel);
+    const found = await this.finder(channel, 0).bucketBeyond(row);
+    if (!found) return null;
+    const start = found.bucket * BUCKET_CYCLES * periodPs;
+    const times = await this.births.between(storageId, start, start + BUCKET_CYCLES * periodPs);
+    const time = times[row - found.before];
+    return time === undefined ? null : Math.floor(time / periodPs);
+  }
+
+  /** Sums of columns of a channel, and where they are reached. */
+  finder(channel: Channel, column = 0, columns = 1): ColumnFinder {
+    return columnFinder(this.sets[this.groupOf(channel).index]!, channel.column + column, columns);
+  }
+
+  private birthChannel(core: number): { channel: Channel; storageId: number } {
+    const entities = this.plan.cores[core]?.core.entities;
+    const storageId = entities?.def.storageId ?? -1;
+    const channel = this.channels.find(
+      ({ kind, subject }) => kind === ChannelKind.BORN && subject === storageId,
+    );
+    if (channel) return { channel, storageId };
+    throw new UscopeError('READER_NAME', `the index counts no instructions of core ${core}`);
+  }
+
+  private eventColumn({ channel: name, label }: Wanted): {
+    channel: Channel;
+    column: number;
+    columns: number;
+  } {
+    const channel = this.channel(name);
+    const { kind, labels } = channel;
+    if (kind !== ChannelKind.EVENTS && kind !== ChannelKind.FLUSHES && kind !== ChannelKind.STALLS) {
+      throw new UscopeError('READER_NAME', `"${channel.name}" counts no events`);
+    }
+    const hasTotal = kind !== ChannelKind.EVENTS;
+    if (label === undefined) return { channel, column: 0, columns: hasTotal ? 1 : channel.columns };
+    const index = labels?.names.indexOf(label) ?? -1;
+    if (index >= 0) return { channel, column: index + (hasTotal ? 1 : 0), columns: 1 };
+    throw new UscopeError(
+      'READER_NAME',
+      `"${channel.name}" has no label "${label}"; it has: ${labels?.names.join(', ') ?? 'none'}`,
+    );
+  }
+
+  private async eventsIn(
+    channel: Channel,
+    label: string | undefined,
+    fromCycle: number,
+    toCycle: number,
+    which: 'first' | 'last',
+  ): Promise<number | null> {
+    const { periodPs } = this.groupOf(channel);
+    const eventType = this.eventType(channel);
+    const { labels } = channel;
+    const wanted = label === undefined ? -1 : (labels?.names.indexOf(label) ?? -1);
+    let found: number | null = null;
+    const range = { from: BigInt(fromCycle) * BigInt(periodPs), to: BigInt(toCycle) * BigInt(periodPs) };
+    await this.trace.scan(range, {
+      event: ({ eventType: type, bytes, payloadOffset, timeHi, timeLo }) => {
+        if (type !== eventType) return true;
+        if (labels && wanted >= 0 && labels.indexOf[bytes[payloadOffset + labels.offset]!] !== wanted) {
+          return true;
+        }
+        found = Math.floor((timeHi * 2 ** 32 + timeLo) / periodPs);
+        return which === 'last';
+      },
+    });
+    return found;
+  }
+
+  private eventType({ kind, subject }: Channel): number {
+    if (kind === ChannelKind.EVENTS) return subject;
+    const { events } = this.plan.cores[subject]!.core;
+    return events.get(kind === ChannelKind.FLUSHES ? 'flush' : 'stall')!.def.eventTypeId;
+  }
+}

@@ -1,0 +1,347 @@
+/**
+ * What the parts TIME and OCCUPANCY of a segment say, the plain way: the reference for the compiled pass (sdk/kernel/index), which is compared with it.
+ *
+ * The result depends on the carry of the segment before, the checkpoint and the frames alone.
+ */
+import { UscopeError } from '../../base/errors.js';
+import { CursorItem, type FrameCursor } from '../../format/frame.js';
+import { encodeIndexContainer, IndexPart, type IndexPartBytes } from '../../format/index-container.js';
+import { Action, packedSize, SF_SPARSE } from '../../format/types.js';
+import type { LoadedSegment } from '../../reader/index.js';
+import { type PayloadField, payloadField, readField } from '../../semantics/cpu/payload-field.js';
+import { StorageState } from '../../state/storage-state.js';
+import { type Channel, ChannelKind } from '../channels.js';
+import { encodeDropped } from '../dropped.js';
+import type { IndexPlan } from '../plan.js';
+import {
+  CarrySection,
+  carriedMaskBytes,
+  decodeCarry,
+  decodeTimeCarry,
+  encodeCarry,
+  encodeTimeCarry,
+  occupancyStorages,
+  type TimeCarry,
+} from '../time-carry.js';
+import { encodeOccupancyPart, encodeTimePart, MAX_CELLS, MAX_ROWS } from '../time-part.js';
+import { CoreSlots } from './core-slots.js';
+import { GroupRows } from './group-rows.js';
+
+/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where nobody knows. */
+export type Carry = Uint8Array | null;
+export const FIRST: Carry = new Uint8Array(0);
+
+export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor'> & {
+  readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
+};
+
+export interface PassResult {
+  /** With CARRY as the last, and DROPPED where one would be too large. */
+  readonly parts: readonly IndexPartBytes[];
+  readonly carry: Uint8Array;
+}
+
+/**
+ * Walks one segment.
+ * @throws UscopeError FORMAT_* where frames or checkpoint do not follow the schema: the segment then has no index
+ */
+export function referencePass(plan: IndexPlan, segment: PassSegment, carry: Carry): PassResult {
+  const pass = new Pass(plan, segment, carry);
+  pass.walk();
+  return pass.finish();
+}
+
+type OnOp = (cursor: FrameCursor) => void;
+
+class Pass {
+  private readonly state: StorageState;
+  private readonly groups: readonly GroupRows[];
+  private readonly cores: readonly CoreSlots[];
+  private readonly ops: OnOp[][];
+  private readonly events: OnOp[][];
+  private readonly payloadSizes: readonly number[];
+  private readonly isExact: boolean;
+  private time: bigint;
+
+  constructor(
+    private readonly plan: IndexPlan,
+    private readonly segment: PassSegment,
+    carry: Carry,
+  ) {
+    const { schema } = plan;
+    const startPs = segment.header.timeStartPs;
+    this.state = new StorageState(schema);
+    this.state.loadCheckpoint(segment.checkpoint);
+    const known = timeCarryOf(plan, carry, segment);
+    this.isExact = carry !== null && (carry.length === 0 || known !== null);
+    this.time = known?.lastPs ?? startPs;
+    this.groups = plan.groups.map(
+      (group, index) => new GroupRows(group, this.time, known?.counted[index] ?? []),
+    );
+    this.cores = plan.cores.map((_, index) => this.coreSlots(index, known));
+    this.startBuffers(known, startPs);
+    this.payloadSizes = schema.events.map(({ fields }) => packedSize(fields));
+    this.ops = schema.storages.map(() => []);
+    this.events = schema.events.map(() => []);
+    for (const [index, group] of plan.groups.entries()) {
+      for (const channel of group.channels) this.follow(this.groups[index]!, channel);
+    }
+  }
+
+  walk(): void {
+    const cursor = this.segment.cursor();
+    while (cursor.next()) {
+      if (cursor.kind === CursorItem.OP) this.onOp(cursor);
+      else if (cursor.kind === CursorItem.EVENT) this.onEvent(cursor);
+      else {
+        this.endFrame();
+        this.time = cursor.timePs;
+        for (const group of this.groups) group.advance(this.time);
+      }
+    }
+    this.endFrame();
+  }
+
+  finish(): PassResult {
+    const finished = this.groups.map((group) => group.finish(this.time, this.isExact));
+    const time = finished.flatMap(({ rows }, subject) => {
+      if (rows.columns.length === 0) return [];
+      const fits = rows.spans.length <= MAX_ROWS && rows.spans.length * rows.columns.length <= MAX_CELLS;
+      const part = { kind: IndexPart.TIME, subject };
+      return fits
+        ? { ...part, bytes: encodeTimePart(rows) }
+        : { kind: IndexPart.DROPPED, subject: 0, of: part };
+    });
+    const occupancy = finished.flatMap(({ rows, histograms }, subject) =>
+      histograms.length > 0
+        ? [{ kind: IndexPart.OCCUPANCY, subject, bytes: encodeOccupancyPart(rows, histograms) }]
+        : [],
+    );
+    const carry = encodeCarry(new Map([[CarrySection.TIME, encodeTimeCarry(this.timeCarry())]]));
+    const made = time.flatMap((part) => ('bytes' in part ? [part] : []));
+    const dropped = time.flatMap((part) => ('of' in part ? [part.of] : []));
+    return {
+      parts: [
+        ...made,
+        ...occupancy,
+        ...(dropped.length > 0
+          ? [{ kind: IndexPart.DROPPED, subject: 0, bytes: encodeDropped(dropped) }]
+          : []),
+        { kind: IndexPart.CARRY, subject: 0, bytes: carry },
+      ],
+      carry,
+    };
+  }
+
+  private timeCarry(): TimeCarry {
+    const { plan, state } = this;
+    const { layout } = state;
+    return {
+      lastPs: this.time,
+      counted: this.groups.map((group) => group.countedNow()),
+      occupied: occupancyStorages(plan).map((def) => {
+        const base = layout.maskBase[def.storageId]!;
+        const mask = state.mask.slice(base, base + carriedMaskBytes(def));
+        return { count: state.occupied[def.storageId]!, mask };
+      }),
+      cores: this.cores.map((core, index) =>
+        core.carried(plan.cores[index]!.core.entities?.def.numSlots ?? 0),
+      ),
+    };
+  }
+
+  private coreSlots(index: number, known: TimeCarry | null): CoreSlots {
+    const { entities } = this.plan.cores[index]!.core;
+    const slots = new CoreSlots(entities?.idField ?? -1);
+    if (!entities || this.plan.cores[index]!.group < 0) return slots;
+    const { def, idField } = entities;
+    const { storageId, numSlots } = def;
+    const carried = new Map((known?.cores[index] ?? []).map((one) => [one.slot, one] as const));
+    for (let slot = 0; slot < numSlots; slot++) {
+      if (!this.state.slotOccupied(storageId, slot)) continue;
+      const id = idField < 0 ? slot : Number(this.state.value(storageId, slot, idField) & 0xffff_ffffn);
+      const before = carried.get(slot);
+      slots.bear(slot, id, before?.id === id && before.isFlushed);
+    }
+    for (const { slot, id, isFlushed } of carried.values()) {
+      if (slot >= numSlots) slots.bear(slot, id, isFlushed);
+    }
+    return slots;
+  }
+
+  /** What the buffers held since the segment before ended, and what its checkpoint has made of it. */
+  private startBuffers(known: TimeCarry | null, startPs: bigint): void {
+    const { state } = this;
+    const { layout } = state;
+    const at = startPs > this.time ? startPs : this.time;
+    const before = new Map(
+      occupancyStorages(this.plan).map((def, index) => [def, known?.occupied[index]] as const),
+    );
+    const changed: number[] = [];
+    for (const [def, one] of before) {
+      const { storageId, flags, numSlots } = def;
+      if (one && (flags & SF_SPARSE) === 0) {
+        state.mask.set(one.mask, layout.maskBase[storageId]);
+        state.occupied[storageId] = countTaken(one.mask, numSlots);
+      }
+      const count = one?.count ?? state.occupied[storageId]!;
+      this.groupOf(storageId).track(storageId, count);
+      if (count !== state.occupied[storageId]) changed.push(storageId);
+    }
+    if (changed.length === 0) return;
+    for (const group of this.groups) group.advance(at);
+    for (const id of changed) this.groupOf(id).change(id, state.occupied[id]!, at);
+    this.time = at;
+  }
+
+  private groupOf(storageId: number): GroupRows {
+    const index = this.plan.groups.findIndex(({ channels }) =>
+      channels.some(({ kind, subject }) => kind === ChannelKind.OCCUPANCY && subject === storageId),
+    );
+    return this.groups[index]!;
+  }
+
+  private follow(rows: GroupRows, channel: Channel): void {
+    const { kind, subject, column } = channel;
+    if (kind === ChannelKind.BORN) this.ops[subject]!.push((cursor) => this.onSlot(cursor, rows, column));
+    else if (kind === ChannelKind.DELTA)
+      this.ops[subject]!.push((cursor) => this.onCounter(cursor, rows, column));
+    else if (kind === ChannelKind.EVENTS) {
+      this.events[subject]!.push((cursor) => rows.add(column + labelOf(cursor, channel)));
+    } else if (kind === ChannelKind.STALLS) this.onReason(subject, 'stall', channel, rows, () => true);
+    else if (kind === ChannelKind.SQUASHED) this.onSquash(subject, rows, column);
+    else if (kind === ChannelKind.RETIRED) this.retired.push({ core: this.cores[subject]!, rows, column });
+  }
+
+  private readonly retired: { core: CoreSlots; rows: GroupRows; column: number }[] = [];
+
+  private endFrame(): void {
+    for (const { core, rows, column } of this.retired) rows.add(column, BigInt(core.settle()));
+  }
+
+  private onOp(cursor: FrameCursor): void {
+    const { action, storageId, slot, field } = cursor;
+    const handlers = this.ops[storageId];
+    if (!handlers)
+      throw new UscopeError('FORMAT_ID', `an op names storage ${storageId}, which does not exist`);
+    if (action !== Action.PROP_SET) for (const core of this.coresOf(storageId)) followSlot(core, cursor);
+    const { layout } = this.state;
+    const exists = action === Action.CLEAR || field < layout.numFields[storageId]!;
+    if (action === Action.PROP_SET || slot >= layout.numSlots[storageId]! || !exists) return;
+    for (const handle of handlers) handle(cursor);
+    if (handlers.length === 0) return;
+    this.state.apply(action, storageId, slot, field, cursor.lo, cursor.hi);
+  }
+
+  private coresOf(storageId: number): CoreSlots[] {
+    return this.plan.cores.flatMap(({ core, group }, index) =>
+      group >= 0 && core.entities?.def.storageId === storageId ? [this.cores[index]!] : [],
+    );
+  }
+
+  /** The state is that before the op. */
+  private onSlot({ action, storageId, slot }: FrameCursor, rows: GroupRows, born: number): void {
+    const isTaken = this.state.slotOccupied(storageId, slot);
+    const isTakenNow = action !== Action.CLEAR;
+    if (isTaken === isTakenNow) return;
+    rows.add(isTakenNow ? born : born + 1);
+    const count = this.state.occupied[storageId]! + (isTakenNow ? 1 : -1);
+    rows.change(storageId, count, this.time);
+  }
+
+  private onCounter({ action, storageId, value }: FrameCursor, rows: GroupRows, column: number): void {
+    const before = this.state.value(storageId, 0, 0);
+    const by = action === Action.ADD ? value : (action === Action.SET ? value : 0n) - before;
+    rows.add(column, by);
+  }
+
+  private onEvent(cursor: FrameCursor): void {
+    const { eventType, payloadSize } = cursor;
+    const handlers = this.events[eventType];
+    if (!handlers) return; // other writers' types: skipped
+    if (payloadSize !== this.payloadSizes[eventType]) {
+      throw new UscopeError('FORMAT_LENGTH', `an event of type ${eventType} has ${payloadSize} bytes`);
+    }
+    for (const handle of handlers) handle(cursor);
+  }
+
+  private onSquash(index: number, rows: GroupRows, squashed: number): void {
+    const { core } = this.plan.cores[index]!;
+    const event = core.events.get('flush')!;
+    const id = payloadField(event, 'entity_id');
+    const flushes = this.channel(index, ChannelKind.FLUSHES);
+    const counts = (cursor: FrameCursor): boolean => {
+      const isNew = !core.entities || this.cores[index]!.flush(idOf(cursor, id), cursor.interleaved);
+      if (isNew) rows.add(squashed);
+      return isNew;
+    };
+    this.onReason(index, 'flush', flushes, rows, counts);
+  }
+
+  private channel(core: number, wanted: ChannelKind): Channel {
+    const all = this.plan.groups.flatMap(({ channels }) => channels);
+    return all.find(({ kind, subject }) => kind === wanted && subject === core)!;
+  }
+
+  private onReason(
+    index: number,
+    name: 'flush' | 'stall',
+    channel: Channel,
+    rows: GroupRows,
+    counts: (cursor: FrameCursor) => boolean,
+  ): void {
+    const event = this.plan.cores[index]!.core.events.get(name)!;
+    this.events[event.def.eventTypeId]!.push((cursor) => {
+      if (!counts(cursor)) return;
+      rows.addCycle(channel.column);
+      if (channel.labels) rows.addCycle(channel.column + 1 + labelOf(cursor, channel));
+    });
+  }
+}
+
+/** null where nothing is known: no carry, or one that cannot be this segment's. */
+function timeCarryOf(plan: IndexPlan, carry: Carry, segment: PassSegment): TimeCarry | null {
+  if (carry === null || carry.length === 0) return null;
+  try {
+    const section = decodeCarry(carry).get(CarrySection.TIME);
+    const found = section ? decodeTimeCarry(section, plan) : null;
+    const cursor = segment.cursor();
+    return !found || !cursor.next() || found.lastPs <= cursor.timePs ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function followSlot(core: CoreSlots, { action, slot, field, lo }: FrameCursor): void {
+  if (action === Action.CLEAR) core.clear(slot);
+  else core.set(slot, field, lo);
+}
+
+function labelOf({ bytes, payloadOffset }: FrameCursor, { labels }: Channel): number {
+  return labels ? labels.indexOf[bytes[payloadOffset + labels.offset]!]! : 0;
+}
+
+function idOf(cursor: FrameCursor, field: PayloadField | null): number {
+  return field ? readField(cursor, field) : -1;
+}
+
+function countTaken(mask: Uint8Array, numSlots: number): number {
+  let count = 0;
+  for (let slot = 0; slot < numSlots; slot++) count += (mask[slot >>> 3]! >>> (slot & 7)) & 1;
+  return count;
+}
+
+/** The container of a segment, for the place where it is in the file. */
+export function referenceContainer(
+  plan: IndexPlan,
+  segment: PassSegment & Pick<LoadedSegment, 'offset'>,
+  carry: Carry,
+): { readonly container: Uint8Array; readonly carry: Uint8Array } {
+  const result = referencePass(plan, segment, carry);
+  const container = encodeIndexContainer({
+    segmentOffset: BigInt(segment.offset),
+    planCrc: plan.crc,
+    parts: result.parts,
+  });
+  return { container, carry: result.carry };
+}
