@@ -3,7 +3,7 @@ import { CursorItem, type FrameCursor, type ItemLimits, type ItemVisitor } from 
 import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
-import { CatalogueCheckpoints, type CatalogueState, catalogueIn } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints, type CatalogState, catalogIn } from '../common/catalog-checkpoint.js';
 import type { Values } from './block.js';
 import { inOneBuffer, valuesOf } from './columns.js';
 import { Turns } from './turns.js';
@@ -48,10 +48,10 @@ export async function* slotIntervals(
   const { from = 0n, to } = range;
   if (trace.segmentCount === 0 || (to !== undefined && to <= from)) return;
   const turns = new Turns(signal);
-  const checkpoints = CatalogueCheckpoints.of(trace, storage);
+  const checkpoints = CatalogCheckpoints.of(trace, storage);
   const first = await trace.firstSegmentReaching(from);
   const walk = new IntervalWalk(storage, trace.itemLimits, from, to);
-  walk.begin(catalogueIn((await trace.stateBefore(first)).raw, storage.storageId));
+  walk.begin(catalogIn((await trace.stateBefore(first)).raw, storage.storageId));
   let index = first;
   for await (const segment of trace.segmentsInPlace(first, to)) {
     await turns.next();
@@ -99,14 +99,14 @@ class IntervalWalk {
   }
 
   /** The slots that are taken where the walk begins. */
-  begin(state: CatalogueState): void {
+  begin(state: CatalogState): void {
     for (let slot = 0; slot < this.storage.numSlots; slot++) {
       if (state.isTaken(slot)) this.taken[slot] = OPEN_END;
     }
   }
 
   /** A later segment begins: its checkpoint knows best. */
-  continueFrom(state: CatalogueState, timePs: bigint): void {
+  continueFrom(state: CatalogState, timePs: bigint): void {
     this.now = Math.max(OPEN_END, Number(timePs - this.from));
     for (let slot = 0; slot < this.storage.numSlots; slot++) {
       if (state.isTaken(slot)) this.occupy(slot);
