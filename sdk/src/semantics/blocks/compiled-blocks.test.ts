@@ -1,6 +1,7 @@
 /** What compiled code makes of a trace equals what is made of objects, on sound and on hostile traces, to the last byte. */
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
@@ -25,6 +26,7 @@ it('the kernel that is checked in was compiled from its sources (else: make -C s
   expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
 });
 
+const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/uscope/', import.meta.url));
 const SLOTS = 6;
 const field = (name: string, type: FieldType, enumId = 0): FieldDef => ({
   name,
@@ -259,10 +261,9 @@ describe('compiled blocks equal the plain ones', () => {
   });
 
   it('of the samples at hand', async () => {
-    const folder = '/work/shared/samples/uscope';
-    const files = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.uscope')) : [];
+    const files = existsSync(SAMPLES) ? readdirSync(SAMPLES).filter((name) => name.endsWith('.uscope')) : [];
     for (const name of files) {
-      const trace = await openTraceFile(join(folder, name));
+      const trace = await openTraceFile(join(SAMPLES, name));
       for (const core of findCores(trace)) {
         if (!core.entities || !trace.isInterleaved) continue;
         const [plain, compiled] = await ranges(trace, core, 0n, undefined);

@@ -3,6 +3,12 @@
 export * from '../blocks/block.js';
 export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
 export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
+export {
+  OPEN_END,
+  type SlotIntervalOptions,
+  type SlotIntervals,
+  slotIntervals,
+} from '../blocks/slot-intervals.js';
 export { type InstructionOptions, instructions } from '../instructions/instructions.js';
 export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
 export {
