@@ -9,6 +9,7 @@ const alias = [
   { find: /^uscope\/reader\/node$/, replacement: fromRoot('./sdk/src/reader/node.ts') },
   { find: /^uscope\/(cpu|noc)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
   { find: /^#platform\/addon$/, replacement: fromRoot('./sdk/src/native/native-addon.ts') },
+  { find: /^#platform\/threads$/, replacement: fromRoot('./sdk/src/workers/node-threads.ts') },
   { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
@@ -16,14 +17,21 @@ const alias = [
 /** These compute from what they are given and keep nothing: no daemons, no memory that is used again, no replaced functions. */
 const calculations = [
   'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
+  'viewer/src/**/*.test.ts',
 ];
 /** These wait for compilers, simulators and browsers most of the time, each in a folder of its own. */
-const builds = ['test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts', 'examples/**/*.test.ts'];
+const builds = [
+  'viewer/test/**/*.test.ts',
+  'test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts',
+  'examples/**/*.test.ts',
+];
 const demo = ['verilator-demo/**/*.test.ts'];
 const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
 
-/** For what hangs: a machine that is busy with other things must not come near it. */
-const PATIENCE_MS = 300_000;
+/** For what hangs. Tests that take longer say why, with a limit of test/support/limits.ts. */
+const TEST_LIMIT_MS = 20_000;
+/** Hooks build what tests run (the SDK, simulators), when that is not there yet. */
+const HOOK_LIMIT_MS = 120_000;
 
 export default defineConfig({
   resolve: { alias },
@@ -32,8 +40,8 @@ export default defineConfig({
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     maxWorkers: 2,
-    testTimeout: PATIENCE_MS,
-    hookTimeout: PATIENCE_MS,
+    testTimeout: TEST_LIMIT_MS,
+    hookTimeout: HOOK_LIMIT_MS,
     projects: [
       {
         extends: true,

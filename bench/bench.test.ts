@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { buildSdk } from '../test/support/processes.js';
 import { backPressureRows, MODELS_NS, modelRows } from './client.mjs';
 import { compareResults } from './compare.mjs';
@@ -18,6 +19,9 @@ import { insert, plotsOf, RATIO_MARKERS, renderRatios, renderReport, TABLE_MARKE
 import { commandOf } from './results.mjs';
 import { percentile, spread } from './statistics.mjs';
 import { duration, meetsTarget, type Row } from './table.mjs';
+
+// The native half is built, and every benchmark runs.
+limitOfFile(BUILDS_MS);
 
 describe('arguments', () => {
   it('by default ask for everything', () => {

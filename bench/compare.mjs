@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Two runs, perhaps on two machines: what is compared is each value beside its limit, which was measured in the same run, or a
+ * Two runs, perhaps on two machines. Each value is compared as a ratio to its limit, which was measured in the same run, or as a
  * value that no machine changes (bytes per item, ratios). Times without a limit are left out.
  */
 import { format } from './table.mjs';

@@ -1,5 +1,5 @@
 // @ts-check
-/** .ctrace: every event of a file as text, beside decompressing the same file alone. The file is made by our own writer. */
+/** .ctrace: every event of a file as text, compared with decompressing the same file alone. The file is made by our own writer. */
 import { closeSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { ArgType, CtraceFile, CtraceWriter, dumpText } from 'uscope/formats/ctrace';

@@ -96,7 +96,7 @@ export function readFiles(text) {
 
 /**
  * Shares of what tracing adds: files of the client, and everything else, which is the tracer's SystemVerilog and what the
- * model is compiled to beside it.
+ * model around it is compiled to.
  * @param {Instructions} untraced
  * @param {Instructions} traced
  * @returns {Pick<Profile, 'total' | 'lines'>}

@@ -24,7 +24,7 @@ import { median, spread } from './statistics.mjs';
  * @property {number} elapsedNs
  * @property {number} cpuNs of the simulator's thread
  */
-/** Runs one right behind the other. @typedef {{untraced: Measurement, traced: Measurement}} Pair */
+/** Runs one right after the other. @typedef {{untraced: Measurement, traced: Measurement}} Pair */
 
 const DEMO = fileURLToPath(new URL('../verilator-demo/', import.meta.url));
 const PROBE = ['bench_probe.sv', 'bench_probe.cpp'].map((file) =>
@@ -172,7 +172,7 @@ function program(path, args, env = {}) {
 
 /**
  * What tracing adds is looked for between runs that were neighbours: a machine that others use may be twice as fast in one half of a minute
- * as in the other, and the median of all traced runs then stand in one half and that of the untraced ones in the other.
+ * as in the other, and the median of all traced runs may then be from one half and that of the untraced ones from the other.
  * @param {Record<VariantName, Measurement[]>} results
  * @param {Pair[]} pairs
  * @param {{itemsPerCycle: number, sizes: Record<'traced' | 'fst' | 'vcd', number>}} trace
@@ -237,7 +237,10 @@ export function rows(results, pairs, { itemsPerCycle, sizes }) {
   ];
 }
 
-/** Verilator's own dumps beside the untraced cycle, elapsed: they have no other thread to wait for. @param {(name: VariantName) => number} perCycle */
+/**
+ * Verilator's own dumps compared with the untraced cycle, elapsed: they have no other thread to wait for. @param {(name: VariantName) => number}
+ * perCycle
+ */
 function dumpRatios(perCycle) {
   const ratio = (/** @type {VariantName} */ name) => (perCycle(name) / perCycle('untraced')).toFixed(2);
   return `FST ${ratio('fst')} ×, VCD ${ratio('vcd')} ×`;

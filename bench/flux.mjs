@@ -1,5 +1,5 @@
 // @ts-check
-/** flux: values written, plain and in LZ4 blocks, beside copying as many bytes; and read again. */
+/** flux: values written, plain and in LZ4 blocks, compared with copying the same number of bytes; and read again. */
 
 import { FluxFile, FluxTag, FluxType, FluxWriter } from 'uscope/formats/flux';
 import { memorySource } from 'uscope/reader';

@@ -1,5 +1,5 @@
 // @ts-check
-/** A process of its own: reads every transaction of an FTR file, and tells how much memory that took at most. */
+/** A separate process: reads every transaction of an FTR file, and says how much memory that took at most. */
 import { FtrFile, FtrModel, TransactionCursor } from 'uscope/formats/ftr';
 import { fileSource } from 'uscope/reader/node';
 import { statusBytes } from './memory.mjs';

@@ -1,5 +1,5 @@
 // @ts-check
-/** FTR: every transaction of a file once with its attributes, beside unpacking the same file alone. The file is made by our own writer. */
+/** FTR: every transaction of a file once with its attributes, compared with unpacking the same file alone. The file is made by our own writer. */
 
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -130,7 +130,7 @@ async function unpack(bytes) {
 }
 
 /**
- * Most memory that reading a file takes in a process of its own.
+ * Most memory that reading a file takes in a separate process.
  * @param {string} path
  * @param {number} expected
  * @returns {Promise<number>}

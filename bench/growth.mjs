@@ -20,7 +20,7 @@ const STORAGE_COUNTS = [1, 4, 16, 64, 256];
 const CORES = [1, 2, 4, 8];
 
 /**
- * @param {Options} options `cycles`: about so many, of eight items, at each point, and only the ends of each series
+ * @param {Options} options `cycles`: about this number, of eight items, at each point, and only the ends of each series
  * @param {string} directory
  * @returns {Promise<Row[]>}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** A process of its own: scans a trace, asks for states of it, and tells how much memory that took at most. */
+/** A separate process: scans a trace, asks for states of it, and says how much memory that took at most. */
 import { openTraceFile } from 'uscope/reader/node';
 import { statusBytes } from './memory.mjs';
 

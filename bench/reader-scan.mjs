@@ -1,5 +1,5 @@
 // @ts-check
-/** A process of its own that scans a trace once: what the profiler looks at. Prints the number of items. */
+/** A separate process that scans a trace once: what the profiler looks at. Prints the number of items. */
 import { openTraceFile } from 'uscope/reader/node';
 
 const trace = await openTraceFile(process.argv[2]);

@@ -173,7 +173,7 @@ function startClocks() {
 }
 
 /**
- * Bytes at most resident in a process of its own that does nothing else.
+ * Peak resident bytes of a separate process that only reads.
  * @param {string} path
  * @returns {Promise<number>}
  */

@@ -1,5 +1,5 @@
 // @ts-check
-/** `npm run bench`: the measured claims, each beside what the machine could do at best. See README.md. */
+/** `npm run bench`: the measured claims, each compared with the best that the machine could do. See README.md. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
 // @ts-check
-/** How small files are and what that costs: the default beside `--small`. */
+/** How small files are and what that costs: the default compared with `--small`. */
 import { requireSmall } from 'uscope/writer';
 import { withDaemon } from './daemon.mjs';
 import { native } from './native.mjs';

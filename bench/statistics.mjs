@@ -5,7 +5,7 @@ const LEAST_SECONDS = 1e-4;
 
 /**
  * Seconds that the main thread was running so far: leaves out waiting, other threads, and other programs on its core.
- * Linux tells it to the nanosecond.
+ * Linux reports it in nanoseconds.
  */
 export function mainThreadSeconds() {
   const [running] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');

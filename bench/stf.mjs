@@ -1,5 +1,5 @@
 // @ts-check
-/** STF: every record of a file once, beside unpacking the same file alone. The file is made by our own writer. */
+/** STF: every record of a file once, compared with unpacking the same file alone. The file is made by our own writer. */
 
 import { canCompressZstd, MemoryOutput, StfFile, StfType, StfWriter } from 'uscope/formats/stf';
 import { memorySource } from 'uscope/reader';

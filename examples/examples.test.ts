@@ -4,6 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { openTraceFile } from '../sdk/src/reader/node.js';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
+
+// The examples are compiled.
+limitOfFile(BUILDS_MS);
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 

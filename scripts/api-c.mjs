@@ -58,7 +58,7 @@ function commentText(comment) {
 }
 
 /**
- * Overloads by number (`uscope_event1` to `8`) without comments of their own belong to the one before.
+ * Overloads by number (`uscope_event1` to `8`) without comments belong to the one before.
  * @param {(Entry | string)[]} items
  * @param {string} token
  * @param {string} doc

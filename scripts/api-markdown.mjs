@@ -10,7 +10,7 @@
 
 /**
  * @typedef {object} Section
- * @property {string} title '' for what stands before the first one
+ * @property {string} title '' for everything before the first one
  * @property {(Entry | string)[]} items Strings are paragraphs that belong to no declaration.
  */
 

@@ -12,7 +12,7 @@ const DECLARATION =
 const IMPORT = /^import\s+"DPI-C"\s+(?:context\s+|pure\s+)?/;
 
 /**
- * Comments that stand alone, before the first section, introduce the file.
+ * Separate comments before the first section introduce the file.
  * @param {string} source
  * @returns {{intro: string, sections: Section[]}}
  */

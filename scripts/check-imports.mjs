@@ -8,7 +8,7 @@
  *      entry and lies above it;
  *   4. the folders that WALLS names (one for each foreign format) know nothing of each other;
  *   5. the rooms in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other
- *      rooms (their types may be imported), except in reader/node*.ts, which the rest of the reader does not import;
+ *      rooms (their types may be imported), except in reader/node*.ts and workers/node-*.ts, which the rest does not import;
  *   6. the entries that BROWSER_ENTRIES names run in a browser, with all that they import: no Node builtins, nothing of Node's by its name
  *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES.
  *
@@ -36,7 +36,7 @@ const LEVELS = [
   ['writer', 'reader'],
   ['semantics', 'stream'],
   ['trace-index'],
-  ['formats', 'tools', 'bridge'],
+  ['formats', 'tools', 'bridge', 'workers', 'view'],
   ['recording'],
   ['cli'],
 ];
@@ -53,6 +53,7 @@ const PURE = new Map([
   ['schema', ['yaml']],
   ['reader', []],
   ['semantics', []],
+  ['workers', []],
 ]);
 
 /** Public entries outside of PURE that pages may import. */
@@ -60,11 +61,12 @@ const BROWSER_ENTRIES = /^(formats\/[^/]+|trace-index)\/index\.ts$/;
 const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'pbf', 'xz-decompress'];
 const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
 
-/** What the package as a whole offers stands above everything but the command line. */
+/** What the package as a whole offers is above everything but the command line. */
 const ENTRY = 'index.ts';
 
 const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));
-const isNodeOnly = (/** @type {string} */ path) => /^(reader\/node[^/]*|codecs\/node\/.*)\.ts$/.test(path);
+const isNodeOnly = (/** @type {string} */ path) =>
+  /^(reader\/node[^/]*|codecs\/node\/.*|workers\/node-[^/]*)\.ts$/.test(path);
 
 /**
  * @typedef {object} Violation

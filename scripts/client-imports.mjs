@@ -2,7 +2,7 @@
 /**
  * The rules for the clients' sources:
  *
- *   1. dpi/src: a file stands in a folder of LAYERS and includes only from its own folder and from those below, by the path from dpi/src;
+ *   1. dpi/src: a file is in a folder of LAYERS and includes only from its own folder and from those below, by the path from dpi/src;
  *      the public headers of dpi/include may be included everywhere; headers do not include each other in circles;
  *   2. cocotb-adapter: modules do not import each other in circles, not even for types.
  */
@@ -68,7 +68,7 @@ function misplaced(sources) {
   const strays = [...sources.keys()].filter((file) => !layerOf.has(folderOf(file)));
   return strays.map((file) => ({
     file,
-    rule: 'stands in no folder with a layer (scripts/client-imports.mjs)',
+    rule: 'is in no folder with a layer (scripts/client-imports.mjs)',
   }));
 }
 
@@ -84,7 +84,7 @@ export function checkPythonCycles(sources) {
 }
 
 /**
- * The modules of its own package that a module imports, wherever in it.
+ * The modules of the package that a module imports, at any place in it.
  * @param {string} text
  * @returns {string[]}
  */

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The tests of the cocotb adapter, in a Python environment of their own (cocotb-adapter/.venv). Without Python's venv, or
+ * The tests of the cocotb adapter, in a separate Python environment (cocotb-adapter/.venv). Without Python's venv, or
  * without a package index to install from, they are left out, and said to be.
  */
 import { existsSync } from 'node:fs';

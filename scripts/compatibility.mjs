@@ -56,7 +56,7 @@ async function main() {
   return 0;
 }
 
-/** The listing of each trace, beside it. @param {string} folder */
+/** The listing of each trace, next to it. @param {string} folder */
 async function listAll(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith('.uscope'))) {
     const trace = await openTraceFile(join(folder, name));

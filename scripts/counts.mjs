@@ -1,5 +1,5 @@
 // @ts-check
-/** How many checks passed and failed, read from what the test programs of a step leave behind. */
+/** How many checks passed and failed, read from the files that the test programs of a step write. */
 
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** Jobs that run beside each other, a few at a time. */
+/** Jobs that run in parallel, a few at a time. */
 
 /**
  * @template T

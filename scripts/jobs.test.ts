@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Job, runJobs } from './jobs.mjs';
 
-/** Jobs that end when they are told, and what has begun so far. */
+/** Jobs that end on request, and those that have begun so far. */
 function bench() {
   const begun: string[] = [];
   const ends = new Map<string, (result: string) => void>();

@@ -17,7 +17,7 @@ import { describeMissing, ensureSystemPackages } from './system-packages.mjs';
 
 const NODE_MIN = [20, 15];
 
-/** The machine or a step stands in the way; `exitCode` says which. */
+/** The machine or a step is in the way; `exitCode` says which. */
 export class SetupError extends Error {
   /**
    * @param {string} message
@@ -61,6 +61,7 @@ export async function build() {
 export function buildSteps() {
   return [
     { title: 'build the SDK', ...npmCommand(['run', '--silent', 'build', '-w', 'sdk']) },
+    { title: 'build the viewer', ...npmCommand(['run', '--silent', 'build', '-w', 'viewer']) },
     {
       title: 'build the native kernel',
       command: 'make',

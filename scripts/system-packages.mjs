@@ -179,7 +179,7 @@ export function verilatorIsNewEnough(text) {
   return major > VERILATOR_MIN[0] || (major === VERILATOR_MIN[0] && minor >= VERILATOR_MIN[1]);
 }
 
-/** @returns {string[] | null} apt-get with what must stand before it, or null where it may not be used. */
+/** @returns {string[] | null} apt-get with what must precede it, or null where it may not be used. */
 function aptCommand() {
   if (!succeeds('apt-get', ['--version'])) return null;
   if (process.getuid?.() === 0) return ['apt-get'];

@@ -8,6 +8,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cocotbTests, pythonEnvironment } from './cocotb.mjs';
+import { make, nodeTool, script } from './commands.mjs';
 import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
 import { runJobs } from './jobs.mjs';
 import { buildSteps, runScript, setUpNpm, setUpSystem } from './setup.mjs';
@@ -25,37 +26,6 @@ const VITEST_TIMEOUT_MS = 30 * 60_000;
 const REPORT = 'vitest.json';
 const SKIPPED = 'skipped.jsonl';
 
-/** @param {string} path */
-const bin = (path) => ({ command: process.execPath, lead: [`node_modules/${path}`] });
-/**
- * @param {string} title
- * @param {string} path of a Node program below node_modules
- * @param {string[]} args
- * @returns {Command}
- */
-function nodeTool(title, path, args) {
-  const { command, lead } = bin(path);
-  return { title, command, args: [...lead, ...args] };
-}
-/**
- * @param {string} title
- * @param {string} folder
- * @param {string[]} targets
- * @returns {Command}
- */
-function make(title, folder, targets = []) {
-  return { title, command: 'make', args: ['-C', folder, '--no-print-directory', ...targets] };
-}
-/**
- * @param {string} title
- * @param {string} name
- * @param {string[]} args
- * @returns {Command}
- */
-function script(title, name, args = []) {
-  return { title, command: process.execPath, args: [`scripts/${name}`, ...args] };
-}
-
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
   ...[
@@ -67,11 +37,15 @@ const SOURCES = [
     'bench',
     'examples/c-model',
   ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
-  script('direction of imports', 'check-imports.mjs'),
-  script('lock file', 'check-lockfile.mjs'),
-  script('constants of all languages', 'constants.mjs', ['--check']),
+  script('direction of imports', 'scripts/check-imports.mjs'),
+  script('lock file', 'scripts/check-lockfile.mjs'),
+  script('constants of all languages', 'scripts/constants.mjs', ['--check']),
 ];
-const TYPES = [nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json'])];
+const TYPES = [
+  nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
+  nodeTool('types of the viewer (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'viewer/tsconfig.json']),
+  nodeTool('types of its tests (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'viewer/test/tsconfig.json']),
+];
 /** All that the tests simulate, so that none of them has to build it. */
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
@@ -86,7 +60,7 @@ const KERNEL_TESTS = [
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
   make('the index of a segment (ASan, UBSan)', 'sdk/kernel/index', ['test']),
 ];
-const WASM = script('checked-in WebAssembly, compiled again', 'check-wasm.mjs');
+const WASM = script('checked-in WebAssembly, compiled again', 'scripts/check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;
 
 await runScript(async () => {

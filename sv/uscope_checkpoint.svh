@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For the module that answers checkpoints: include this in it, beside a function of its own,
+// For the module that answers checkpoints: include this in it, and define there
 //
 //   function void uscope_checkpoint(input chandle w);
 //     uscope_checkpoint_begin(w, st_regs);

@@ -2,13 +2,13 @@
 // Helper for the `cpu` protocol (dpi/include/uscope_cpu.h says more): a testbench says what happens to its instructions,
 // the helper makes the items of it in the order that viewers rely on.
 //
-// The state is the helper's own, behind a chandle: a handle per core, held by the module instance that traces it, also in
+// The helper keeps its state behind a chandle: a handle per core, held by the module instance that traces it, also in
 // generate loops. Create it once the trace is open:
 //
 //   cpu   = uscope_cpu_new(w, "core0");           // scope of the schema; null when it does not follow the protocol
 //   FETCH = uscope_cpu_stage_id(cpu, "fetch");    // numbers of labels, by the schema's enums
 //
-// Everything else stands between uscope_begin_cycle and uscope_end_cycle. A null handle, USCOPE_CPU_NONE and -1 are
+// Everything else is between uscope_begin_cycle and uscope_end_cycle. A null handle, USCOPE_CPU_NONE and -1 are
 // taken everywhere: the call does nothing. Misuse is rejected, counted and reported with names.
 /* verilator lint_off TIMESCALEMOD */
 package uscope_cpu_pkg;

@@ -6,7 +6,7 @@
 // -- life cycle (docs/format.md#names-of-calls)
 // Opens trace `path` ("core0") with the schema file named by USCOPE_SCHEMA, or the daemon's default.
 import "DPI-C" function chandle uscope_open(input string path);
-// Opens a trace with a schema file of its own.
+// Opens a trace with its own schema file.
 import "DPI-C" function chandle uscope_open_schema(input string name, input string schema_path);
 // What generated code calls. schema_path "": as uscope_open; schema_sha256: the schema the code was generated from, "" not
 // checked; variables: values of schema variables, "core=0,name=x". A number for `core` is also the trace's core index.
@@ -95,7 +95,7 @@ import "DPI-C" function void uscope_slot_set_lanes(input chandle w, input shorti
   input shortint unsigned field, input longint unsigned lanes, input longint unsigned values, input int unsigned width);
 import "DPI-C" function void uscope_slot_clear_lanes(input chandle w, input shortint unsigned storage_id,
   input longint unsigned lanes);
-// Adds 1 to the first value of storage first_storage_id + i: counters that stand one after the other.
+// Adds 1 to the first value of storage first_storage_id + i: consecutive counters.
 import "DPI-C" function void uscope_count_lanes(input chandle w, input shortint unsigned first_storage_id,
   input longint unsigned lanes);
 // Events of one field; of two, the second being `second` + i * `step`.

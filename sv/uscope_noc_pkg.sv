@@ -25,7 +25,7 @@ package uscope_noc_pkg;
     input int unsigned out_port);
   import "DPI-C" function void uscope_noc_credit(input chandle noc, input int unsigned link_id,
     input int unsigned credits);
-  // The transaction goes on as another one of another scope; both must be in flight.
+  // The transaction continues as another one of another scope; both must be in flight.
   import "DPI-C" function void uscope_noc_handoff(input chandle noc, input int unsigned id, input chandle to,
     input int unsigned to_id);
   import "DPI-C" function void uscope_noc_complete(input chandle noc, input int unsigned id);

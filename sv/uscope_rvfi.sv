@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records what a core says through the RISC-V Formal Interface, under the `cpu` protocol: bind it to the core, or
-// instantiate it beside it. Schema: uscope_rvfi.yaml. The core is neither changed nor read otherwise.
+// Records what a core says through the RISC-V Formal Interface, under the `cpu`
+// protocol: bind it to the core, or instantiate it next to it. Schema: uscope_rvfi.yaml. It only reads the core's
+// ports.
 //
 //   bind my_core uscope_rvfi u_uscope_rvfi (.rst(!rst_n), .*);
 //
@@ -14,7 +15,7 @@ module uscope_rvfi #(
 /* verilator lint_on TIMESCALEMOD */
     parameter int unsigned     NRET      = 1,     // channels, 1 to 16: instructions that may retire in a cycle
     parameter int unsigned     XLEN      = 32,    // 32 or 64
-    parameter int unsigned     ILEN      = 32,    // 32; shorter instructions stand in the low bits
+    parameter int unsigned     ILEN      = 32,    // 32; shorter instructions are in the low bits
     parameter int unsigned     CORE      = 0,     // variable `core` of the schema: the scope is core0, core1, ...
     parameter string           TRACE     = "",    // name of the trace; "": that of the scope
     parameter string           SCHEMA    = "",    // schema file; "": USCOPE_SCHEMA, or what `uscope run --schema` says
@@ -55,7 +56,7 @@ module uscope_rvfi #(
   typedef bit [REORDER-1:0] window_t;
   localparam bit [63:0] Width  = IsRv32 ? 64'h0000_0000_ffff_ffff : '1;
 
-  // For tracers of your own beside this one: the trace, and the time of the next rising edge of clk.
+  // For your own tracers next to this one: the trace, and the time of the next rising edge of clk.
   chandle          w;
   longint unsigned now_ps = 0;
   longint unsigned period_ps = 0;
@@ -73,7 +74,7 @@ module uscope_rvfi #(
   bit [NRET-1:0]   held_traps;
   int unsigned     held = 0;
 
-  // Order of indices: `due` is the lowest one not yet seen, bit n of `seen` stands for due + n.
+  // Order of indices: `due` is the lowest one not yet seen, bit n of `seen` represents due + n.
   bit              any_seen = 0;
   longint unsigned due;
   window_t         seen;
@@ -327,7 +328,7 @@ module uscope_rvfi #(
     end
   endfunction
 
-  // The lowest `count` indices are not waited for any longer, nor others missing up to the next one seen.
+  // The module no longer waits for the lowest `count` indices, and for others missing up to the next one seen.
   function automatic void give_up(input int unsigned channel, input bit [63:0] order, input bit [63:0] count);
     window_t   leaving = count >= 64'(REORDER) ? seen : seen & ~({REORDER{1'b1}} << count);
     bit [63:0] first = due;

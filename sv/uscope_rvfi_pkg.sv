@@ -76,7 +76,7 @@ package uscope_rvfi_pkg;
     return insn[6:0] == 7'h23 || insn[6:0] == 7'h27 || (insn[6:0] == 7'h2f && insn[31:27] != 5'h02);
   endfunction
 
-  // log2 of the bytes accessed. In quadrants 0 and 2 bit 13 tells words from doubles, but for the floating point
+  // log2 of the bytes accessed. In quadrants 0 and 2 bit 13 distinguishes words from doubles, but for the floating point
   // loads and stores of RV32 (c.flw, c.fsw), which are words with bit 13 set.
   function automatic bit [1:0] access_size(input bit [31:0] insn, input bit is_rv32);
     if (!is_compressed(insn)) return insn[13:12];
@@ -124,8 +124,8 @@ package uscope_rvfi_pkg;
     endcase
   endfunction
 
-  // mcause of an exception. The interface does not tell it: this is what the instruction itself says. Page faults are not
-  // told from access faults, a failed fetch not from the instruction it shows.
+  // mcause of an exception. The interface does not report it, so it is derived from the instruction. Page faults are
+  // not distinguished from access faults, nor a failed fetch from the instruction it shows.
   function automatic bit [63:0] trap_cause(input retired_t r, input bit is_rv32);
     bit [63:0] beyond = (64'd1 << access_size(r.insn, is_rv32)) - 64'd1;
     bit misaligned = (access_address(r, is_rv32) & beyond) != 0;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { lacks } from '../test/support/needs.js';
 import { both, counters, expectSame, folder } from './lib/against-reference.js';
 import {
@@ -24,6 +25,9 @@ import { formatHex } from './lib/image.js';
 import { RAM_BASE } from './lib/rv32im.js';
 import { DEMO, make, simulate } from './lib/simulator.js';
 import { Cause } from './lib/trap.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const RAM_END = 0x8001_0000;
 const HIGH = RAM_BASE >>> 12;
@@ -61,7 +65,7 @@ describe('the checked-in image', () => {
   const hex = readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8');
   const version = /^\/\/ compiler: (.+)$/m.exec(hex)?.[1];
 
-  it('was made from the sources beside it', () => {
+  it('was made from the sources next to it', () => {
     const makefile = readFileSync(join(DEMO, 'firmware/Makefile'), 'utf8');
     const sources = /^SOURCES := (.+)$/m.exec(makefile)![1]!.split(' ');
     const inputs = [...sources, 'platform.h', 'workload.h', 'link.ld', 'Makefile'];
@@ -101,7 +105,7 @@ describe('the pipeline', () => {
     expect(run.report.counters.stalls_load_use).toBe('0');
   });
 
-  it('waits one cycle for a load, no cycle when another instruction stands between', () => {
+  it('waits one cycle for a load, no cycle when another instruction is between', () => {
     const near = [lui(8, HIGH), lw(1, 8, 0), addi(2, 1, 0)];
     const far = [lui(8, HIGH), lw(1, 8, 0), NOP, addi(2, 1, 0)];
     expect(counters(near)).toMatchObject({ stalls_load_use: 1 });
@@ -235,7 +239,7 @@ describe('exceptions stop a core that has no handler, precisely', () => {
     expect(run.report).toMatchObject({ cause: Cause.ILLEGAL, pc: RAM_END - 4 });
   });
 
-  it('an instruction behind one that stops the core has no effect, a store neither', () => {
+  it('an instruction after one that stops the core has no effect, a store neither', () => {
     const words = [lui(8, 0x10000), addi(1, 0, 7), EBREAK, sw(1, 8, 4), addi(2, 0, 1), NOP, NOP, NOP];
     const { run, machine } = both(words);
     expectSame({ run, machine });

@@ -15,6 +15,7 @@ import {
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
 import { verifyTrace } from '../sdk/src/tools/verify/index.js';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { addi, lui, NOP } from './lib/assemble.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { formatHex, parseHex } from './lib/image.js';
@@ -27,13 +28,16 @@ import { type StfStep, stfOf } from './lib/stf-stream.js';
 import { timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
 
+// The core is built with Verilator; its whole program is traced and replayed.
+limitOfFile(BUILDS_MS);
+
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
 /** Numbers of stages and of flush reasons in schema.yaml. */
 const [FETCH, DECODE, EXECUTE, MEMORY, WRITEBACK] = [0, 1, 2, 3, 4] as const;
 const [MISPREDICT, EXCEPTION] = [0, 1] as const;
 
-/** 10 µs, what the daemon takes unless it is told otherwise. */
+/** 10 µs, the daemon's default. */
 const CHECKPOINT_CYCLES = 10_000;
 
 let out = '';
@@ -88,10 +92,13 @@ describe('the demo', () => {
   it('takes the register file from the RTL at checkpoints, and that is what replay finds', async () => {
     const path = join(out, 'core0.uscope');
     const regs = trace.names.storage('core0/regs').storageId;
-    const [first, ...others] = snapshotsOfSegments(path);
-    expect(first).toEqual([]);
-    expect(others.length).toBe(Math.floor(Number(report.counters.cycles) / CHECKPOINT_CYCLES));
-    expect(others).toEqual(others.map(() => [regs]));
+    const segments = snapshotsOfSegments(path);
+    const numCheckpoints = Math.floor(Number(report.counters.cycles) / CHECKPOINT_CYCLES);
+    const onGrid = Array.from({ length: numCheckpoints }, (_, i) => (i + 1) * CHECKPOINT_CYCLES);
+    // Frames that wait for a second are committed: a simulator that is held up makes more segments, which have none.
+    const withSnapshots = segments.filter(({ snapshots }) => snapshots.length > 0);
+    expect(withSnapshots).toEqual(onGrid.map((startCycle) => ({ startCycle, snapshots: [regs] })));
+    expect(segments[0]).toEqual({ startCycle: 0, snapshots: [] });
     const source = await openSource(path);
     try {
       // A snapshot that differs from replay would be reported as VERIFY_SNAPSHOT, any other storage as VERIFY_CHECKPOINT.
@@ -208,7 +215,7 @@ describe('the trace', () => {
     expect(crowded).toEqual([]);
   });
 
-  it('squashes behind a wrong prediction before execute, and everything when a trap is taken', () => {
+  it('squashes after a wrong prediction before execute, and everything when a trap is taken', () => {
     const squashed = instructions.filter((instruction) => !instruction.isRetired);
     const late = squashed.filter(({ flushed, enteredAt }) => flushed === MISPREDICT && enteredAt.length > 2);
     expect(late).toEqual([]);
@@ -329,7 +336,7 @@ describe('the STF made of the trace', () => {
     expect(stored.length).toBeGreaterThan(10_000);
   });
 
-  /** The bytes that a word in the store buffer and its lanes stand for. */
+  /** The bytes that a word in the store buffer and its lanes represent. */
   function storeOf({ addr, data, strobe }: NonNullable<Instruction['store']>): StfStep['store'] & object {
     const lane = 31 - Math.clz32(strobe & -strobe);
     const size = strobe.toString(2).replaceAll('0', '').length;
@@ -457,16 +464,23 @@ function uscopeRun(folder: string, args: readonly string[]): { status: number | 
   return spawnSync(process.execPath, [cli, ...run], { encoding: 'utf8', timeout: 120_000 });
 }
 
-/** Per segment, the storages whose slots in its checkpoint came from the simulator. */
-function snapshotsOfSegments(path: string): (readonly number[])[] {
+interface SegmentSnapshots {
+  /** Where the segment starts. */
+  readonly startCycle: number;
+  /** Storages whose slots in its checkpoint came from the simulator. */
+  readonly snapshots: readonly number[];
+}
+
+function snapshotsOfSegments(path: string): SegmentSnapshots[] {
   const bytes = new Uint8Array(readFileSync(path));
-  const found: (readonly number[])[] = [];
+  const found: SegmentSnapshots[] = [];
   for (let at = Number(decodeHeader(bytes.subarray(0, 48)).tailOffset); at !== 0; ) {
     const header = decodeSegmentHeader(bytes.subarray(at), at);
     const end = at + SEGMENT_HEADER_SIZE + header.checkpointSize + header.deltasCompressedSize;
     const recordAt = Math.ceil(end / 8) * 8;
     const record = bytes.subarray(recordAt, recordAt + commitRecordSize(bytes.subarray(recordAt)));
-    found.unshift(decodeCommitRecord(record, recordAt).snapshots ?? []);
+    const { snapshots = [] } = decodeCommitRecord(record, recordAt);
+    found.unshift({ startCycle: Number(header.timeStartPs) / CYCLE, snapshots });
     at = Number(header.prevSegmentOffset);
   }
   return found;

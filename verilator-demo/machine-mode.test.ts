@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { both, expectSame } from './lib/against-reference.js';
 import {
   addi,
@@ -21,6 +22,9 @@ import { RAM_BASE } from './lib/rv32im.js';
 import { make } from './lib/simulator.js';
 import { interruptsOff, restartTimer, startTimer, timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 beforeAll(() => make('TRACE=0'), 180_000);
 
@@ -110,7 +114,7 @@ describe('the timer', () => {
     },
   );
 
-  it('wakes a sleeping core, once per interrupt, and takes it behind the wfi', () => {
+  it('wakes a sleeping core, once per interrupt, and takes it after the wfi', () => {
     const handler = [addi(30, 30, 1), csrrs(24, Csr.MEPC, 0), ...restartTimer, MRET];
     const sleep = [WFI, addi(1, 1, 1), WFI, addi(1, 1, 1)];
     const words = [...startTimer(200), ...sleep, interruptsOff, ...END];

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openTraceFile } from '../sdk/src/reader/node.js';
 import { findNetworks, transactions } from '../sdk/src/semantics/noc/index.js';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { lacks } from '../test/support/needs.js';
 import { type AuditResult, auditTrace, compareWithReport, type Instruction } from './lib/audit.mjs';
 import { parseHex } from './lib/image.js';
@@ -16,6 +17,9 @@ import { readListing } from './lib/listing.js';
 import { MultiReplay } from './lib/multi-replay.js';
 import { auditNoc, compareNocWithReport, type NocAuditResult, type Performed } from './lib/noc-audit.mjs';
 import { DEMO, make, type SocReport } from './lib/simulator.js';
+
+// The cores are built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
@@ -102,7 +106,7 @@ describe('the program of several cores', () => {
     expect(run.stderr).toContain(message);
   });
 
-  it('is what was made from the sources beside the image', () => {
+  it('is what was made from the sources next to the image', () => {
     const makefile = readFileSync(join(PARALLEL, 'Makefile'), 'utf8');
     const sources = /^SOURCES := (.+)$/m.exec(makefile)![1]!.split(' ');
     const hash = createHash('sha256');

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { both, counters, expectSame, folder } from './lib/against-reference.js';
 import {
   addi,
@@ -17,6 +18,9 @@ import {
 } from './lib/assemble.js';
 import { RAM_BASE } from './lib/rv32im.js';
 import { make, simulate } from './lib/simulator.js';
+
+// The core is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const HIGH = RAM_BASE >>> 12;
 
@@ -91,11 +95,11 @@ describe('prediction', () => {
     expect(counters(loop)).toMatchObject({ branches: 50, branches_taken: 49, mispredicts: 2 });
   });
 
-  it('squashes the two instructions behind a branch that goes elsewhere', () => {
+  it('squashes the two instructions after a branch that goes elsewhere', () => {
     // The first lines of the program are in the cache when the branch comes the second time.
     const found = counters([encode.b(0, 0, 0, 12), addi(2, 0, 1), addi(3, 0, 1)]);
     expect(found.mispredicts).toBe(1);
-    // Two behind the branch, then the ECALL and those behind it.
+    // Two after the branch, then the ECALL and those after it.
     expect(found.squashed_insns).toBeGreaterThanOrEqual(4);
     expect(found.squashed_insns).toBeLessThanOrEqual(7);
   });

@@ -73,7 +73,7 @@ static uint64_t num_records(const job_t *job)
     return run_empty(job->workload, job->cycles) + 2 * job->cycles;
 }
 
-/* ns per item of the loop alone, elapsed and processor time; also tells the number of items. */
+/* ns per item of the loop alone, elapsed and processor time; also the number of items. */
 static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t *items)
 {
     for (uint64_t run = 0; run < job->runs; run++) {
@@ -84,7 +84,7 @@ static void measure_empty(const job_t *job, double *wall, double *cpu, uint64_t 
     }
 }
 
-/* The same with an empty call in the place of each call of the client: the floor under anything behind DPI.
+/* The same with an empty call instead of each call of the client: the floor under anything behind DPI.
  */
 static void measure_calls(const job_t *job, double *ns)
 {

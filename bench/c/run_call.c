@@ -1,4 +1,4 @@
-/* The loop with an empty call in the place of each of the client's. */
+/* The loop with an empty call instead of each of the client's. */
 #include "call.h"
 #include "workloads.h"
 

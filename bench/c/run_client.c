@@ -1,7 +1,7 @@
 #include "uscope.h"
 #include "workloads.h"
 
-/* Several threads may run, each with a trace of its own. */
+/* Several threads may run, each with a separate trace. */
 static _Thread_local uscope_writer_t *trace;
 static _Thread_local uint64_t start_ps;
 

@@ -6,8 +6,8 @@ module bench_probe (
   import "DPI-C" function void bench_sample(input longint unsigned cycle);
   import "DPI-C" function void bench_report();
 
-  // Reading the machine's clocks takes about as long as a cycle, hence not in every one. Nor in the first: the trace is opened
-  // after it, in reset.
+  // Reading the machine's clocks takes about as long as a cycle, so not every cycle does it. The first one does not,
+  // because the trace is opened after it, in reset.
   longint unsigned cycle = 0;
   always_ff @(posedge clk_i) begin
     cycle <= cycle + 64'd1;

@@ -1,4 +1,4 @@
-"""A real daemon for the tests: the `uscope` command of this repository, on an ipc socket of its own."""
+"""A real daemon for the tests: the `uscope` command of this repository, on a separate ipc socket."""
 
 from __future__ import annotations
 

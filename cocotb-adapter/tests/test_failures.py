@@ -15,7 +15,7 @@ from cocotbext.uscope import ClientTrace, Trace, UscopeError
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gives up soon where a daemon was; that it opens the trace may take a while on a busy machine."""
+    """A short timeout for a lost daemon; opening the trace may take a while on a busy machine."""
     monkeypatch.setenv("USCOPE_TIMEOUT_MS", "2000")
 
 

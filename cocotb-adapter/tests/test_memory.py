@@ -24,7 +24,7 @@ ENDLESS = Path(__file__).parent / "programs" / "endless.py"
 
 
 def run_and_kill(cycles: int, mode: str) -> int:
-    """Kills the client at some moment after so many cycles; returns how many it had completed."""
+    """Kills the client at some moment after this number of cycles; returns how many it had completed."""
     process = subprocess.Popen([sys.executable, str(ENDLESS), SCHEMA, mode], stdout=subprocess.PIPE)
     assert process.stdout is not None
     completed = 0

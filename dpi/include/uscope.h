@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-/** An open trace. Opaque; `void`, so that it is a DPI `chandle` as it stands. */
+/** An open trace. Opaque; `void`, so that it is usable as a DPI `chandle`. */
 typedef void uscope_writer_t;
 
 /* ---- schema and DUT */
@@ -265,7 +265,7 @@ USCOPE_API void uscope_slot_set_lanes(uscope_writer_t *w, uint16_t storage_id, u
                                       unsigned int width);
 /** Empties slot i of a sparse storage. */
 USCOPE_API void uscope_slot_clear_lanes(uscope_writer_t *w, uint16_t storage_id, unsigned long long lanes);
-/** Adds 1 to field 0 of slot 0 of storage `first_storage_id` + i: counters that stand one after the other. */
+/** Adds 1 to field 0 of slot 0 of storage `first_storage_id` + i: consecutive counters. */
 USCOPE_API void uscope_count_lanes(uscope_writer_t *w, uint16_t first_storage_id, unsigned long long lanes);
 /** Events of one field: the value of lane i. */
 USCOPE_API void uscope_event1_lanes(uscope_writer_t *w, uint16_t event_type_id, unsigned long long lanes,

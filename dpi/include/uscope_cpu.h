@@ -6,7 +6,7 @@
  * what buffers hold, and works with any schema whose scope follows the protocol: names are looked up once,
  * and what the schema leaves out (events, optional fields, buffers, counters) is skipped.
  *
- * All calls but those that look up or create stand inside a cycle (uscope_begin_cycle, uscope_end_cycle).
+ * All calls but those that look up or create are inside a cycle (uscope_begin_cycle, uscope_end_cycle).
  * Items may be mixed with those of uscope.h, except on the entity catalog and on buffers the helper was
  * given. Misuse is rejected, counted and reported like that of uscope.h (OP_SLOT: an id that is not in
  * flight, no free slot, a full or an empty buffer). A null handle is legal everywhere: the call does nothing.
@@ -22,7 +22,7 @@
 extern "C" {
 #endif
 
-/** Opaque; `void`, so that it is a DPI `chandle` as it stands. */
+/** Opaque; `void`, so that it is usable as a DPI `chandle`. */
 typedef void uscope_cpu_t;
 
 /** Result of uscope_cpu_fetch when nothing was born. Every call takes it and does nothing. */
@@ -54,10 +54,10 @@ USCOPE_API void uscope_cpu_dependency(uscope_cpu_t *cpu, unsigned int producer, 
                                       unsigned int type);
 /** A cycle in which the core made no progress, for this reason. */
 USCOPE_API void uscope_cpu_stall(uscope_cpu_t *cpu, unsigned int reason);
-/** The optional event `trap`: the instruction raised `cause`, the core goes on at `target`. */
+/** The optional event `trap`: the instruction raised `cause`, the core continues at `target`. */
 USCOPE_API void uscope_cpu_trap(uscope_cpu_t *cpu, unsigned int id, unsigned long long cause,
                                 unsigned long long tval, unsigned long long target);
-/** The instruction has retired: its slot is cleared. Buffers may go on holding it (a store buffer does). */
+/** The instruction has retired: its slot is cleared. Buffers may still hold it (a store buffer does). */
 USCOPE_API void uscope_cpu_retire(uscope_cpu_t *cpu, unsigned int id);
 /** One instruction is squashed: out of all buffers, a flush event, then CLEAR. */
 USCOPE_API void uscope_cpu_flush(uscope_cpu_t *cpu, unsigned int id, unsigned int reason);
@@ -84,7 +84,7 @@ USCOPE_API int uscope_cpu_buffer(uscope_cpu_t *cpu, const char *name);
  * the slot of the oldest, tail the slot that comes next.
  */
 USCOPE_API int uscope_cpu_push(uscope_cpu_t *cpu, int buffer, unsigned int id);
-/** Puts an entity into a slot that the model has chosen, in place of what is there. Not in rings. */
+/** Puts an entity into a slot that the model has chosen, instead of what is there. Not in rings. */
 USCOPE_API void uscope_cpu_place(uscope_cpu_t *cpu, int buffer, int slot, unsigned int id);
 /** Takes the oldest out of a ring, of others that in the lowest slot. Its id, USCOPE_CPU_NONE (reported). */
 USCOPE_API unsigned int uscope_cpu_pop(uscope_cpu_t *cpu, int buffer);
@@ -104,7 +104,7 @@ USCOPE_API void uscope_cpu_count(uscope_cpu_t *cpu, int counter, unsigned long l
 
 /* ---- in-order pipelines: all instructions in one call for each cycle */
 
-/** Opaque; `void`, so that it is a DPI `chandle` as it stands. */
+/** Opaque; `void`, so that it is usable as a DPI `chandle`. */
 typedef void uscope_pipeline_t;
 
 /**
@@ -116,7 +116,7 @@ typedef void uscope_pipeline_t;
  *
  * The scope has a sparse storage `entities` that begins with entity_id, pc (64 bits) and inst_bits (32 bits),
  * with four times as many slots as there are stages; and the events stage_transition {entity_id, stage},
- * whose labels stand in the order of the stages, annotate {entity_id, text} and flush {entity_id, reason}.
+ * whose labels are in the order of the stages, annotate {entity_id, text} and flush {entity_id, reason}.
  * The sparse storage `registers`, "" for none, holds the pipeline registers: in the first field of slot i the
  * entity in stage i + 1. NULL, reported, where anything of this is missing; NULL for a null trace.
  */

@@ -36,14 +36,14 @@ USCOPE_API void uscope_noc_annotate(uscope_noc_t *noc, unsigned int id, const ch
 USCOPE_API void uscope_noc_beat(uscope_noc_t *noc, unsigned int id, unsigned int beat);
 /** Event `retry`: `txn_id`, then the reason. */
 USCOPE_API void uscope_noc_retry(uscope_noc_t *noc, unsigned int id, unsigned int reason);
-/** Event `timeout`. The transaction goes on until uscope_noc_complete. */
+/** Event `timeout`. The transaction continues until uscope_noc_complete. */
 USCOPE_API void uscope_noc_timeout(uscope_noc_t *noc, unsigned int id);
 /** Event `arb_decision`: the winner's `txn_id`, then the port it won. */
 USCOPE_API void uscope_noc_arbitrate(uscope_noc_t *noc, unsigned int id, unsigned int port);
 /** Event `link_credit`: the link, then its credits. */
 USCOPE_API void uscope_noc_credit(uscope_noc_t *noc, unsigned int link, unsigned int credits);
 /**
- * The transaction goes on as transaction `to_id` of another scope: event `txn_handoff` of the nearest scope
+ * The transaction continues as transaction `to_id` of another scope: event `txn_handoff` of the nearest scope
  * above that has it, with both ids. Both must be in flight; each is completed by itself.
  */
 USCOPE_API void uscope_noc_handoff(uscope_noc_t *noc, unsigned int id, uscope_noc_t *to, unsigned int to_id);

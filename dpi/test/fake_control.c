@@ -283,7 +283,7 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
         return;
     }
     if (t->failed || t->dropping) return;
-    if (t->lost_one) { /* it was the last one: only the counts tell */
+    if (t->lost_one) { /* it was the last one: only the counts show it */
         t->dropping = true;
         send_trace_error(d, t->number, t->epoch, "BRIDGE_SEQUENCE", true);
         return;

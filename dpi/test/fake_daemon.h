@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A daemon for tests: speaks the bridge protocol over a ROUTER socket in a thread of its own, checks
+ * A daemon for tests: speaks the bridge protocol over a ROUTER socket in a separate thread, checks
  * everything the client sends against docs/bridge-protocol.md, and keeps the records in memory. "Durable" is
  * what it has acknowledged; fake_kill forgets the rest, as a killed daemon would.
  */
@@ -29,7 +29,7 @@ struct fake_log {
     char schema[4096], schema_name[256], dut[256]; /* dut: "key=value;..." */
     char schema_sha256[80], vars[256];             /* vars: "name=value;..." */
     uint64_t most_held;                            /* most bytes ever unacknowledged */
-    uint64_t lane_records;                         /* as they came; the others are what they stand for */
+    uint64_t lane_records;                         /* as they came; the others are what they represent */
     uint64_t skipped;                              /* from close */
     struct {
         unsigned count;

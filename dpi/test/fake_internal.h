@@ -19,7 +19,7 @@ struct mark {
 
 struct trace {
     bool used, attached, failed, dropping, finalized;
-    bool lost_one; /* the last message was dropped: its loss has not been told */
+    bool lost_one; /* the last message was dropped: its loss has not been reported */
     char name[256];
     uint8_t session[16];
     uint32_t number, epoch;
@@ -30,7 +30,7 @@ struct trace {
         next_string; /* of the frame: item and lane records; what these are more */
     uint64_t held;
     uint32_t part_storage, part_offset, part_total; /* of the snapshot under way */
-    struct mark complete, durable; /* behind the last END; and of that what is acknowledged */
+    struct mark complete, durable;                  /* after the last END; and of that what is acknowledged */
     unsigned char *records;
     size_t room;
     struct fake_log log;

@@ -64,7 +64,7 @@ static void take_snapshot(struct fake_daemon *d, struct trace *t, const unsigned
     append(t, at, size);
 }
 
-/* -- lane records: the log has the items they stand for */
+/* -- lane records: the log has the items they represent */
 
 static bool is_lanes(const unsigned char *at)
 {

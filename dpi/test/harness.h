@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A small test runner. Every test runs in a process of its own, because the client reads its environment once
+ * A small test runner. Every test runs in a separate process, because the client reads its environment once
  * and lives as long as its process; a test that hangs is ended by an alarm.
  */
 #ifndef USCOPE_TEST_HARNESS_H

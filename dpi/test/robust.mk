@@ -24,10 +24,11 @@ $(THREADED): threads-%: $(B)/tsan_%
 	@TSAN_OPTIONS=suppressions=test/tsan.supp:halt_on_error=1 $<
 
 # -- ten thousand traces one after the other, under LeakSanitizer too
+LIVES ?= 10000
 .PHONY: endurance
 endurance: $(B)/test_endurance $(B)/san_endurance
-	LIVES=10000 $(B)/test_endurance thousand
-	LIVES=10000 LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
+	LIVES=$(LIVES) $(B)/test_endurance thousand
+	LIVES=$(LIVES) LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
 
 # -- fuzzing: make fuzz RUNS=1000000, or make fuzz FUZZ_SECONDS=60 for so long each; a short form is part of the tests. What is found stays
 # in build/found_*.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Every test program is built twice: against the library as it is shipped, and with the sanitizers. What needs a simulator's
 # svdpi.h, or Verilator, is left out where there is none. Every program is a target that runs it: with -j they are built and
-# run beside each other (some wait more than they compute), and -O keeps their output apart.
+# run next to each other (some wait more than they compute), and -O keeps their output apart.
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
@@ -60,7 +60,7 @@ $(SANITIZED): sanitized-%: $(B)/san_%
 
 VERILATOR ?= verilator
 SV = ../sv/uscope_pkg.sv test/verilator/top.sv
-# Verilator calls a make of its own: it is told nothing of ours, whose jobs it could not share.
+# Verilator calls another make, which must not know of ours: it could not share its jobs.
 VERILATE = MAKEFLAGS= $(VERILATOR) --cc --exe --build -Wall --top-module top +incdir+../sv -CFLAGS -I$(abspath include)
 
 $(B)/fake_daemon: test/fake_main.c $(TEST_OBJ) $(B)/libuscope.a

@@ -303,7 +303,7 @@ TEST(the_helper_follows_what_is_in_flight_through_a_pause)
     uscope_begin_cycle(w, 1);
     uscope_cpu_retire(cpu, id);
     uscope_end_cycle(w);
-    /* more than the catalogue has slots, without a frame in between */
+    /* more than the catalog has slots, without a frame in between */
     for (uint64_t i = 2; i < 1500; i++) {
         uscope_begin_cycle(w, i);
         unsigned one = uscope_cpu_fetch(cpu, 0x2000, 0x13);
@@ -347,7 +347,7 @@ TEST(a_command_from_outside_is_carried_out_at_the_next_cycle)
     uscope_string(w, "text");
     fake_control(d, "t", 7, "pause", NULL, NULL);
     sleep_ms(50);
-    CHECK(!controlled_once(d)); /* the model stands still */
+    CHECK(!controlled_once(d)); /* the model is stopped */
     CHECK(done_is(d, w, 7, &time));
     CHECK_TEXT(log_of(d, "t").controlled.disabled, "=;");
     fake_control(d, "t", 8, "trigger", NULL, "seen");

@@ -242,7 +242,7 @@ TEST(a_ring_wraps_and_has_gaps)
     CHECK_NUMBER(uscope_cpu_push(cpu, rob, 0), (unsigned long long)-1);
     CHECK_TEXT(message_at(0),
                "core0: OP_SLOT: core0/rob: cpu_push of entity 0: all 4 slots are taken; call rejected");
-    uscope_cpu_remove(cpu, rob, 1); /* behind the head: a gap */
+    uscope_cpu_remove(cpu, rob, 1); /* after the head: a gap */
     CHECK_NUMBER(uscope_cpu_push(cpu, rob, 1), (unsigned long long)-1);
     CHECK_NUMBER(uscope_cpu_buffer_count(cpu, rob), 3);
     CHECK_NUMBER(uscope_cpu_pop(cpu, rob), 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A process that is copied: by fork, by a system call that runs no fork handlers, by a tool that restores it
- * from an image. The copy records nothing into the trace of its original, and may open traces of its own.
+ * from an image. The copy records nothing into the trace of its original, and may open new traces.
  *
  * The clients are children forked ahead of the daemon's thread, so that a client forks with no more threads
  * than a simulator has: its own and the client's.

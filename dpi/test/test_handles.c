@@ -112,7 +112,7 @@ static void leave_two_traces_open(void)
 
 TEST(traces_still_open_at_exit_are_closed)
 {
-    /* the daemon lives in this process; the client must be one of its own */
+    /* the daemon lives in this process; the client must be another one */
     struct child client = child_new(leave_two_traces_open);
     struct fake_daemon *d = start_daemon();
     CHECK_NUMBER(child_run(client), 0);

@@ -207,7 +207,7 @@ TEST(by_default_a_lost_daemon_stops_the_simulation_with_status_3)
     CHECK(strstr(output, "uscope: core0: BRIDGE_LOST: the daemon has not answered for "));
     CHECK(strstr(
         output,
-        "uscope: stopping the simulation with status 3 (set USCOPE_ON_FAILURE=continue to go on untraced)\n"));
+        "uscope: stopping the simulation with status 3 (set USCOPE_ON_FAILURE=continue to continue untraced)\n"));
 }
 
 TEST(with_continue_the_simulation_goes_on_untraced)
@@ -265,7 +265,7 @@ TEST(a_stall_is_reported_once_and_again_when_it_ends)
     atomic_store(&fake_switches(d)->withhold_acks, false);
     atomic_store(&fake_switches(d)->ack_now, true);
     CHECK(wait_until(goes_on, NULL));
-    CHECK_TEXT(message_at(1), "core0: the trace goes on");
+    CHECK_TEXT(message_at(1), "core0: the trace continues");
     uscope_close(w);
     finish(d, 2);
 }

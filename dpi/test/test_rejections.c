@@ -102,7 +102,7 @@ TEST(calls_in_the_wrong_place_are_named)
     uscope_end_cycle(w);
     REJECTED(uscope_begin_cycle(w, 3000),
              "OP_TIME: begin_cycle(3000 ps) after 4000 ps: time runs backwards; cycle rejected");
-    /* the items of a refused cycle are counted with it, and need no message of their own */
+    /* the items of a refused cycle are counted with it, and need no separate message */
     uscope_slot_add(w, COMMITTED, 0, 0, 1);
     uscope_event2(w, STAGE, 1, 1);
     REJECTED(uscope_begin_cycle(w, 6000),

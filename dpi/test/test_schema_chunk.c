@@ -12,7 +12,7 @@ static struct uscopei_schema *decode(const unsigned char *bytes, size_t size, us
 {
     const char *detail = NULL;
     *code = E_NONE;
-    /* an exact copy: a read behind the end is then found by the sanitizer */
+    /* an exact copy: a read after the end is then found by the sanitizer */
     unsigned char *exact = malloc(size ? size : 1);
     memcpy(exact, bytes, size);
     struct uscopei_schema *schema = uscopei_schema_decode(exact, size, code, &detail);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The golden messages of test/vectors/bridge: what this client encodes must equal them byte for byte, what it
- * decodes must mean what the JSON beside them says. USCOPE_VECTORS names the directory; vectors that are not
+ * decodes must mean what the JSON next to them says. USCOPE_VECTORS names the directory; vectors that are not
  * there are skipped and counted.
  */
 #include <dirent.h>

@@ -1,4 +1,4 @@
-// A harness in C++ in place of tb.sv: clock and reset for `core`, which is the top module then.
+// A harness in C++ instead of tb.sv: clock and reset for `core`, which is the top module then.
 #include <cstdio>
 
 #include "Vcore.h"

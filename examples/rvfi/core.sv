@@ -73,7 +73,7 @@ module core (
   logic        is_alternate, condition, taken, misaligned;
   logic [31:0] operand, shifted_arithmetic, alu, target, loaded, csr_old, csr_operand, result;
   assign operand      = opcode == Op ? b : imm_i;
-  // By itself: beside an unsigned operand the shift would be unsigned, too.
+  // By itself: next to an unsigned operand the shift would be unsigned, too.
   assign shifted_arithmetic = $signed(a) >>> operand[4:0];
   assign is_alternate = inst[30] && (opcode == Op || funct3 == 3'd5);
   always_comb begin

@@ -5,11 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { BUILDS_MS, limitOfFile } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { type Retired, type RetiredStream, readRetired } from '../../test/support/retired-stream.js';
 import { parseHex } from '../../verilator-demo/lib/image.js';
 import { Machine } from '../../verilator-demo/lib/rv32im.js';
 import { Cause } from '../../verilator-demo/lib/trap.js';
+
+// The design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '../..');
@@ -48,7 +52,7 @@ function reference(): { lines: string[]; machine: Machine } {
       const store = done.store ? ` [${hex(done.store.addr)}]=${masked(done.store)}` : '';
       lines.push(`${hex(pc)} ${hex(done.inst)}${register}${store}`);
     } else {
-      // A failed fetch shows the instruction 0: the interface does not tell the two.
+      // A failed fetch shows the instruction 0: the interface does not distinguish the two.
       const cause = done.cause === Cause.FETCH_FAULT ? Cause.ILLEGAL : done.cause;
       lines.push(`${hex(pc)} trap ${cause} ${hex(done.tval)} -> ${hex(done.target)}`);
     }

@@ -28,14 +28,14 @@ module tb;
     if (rst_n && !is_ram && mem_wstrb[0]) $write("%c", mem_wdata[7:0]);
   end
 
-  // The interface is a register behind the core: one cycle more shows the last instruction.
+  // the interface is a register behind the core: one cycle more shows the last instruction.
   logic done = 1'b0;
   always_ff @(posedge clk) begin
     done <= halted;
     if (done) $finish;
   end
 
-  // Its RISC-V Formal Interface is for whoever is bound into the core.
+  // Its RISC-V Formal Interface is for modules that are bound into the core.
   /* verilator lint_off PINCONNECTEMPTY */
   core dut (
       .clk, .rst_n, .mem_addr, .mem_wdata, .mem_wstrb, .mem_rdata, .mem_error, .halted,

@@ -13,7 +13,7 @@ module queue (
     output logic        empty_o,
     output logic [1:0]  head_o         // slot that a read comes from
 );
-  // Pointers have a bit more than slots need, which tells full from empty.
+  // Pointers have a bit more than slots need, which distinguishes full from empty.
   typedef logic [2:0] pointer_t;
   function automatic pointer_t to_gray(input pointer_t binary);
     return binary ^ (binary >> 1);

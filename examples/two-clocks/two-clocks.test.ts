@@ -4,6 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { BUILDS_MS, limitOfFile } from '../../test/support/limits.js';
+
+// The design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const FAST = 1000;

@@ -12,7 +12,7 @@ static inline uint32_t size_of(const struct op *op)
     return (64 - (uint32_t)__builtin_clzll(op->mask)) / 8;
 }
 
-/* Cells one behind the other, each in the size of its field. Writes in whole words, into the slack at last.
+/* Cells one after the other, each in the size of its field. Writes in whole words, into the slack at last.
  */
 static inline uint8_t *put_cells(uint8_t *at, const uint64_t *cells, const struct op *ops, uint32_t count)
 {

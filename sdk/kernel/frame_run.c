@@ -83,7 +83,7 @@ static inline uint8_t *put_wide(uint8_t *at, struct item item)
     return at + 16;
 }
 
-/* Of an event without further records; what is behind it is written over by the next item. */
+/* Of an event without further records; the next item overwrites what follows it. */
 static inline uint8_t *put_short_event(uint8_t *at, struct item item)
 {
     return put_wide(at, item) - 16 + 8 + (item.ids >> 32);
@@ -248,7 +248,7 @@ static inline bool apply(struct run *r, struct cursor *c, struct item item)
 static inline __attribute__((always_inline)) void take_ordinary(struct run *r, struct cursor *c,
                                                                 const uint32_t *end, const bool compact)
 {
-    struct cursor at = *c; /* of its own, so that its members stay in registers */
+    struct cursor at = *c; /* a copy, so that its members stay in registers */
     for (; at.record < end; at.record += RECORD_WORDS) {
         struct item item = load_item(at.record);
         if (item.ids == at.event) {
@@ -378,7 +378,7 @@ static inline bool may_begin(const struct run *r, const uint32_t *begin, uint64_
 }
 
 /*
- * Where the last frame ends that is complete here; `record` is the first behind another one. It says no more
+ * Where the last frame ends that is complete here; `record` is the first after another one. It says no more
  * than what is worth trying: records that make no sense, or change meanwhile, do no harm.
  */
 static __attribute__((noinline)) const uint32_t *end_of_whole_frames(const uint32_t *record,
@@ -397,7 +397,7 @@ static __attribute__((noinline)) const uint32_t *end_of_whole_frames(const uint3
 
 void frame_run(struct run *run)
 {
-    struct run copy = *run, *r = &copy; /* of its own, so that its members stay in registers */
+    struct run copy = *run, *r = &copy; /* a copy, so that its members stay in registers */
     struct cursor c = {.op = r->none};
     const uint32_t *begin = r->words + r->begin, *untried = r->words + r->margin_begin,
                    *end = r->words + r->end;

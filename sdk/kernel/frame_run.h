@@ -9,7 +9,7 @@
  * frame that a message cuts, one that is out of order or breaks the schema, one with which a segment ends),
  * and everything where there is no WebAssembly.
  *
- * Built by the Makefile beside it for wasm32, where every pointer below is an offset into the one memory
+ * Built by the Makefile next to it for wasm32, where every pointer below is an offset into the one memory
  * shared with TypeScript (sdk/src/writer/frames/frame-kernel.ts, which knows the order of the members), and
  * natively for its own test.
  */
@@ -47,7 +47,7 @@ struct storage {
     uint32_t number;    /* of the schema */
     uint32_t sparse;    /* checkpoints hold its occupied slots only, else all */
     uint32_t *occupied; /* number of its slots that are */
-    uint64_t *cells;    /* of slot 0, and of the others behind it */
+    uint64_t *cells;    /* of slot 0, and of the others after it */
     uint64_t *property_cells;
     uint8_t *mask;  /* occupied slots */
     struct op *ops; /* see there */
@@ -63,7 +63,7 @@ struct run {
     struct sums sums;
     /* what to do */
     uint32_t end;          /* words */
-    uint32_t margin_begin; /* of frames that begin at or behind this word, only whole ones are tried */
+    uint32_t margin_begin; /* of frames that begin at or after this word, only whole ones are tried */
     uint32_t soft_limit, hard_limit; /* bytes of `out` at which the segment is to be cut */
     /* in and out */
     uint32_t begin;   /* first word not taken */

@@ -4,24 +4,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Functions of their own would find the block in memory, on a stack; in their caller it is registers. */
+/* Real functions would access the block in memory, on a stack; inlined into their caller, it is in registers.
+ */
 #define INLINED              static inline __attribute__((always_inline))
 #define COPY(to, from, size) __builtin_memcpy(to, from, size)
 
 enum {
     MIN_MATCH = 4,
-    LAST_LITERALS = 5, /* a block ends with so many literals at least, */
-    LAST_MATCH = 12,   /* and no match begins in its last so many bytes */
+    LAST_LITERALS = 5, /* a block ends with at least this number of literals */
+    LAST_MATCH = 12,   /* no match begins in this number of bytes at its end */
     TOKEN_MAX = 15,
-    MISSES_PER_STEP = 16, /* after so many misses in a row the search goes in larger steps */
+    MISSES_PER_STEP = 16, /* misses in a row after which the search takes larger steps */
     HASH_BYTES = 6,       /* four would find too many false friends in records that are mostly zero */
     WINDOW = 16,          /* bytes compared at once */
-    RESUMED_BYTES = 6,    /* a match is resumed where so many bytes are equal at least */
-    NEAR_GAP = 4,         /* behind so many bytes at most, */
-    FAR_GAP = 5,          /* or so many when the table knows nothing better */
-    FOUND_BYTES = 6,      /* what the table says must match so far, */
-    FOUND_INSTEAD = 9,    /* and so far to be taken although the offset at hand may do */
-    MARGIN = FAR_GAP + WINDOW + LAST_LITERALS, /* nothing is tried in the last so many */
+    RESUMED_BYTES = 6,    /* equal bytes at which a match is resumed */
+    NEAR_GAP = 4,         /* after at most this number of bytes, */
+    FAR_GAP = 5,          /* or this number when the table has nothing better */
+    FOUND_BYTES = 6,      /* length of a match from the table at least, */
+    FOUND_INSTEAD = 9,    /* and when the offset at hand may also match */
+    MARGIN = FAR_GAP + WINDOW + LAST_LITERALS, /* no search in this number of bytes at the end */
 };
 
 _Static_assert(MARGIN - FAR_GAP >= LAST_MATCH, "no match begins too late");
@@ -29,7 +30,7 @@ _Static_assert(MARGIN - FAR_GAP >= LAST_MATCH, "no match begins too late");
 struct block {
     uint16_t *table;
     const uint8_t *source;
-    const uint8_t *search_end; /* no match is looked for behind this */
+    const uint8_t *search_end; /* no match is looked for after this */
     const uint8_t *limit;      /* where the last match ends at the latest */
     const uint8_t *literals;   /* first byte not written yet: the end of the last match */
     uint8_t *out;
@@ -57,7 +58,7 @@ INLINED uint32_t hash(uint64_t bytes)
 
 /*
  * How far back the last place is that began like `at`; notes `at` as the last one. 0: there is none. An entry
- * never written says the block's second byte, or a multiple of 64 KiB behind it: always a place before `at`,
+ * never written says the block's second byte, or a multiple of 64 KiB after it: always a place before `at`,
  * with a byte before it, and what is there is compared.
  */
 INLINED uint32_t look_up(struct block *b, const uint8_t *at)
@@ -76,7 +77,7 @@ INLINED uint32_t count_equal(const uint8_t *at, const uint8_t *match)
     return high ? 8 + ((uint32_t)__builtin_ctzll(high) >> 3) : WINDOW;
 }
 
-/* First byte at or behind `at` that differs from its counterpart. */
+/* First byte at or after `at` that differs from its counterpart. */
 INLINED const uint8_t *end_of_match(const uint8_t *at, const uint8_t *match, const uint8_t *limit)
 {
     while (at + 8 <= limit) {
@@ -100,7 +101,7 @@ INLINED uint32_t opaque(uint32_t number)
 }
 
 /*
- * `at` and `equal` bytes, or more when the whole window is equal. The processor goes on with the next
+ * `at` and `equal` bytes, or more when the whole window is equal. The processor continues with the next
  * match while it still waits for this count, when it can guess it: a jump that depends on the count it
  * guesses well, as records have few sizes, but a sum it waits for. Thus the usual counts are jumped by.
  */
@@ -137,7 +138,7 @@ INLINED void put_literals(struct block *b, const uint8_t *end, uint32_t low)
     b->out += size;
 }
 
-/* The same for literals of which a token can tell the number. */
+/* The same for literals whose number fits into a token. */
 INLINED void put_few_literals(struct block *b, const uint8_t *end, uint32_t low)
 {
     uint32_t size = (uint32_t)(end - b->literals);
@@ -146,7 +147,7 @@ INLINED void put_few_literals(struct block *b, const uint8_t *end, uint32_t low)
     b->out += 1 + size;
 }
 
-/* A match of which `before` bytes lie before `at` and `equal` of the window behind, with its literals. */
+/* A match with `before` bytes before `at` and `equal` bytes of the window after it, with its literals. */
 INLINED void put_match(struct block *b, const uint8_t *at, uint32_t before, uint32_t equal, bool few)
 {
     const uint8_t *behind = behind_match(b, at, equal), *begin = at - before;
@@ -169,7 +170,7 @@ INLINED bool may_resume(struct block *b, uint32_t gap)
     return (load64(at) ^ load64(at - b->offset)) << (64 - 8 * RESUMED_BYTES) == 0;
 }
 
-/* Behind how many bytes in which two records differ the last match goes on, same offset. 0: not soon. */
+/* The number of differing bytes after which the last match continues with the same offset. 0: not soon. */
 INLINED uint32_t near_gap(struct block *b)
 {
     if (may_resume(b, 1)) return 1;
@@ -201,7 +202,7 @@ INLINED bool resume_late(struct block *b)
 }
 
 /*
- * Match after match where the table says so, each a byte behind the one before or at its end: records with a
+ * Match after match where the table says so, each a byte after the one before or at its end: records with a
  * new number each. True when the last one had best be resumed; false when nothing is found.
  */
 INLINED bool hop(struct block *b)
@@ -221,7 +222,7 @@ INLINED bool hop(struct block *b)
     return false;
 }
 
-/* The next match at or behind `at`, grown backwards over literals that match too; false: there is none. */
+/* The next match at or after `at`, grown backwards over literals that match too; false: there is none. */
 INLINED bool search(struct block *b, const uint8_t *at)
 {
     for (uint32_t tries = MISSES_PER_STEP;; tries++) {

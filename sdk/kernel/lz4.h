@@ -4,12 +4,12 @@
  * It differs from the common one in how it looks for matches:
  *
  * - The frames of a trace differ from earlier ones in a few bytes here and there: a slot, a value. So where a
- *   match ends, it is first tried whether it goes on behind one to four bytes with the same offset. That
+ *   match ends, it is first tried whether it continues after one to four bytes with the same offset. That
  *   needs no look into the table, whose result the next step would have to wait for, and stays with the one
  *   earlier frame that is most like this one: both faster and smaller.
- * - Where it does not go on, the records are like ones of several earlier frames: each has a new number, of
- *   which the low byte differs, before bytes that were seen often. So the table is asked for what begins one
- *   byte behind the end of a match, and as long as that is found the offset at hand comes second. Only where
+ * - Where it does not continue, the records are like ones of several earlier frames: each has a new number,
+ * of which the low byte differs, before bytes that were seen often. So the table is asked for what begins one
+ *   byte after the end of a match, and as long as that is found the offset at hand comes second. Only where
  *   neither knows anything is a match searched for byte by byte.
  * - What takes time there is waiting: for the table, for the bytes it names, for their comparison, and only
  *   then would be known where the next match begins. The lengths that are usual are therefore jumps instead
@@ -24,7 +24,7 @@
 enum {
     LZ4_TABLE_BITS = 14,
     LZ4_TABLE_BYTES = 2 << LZ4_TABLE_BITS,
-    LZ4_SLACK = 32, /* bytes behind `source` that may be read, and behind the result that may be written */
+    LZ4_SLACK = 32, /* bytes after `source` that may be read, and after the result that may be written */
 };
 
 /* Most bytes that `size` bytes may become. */

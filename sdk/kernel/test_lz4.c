@@ -85,7 +85,7 @@ static uint32_t size_of_records(uint16_t *table, uint32_t gap)
     return block;
 }
 
-/* Behind one to four bytes that differ the match goes on: a token, an offset, a longer length at most. */
+/* After one to four bytes that differ the match continues: a token, an offset, a longer length at most. */
 static uint32_t count_unresumed(uint16_t *table)
 {
     uint32_t failed = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of ops for tests: of all storages one behind the other, and behind them the one that no record
+/* The table of ops for tests: of all storages one after the other, and after them the one that no record
  * is. */
 #ifndef USCOPE_TEST_OPS_H
 #define USCOPE_TEST_OPS_H
 
 #include "frame_run.h"
 
-/* `masks` of all fields and properties; behind the storages is one without slots. */
+/* `masks` of all fields and properties; after the storages is one without slots. */
 static void fill_ops(const struct storage *storages, uint32_t count, const uint64_t *masks, struct op *none)
 {
     *none = (struct op){.apart = ADDS, .storage = storages + count, .next = none, .after = none};

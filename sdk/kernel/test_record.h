@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Puts one, and returns what is behind it. */
+/* Puts one, and returns the place after it. */
 static uint32_t *record(uint32_t *at, uint32_t word0, uint32_t word1, uint32_t lo, uint32_t hi)
 {
     at[0] = word0;

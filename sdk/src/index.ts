@@ -1,5 +1,5 @@
 /**
- * The library in Node: describe a trace (schema), write it, read it. Parts stand alone too: `uscope/format`, `uscope/schema`,
+ * The library in Node: describe a trace (schema), write it, read it. Parts be used alone too: `uscope/format`, `uscope/schema`,
  * `uscope/writer`, `uscope/reader`, `uscope/cpu` and `uscope/noc` (these three also in a browser), `uscope/reader/node`,
  * `uscope/bridge`.
  */

@@ -27,7 +27,7 @@ USCOPE_RUN = $(USCOPE_CLI) run --schema $(USCOPE_SCHEMA) --out $(USCOPE_OUT) --
 USCOPE_BUILT := $(USCOPE_TRACE_PKG)
 
 .PHONY: uscope-compile uscope-run uscope-check uscope-clean
-# What `make` alone does, unless the including Makefile has had a target of its own before.
+# What `make` alone does, unless the including Makefile has defined a target before.
 uscope-run:
 
 $(USCOPE_TRACE_PKG): $(USCOPE_SCHEMA)

@@ -5,8 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
 import { type CliResult, linesOf, runUscope } from '../support/run-cli.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCHEMA = `uscope: 1

@@ -17,10 +17,12 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, Running, until } from '../support/processes.js';
 import { buildSimulator } from '../torture/build.mjs';
 
-const SIMULATORS = Number(process.env.USCOPE_FARM ?? 60);
+const USUAL = 60;
+const SIMULATORS = Number(process.env.USCOPE_FARM ?? USUAL);
 /** Simulators that run at a time: a machine starts no more of them than it has room for. */
 const AT_A_TIME = 20;
 const CYCLES = 3000;
@@ -28,6 +30,9 @@ const KILLED_AT = 1500;
 const MAX_MEMORY_MB = 700;
 /** Files that the test's own process may open: it has one end of every connection. */
 const CONNECTIONS = Math.min(10_000, openFiles('self').soft - 500);
+
+// Hundreds of processes, a few at a time.
+limitOfFile(PROCESSES_MS * Math.max(1, SIMULATORS / USUAL));
 
 const bench = new BridgeBench();
 let simulator = '';

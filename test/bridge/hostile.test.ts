@@ -20,8 +20,12 @@ import {
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
 import { COUNTERS, LANE_SCHEMA } from '../support/lane-stream.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, Running, until } from '../support/processes.js';
 import { generator } from '../torture/scenarios.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 /** More than a daemon needs for one honest trace, less than any of these attacks would like to have. */
 const MAX_MEMORY_MB = 700;
@@ -55,7 +59,7 @@ function peakMemory({ daemon }: Target): number {
   return Number(kib) / 1024;
 }
 
-/** Sends as fast as it can and reads nothing unless told to. */
+/** Sends as fast as it can and reads only on request. */
 class Hostile {
   readonly dealer: Dealer;
 
@@ -104,7 +108,7 @@ const open = (more: Partial<Extract<ClientMessage, { t: 'open' }>>): ClientMessa
   ...more,
 });
 
-it('a daemon ends with no words of its message library, whoever has not read what it was sent', async () => {
+it('a daemon ends with no words of its message library, the code that has not read what it was sent', async () => {
   const { endpoint, daemon } = await serve();
   const peer = new Hostile(endpoint);
   await peer.hello();
@@ -281,7 +285,7 @@ describe('a daemon withstands', () => {
       expect((await peer.next('closed', ['ack'])).stats.strings).toBe(400n);
     }));
 
-  it('messages of lane records that stand for 64 times as much', () =>
+  it('messages of lane records that represent 64 times as much', () =>
     withstands(async ({ endpoint }) => {
       const peer = new RawPeer(endpoint);
       bench.later(() => peer.close());

@@ -1,4 +1,4 @@
-/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others go on. */
+/** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others continue. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,11 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, Running } from '../support/processes.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 beforeAll(() => buildSdk());

@@ -1,4 +1,4 @@
-/** Clients behind a bad network: cut, stalled, slowed, garbled. What was sent is in the file, once and in order. */
+/** Clients on a bad network: cut, stalled, slowed, garbled. What was sent is in the file, once and in order. */
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,10 +17,14 @@ import {
   valuesOf,
 } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { Running, until } from '../support/processes.js';
 import { buildSimulator } from '../torture/build.mjs';
 import { contentsOf } from '../torture/pattern.mjs';
 import { BadNetwork } from './proxy.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const TCP = 'tcp://127.0.0.1:*';
 const FRAMES = 3000;
@@ -34,7 +38,7 @@ async function networkTo(daemon: Daemon): Promise<BadNetwork> {
   return network;
 }
 
-/** A client behind the network sends `FRAMES` frames; `trouble` comes along the way. Returns what the file holds. */
+/** A client on that network sends `FRAMES` frames; `trouble` comes along the way. Returns what the file holds. */
 async function traced(network: BadNetwork, trouble: (sent: number) => unknown): Promise<number[]> {
   const client = await BridgeClient.connect(network.endpoint, { timeoutMs: 60_000 });
   bench.later(() => client.close());
@@ -63,7 +67,7 @@ describe('a connection over tcp', () => {
     expect(values).toEqual(upTo(FRAMES));
   });
 
-  it('that stalls goes on when it flows again, or is replaced', async () => {
+  it('that stalls continues when it flows again, or is replaced', async () => {
     const { daemon } = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(daemon);
     const values = await traced(network, async (sent) => {
@@ -97,7 +101,7 @@ describe('a connection over tcp', () => {
     expect(valuesOf(decodeFile(trace.path))).toEqual(upTo(sent));
   });
 
-  it('that garbles bytes is given up by ZeroMQ, or what comes out is refused; the session goes on behind it', async () => {
+  it('that garbles bytes is given up by ZeroMQ, or what comes out is refused; the session continues after it', async () => {
     const { daemon } = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(daemon);
     const values = await traced(network, async (sent) => {
@@ -111,7 +115,7 @@ describe('a connection over tcp', () => {
     expect(values).toEqual(upTo(FRAMES));
   });
 
-  it('outlives its daemon: the next one, on another port, goes on', async () => {
+  it('outlives its daemon: the next one, on another port, continues', async () => {
     const first = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(first.daemon);
     const values = await traced(network, async (sent) => {

@@ -46,7 +46,7 @@ export class BadNetwork {
     }
   }
 
-  /** Nothing moves, in either direction, and nobody is told. */
+  /** Nothing moves in either direction, without notice to either side. */
   stall(): void {
     this.isStalled = true;
     for (const { client, daemon } of this.pairs) {

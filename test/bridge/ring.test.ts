@@ -7,7 +7,11 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SessionStatus } from '../../sdk/src/format/index.js';
 import { TempDirs, valuesOf } from '../support/bridge-peer.js';
 import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const SIMULATOR = fileURLToPath(new URL('./simulator.mjs', import.meta.url));
 const dirs = new TempDirs();
@@ -60,7 +64,7 @@ describe('uscope run --last', () => {
     expect(traces[0].ring).toMatchObject({ files: [], triggers: 0, failures: [] });
   });
 
-  it('goes on when the daemon is killed', async () => {
+  it('continues when the daemon is killed', async () => {
     const { running, cwd } = run(['slow', '6000'], ['--last', '1us']);
     const spool = join(cwd, 'out', 'core0.ring');
     await until('segments', () => segmentsIn(spool) > 5);

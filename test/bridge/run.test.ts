@@ -9,9 +9,13 @@ import { SessionStatus } from '../../sdk/src/format/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs, upTo, valuesOf } from '../support/bridge-peer.js';
 import { type DecodedFile, decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk, childrenOf, isAlive, Running, until } from '../support/processes.js';
 import { zstdForTests } from '../support/zstd.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const SIMULATOR = fileURLToPath(new URL('./simulator.mjs', import.meta.url));
 const dirs = new TempDirs();
@@ -32,7 +36,7 @@ function start(args: readonly string[], cwd: string, env: Record<string, string>
   return running;
 }
 
-/** `uscope run -- node simulator.mjs ...` in a directory of its own. */
+/** `uscope run -- node simulator.mjs ...` in a separate directory. */
 function run(
   simulator: readonly string[],
   options: readonly string[] = [],
@@ -217,7 +221,7 @@ describe('uscope run', () => {
     expect(existsSync(join(cwd, 'd.sock'))).toBe(true);
   });
 
-  it('goes on when the daemon is killed: nothing is lost', async () => {
+  it('continues when the daemon is killed: nothing is lost', async () => {
     const { running, cwd } = run(['slow', '6000', 'gate']);
     await running.printed('tracing');
     for (let kills = 0; kills < 2; kills++) {

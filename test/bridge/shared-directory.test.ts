@@ -7,10 +7,14 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk } from '../support/processes.js';
 import { buildSimulator } from '../torture/build.mjs';
 import { contentsOf } from '../torture/pattern.mjs';
 import { childOf, Program, readLedger, State, strike, until } from '../torture/processes.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const HOST = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--kill-child=SIGKILL'];
 const mayUnshare = spawnSync('unshare', [...HOST, 'true']).status === 0;
@@ -22,7 +26,7 @@ const running: Program[] = [];
 let simulator = '';
 let cwd = '';
 
-/** `uscope run` with a simulator on a host of its own. */
+/** `uscope run` with a simulator on a separate host. */
 function runOn(host: string, cycles: string): Program {
   mkdirSync(join(cwd, host));
   const commands = `mount -t tmpfs tmpfs /dev/shm && exec "$@"`;

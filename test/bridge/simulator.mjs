@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Stands for a simulator: traces through the bridge as it is told and ends as it is told.
+ * A stand-in for a simulator: its arguments say what it traces through the bridge and how it ends.
  *
  *     node simulator.mjs MODE [FRAMES [GATE]]
  *

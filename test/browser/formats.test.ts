@@ -6,8 +6,12 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chromiumPath, startChromium } from '../support/chromium.js';
 import { everyEntry, put, written as writtenFlux } from '../support/flux-fixtures.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { type PageServer, startPageServer } from '../support/page-server.js';
 import { zstdForTests } from '../support/zstd.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 const dist = new URL('../../sdk/dist/', import.meta.url);
 if (!existsSync(fileURLToPath(new URL('codecs/browser', dist))))

@@ -8,9 +8,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { startServer } from '../../examples/browser/server.mjs';
 import { add, coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { type RangeServer, startRangeServer } from '../support/range-server.js';
 import { zstdForTests } from '../support/zstd.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 const library = fileURLToPath(new URL('../../sdk/dist/reader/http.js', import.meta.url));
 if (!existsSync(library)) throw new Error('the SDK is not built: run npm run build first');

@@ -11,7 +11,11 @@ import * as cpu from '../../sdk/src/semantics/cpu/index.js';
 import * as noc from '../../sdk/src/semantics/noc/index.js';
 import { add, frame, TraceBuilder } from '../support/build-trace.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 /** A made-up pipeline with instructions in all states. */
 function traceBytes(): Uint8Array {

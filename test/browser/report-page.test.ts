@@ -10,8 +10,12 @@ import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/analysis/index.js';
 import { add, frame, TraceBuilder } from '../support/build-trace.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 const CYCLES = 3000;
 

@@ -1,4 +1,4 @@
-/** What the command loads for an answer about a trace: every module takes time, and whoever asks waits for it. */
+/** What the command loads for an answer about a trace: every module takes time, for which the user waits. */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -7,6 +7,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
+
+// Processes are started.
+limitOfFile(PROCESSES_MS);
 
 const command = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
 const DIST = fileURLToPath(new URL('../../sdk/dist/', import.meta.url));

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckpointSnapshot, TraceWriter } from '../../sdk/src/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import {
   SCHEMA_SHA256 as CORE_SHA256,
@@ -34,6 +35,9 @@ import {
   SV_PROGRAM,
 } from './programs.js';
 import { VECTORS, writeRecorder } from './recorder.js';
+
+// Generated code is compiled, and SystemVerilog simulated.
+limitOfFile(BUILDS_MS);
 
 const NAMES = ['core', 'hostile', 'plain'] as const;
 const OPENED = `open t ${SCHEMA_SHA256.slice(0, 8)} site=lab,lane=3,class=c,trace_name=x,core=-1`;

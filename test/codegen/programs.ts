@@ -1,6 +1,6 @@
 /** The same steps in every generated language, over test/vectors/codegen/hostile.yaml. */
 
-/** What the recorder prints for them. `text` stands where a language takes texts only in a form of its own. */
+/** What the recorder prints for them. `text` is for languages with their own form of strings. */
 export const EXPECTED = [
   'set 0 0 0 255',
   'add 3 0 0 -5',

@@ -68,7 +68,7 @@ void uscope_event0(uscope_writer_t *w, uint16_t id)
 {
     uscope_event_bytes(w, id, 0, 0);
 }
-/* Lanes are printed as the calls they stand for. */
+/* Lanes are printed as the calls they represent. */
 static unsigned long long lane_value(unsigned long long values, unsigned int lane, unsigned int width)
 {
     return values >> (lane * width) & ((1ull << width) - 1);
@@ -125,7 +125,7 @@ static void snapshot(uint16_t slot, unsigned int count, const unsigned long long
         printf(" %lld", (long long)values[i]);
     printf("\\n");
 }
-/* A slot in one call is printed as the calls it stands for. */
+/* A slot in one call is printed as the calls it represents. */
 static void put(uint16_t st, uint16_t slot, unsigned int count, const unsigned long long *values)
 {
     for (unsigned int i = 0; i < count; i++)

@@ -24,9 +24,13 @@ import { GRAMMAR_VERSION } from '../../sdk/src/schema/limits.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import { recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
 import { BridgeBench, TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { buildSdk, Running } from '../support/processes.js';
 import { type Listing, listSchema, listTrace } from './listing.mjs';
 import { Conversation } from './replay.js';
+
+// Daemons are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -75,7 +79,7 @@ async function expectVerified(path: string): Promise<void> {
 
 const sessionOf = ({ session }: Listing): Uint8Array => Buffer.from(String(session?.session), 'hex');
 
-/** Frames behind what a listing has, with one ADD of 1 to the counter `core0/committed_insns` each. */
+/** Frames after what a listing has, with one ADD of 1 to the counter `core0/committed_insns` each. */
 function framesBehind(from: bigint, firstOrdinal: number): { batch: RecordBatch; lines: string[] } {
   const batch = new RecordBatch();
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * What a trace holds, as plain JSON: the contents of a stored file are compared with the listing stored beside it. It is built from values that
+ * What a trace holds, as plain JSON: the contents of a stored file are compared with the listing stored next to it. It is built from values that
  * every release has - names, numbers, bytes - and never from the shape of a release's own objects.
  */
 

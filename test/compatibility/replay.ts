@@ -149,7 +149,7 @@ function checkClosed({ stats }: Of<'closed'>, recorded: Of<'closed'>): void {
   }
 }
 
-/** Behind a key of a msgpack map: keys are short strings. */
+/** The place after a key of a msgpack map: keys are short strings. */
 function placeBehind(bytes: Uint8Array, key: string): number {
   const pattern = Buffer.from([0xa0 | key.length, ...Buffer.from(key)]);
   const at = Buffer.from(bytes).indexOf(pattern);

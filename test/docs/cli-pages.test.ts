@@ -10,7 +10,7 @@ import { lacks } from '../support/needs.js';
 const pages = new URL('../../docs/cli/', import.meta.url);
 const overview = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
 const SECTIONS = ['Synopsis', 'Options', 'Output', 'Exit status', 'Examples'];
-/** What is not printed but spoken, in a protocol, has sections of its own. */
+/** A protocol is not printed: its page has other sections. */
 const WITHOUT_OUTPUT = new Set(['mcp']);
 
 /** The verbs by name; filled before the tests run. */

@@ -6,8 +6,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Block, blocksOf, matchesOutput, ShellSession } from '../support/executable-document.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { buildSdk } from '../support/processes.js';
+
+// The commands of the documents build models with Verilator.
+limitOfFile(BUILDS_MS);
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -50,7 +54,7 @@ describe.each(['docs/guide.md', 'docs/simulators/verilator.md'])('%s', (path) =>
     );
   }
 
-  it('shows files as they stand in examples/guide', () => {
+  it('shows files as they are in examples/guide', () => {
     const files = new Map(
       blocks.flatMap((block) => (block.kind === 'file' ? [[block.path, block.text]] : [])),
     );

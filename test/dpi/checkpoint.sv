@@ -1,5 +1,5 @@
 // Two cores with a register file each, traced into two files. The registers are not recorded as they change: what a
-// trace knows of them it has been told at its checkpoints. The model prints them at the same instants.
+// trace knows of them comes from its checkpoints. The model prints them at the same instants.
 module register_file (
     input logic clk_i,
     input logic [31:0] seed_i

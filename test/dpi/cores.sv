@@ -1,4 +1,4 @@
-// Two cores that make up their work, each traced by the helper for the cpu protocol into a file of its own: up to two
+// Two cores that make up their work, each traced by the helper for the cpu protocol into a separate file: up to two
 // instructions are fetched per cycle, the oldest retires when it has been executed, every now and then a branch turns
 // out mispredicted, and the whole core is reset twice.
 module core #(

@@ -7,8 +7,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { decodeFile } from '../support/decode-file.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const HERE = join(ROOT, 'test/dpi');
@@ -37,7 +41,7 @@ function verilate(name: string, shared: boolean): void {
   execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** The same model, built before, with other arguments of its own and of `uscope run`. */
+/** The same model, built before, with other arguments for it and for `uscope run`. */
 function simulateAgain(
   name: string,
   args: readonly string[],

@@ -1,12 +1,16 @@
-/** What a C model is told that asks for a trace name that is taken, or for names that its schema does not have. */
+/** The errors for a C model that opens a trace name in use, or looks up names that its schema does not have. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCHEMA = join(ROOT, 'test/vectors/codegen/core.yaml');
@@ -41,19 +45,19 @@ describe('two cores with one name', () => {
   const refusals = (stderr: string): string[] =>
     stderr.split('\n').filter((line) => line.includes('cannot open trace "core0": BRIDGE_NAME_BUSY'));
 
-  it('are both named in one error, and the first goes on', () => {
+  it('are both named in one error, and the first continues', () => {
     const { status, stdout, stderr } = run('model');
     expect(stdout).toBe('second: refused\n');
     expect(refusals(stderr)).toEqual([
       expect.stringMatching(
-        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a name of its own/,
+        /core 1 asks for the trace "core0", which core 0 of process \d+ \(uscope-c [\d.]+\) is writing; give each core a different name/,
       ),
     ]);
     expect(stderr).toContain('core0: out/core0.uscope: closed');
     expect(status).toBe(3);
   });
 
-  it('end a simulation from SystemVerilog, unless it is to go on', ({ skip }) => {
+  it('end a simulation from SystemVerilog, unless it is to continue', ({ skip }) => {
     if (lacks('Verilator', hasShim)) skip();
     const stopped = run('simulator');
     expect(stopped).toMatchObject({ status: 3, stdout: '' });

@@ -1,5 +1,5 @@
-// Two channels of 64 bits, driven from a file that the test writes: a line per cycle, rst, then channel 1, channel 0. Beside it a
-// tracer of the test bench's own writes into the same trace.
+// Two channels of 64 bits, driven from a file that the test writes: a line per cycle, rst, then channel 1, channel 0.
+// Next to it a tracer of the test bench's own writes into the same trace.
 module top (
     input logic clk_i
 );
@@ -49,7 +49,7 @@ module top (
   occupancy u_occupancy (.clk(clk_i), .valid({b.valid, a.valid}));
 endmodule
 
-// What the guide shows: another storage in the same trace, in frames of its own at the same times.
+// What the guide shows: another storage in the same trace, in separate frames at the same times.
 module occupancy (
     input logic       clk,
     input logic [1:0] valid

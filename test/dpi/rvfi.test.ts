@@ -8,10 +8,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { parseSchema } from '../../sdk/src/schema/index.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 import { type Fact, type RetiredStream, readRetired } from '../support/retired-stream.js';
 import { type Cycle, type Made, type Packet, Stream, stimulusLine } from '../support/rvfi-stimulus.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCHEMA = join(ROOT, 'sv/uscope_rvfi.yaml');

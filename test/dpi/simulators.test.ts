@@ -8,7 +8,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
+
+// Each design is built with the simulators that are there.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
 const LIBRARY = join(ROOT, 'dpi/build/libuscope_dpi.so');
@@ -277,7 +281,7 @@ describe('the SystemVerilog sources', () => {
   it.skipIf(lacks('Verilator', has('verilator'))).each([
     ['with a timescale', '`timescale 1ns / 1ps\n'],
     ['without one', ''],
-  ])('pass Verilator without options beside a design %s', (_, timescale) => {
+  ])('pass Verilator without options next to a design %s', (_, timescale) => {
     const design = join(directory, 'dut.sv');
     const generated = join(ROOT, 'test/vectors/codegen/core.sv');
     writeFileSync(

@@ -8,8 +8,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FtrType } from '../../sdk/src/formats/ftr/index.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { contentOf } from '../support/ftr-fixtures.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
+
+// Each design is built with Verilator.
+limitOfFile(BUILDS_MS);
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SV = join(ROOT, 'sv');
@@ -34,7 +38,7 @@ for diagnostic in compilation.getAllDiagnostics():
     print(diagnostic.code, diagnostic.args, diagnostic.location.offset)
 `;
 
-/** What transactions.sv records, told a second time. */
+/** What transactions.sv records, written a second time. */
 function expected() {
   const requests = Array.from({ length: (CYCLES - 4) / 2 }, (_, n) => BigInt(n));
   const at = (n: bigint): bigint => 4000n + 2000n * n;

@@ -9,8 +9,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Frame } from '../../sdk/src/format/types.js';
 import { add, annotate, coreSchema, frame, prop, set, stage, TraceBuilder } from '../support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { type Model, modelSchema, PERIOD_PS, runModel, STAGES } from '../support/pipeline-model.js';
 import { startRangeServer } from '../support/range-server.js';
+
+// Servers are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const command = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
 const library = fileURLToPath(new URL('../../sdk/dist/cli/mcp/server.js', import.meta.url));
@@ -38,7 +42,7 @@ function pipelineTrace(frames: readonly Frame[], strings: readonly string[]): Ui
   return builder.finalize().bytes;
 }
 
-/** Many slots and counters, texts that are long, and events of which many stand in one instant. */
+/** Many slots and counters, texts that are long, and events of which many are in one instant. */
 function smallTrace(frames: readonly Frame[]): TraceBuilder {
   return new TraceBuilder({ schema: coreSchema }).segment({ frames, strings: ['x'.repeat(30_000), 'short'] });
 }
@@ -167,7 +171,7 @@ describe('uscope mcp', () => {
       expect(pipe.enums[0]).toEqual({ enum: 'pipeline_stage', labels: STAGES });
     });
 
-    it('is cut at a limit, and goes on at the cursor', async () => {
+    it('is cut at a limit, and continues at the cursor', async () => {
       const lists = ['dut', 'scopes', 'storages', 'events', 'enums'];
       const all = (json: Answer['json']) => lists.flatMap((list) => json[list] ?? []);
       const whole = await session.pages('file_info', { file: 'pipe' }, all);
@@ -314,7 +318,7 @@ describe('uscope mcp', () => {
     expect(part.json.cores[0].series).toBeUndefined();
   });
 
-  it('tells how far long work has come to a client that asks', async () => {
+  it('says how far long work has come to a client that asks', async () => {
     const told: number[] = [];
     const params = { name: 'analyze_performance', arguments: { file: 'pipe' } };
     await session.client.callTool(params, undefined, { onprogress: ({ progress }) => told.push(progress) });

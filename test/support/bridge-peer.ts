@@ -56,7 +56,7 @@ export class BridgeBench {
     this.dirs.cleanUp();
   }
 
-  /** By default on a socket and with an output directory of its own. */
+  /** By default on a separate socket and with a separate output directory. */
   async startDaemon(more: Partial<DaemonOptions> = {}): Promise<{ daemon: Daemon; out: string }> {
     const out = more.outputDirectory ?? join(this.dirs.make(), 'out');
     const endpoint = more.endpoint ?? `ipc://${this.dirs.make()}/d.sock`;
@@ -116,7 +116,7 @@ export function bytesOf(batch: RecordBatch): Uint8Array {
 
 type Of<T extends DaemonMessage['t']> = Extract<DaemonMessage, { t: T }>;
 
-/** Sends what it is told, right or wrong, and hands out what comes back. */
+/** Sends the given messages, right or wrong, and returns the answers. */
 export class RawPeer {
   private readonly dealer = new Dealer({ linger: 0, immediate: true, receiveTimeout: 60_000 });
 

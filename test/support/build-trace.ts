@@ -9,9 +9,7 @@ import { compressionFlags, encodeHeader, Flag, HEADER_SIZE } from '../../sdk/src
 import { ChunkType, decodeChunks, encodeChunk, encodePreamble } from '../../sdk/src/format/preamble.js';
 import { encodeSectionTable, type SectionEntry, SectionType } from '../../sdk/src/format/section-table.js';
 import { encodeSegmentHeader } from '../../sdk/src/format/segment.js';
-import { encodeSegmentTable } from '../../sdk/src/format/segment-table.js';
 import { encodeSessionInfo, type SessionInfo, SessionStatus } from '../../sdk/src/format/session-chunk.js';
-import { encodeStringTable } from '../../sdk/src/format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../../sdk/src/format/tsum.js';
 import {
   Action,
@@ -24,6 +22,7 @@ import {
   type Schema,
 } from '../../sdk/src/format/types.js';
 import { StorageState } from '../../sdk/src/state/storage-state.js';
+import { encodeSegmentTable, encodeStringTable } from './format-tables.js';
 
 export interface TraceSpec {
   readonly schema: Schema;
@@ -38,7 +37,7 @@ export interface TraceSpec {
   readonly checkpointsAfter?: boolean;
   /** Format version 0.N; below 3 storages have no properties, and the place of the string pool is stored wrong. */
   readonly minor?: number;
-  /** Segments and sections stand where they happen to, as existing writers leave them. */
+  /** Segments and sections are where they happen to, as existing writers leave them. */
   readonly unaligned?: boolean;
   /** The summary is written in its old form, CSUM (docs/format.md#csum). */
   readonly csum?: boolean;
@@ -92,7 +91,7 @@ const zeroHeader = {
   sectionTableOffset: 0n,
 };
 
-/** A trace that grows: `bytes` is the file as it stands. */
+/** A trace that grows: `bytes` is the file as it is. */
 export class TraceBuilder {
   /** Offsets of the segments committed. */
   readonly offsets: number[] = [];

@@ -101,7 +101,7 @@ export async function everything(options: CtraceWriterOptions = {}): Promise<Uin
   );
 }
 
-/** @param fill may be called once; blocks are flushed behind it only */
+/** @param fill may be called once; blocks are flushed after it only */
 export async function written(
   schema: CtraceSchema | null,
   fill: (writer: CtraceWriter) => void,

@@ -6,7 +6,7 @@
  *     ```sh run                    commands; `status=1` when they are meant to fail, `if=cmake` when they need that program
  *     ```text output               what the commands before it print: stdout, then stderr
  *
- * Blocks without such a word are only read. In output, `…` stands for any text within a line, and a line that is
+ * Blocks without such a word are only read. In output, `…` represents any text within a line, and a line that is
  * nothing but `…` for any number of lines.
  */
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** A stream of records twice: folded into lane records (docs/bridge-protocol.md#lane-records), and as the plain records that these stand for. */
+/** A stream of records twice: folded into lane records (docs/bridge-protocol.md#lane-records), and as the plain records that these represent. */
 import { RECORD_BYTES, RecordKind } from '../../sdk/src/format/record.js';
 import { Action } from '../../sdk/src/format/types.js';
 
@@ -19,7 +19,7 @@ events:
 
 /** Where a record begins: in which frame, or before which one. */
 export interface Mark {
-  /** The same for a lane record and the plain records that it stands for. */
+  /** The same for a lane record and the plain records that it represents. */
   readonly step: number;
   /** Byte in the stream. */
   readonly at: number;

@@ -48,7 +48,7 @@ const labels = (name: string, names: readonly string[]) => ({
   values: names.map((label, value) => ({ value, name: label })),
 });
 
-/** One core, or with `cores` 2 a second one with the same names and a schema of its own ids: storages 2.., events 5... */
+/** One core, or with `cores` 2 a second one with the same names and other ids: storages 2.., events 5... */
 export function modelSchema({ cores = 1, slots = 24 } = {}): Schema {
   const scopes = Array.from({ length: cores }, (_, index) => index + 1);
   return {

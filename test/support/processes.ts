@@ -1,4 +1,4 @@
-/** Processes that tests start: their output, their end, and that none is left behind. */
+/** Processes that tests start: their output, their end, and that none remains. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** A web server on the loopback with one file in it, which counts what it sends and can be told to misbehave. */
+/** A web server on the loopback with one file in it, which counts what it sends and misbehaves on request. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -15,7 +15,7 @@ export interface RangeServer {
   conditions: boolean;
   /** Sends no more than this of a range. */
   maxPart: number;
-  /** Answers in place of the ordinary one; true when it has. */
+  /** Answers instead of the ordinary one; true when it has. */
   intercept: ((request: IncomingMessage, response: ServerResponse) => boolean) | null;
   /** Bodies sent so far. */
   sent: number;

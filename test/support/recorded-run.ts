@@ -1,4 +1,4 @@
-/** Traces of made-up pipelines with a counter and a buffer beside them, and their analysis: for the tests of the latter. */
+/** Traces of made-up pipelines with a counter and a buffer next to them, and their analysis: for the tests of the latter. */
 
 import { FieldType, type Frame, type Schema } from '../../sdk/src/format/types.js';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
@@ -14,7 +14,7 @@ export const COMMITTED = 1;
 const ROB = 2;
 export const ROB_SLOTS = 6;
 
-/** One core of the model, with a buffer beside it. */
+/** One core of the model, with a buffer next to it. */
 export function schemaWithBuffer(): Schema {
   const schema = modelSchema();
   const field = { name: 'entity_id', type: FieldType.U32, enumId: 0, role: 0, pairId: 0 };
@@ -33,7 +33,7 @@ export interface Recorded {
   readonly frames: readonly Frame[];
 }
 
-/** A run of the model; a counter and a buffer, of which it knows nothing, change at random beside it. */
+/** A run of the model; a counter and a buffer, of which it knows nothing, change at random next to it. */
 export function record(choose: (below: number) => number, cycles: number): Recorded {
   const model = runModel(choose, cycles);
   const byCycle = new Map(model.frames.map((one) => [Number(one.timePs) / PERIOD_PS, one]));

@@ -112,7 +112,7 @@ export async function expectTail(file: string, plain: Trace, to?: bigint): Promi
     const first = starts[0] ?? 0n;
     const tail = await wordsOf(plain, first, to);
     const kept = await wordsOf(trace);
-    // Frames of the very first instant may stand on both sides of a boundary.
+    // Frames of the very first instant may be on both sides of a boundary.
     expect(kept.length).toBeLessThanOrEqual(tail.length);
     expect(kept).toEqual(tail.slice(tail.length - kept.length));
     for (const start of [...starts.slice(1), trace.totalTimePs]) {

@@ -1,4 +1,4 @@
-/** A sink that remembers what it was given, and is as slow as a full disk when it is told to be. */
+/** A sink that remembers what it was given and, on request, is as slow as a full disk. */
 import type { UscopeError } from '../../sdk/src/base/errors.js';
 import type { TraceSink } from '../../sdk/src/bridge/session/sink.js';
 import { SessionStatus } from '../../sdk/src/format/session-chunk.js';

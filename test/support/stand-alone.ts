@@ -1,4 +1,4 @@
-/** A module of ours as a file of its own, for processes that are to load nothing else. */
+/** A module of ours as a separate file, for processes that are to load only it. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import ts from 'typescript';

@@ -11,9 +11,13 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostMessage } from '../../sdk/src/bridge/report/host-messages.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs } from '../support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { readLedger, State } from './processes.mjs';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const BRIDGE_SIMULATOR = fileURLToPath(new URL('../bridge/simulator.mjs', import.meta.url));
 const CYCLES = 3000;
@@ -100,7 +104,7 @@ class Bench {
       expect(atLeast).toBeLessThanOrEqual(done + 1n);
     } else {
       expect(completed).toBe(committed + expired + lost!);
-      // A simulator that is killed may have completed one more before its ledger was told.
+      // A simulator that is killed may have completed one more before its ledger was updated.
       expect([done, done + 1n]).toContain(completed);
     }
     if (simulatorStatus === 0) expect(exitStatus).toBe(lost === 0n ? 0 : 3);
@@ -114,6 +118,14 @@ function numbersOf(trace: Record<string, string | null>): Numbers {
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, BigInt(trace[name] ?? -1)]));
   const unknown = (name: string) => (trace[name] === null ? null : BigInt(trace[name] ?? -1));
   return { ...numbers, completed: unknown('completed'), lost: unknown('lost') } as unknown as Numbers;
+}
+
+/** What `uscope recover` says, and its exit status. */
+async function recoverJson(bench: Bench, file: string, ...more: string[]) {
+  const args = [BIN, 'recover', file, '-o', 'whole.uscope', '--json', ...more];
+  const { status, stdout, stderr } = await bench.start(process.execPath, args).ended;
+  expect(stderr).toBe('');
+  return { status, account: JSON.parse(stdout).account };
 }
 
 async function framesIn(path: string): Promise<bigint> {
@@ -165,7 +177,7 @@ describe('the account of a run whose simulator', () => {
     expect((await bench.checked()).lost).toBe(0n);
   });
 
-  it('goes on while its daemon is killed: nothing is lost', async () => {
+  it('continues while its daemon is killed: nothing is lost', async () => {
     const bench = new Bench();
     const running = bench.run([], bench.simulatorCommand(CYCLES, 25));
     await until('cycles', () => bench.ledger.completed > 500);
@@ -195,6 +207,70 @@ describe('the account of a run whose simulator', () => {
     expect(lost).toBe(0n);
     expect(expired).toBeGreaterThan(0n);
     expect(await framesIn(bench.file)).toBe(committed);
+  });
+
+  it('has a flight recorder: recover of its file does not count as lost what was let go', async () => {
+    const bench = new Bench();
+    await bench.run(['--last', '500cycles'], bench.simulatorCommand(CYCLES, 25)).ended;
+    const { expired, committed } = await bench.checked();
+    const { status, account } = await recoverJson(bench, bench.file);
+    expect(account).toMatchObject({
+      completed: `${CYCLES}`,
+      committed: `${committed}`,
+      expired: `${expired}`,
+      lost: '0',
+    });
+    expect(status).toBe(0);
+  });
+
+  it.each([true, false])(
+    'is killed, as the daemon of its flight recorder: recover of the directory says what it lacks (memory: %s)',
+    async (isThere) => {
+      const bench = new Bench();
+      const endpoint = `ipc://${bench.cwd}/d.sock`;
+      const options = ['--out', 'out', '--last', '500cycles', '--endpoint', endpoint];
+      const daemon = bench.start(process.execPath, [BIN, 'serve', ...options]);
+      await daemon.printed('listening on');
+      const running = bench.start(simulator, bench.simulatorCommand(ENDLESS, 25).slice(1), {
+        USCOPE_ENDPOINT: endpoint,
+      });
+      await until('durable cycles', () => bench.ledger.durable > 2000);
+      daemon.kill('SIGSTOP');
+      const { durable } = bench.ledger;
+      await until('cycles that are not durable', () => bench.ledger.completed > durable + 100);
+      for (const process_ of [running, daemon]) process_.kill('SIGKILL');
+      await Promise.all([running.ended, daemon.ended]);
+      const more = isThere ? [] : ['--no-memory'];
+      const { status, account } = await recoverJson(bench, join(bench.cwd, 'out', 'core0.ring'), ...more);
+      expect(status).toBe(3);
+      const [atLeast, committed, expired] = [account.atLeast, account.committed, account.expired].map(BigInt);
+      expect(expired).toBeGreaterThan(0n);
+      if (isThere) {
+        expect(BigInt(account.completed) - BigInt(bench.ledger.completed)).toBeLessThanOrEqual(1n);
+        expect(BigInt(account.completed)).toBe(committed + expired + BigInt(account.lost));
+        expect(BigInt(account.lost)).toBeGreaterThanOrEqual(100n);
+      } else {
+        expect(account).toMatchObject({ completed: null, lost: null });
+        expect(atLeast).toBe(committed + expired);
+      }
+      expect(readdirSync(bench.memory)).toHaveLength(1);
+    },
+  );
+
+  it('speaks tcp and is killed: a daemon of many runs ends with 3', async () => {
+    const bench = new Bench();
+    const endpoint = `tcp://127.0.0.1:${await freePort()}`;
+    const serve = [BIN, 'serve', '--out', 'out', '--endpoint', endpoint];
+    const daemon = bench.start(process.execPath, serve);
+    await daemon.printed('listening on');
+    const command = bench.simulatorCommand(CYCLES, 25, 'kill@1999').slice(1);
+    await bench.start(simulator, command, { USCOPE_ENDPOINT: endpoint }).ended;
+    daemon.kill('SIGTERM');
+    const { status, stderr } = await daemon.ended;
+    expect(status).toBe(3);
+    const [, atLeast] = /how many cycles it completed is not known: at least ([\d,]+)/.exec(stderr) ?? [];
+    expect(Number(atLeast.replaceAll(',', ''))).toBeLessThanOrEqual(1999);
+    expect(await framesIn(bench.file)).toBeLessThanOrEqual(1999n);
   });
 
   it('refuses items: they are rejected, not lost', async () => {
@@ -234,7 +310,7 @@ const canMount = ((): boolean => {
 })();
 
 describe.skipIf(!canMount)('a disk that is full', () => {
-  /** The run, on a disk of its own; what it has written is brought out afterwards. */
+  /** The run, on a separate disk; what it has written is copied out afterwards. */
   function runOnSmallDisk(bench: Bench, options: string, command: readonly string[]): Running {
     const run = `"${process.execPath}" "${BIN}" run --out small --compression none --json run.json ${options} -- ${command.map((word) => `"${word}"`).join(' ')}`;
     const script = `mkdir small && mount -t tmpfs -o size=1m none small && { echo mounted; trap : INT; ${run}; status=$?; cp small/core0.uscope out/; exit $status; }`;
@@ -242,16 +318,8 @@ describe.skipIf(!canMount)('a disk that is full', () => {
   }
 
   async function recovered(bench: Bench) {
-    const recover = bench.start(process.execPath, [
-      BIN,
-      'recover',
-      bench.file,
-      '-o',
-      'whole.uscope',
-      '--json',
-    ]);
-    const { stdout } = await recover.ended;
-    return { account: JSON.parse(stdout).account, frames: await framesIn(join(bench.cwd, 'whole.uscope')) };
+    const { account } = await recoverJson(bench, bench.file);
+    return { account, frames: await framesIn(join(bench.cwd, 'whole.uscope')) };
   }
 
   it('stops the trace: what is not in the file is lost or kept, to the last cycle', async () => {
@@ -271,6 +339,17 @@ describe.skipIf(!canMount)('a disk that is full', () => {
       lost: `${60_000n - frames}`,
     });
     expect(readdirSync(bench.memory)).toEqual([]);
+  });
+
+  it('stops the trace of a client that speaks tcp: the number is not known', async () => {
+    const bench = new Bench();
+    const endpoint = `tcp://127.0.0.1:${await freePort()}`;
+    const command = bench.simulatorCommand(60_000, 0);
+    await runOnSmallDisk(bench, `--on-full=stop --endpoint=${endpoint}`, command).ended;
+    const { completed, committed, atLeast } = await bench.checked();
+    const { simulatorStatus, exitStatus } = bench.summary();
+    expect([exitStatus, completed]).toEqual([simulatorStatus || 3, null]);
+    expect(atLeast).toBeGreaterThan(committed);
   });
 
   it('is waited for until nobody waits any more: the rest is kept in the memory', async () => {

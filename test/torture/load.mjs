@@ -1,5 +1,5 @@
 // @ts-check
-/** Processes that take all the time they get, so that the runs beside them are slow and interrupted at other places. */
+/** Processes that take all the time they get, so that the runs next to them are slow and interrupted at other places. */
 import { spawn } from 'node:child_process';
 
 /** One whose parent has gone ends by itself. */

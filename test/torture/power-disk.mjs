@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A disk that loses power. It stands under the writer as its file layer (`openOutput`), keeps a log of everything the writer does, and gives back
+ * A disk that loses power. It is under the writer as its file layer (`openOutput`), keeps a log of everything the writer does, and gives back
  * any state in which a real disk could be found afterwards.
  *
  * What a sync has completed stays. Of everything since, the disk holds sector by sector (512 bytes, written whole or not at all) any version it
@@ -50,7 +50,7 @@ export class PowerDisk {
         return disk.#bytes.slice(position, Math.min(position + length, disk.#size));
       },
       async sync() {
-        // Other work goes on meanwhile, as it does while a real disk is busy: segments pile up for the next group.
+        // Other work continues meanwhile, as it does while a real disk is busy: segments pile up for the next group.
         await new Promise((resolve) => setImmediate(resolve));
         disk.#note({ kind: 'sync' });
       },

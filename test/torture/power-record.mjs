@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Keeps a log of what a program does to the files and directories below one directory, while it does it: writes, truncations, names given and taken,
- * and every sync. It stands in front of Node's own functions, so that no part of the program can leave it out; a function that changes files in a way
+ * and every sync. It precedes Node's own functions, so that no part of the program can leave it out; a function that changes files in a way
  * that the log does not know fails.
  */
 import fs from 'node:fs';

@@ -179,7 +179,7 @@ export const TREE_SCENARIOS = {
     },
   },
 
-  /** A daemon finds what another left of a client that has died: the file goes on, and is finalized. */
+  /** A daemon finds what another left of a client that has died: the file continues, and is finalized. */
   adoption: {
     prepare: (work) => work.leave('core0.uscope', Math.floor(work.total / 2)),
     async run(work, promise) {
@@ -243,7 +243,7 @@ export const TREE_SCENARIOS = {
     },
   },
 
-  /** A trace whose daemon was killed stands where another begins. */
+  /** A trace whose daemon was killed is where another begins. */
   aside: {
     prepare: (work) => work.leave('core0.uscope', Math.floor(work.total / 2), new Uint8Array(16).fill(9)),
     async run(work, promise) {

@@ -23,7 +23,7 @@ export async function readTrace(library, bytes) {
   const strings = [];
   const count = await trace.strings.count();
   for (let index = 0; index < count; index++) strings.push((await trace.strings.get(index)) ?? '');
-  // The state behind the last frame is asked too: it comes from a checkpoint and its segment's frames.
+  // The state after the last frame is asked too: it comes from a checkpoint and its segment's frames.
   await trace.stateAt(trace.totalTimePs);
   return { frames, strings };
 }

@@ -93,7 +93,7 @@ export function* treeCrashes({ log, initial }, { seeds, choose }) {
         folders.add(/** @type {number} */ (step.entries[0].object));
     }
     if (step.kind === 'sync') continue;
-    // A promise is a moment of its own: all that is not durable may be gone behind it.
+    // A promise is a separate step: all that is not durable may be gone after it.
     const outcomes =
       step.kind === 'promise' ? afterPromise(pending, seeds, choose) : outcomesOf(pending, seeds, choose);
     for (const [what, versionOf] of outcomes) {

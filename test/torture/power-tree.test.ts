@@ -12,10 +12,14 @@ import { RecordWriter, resumeTrace } from '../../sdk/src/writer/index.js';
 import { openNodeOutput } from '../../sdk/src/writer/output/output-file.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import { createRing, recoverSpool, resumeRing } from '../../sdk/src/writer/ring/index.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { DiskRecorder } from './power-record.mjs';
 import { powerTree, TREE_SCENARIOS } from './power-scenarios.mjs';
 import { generator } from './power-trace.mjs';
 import { treeCrashes } from './power-tree.mjs';
+
+// The disk is tried in hundreds of states.
+limitOfFile(PROCESSES_MS);
 
 const library = {
   RecordWriter,
@@ -37,7 +41,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What may be found behind the last step of `work`: names with the first byte of their content. */
+/** What may be found after the last step of `work`: names with the first byte of their content. */
 async function found(work: (at: (name: string) => string) => Promise<void>): Promise<Set<string>> {
   const disk = join(directory, 'disk');
   await mkdir(disk);

@@ -20,7 +20,7 @@ import {
   SESSION,
 } from './power-trace.mjs';
 
-/** Every so many crashes a writer resumes what was found; it costs as much as the session. */
+/** After this number of crashes a writer resumes what was found; it costs as much as the session. */
 const RESUME_EVERY = 97;
 const MAX_PROBLEMS = 20;
 
@@ -42,7 +42,7 @@ const MAX_PROBLEMS = 20;
  * @property {number} segments Segments of the session, at least.
  * @property {number} random Random mixtures of sector versions per write.
  * @property {number} seed
- * @property {number} [recoverEvery] `recover` runs on every so many crashes; default 1.
+ * @property {number} [recoverEvery] `recover` runs once per this number of crashes; default 1.
  * @property {(text: string) => void} [progress]
  *
  * @typedef {object} PowerResult
@@ -174,7 +174,7 @@ class PowerTorture {
    * @param {import('./power-disk.mjs').Promised} promised
    */
   async #mustOpen({ image, created }, promised) {
-    if (!created) return; // until then the client has been told nothing, not even that there is a file
+    if (!created) return; // until then the client has received nothing, not even that there is a file
     this.#compare('reader', await readTrace(this.library, image), promised);
   }
 

@@ -5,8 +5,12 @@ import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
 import { recoverTrace } from '../../sdk/src/tools/recover/index.js';
 import { RecordWriter, resumeTrace } from '../../sdk/src/writer/index.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { powerTorture } from './power.mjs';
 import { crashes, PowerDisk } from './power-disk.mjs';
+
+// The disk is tried in hundreds of states.
+limitOfFile(PROCESSES_MS);
 
 const library = {
   RecordWriter,

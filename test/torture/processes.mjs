@@ -1,5 +1,5 @@
 // @ts-check
-/** The processes of one torture run: started, watched through the simulator's ledger, killed, and none left behind. */
+/** The processes of one torture run: started, watched through the simulator's ledger, and killed; none remains. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

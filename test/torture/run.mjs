@@ -1,7 +1,8 @@
 // @ts-check
 /**
- * The kill loop: `npm run torture -- [--runs N] [--seed N] [--only KIND] [--jobs N] [--load N]`. Prints a line for every run that went wrong, with the
- * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. Exit status 1 when anything was lost or duplicated.
+ * The kill loop: `npm run torture -- [--runs N] [--minutes N] [--seed N] [--only KIND] [--jobs N] [--load N]`. Prints a line for every run that went wrong, with the
+ * seed that runs it again (`--seed N --runs 1 --only KIND`), and sums by kind at the end. With `--minutes` it begins runs for so long. Exit
+ * status 1 when anything was lost or duplicated.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -12,11 +13,12 @@ import { SCENARIOS, tortureRun } from './scenarios.mjs';
 
 const { values } = parseArgs({
   options: {
-    runs: { type: 'string', default: '50' },
+    runs: { type: 'string' },
+    minutes: { type: 'string' },
     seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
     only: { type: 'string' },
     jobs: { type: 'string', default: '2' },
-    /** Processes that only take time, beside the runs. */
+    /** Processes that only take time, next to the runs. */
     load: { type: 'string', default: '0' },
   },
 });
@@ -27,10 +29,13 @@ for (const kind of kinds)
 if (!existsSync(fileURLToPath(new URL('../../sdk/dist/index.js', import.meta.url))))
   throw new Error('build the package first: npm run build');
 
-const runs = Number(values.runs);
+const DEFAULT_RUNS = 50;
+const runs = Number(values.runs ?? (values.minutes ? Number.POSITIVE_INFINITY : DEFAULT_RUNS));
 const firstSeed = Number(values.seed);
 const simulator = buildSimulator();
-console.log(`${runs} runs, seeds ${firstSeed} to ${firstSeed + runs - 1}, beside a load of ${values.load}`);
+const end = performance.now() + Number(values.minutes ?? Number.POSITIVE_INFINITY) * 60_000;
+const howMany = Number.isFinite(runs) ? `${runs} runs` : `runs for ${values.minutes} minutes`;
+console.log(`${howMany}, seeds from ${firstSeed}, beside a load of ${values.load}`);
 
 /** @type {Map<string, { runs: number, kills: number, completed: number, durable: number, failed: number, skipped: number }>} */
 const sums = new Map(
@@ -42,7 +47,7 @@ let next = 0;
 let failed = 0;
 
 async function work() {
-  while (next < runs) {
+  while (next < runs && performance.now() < end) {
     const index = next++;
     const kind = kinds[index % kinds.length];
     const outcome = await tortureRun(kind, firstSeed + index, simulator);
@@ -72,5 +77,6 @@ try {
 
 console.table(Object.fromEntries(sums));
 for (const reason of reasons) console.log(`skipped ${reason}`);
-console.log(failed === 0 ? `${runs} runs: nothing lost, nothing twice` : `${failed} of ${runs} runs failed`);
+console.log(failed === 0 ? `${next} runs: nothing lost, nothing twice` : `${failed} of ${next} runs failed`);
+console.log(`${next - failed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

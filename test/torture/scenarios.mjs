@@ -110,7 +110,7 @@ class Context {
   skipped = null;
   /** @type {Record<string, string>} of every program */
   environment = {};
-  /** A file system of its own for the traces. */
+  /** A separate file system for the traces. */
   #isMounted = false;
   /** Whether the simulator shall have come to its end. */
   isWhole = true;
@@ -230,10 +230,10 @@ class Context {
       this.problem(`${durable - contents.cycles} acknowledged cycles of ${durable} are lost`);
     if (contents.cycles < completed)
       this.problem(`${completed - contents.cycles} completed cycles of ${completed} are lost`);
-    // One more may have been complete before the ledger was told.
+    // One more may have been complete before the ledger was updated.
     if (contents.cycles > completed + 1) this.problem(`${contents.cycles} cycles of ${completed}`);
     const wanted = this.isWhole ? ['closed'] : ['client lost', 'recovered'];
-    // A client killed right behind its close cannot be told from one that ended well.
+    // A client killed right after its close cannot be distinguished from one that ended well.
     if (!wanted.includes(contents.status) && state < State.CLOSING)
       this.problem(`the session is ${contents.status}`);
     // The word that a killed daemon left of its endpoint is removed by the next one that starts.

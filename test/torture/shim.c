@@ -7,10 +7,10 @@
  *   TORTURE_DIE=PHASE   the process kills itself in a phase of the adoption of an orphan:
  *                       before-lock     before it takes the trace's lock
  *                       after-lock      when it has the lock
- *                       remains         before the first write behind the opening of the dead client's memory
- *                       finalizing-N    before the Nth sync behind that
+ *                       remains         before the first write after the opening of the dead client's memory
+ *                       finalizing-N    before the Nth sync after that
  *                       before-removal  before it removes the memory
- *                       after-removal   behind that
+ *                       after-removal   after that
  *                       before-unlock   before it removes its lock file
  */
 #include <dlfcn.h>
@@ -31,7 +31,7 @@
 
 static const char *phase;
 static int finalizing;                /* N of finalizing-N */
-static _Atomic int has_lock, drains;  /* the lock is taken; the memory was opened behind that */
+static _Atomic int has_lock, drains;  /* the lock is taken; the memory was opened after that */
 static _Atomic int syncs;
 static const _Atomic int64_t *ahead;
 

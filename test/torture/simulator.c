@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The simulator of the torture tests: traces a pattern that follows from the cycle number alone, and keeps a ledger, in a
- * file that outlives it, of what it has recorded and what it was told is durable.
+ * The simulator of the torture tests: traces a pattern that follows from the cycle number alone, and keeps
+ * a ledger, in a file that outlives it, of what it has recorded and what was acknowledged as durable.
  *
  *     simulator NAME CYCLES PACE LEDGER [END@CYCLE]
  *

@@ -1,8 +1,12 @@
 /** Fifty runs in which something is killed, or goes wrong, at a random moment; `npm run torture -- --runs N` for more. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { buildSdk } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { type Outcome, SCENARIOS, tortureRun } from './scenarios.mjs';
+
+// Fifty runs, each of several processes, a few at a time.
+limitOfFile(3 * PROCESSES_MS);
 
 const kinds = Object.keys(SCENARIOS);
 const RUNS = 4 * kinds.length;

@@ -32,7 +32,7 @@ export function expectSame({ run, machine }: { run: Run; machine: Machine }): vo
   }
 }
 
-/** Counter of a program that ends with ECALL, the words behind it filled up. */
+/** Counter of a program that ends with ECALL, the words after it filled up. */
 export function counters(words: readonly number[]): Record<string, number> {
   const { run, machine } = both([...words, ECALL, NOP, NOP, NOP, NOP, NOP]);
   expectSame({ run, machine });

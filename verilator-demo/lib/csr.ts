@@ -44,7 +44,7 @@ export class CsrFile {
     return isVectored ? (base + 4 * (cause & 0xf)) >>> 0 : base;
   }
 
-  /** Leaves a trap; returns where the program goes on. */
+  /** Leaves a trap; returns where the program continues. */
   leave(): number {
     this.status = MPP | MPIE | (this.status & MPIE ? MIE : 0);
     return this.mepc;

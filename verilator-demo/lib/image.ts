@@ -1,4 +1,4 @@
-/** Program images: 32-bit words in hex, one per line, comments on lines of their own (firmware/Makefile). */
+/** Program images: 32-bit words in hex, one per line, comments on separate lines (firmware/Makefile). */
 
 export function parseHex(text: string): number[] {
   const lines = text.split('\n').filter((line) => line && !line.startsWith('//'));

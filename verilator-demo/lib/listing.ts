@@ -1,4 +1,4 @@
-/** objdump's listings beside the program images: address -> instruction word and its text. */
+/** objdump's listings next to the program images: address -> instruction word and its text. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO } from './simulator.js';

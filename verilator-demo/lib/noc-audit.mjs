@@ -1,6 +1,6 @@
 /**
  * Reads the trace of the interconnect from end to end and holds it against how it is built (rtl/memory_bus.sv): every
- * transaction's life, queues that keep their order, one transaction in memory at a time, an arbiter that picks whoever comes
+ * transaction's life, queues that keep their order, one transaction in memory at a time, an arbiter that picks the port that comes
  * next. What memory performed, in its order, is gathered on the way. Types: noc-audit.d.mts.
  */
 
@@ -132,7 +132,7 @@ class NocAudit {
   }
 
   frame(cycle) {
-    // In a merged trace, frames of others stand beside this one's.
+    // In a merged trace, frames of others are next to this one's.
     if (cycle === this.cycle) return;
     if (cycle !== this.cycle + 1) this.problem(`its frame follows that of cycle ${this.cycle}`);
     this.checkCredits();

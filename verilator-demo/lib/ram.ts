@@ -57,7 +57,7 @@ export class Ram {
     return offset < 4 * RAM_WORDS ? this.words[offset >>> 2] : undefined;
   }
 
-  /** A store to an address inside. Whoever has reserved the word has it no longer. */
+  /** A store to an address inside. Reservations of the word end. */
   write(store: Store): void {
     const index = ((store.addr - this.base) >>> 0) >>> 2;
     this.words[index] = Ram.merge(this.words[index]!, store);

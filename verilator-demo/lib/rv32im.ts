@@ -1,7 +1,7 @@
 /**
  * RV32IMA with machine mode, written a second time, from the instruction set's point of view: no pipeline, no caches, no
  * prediction, one instruction after the other. The tests hold the core and its trace against it. Several machines may share
- * a RAM; what they do to it happens in the order in which they are told to.
+ * a RAM; their accesses happen in the order in which they are stepped.
  */
 import { CsrFile } from './csr.js';
 import {
@@ -106,7 +106,7 @@ export class Machine {
   private readonly timer = new Timer();
   private stored: Store | null = null;
 
-  /** A machine with a RAM of its own that holds the image, or a hart of several. */
+  /** A machine with its own RAM that holds the image, or a hart of several. */
   constructor(
     image: readonly number[],
     private readonly hart: Hart | null = null,

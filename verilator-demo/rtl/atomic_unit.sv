@@ -1,5 +1,5 @@
-// The A extension's operations where they are done, beside memory: what a word becomes, and which hart has reserved one.
-// A reservation is of one word and ends with the next SC of its hart or with any write to that word, whoever writes.
+// The A extension's operations where they are done, next to memory: what a word becomes, and which hart has reserved one.
+// A reservation is of one word and ends with the next SC of its hart or with any write to that word, by any hart.
 module atomic_unit
   import rv_pkg::*;
 #(

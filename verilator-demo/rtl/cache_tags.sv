@@ -1,6 +1,6 @@
 // Tags of a set-associative cache: a model of its timing, the data being at hand in memory. One line is filled at a
-// time; accesses that hit go on meanwhile. An access that misses is repeated until it hits; when nobody repeats it the
-// fill goes on all the same. Whoever writes a line in memory without this cache has it dropped here in the same cycle.
+// time; accesses that hit continue meanwhile. An access that misses is repeated until it hits; when nobody repeats it the
+// fill continues all the same. A write to a line in memory without this cache drops the line here in the same cycle.
 module cache_tags #(
     parameter int unsigned Sets        = 32,
     parameter int unsigned Ways        = 2,

@@ -13,9 +13,9 @@ module fetch
     input  logic        clk_i,
     input  logic        rst_i,
     input  logic        hold_i,
-    input  logic        redirect_i,    // the instructions in flight behind another one are squashed
+    input  logic        redirect_i,    // the instructions in flight after another one are squashed
     input  logic [31:0] target_i,
-    input  logic [7:0]  return_top_i,  // of the return stack, to go on with at the target
+    input  logic [7:0]  return_top_i,  // of the return stack, to continue with at the target
     input  logic        halt_i,
     input  logic        train_i,
     input  logic [31:0] train_pc_i,

@@ -49,7 +49,7 @@ module hazard
     return d.write && !d.ready && decode_reads(d.rd);
   endfunction
 
-  // ---- who waits of his own accord, oldest first; whoever stands behind somebody who stays has to stay, too
+  // ---- stages that wait for their own reasons, oldest first; a stage whose successor stays has to stay, too
   logic memory_holds, execute_holds, decode_waits, decode_holds, fetch_waits;
   logic alone;
   stall_e decode_reason;
@@ -79,7 +79,7 @@ module hazard
     else stalled_o = fetch_waits;
   end
 
-  // A redirect squashes what was fetched behind it, a trap everything, the trapping instruction included.
+  // A redirect squashes what was fetched after it, a trap everything, the trapping instruction included.
   // In the order of the stages, writeback first.
   logic squashes;
   assign squashes = redirect_o || trap_i;

@@ -58,7 +58,7 @@ module memory_bus
     );
   end
 
-  // ---- arbiter: whoever comes next after the port granted last
+  // ---- arbiter: the next port after the one granted last
   logic       grant, performed, serving;
   port_t      granted, last;
   logic [7:0] remaining;  // cycles of the request being served, this one included

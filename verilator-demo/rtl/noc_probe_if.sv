@@ -8,7 +8,7 @@ interface noc_probe_if
   localparam int unsigned PortBits = Ports > 1 ? $clog2(Ports) : 1;
 
   logic                running;        // this cycle counts
-  logic [Ports-1:0]    valid;          // a request stands at the port
+  logic [Ports-1:0]    valid;          // a request is at the port
   logic [Ports-1:0]    ready;          // it is taken into the queue, if there is one
   bus_request_t        request [Ports];
   logic                grant;          // the arbiter takes the oldest of a queue to memory

@@ -1,4 +1,4 @@
-// Says in fetch where the program goes on. Jumps and branches are recognised from the instruction word: a jump is
+// Says in fetch where the program continues. Jumps and branches are recognised from the instruction word: a jump is
 // always followed, a branch when its two-bit counter says so (bimodal), a return by the return stack. Other jumps
 // through a register are not predicted.
 //

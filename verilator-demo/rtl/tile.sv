@@ -1,4 +1,4 @@
-// One hart of several: a core, its timer and other devices, its port to the interconnect and, beside them, its tracer.
+// One hart of several: a core, its timer and other devices, its port to the interconnect and, next to them, its tracer.
 // Not inlined, so that the simulator has a piece of code for each, compiled side by side and run by one thread or another.
 module tile
   import rv_pkg::*;

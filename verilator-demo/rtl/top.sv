@@ -1,4 +1,4 @@
-// Test bench top: core, memory, devices and, beside them, the tracer. Compile with NO_TRACE defined to leave the tracer
+// Test bench top: core, memory, devices and, next to them, the tracer. Compile with NO_TRACE defined to leave the tracer
 // out. The parameters are those of the core; Verilator takes them as -GNAME=VALUE.
 module top
   import rv_pkg::*;

@@ -40,7 +40,7 @@ module tracer
   chandle trace;
   bit     tracing;
   bit     opened;
-  // Null with +notrace, and where the user chose to go on untraced (USCOPE_ON_FAILURE=continue).
+  // Null with +notrace, and where the user chose to continue untraced (USCOPE_ON_FAILURE=continue).
   function automatic chandle open_trace(input logic [31:0] hart_id);
     /* verilator no_inline_task */
     string trace_name, schema_path;
@@ -100,7 +100,7 @@ module tracer
     framed = 1'b1;
   endfunction
 
-  // At checkpoints the register file is taken from the core as it stands, not put together from what was recorded: a
+  // At checkpoints the register file is taken from the core as it is, not put together from what was recorded: a
   // reader who replays the trace up to there and finds something else has found what the tracer missed. The edge has not
   // changed it yet, so these are the values at the end of the frame before.
   function automatic void record_registers();
@@ -185,7 +185,7 @@ module tracer
 
   // ---- counters, all of a cycle in one call
 
-  // The core says which of its counters grow, and they stand in the same order. Those that grow by what the edge does
+  // The core says which of its counters grow, and they are in the same order. Those that grow by what the edge does
   // (EdgeCounts) are seen in the cycle that follows.
   counts_t edge_counts;  // of the edge that began the cycle
   localparam counts_t CycleCounts = counts_t'(
@@ -204,7 +204,7 @@ module tracer
     edge_counts = counts & EdgeCounts;
   endfunction
 
-  // Labels stand in the order of the core's enumerations.
+  // Labels are in the order of the core's enumerations.
   initial begin
     if (PIPELINE_STAGE_FETCH != 0 || PIPELINE_STAGE_WRITEBACK != pipeline_stage_e'(8'(StageW))) begin
       $fatal(1, "stages are out of order");

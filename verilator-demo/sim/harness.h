@@ -35,7 +35,7 @@ struct Cost {
 
 inline Cost operator-(const Cost &a, const Cost &b) { return {a.wall_ns - b.wall_ns, a.cpu_ns - b.cpu_ns}; }
 
-// A file of the folder `firmware` beside that of the simulator's program.
+// A file of the folder `firmware` next to that of the simulator's program.
 inline std::string firmware_file(const std::string &name) {
   char path[4096];
   const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);

@@ -86,7 +86,7 @@ void uscopei_set_error(const char *code, const char *message);
 PRINTF(2, 3) void uscopei_error(uscopei_code code, const char *format, ...);
 /** Sets the thread's error and says it. */
 PRINTF(2, 3) void uscopei_error_say(uscopei_code code, const char *format, ...);
-/** What follows a failure; returns only to go on untraced. */
+/** What follows a failure; returns only to continue untraced. */
 void uscopei_failure_policy(void *w, const char *code, const char *message);
 
 /* process.c */

@@ -156,7 +156,7 @@ void uscopei_failure_policy(void *w, const char *code, const char *message)
         return;
     }
     uscopei_say("stopping the simulation with status 3%s",
-                handler ? "" : " (set USCOPE_ON_FAILURE=continue to go on untraced)");
+                handler ? "" : " (set USCOPE_ON_FAILURE=continue to continue untraced)");
     exit(3);
 }
 

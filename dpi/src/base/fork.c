@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A child of fork has a copy of the client's memory but neither its I/O thread nor its connection. It forgets
- * the traces of its parent, whose handles then lead nowhere, and may open traces of its own.
+ * the traces of its parent, whose handles then lead nowhere, and may open new traces.
  */
 #include "base/fork.h"
 

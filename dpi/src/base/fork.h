@@ -14,8 +14,8 @@ void uscopei_fork_install(void);
 /** A lock under which no other lock is taken. Called before there are threads. */
 void uscopei_fork_keep_lock(pthread_mutex_t *lock);
 /**
- * True in a child that was made without the C library's fork (by a raw clone system call): nobody has told
- * the client so far, and from here on it is as after a fork.
+ * True in a child that was made without the C library's fork (by a raw clone system call): the client did
+ * not know so far, and from here on it is as after a fork.
  */
 COLD bool uscopei_fork_unnoticed(void);
 

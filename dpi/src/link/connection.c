@@ -151,11 +151,11 @@ static void greet(struct io *io)
 {
     struct mp_writer w = {0};
     message_hello(&w, "uscope-c " USCOPE_VERSION_STRING, io->process.pid, io->process.start);
-    /* before the connection stands nothing goes out: try again soon */
+    /* nothing is sent before the connection is established: try again soon */
     io->next_hello = io->now + (conn_send_control(io, &w) ? HELLO_MS : RETRY_MS);
 }
 
-/* Several pings must fit into the patience of a client that was told to have little. */
+/* Several pings must fit into the timeout of a client, even a short one. */
 static uint64_t ping_interval(void)
 {
     uint64_t quarter = uscopei_get_config()->timeout_ms / 4;
@@ -250,7 +250,7 @@ static void check_silence(struct io *io)
                         message, (unsigned long long)atomic_load(&s->durable));
         }
     } else if (silence >= timeout / 2 && !io->reconnected && io->state == CONN_READY) {
-        /* a connection can be dead without either side having been told */
+        /* a connection can be dead without notice to either side */
         conn_lost(io);
         io->reconnected = true;
     } else if (io->state == CONN_READY && io->now >= io->next_ping) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The one thread per process that talks to the daemon. It looks for published data every few milliseconds by
- * itself, so that the simulator's thread need not tell it.
+ * The one thread per process that talks to the daemon. It polls for published data every few milliseconds,
+ * so that the simulator's thread need not wake it.
  */
 #include "link/io.h"
 
@@ -153,7 +153,7 @@ void io_check_process(struct io *io)
         if (io->sessions[i]->link == LINK_DONE) continue;
         io_fail(io->sessions[i], uscopei_code_name(E_BRIDGE_FORKED),
                 "this process was restored from an image of process %u, whose trace this is; a restored "
-                "process has to open a trace of its own",
+                "process has to open a new trace",
                 before.pid);
     }
     conn_lost(io);

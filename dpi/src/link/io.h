@@ -54,7 +54,7 @@ void reply_handle(struct io *io, const void *bytes, size_t size);
 /** Gives a trace up: says why, wakes its thread. */
 PRINTF(3, 4) void io_fail(struct uscopei_session *s, const char *code, const char *format, ...);
 void io_finish(struct uscopei_session *s, const uscope_close_stats_t *stats);
-/** A process restored from a saved image gives up the traces of the process that was saved. */
+/** A process restored from a saved image abandons the traces of the process that was saved. */
 void io_check_process(struct io *io);
 void io_notify(struct uscopei_session *s);
 

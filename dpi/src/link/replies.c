@@ -44,7 +44,7 @@ static void handle_welcome(struct io *io, const struct message *m)
 
 /* -- opened */
 
-/* The first answer: the trace's own thread goes on from here. */
+/* The first answer: the trace's own thread continues from here. */
 static void accept_first(struct uscopei_session *s, const struct message *m)
 {
     unsigned char *schema = malloc((size_t)m->schema.count + 1);
@@ -132,7 +132,7 @@ static void handle_opened(struct io *io, const struct message *m)
 
 static void end_stall(struct uscopei_session *s)
 {
-    if (s->stalled) uscopei_say("%s: the trace goes on", s->name);
+    if (s->stalled) uscopei_say("%s: the trace continues", s->name);
     s->stalled = false;
 }
 

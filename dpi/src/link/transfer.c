@@ -115,7 +115,7 @@ void trace_release(struct uscopei_session *s, uint64_t frames)
     }
 }
 
-/* -- where to go on after a resume */
+/* -- where to continue after a resume */
 
 static uint32_t record_size(const unsigned char *at)
 {
@@ -232,7 +232,7 @@ static void send_flush(struct io *io, struct uscopei_session *s)
     if (conn_send_control(io, &w)) s->flush_asked = wanted;
 }
 
-/* What the trace's thread has been told to leave out, and how much that was: at once after a change, then now
+/* Reports what the trace's thread leaves out, and how much that was: immediately after a change, then now
  * and then. */
 static void send_report(struct io *io, struct uscopei_session *s)
 {

@@ -71,7 +71,7 @@ struct catalog *catalog_enter(const void *handle, catalog_kind kind, const char 
     struct catalog *c = catalog_resolve(handle, kind, call);
     if (UNLIKELY(!c)) return NULL;
     if (LIKELY(in_frame(c->w, t))) return c;
-    /* what is in flight is followed through a pause: afterwards the model goes on where it stands */
+    /* what is in flight is followed through a pause: afterwards the model continues from its state */
     *t = uscopei_resolve(c->w, call);
     if (*t && is_paused_cycle(*t)) return c;
     *t = uscopei_resolve_in_frame(c->w, call);
@@ -80,7 +80,7 @@ struct catalog *catalog_enter(const void *handle, catalog_kind kind, const char 
 
 /* -- names */
 
-/* "core0/rob"; names of the root scope stand alone. */
+/* "core0/rob"; names of the root scope have no prefix. */
 static const char *full_name(const struct catalog *c, const char *name, char *out, size_t size)
 {
     snprintf(out, size, "%s%s%s", c->scope, *c->scope ? "/" : "", name ? name : "");

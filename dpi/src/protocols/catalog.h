@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the protocol helpers have in common: a catalog of things in flight (instructions, transactions), each
- * in a slot of its own for as long as it lives, and buffers that hold their ids.
+ * in a separate slot for as long as it lives, and buffers that hold their ids.
  *
  * A slot is given out again only in a later frame than the one that cleared it, and only when no buffer names
  * the one that had it: a reader that looks at whole frames never takes two for one.

@@ -152,7 +152,7 @@ bool catalog_place(struct catalog *c, struct uscopei_trace *t, int buffer, int s
     return true;
 }
 
-/* The head goes past what is empty, so that it stands at the oldest there is. */
+/* The head goes past what is empty, so that it is at the oldest there is. */
 static void advance(const struct catalog *c, struct catalog_buffer *b)
 {
     uint32_t before = b->head;
@@ -209,7 +209,7 @@ void catalog_buffer_set(struct catalog *c, struct uscopei_trace *t, int buffer, 
     uscope_slot_set(c->w, b->storage, (uint16_t)slot, (uint16_t)field, value);
 }
 
-/* Of a ring whose youngest are gone: the tail goes back to behind the youngest there is. */
+/* Of a ring whose youngest are gone: the tail goes back to after the youngest there is. */
 static void retreat(const struct catalog *c, struct catalog_buffer *b)
 {
     uint32_t before = b->count;

@@ -30,7 +30,7 @@ static inline void uscopei_open_frame(struct uscopei_trace *t, uintptr_t handle,
     t->cursor += RECORD_BYTES;
     t->last_time = time_ps;
     start_items(t);
-    /* so the limit of the chunk is good enough, until the frame goes on in another one */
+    /* so the limit of the chunk is good enough, until the frame continues in another one */
     _Static_assert(MAX_CHUNK <= (MAX_ITEMS_PER_FRAME - MAX_LANE_ITEMS + 2) * RECORD_BYTES,
                    "BEGIN, items, END");
     t->idle_handle = 0;

@@ -14,7 +14,7 @@ void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn,
     s->callback = fn;
     s->callback_data = user_data;
     uint64_t interval = s->interval_ps;
-    /* grid points are multiples of the interval, wherever the trace stands */
+    /* grid points are multiples of the interval, whatever the trace's time is */
     uint64_t next = t->last_time / interval * interval;
     set_next_checkpoint(t, fn && next <= UINT64_MAX - interval ? next + interval : UINT64_MAX);
 }

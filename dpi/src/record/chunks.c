@@ -10,19 +10,19 @@ uint32_t uscopei_frame_items(const struct uscopei_trace *t)
     return count_items(t);
 }
 
-/* Every append leaves room for an END, so a frame can be ended wherever it stands. */
+/* Every append leaves room for an END, so a frame can be ended at any place. */
 static bool fits(const struct uscopei_trace *t, size_t bytes)
 {
     return (size_t)(t->chunk_end - t->cursor) >= bytes + RECORD_BYTES;
 }
 
 /*
- * The first lines of another chunk are in no cache, nor is the way to them in the processor's tables of
- * pages, nor what the pool knows of it, nor this code, when nobody has called it since the last chunk: a
- * cycle that meets all of it takes microseconds. So the careful path is entered every few pages of records,
- * for no other reason than to stay in the caches, together with the pool; and the end of a chunk is prepared
- * in such steps, each of which holds up a cycle for a part of that time: the next chunk is found; it is
- * taken; its beginning is asked for, and on its way while the rest is filled.
+ * When a cycle continues in another chunk, everything is cold: the chunk's first lines and this code are
+ * not in the caches, nor is the pool's data, and the chunk's pages are not in the TLB. Such a cycle would
+ * take microseconds. The careful path is therefore entered every few pages of records, only to keep it and
+ * the pool in the caches. The end of a chunk is also prepared in such steps, each of which delays a cycle
+ * by a part of that time: find the next chunk, take it, prefetch its first lines while the rest of this one
+ * is filled.
  */
 enum { STEP_BYTES = 16384, WARM_BYTES = 1024 };
 
@@ -122,16 +122,16 @@ static void seal(struct uscopei_trace *t, bool in_frame_now)
     struct uscopei_session *s = t->session;
     struct uscopei_chunk *chunk = &s->pool->chunks[s->current];
     uint64_t used = (uint64_t)(t->cursor - t->chunk);
-    /* strings and snapshots behind the last END belong to the frame that follows */
+    /* strings and snapshots after the last END belong to the frame that follows */
     bool trailing = atomic_load_explicit(t->published, memory_order_relaxed) != used;
     chunk->used = (uint32_t)used;
     chunk->end_ordinal = t->ordinal + (in_frame_now || trailing ? 1 : 0);
     uint64_t held = atomic_fetch_add_explicit(&s->pool->held, used, memory_order_relaxed) + used;
-    /* in this order: whoever sees the new index and no seal knows that an end_cycle has published it */
+    /* in this order: a reader that sees the new index and no seal knows that an end_cycle has published it */
     atomic_store_explicit(&chunk->sealed, 1, memory_order_release);
     atomic_store_explicit(t->published, used, memory_order_release);
-    /* It looks by itself often enough while there is something to send. Waking it takes a cycle's time many
-     * times over, so it is called once when it falls behind, not for every chunk after that. */
+    /* The I/O thread polls often enough while there is something to send. Waking it takes as long as many
+     * cycles, so it is woken once when it falls behind, not for every chunk after that. */
     uint64_t half = s->pool->credit / 2;
     if (held > half && held - used <= half) uscopei_io_wake();
 }
@@ -143,7 +143,7 @@ static void enter_chunk(struct uscopei_trace *t, uint32_t index, bool continues)
     struct uscopei_chunk_entry *entry = &pool->entries[index];
     struct uscopei_chunk *chunk = &pool->chunks[index];
 
-    /* first: whoever reads this memory after our death must not take the old content for the new */
+    /* first: a reader of this memory after our death must not take the old content for the new */
     atomic_store_explicit(&entry->published, 0, memory_order_release);
     entry->flags = continues ? CHUNK_CONTINUES : 0;
     entry->base_ordinal = t->ordinal;
@@ -184,7 +184,7 @@ static bool take_chunk(struct uscopei_trace *t, uint32_t *index)
 /* The open frame began in an earlier chunk. */
 static bool goes_on(const struct uscopei_trace *t)
 {
-    return t->item_base == t->chunk; /* else its BEGIN stands before its items */
+    return t->item_base == t->chunk; /* else its BEGIN precedes its items */
 }
 
 static uint64_t frame_bytes(const struct uscopei_trace *t)
@@ -261,7 +261,7 @@ void uscopei_begin_lanes(struct uscopei_trace *t)
     if (!atomic_load(&s->has_lanes)) {
         /* before anything that is published from here on */
         atomic_store(&s->has_lanes, true);
-        /* A daemon that takes none may just have come in the place of the other: it has seen this, or is seen
+        /* A daemon that takes none may just have come instead of the other: it has seen this, or is seen
          * here. */
         if (!atomic_load(&s->takes_lanes)) {
             atomic_store(&s->has_lanes, false);

@@ -176,7 +176,7 @@ static bool open_frame(struct uscopei_trace *t)
     return true;
 }
 
-/* Ends the frame of a cycle that goes on without being recorded. */
+/* Ends the frame of a cycle that continues without being recorded. */
 static void leave_frame(struct uscopei_trace *t)
 {
     uscopei_close_frame(t, t->handle);
@@ -184,8 +184,8 @@ static void leave_frame(struct uscopei_trace *t)
     t->session->state = ST_PAUSED_CYCLE;
 }
 
-/* What was in flight is not any more, for all that is known: stale slots would stand for the whole pause, and
- * longer. */
+/* What was in flight is not any more, for all that is known: stale slots would remain for the whole pause,
+ * and longer. */
 static bool empty_storages(struct uscopei_trace *t, const bool *was_off)
 {
     const struct uscopei_schema *schema = t->session->schema;
@@ -231,7 +231,7 @@ static bool keep_mark(struct uscopei_trace *t, struct mark m)
     return true;
 }
 
-/* Records an event now, in a frame of its own if the cycle has none, or with the next frame. */
+/* Records an event now, in a separate frame if the cycle has none, or with the next frame. */
 static bool record_mark(struct uscopei_trace *t, struct mark m)
 {
     struct uscopei_session *s = t->session;
@@ -310,7 +310,7 @@ static bool set_flags(struct uscopei_session *s, uint32_t subject, bool off, boo
 }
 
 /*
- * The frame of the cycle is ended, so that the snapshots stand between two; the event follows in a frame of
+ * The frame of the cycle is ended, so that the snapshots are between two; the event follows in a frame of
  * its own, which gives the emptied state a time.
  */
 static void switch_off(struct uscopei_trace *t, struct mark m, const bool *was_off)
@@ -348,7 +348,7 @@ static bool switch_scope(struct uscopei_trace *t, uint32_t subject, bool off, en
     if (set_flags(s, subject, off, &was_off)) {
         enum control_action action = off ? CONTROL_DISABLE : CONTROL_ENABLE;
         if (subject == 0) action = off ? CONTROL_PAUSE : CONTROL_RESUME;
-        /* strings first: they stand before what uses them */
+        /* strings first: they precede what uses them */
         if (make_mark(t, action, source, s->schema->scopes[subject].path, "", &m)) {
             if (off)
                 switch_off(t, m, was_off);
@@ -377,7 +377,7 @@ static struct uscopei_trace *resolve(uscope_writer_t *w, const char *call)
     return NULL;
 }
 
-/* Tells messages about different paths apart. */
+/* Distinguishes messages about different paths. */
 static uint64_t id_of(const char *path)
 {
     uint64_t id = 2;

@@ -63,7 +63,7 @@ static inline bool is_good(const struct uscopei_trace *t, const struct event_fie
  * Both forms below return true when nothing was wrong with the event and it is appended.
  *
  * Fields are written as 8 bytes each, one after the other: of what is too much, zeros, the next field
- * overwrites its part, and behind the event there is always room for the END of the frame.
+ * overwrites its part, and after the event there is always room for the END of the frame.
  */
 static inline __attribute__((always_inline)) bool append_event(struct uscopei_trace *t,
                                                                const struct event_shape *shape,

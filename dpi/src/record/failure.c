@@ -15,8 +15,8 @@ static bool holds_the_rest(const struct uscopei_trace *t)
            strcmp(s->fail_code, "BRIDGE_RECORD") != 0;
 }
 
-/* When the daemon is lost the memory alone says how many cycles there were: whoever finalizes the file
- * without it could not tell that none is missing. */
+/* When the daemon is lost, only the memory has the number of cycles: without it the process that finalizes
+ * the file could not know that none is missing. */
 bool uscopei_keeps_memory(const struct uscopei_trace *t)
 {
     const struct uscopei_session *s = t->session;

@@ -14,7 +14,7 @@
 bool uscopei_make_room(struct uscopei_trace *t, size_t bytes);
 bool uscopei_first_chunk(struct uscopei_trace *t);
 void uscopei_seal_last(struct uscopei_trace *t);
-/** In a cycle: where `bytes` would end behind the limit only because a step of the careful path is due
+/** In a cycle: where `bytes` would end after the limit only because a step of the careful path is due
  * (chunks.c), takes it, so that they fit. */
 COLD void uscopei_take_step(struct uscopei_trace *t, size_t bytes);
 uint32_t uscopei_frame_items(const struct uscopei_trace *t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Snapshots given slot by slot, for callers that have no packed bytes: SystemVerilog, which can pass neither
- * pointers nor, to every simulator, arrays. Also the question whether one is due, for callers that would
- * rather ask than be called.
+ * Snapshots given slot by slot, for callers that have no packed bytes: SystemVerilog cannot pass pointers,
+ * and not every simulator passes arrays. Callers that cannot be called back can also query whether a
+ * snapshot is due.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -207,7 +207,7 @@ void uscope_checkpoint_field(uscope_writer_t *w, uint16_t slot, uint16_t field, 
     mark(p, slot);
 }
 
-/* A checkpoint block holds the valid slots of a sparse storage only, one behind the other. */
+/* A checkpoint block holds the valid slots of a sparse storage only, one after the other. */
 static void close_gaps(struct uscopei_snapshot *p, uint32_t num_slots, uint32_t slot_size)
 {
     size_t out = 0;

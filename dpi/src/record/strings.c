@@ -75,7 +75,7 @@ static struct entry *look_up(struct uscopei_string_cache *cache, uint32_t hash, 
     for (uint32_t i = 0; i < PROBES; i++) {
         struct entry *entry = &cache->entries[(hash + i) & (ENTRIES - 1)];
         if (!readable(cache, entry)) {
-            /* holes appear as texts are overwritten, so what is searched may stand behind one */
+            /* holes appear as texts are overwritten, so what is searched may follow one */
             entry->position = 0;
         } else if (entry->hash == hash && entry->length == length &&
                    memcmp(cache->arena + ((entry->position - 1) & (ARENA - 1)), text, length) == 0) {

@@ -6,7 +6,7 @@
 
 #include "schema/schema.h"
 
-/* FNV-1a; only tells messages about different names apart. */
+/* FNV-1a; only distinguishes messages about different names. */
 uint64_t uscopei_hash_of(const char *name)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);

@@ -134,7 +134,7 @@ struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, usc
 void uscopei_schema_index_names(struct uscopei_schema *schema);
 /** Storages up to the first one without slots or fields. */
 uint32_t uscopei_num_countable(const struct storage_shape *storages, uint32_t num_storages);
-/** Tells complaints about different names apart. */
+/** Distinguishes complaints about different names. */
 uint64_t uscopei_hash_of(const char *name);
 /** Ids by full name, -1 when there is none; nothing is reported. */
 int uscopei_find_storage(const struct uscopei_schema *schema, const char *name);

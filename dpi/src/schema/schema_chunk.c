@@ -177,7 +177,7 @@ static bool read_scopes(struct reader *r, struct uscopei_schema *schema)
         size_t at = r->scopes + (size_t)i * SCOPE_DEF;
         unsigned parent = u16_at(r, at + 4);
         if (parent != ROOT && parent >= i)
-            return wrong(r, E_FORMAT_ID, "a scope of the schema chunk stands before its parent");
+            return wrong(r, E_FORMAT_ID, "a scope of the schema chunk precedes its parent");
         schema->scopes[i].parent = parent == ROOT ? 0 : (uint16_t)parent;
         schema->scopes[i].path = qualified_name(r, parent, name_at(r, u16_at(r, at)));
         if (!schema->scopes[i].path) return false;

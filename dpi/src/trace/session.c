@@ -75,7 +75,7 @@ static bool take_text(char **out, const char *text)
     return *out != NULL;
 }
 
-/* Waits are long and some are measured by the I/O thread: the condition needs no clock of its own. */
+/* Waits are long, and the I/O thread measures some of them: the condition needs no separate clock. */
 struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options)
 {
     const struct uscopei_config *config = uscopei_get_config();

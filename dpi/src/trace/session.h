@@ -15,7 +15,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/** Where the trace's thread stands, when frame_handle and idle_handle do not say it. */
+/** State of the trace's thread, when frame_handle and idle_handle do not say it. */
 typedef enum uscopei_state {
     ST_NORMAL,         /* in a cycle or between two */
     ST_REJECTED_CYCLE, /* a begin_cycle was refused: its items are too */
@@ -24,7 +24,7 @@ typedef enum uscopei_state {
     ST_UNTRACED, /* failed; calls do nothing */
 } uscopei_state;
 
-/** Where the I/O thread stands with a trace. */
+/** State of a trace in the I/O thread. */
 typedef enum uscopei_link {
     LINK_NEED_OPEN,
     LINK_OPENING,
@@ -49,7 +49,7 @@ struct uscopei_command {
     char scope[1025], text[1025];
 };
 
-/** What the daemon is told after a change. */
+/** What the daemon gets after a change. */
 struct uscopei_report {
     uint64_t done;    /* number of the last command acted on; 0: none */
     uint16_t *scopes; /* disabled ones, without those below another; [0]: everything */
@@ -111,7 +111,7 @@ struct uscopei_session {
     atomic_bool takes_lanes;   /* every daemon so far has said that it takes lane records */
     atomic_bool has_lanes;     /* some may be among those published */
     _Atomic uint64_t skipped;  /* items not recorded because their scope is disabled */
-    atomic_bool report_wanted; /* the daemon shall be told what is disabled */
+    atomic_bool report_wanted; /* the daemon shall get what is disabled */
 
     /* under uscopei_io.lock */
     bool opened, closed;
@@ -143,9 +143,9 @@ struct uscopei_session {
     bool must_send_bytes;  /* it could not */
     bool stalled;
     bool has_command;          /* the last one received, */
-    bool has_reported;         /* the daemon has been told of switched scopes or commands */
+    bool has_reported;         /* the daemon has got switched scopes or commands */
     uint64_t command_number;   /* its number */
-    uint64_t reported_skipped; /* as the daemon was told, */
+    uint64_t reported_skipped; /* as last reported to the daemon, */
     uint64_t reported_at;      /* ms, then */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A trace as the per-cycle calls see it: the slot behind a handle, and how records are put into its chunk. */
+/* A trace as the per-cycle calls see it: the slot of a handle, and how records are put into its chunk. */
 #ifndef USCOPE_TRACE_H
 #define USCOPE_TRACE_H
 
@@ -50,8 +50,8 @@ struct uscopei_trace {
     const struct event_shape *events;
     uint16_t num_storages, num_events;
     uint32_t num_strings; /* as the session's: what indexes of strings stay below */
-    /* item and lane records of the frame in earlier chunks, less the records since item_base that are no
-     * items of their own; wraps */
+    /* item and lane records of the frame in earlier chunks, less the records since item_base that are not
+     * items; wraps */
     uint32_t more_items;
     uint32_t num_countable; /* storages below have a field and a slot, which is not disabled */
     const struct property_shape *properties;
@@ -65,7 +65,7 @@ struct uscopei_trace {
     unsigned char *chunk;
     _Atomic uint64_t *published;
     _Atomic uint32_t attention; /* ATTENTION_ bits: the next begin_cycle must look closer */
-    uint32_t lane_bytes; /* so far behind item_base lane records may be written; 0: not here (chunks.c) */
+    uint32_t lane_bytes; /* so far after item_base lane records may be written; 0: not here (chunks.c) */
 
     /* third: seldom */
     uintptr_t handle;    /* 0: slot is free */

@@ -7,7 +7,7 @@
 #include "base/fork.h"
 #include "trace/session.h"
 
-enum { TABLE_ALIGNMENT = 4096 }; /* a page of its own, see uscopei_table_install */
+enum { TABLE_ALIGNMENT = 4096 }; /* a separate page, see uscopei_table_install */
 
 _Static_assert(sizeof(struct uscopei_trace) <= TRACE_STRIDE, "a trace must fit its slot");
 

@@ -17,7 +17,7 @@
  *   unmapFile(buffer)    it and all views of it are empty from now on
  *
  * Addresses come from our own TypeScript and are not checked; what records say is, by the loops themselves.
- * The memory outlives the handle: whoever calls holds both.
+ * The memory outlives the handle: the caller holds both.
  */
 #include <node_api.h>
 #include <stdlib.h>

@@ -61,7 +61,7 @@ enum { LANE = 16, LANES = 4, STRIDE = LANE * LANES };
 
 #define CARRYLESS __attribute__((target("pclmul,sse4.1")))
 
-/* `before` moved on by the distance that the factors stand for, onto the bytes there. */
+/* `before` moved on by the distance that the factors represent, onto the bytes there. */
 CARRYLESS static inline __m128i fold(__m128i before, __m128i factors, __m128i bytes)
 {
     __m128i low = _mm_clmulepi64_si128(before, factors, 0x00),
@@ -76,7 +76,7 @@ CARRYLESS static inline __m128i load(const uint8_t *from)
 
 /*
  * Carry-less multiplication takes a lane of 128 bits to a later place of the message, where it is added to
- * what is there: four lanes beside each other, then into one, and of that and the last bytes the register is
+ * what is there: four lanes next to each other, then into one, and of that and the last bytes the register is
  * computed as ever. The factors are powers of x modulo the polynomial, reflected: of 544 and 480 for a
  * stride, of 160 and 96 for a lane.
  */

@@ -15,7 +15,7 @@ struct mapping {
 };
 
 static struct mapping mappings[MAPPINGS_MAX];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of whoever opens and closes */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a mapping is opened or closed */
 static struct sigaction before;
 static bool handled;
 static size_t page;
@@ -30,7 +30,7 @@ static struct mapping *find(uintptr_t address)
     return NULL;
 }
 
-/* mmap is no function that POSIX allows here; on Linux it is a system call and nothing else. */
+/* POSIX does not allow mmap here; on Linux it is only a system call. */
 static void on_bus_error(int number, siginfo_t *info, void *context)
 {
     (void)number, (void)context;
@@ -42,7 +42,7 @@ static void on_bus_error(int number, siginfo_t *info, void *context)
         void *zeros = mmap((void *)from, rest, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
         if (zeros != MAP_FAILED) return;
     }
-    /* The read is tried again, and meets whoever was there first. */
+    /* The read is tried again, and reaches the previous handler. */
     sigaction(SIGBUS, &before, NULL);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Files of other processes mapped for reading. Whoever truncates such a file would end this process with
- * SIGBUS at the next read; instead the rest of the mapping becomes zeros.
+ * Files of other processes mapped for reading. Without protection, another process that truncates such a
+ * file would end this one with SIGBUS at the next read. Here the rest of the mapping becomes zeros instead.
  *
- * The handler of SIGBUS is set with the first mapping. What it does not know goes to the handler before it.
+ * The handler of SIGBUS is set with the first mapping. It passes other signals on to the previous handler.
  */
 #ifndef USCOPE_MAPPING_H
 #define USCOPE_MAPPING_H

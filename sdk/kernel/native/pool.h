@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-/* One block; whoever hands it over keeps it, and all it points to, until it is done. */
+/* One block; the caller keeps it, and all it points to, until it is done. */
 struct block {
     uint16_t *table; /* LZ4_TABLE_BYTES */
     const uint8_t *source;

@@ -7,9 +7,9 @@
  * carry) -> indexer, or null    carry null: not known poolIndex(pool, indexer, number, frames, checkpoint,
  * startLo, startHi, copy)    done(number, size, 0, container)
  *
- * memory: Uint8Array over a writer's memory, the others addresses in it; whoever calls holds it until the
- * block is done. A pool keeps the process alive while it has work, and ends with the environment that opened
- * it.
+ * memory: Uint8Array over a writer's memory, the others addresses in it; the caller holds it until the
+ * block is done. A pool keeps the process alive while it has work, and ends with the environment that
+ * opened it.
  */
 #ifndef USCOPE_POOL_BINDING_H
 #define USCOPE_POOL_BINDING_H

@@ -96,7 +96,7 @@ static void read_ops(struct run_image *image, const struct op_row *rows, uint32_
     image->run.none = none;
 }
 
-/* Behind them is one without slots, to which the op of no storage belongs. */
+/* After them is one without slots, to which the op of no storage belongs. */
 static void read_storages(struct run_image *image, const struct storage_row *rows, uint32_t first_op)
 {
     image->storages[image->run.num_storages] = (struct storage){.slots = 0};

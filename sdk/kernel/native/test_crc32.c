@@ -21,7 +21,7 @@ static uint32_t by_definition(const uint8_t *bytes, size_t size)
     return ~crc;
 }
 
-/* Of bytes that end where their memory does: reading behind them is an error that is seen. */
+/* Of bytes that end where their memory does: reading after them is an error that is seen. */
 static bool agrees(size_t size)
 {
     uint8_t *bytes = malloc(size + 1);

@@ -43,7 +43,7 @@ static void fill(struct work *work, uint32_t number)
     };
 }
 
-/* Through a pipe, as the threads of the pool share nothing else with this one. */
+/* Through a pipe, because the threads of the pool share only that with this one. */
 static void note_done(void *receiver, struct block *block)
 {
     if (write(*(int *)receiver, &block->number, sizeof block->number) != sizeof block->number) abort();

@@ -89,7 +89,8 @@ static uint32_t fill(uint32_t *words)
     return (uint32_t)(at - words);
 }
 
-/* Unfolds all of it, into memory where writing too far is an error that is seen; false: it does not go on. */
+/* Unfolds all of it, into memory where writing too far is an error that is seen; false: it does not continue.
+ */
 static bool goes_through(const uint32_t *words, uint32_t end)
 {
     uint32_t room = UNFOLDED_WORDS_MAX + 4 * random_below(100);

@@ -121,7 +121,7 @@ static inline uint32_t record_words(struct item item)
     return RECORD_WORDS * (1 + size / RECORD_BYTES + (size % RECORD_BYTES != 0));
 }
 
-/* Returns what is behind the items; NULL: the record is not allowed. */
+/* Returns the place after the items; NULL: the record is not allowed. */
 static inline uint32_t *take_lanes(struct unfold *unfold, struct item item, uint32_t *out)
 {
     if (!is_allowed(item)) {
@@ -162,7 +162,8 @@ enum unfold_stop unfold_lanes(struct unfold *unfold, const uint32_t *words, uint
             item.ids += (uint64_t)extra << 32;
             extra = 0;
         } else if ((length = record_words(item)) > RECORD_WORDS) {
-            /* One that claims to go on behind the message gets what is there: the writer says what is wrong.
+            /* One that claims to continue after the message gets what is there: the writer says what is
+             * wrong.
              */
             if (length > last - record) length = (uint32_t)(last - record);
             if (length > piece + room - out) {

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-/* Bytes behind source and target that may be read and written: copies go in whole vectors. */
+/* Bytes after source and target that may be read and written: copies go in whole vectors. */
 enum { LZ4_SLACK = 32 };
 
 /* 1 when the block of `size` bytes yields exactly `raw_size` bytes, which then are at `target`. */

@@ -15,7 +15,7 @@
 struct storage {
     uint32_t slots, fields, properties;
     uint32_t *occupied; /* number of its slots that are */
-    uint64_t *cells;    /* of slot 0, and of the others behind it */
+    uint64_t *cells;    /* of slot 0, and of the others after it */
     uint64_t *property_cells;
     uint8_t *mask;              /* occupied slots */
     const uint64_t *value_mask; /* truncates to the width of each field, then of each property */
@@ -34,7 +34,7 @@ struct replay {
     uint32_t frames;     /* begun so far */
     uint32_t reserved;
     uint64_t time;  /* of the present frame, ps */
-    uint64_t until; /* in: frames behind this time are not begun */
+    uint64_t until; /* in: frames after this time are not begun */
 };
 
 void replay(struct replay *r);

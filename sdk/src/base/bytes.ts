@@ -143,7 +143,7 @@ export class ByteWriter {
     this.view.setUint16(at, checkUnsigned(value, 0xffff), true);
   }
 
-  /** What was written, as an array of its own. */
+  /** What was written, as its own array. */
   finish(): Uint8Array {
     return this.buffer.slice(0, this.size);
   }
@@ -177,7 +177,7 @@ export function toU64(value: number | bigint): bigint {
   return wide;
 }
 
-/** The bytes of all pieces, one behind the other, in an array of their own. */
+/** The bytes of all pieces, one after the other, in their own array. */
 export function concatBytes(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   let size = 0;
   for (const piece of pieces) size += piece.length;

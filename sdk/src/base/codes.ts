@@ -2,7 +2,7 @@
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
  * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
- * CONVERT_ files of other formats, CLI_ arguments, ENV_ the machine.
+ * CONVERT_ files of other formats, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -41,7 +41,7 @@ export const ERROR_CODES = {
   OP_PAYLOAD: 'An event payload has the wrong size or number of fields.',
   OP_VALUE: "A value does not fit its field's type.",
   OP_TIME: 'Time runs backwards.',
-  OP_OUTSIDE_CYCLE: 'An operation stands outside begin_cycle and end_cycle.',
+  OP_OUTSIDE_CYCLE: 'An operation is outside begin_cycle and end_cycle.',
   OP_NESTED_CYCLE: 'begin_cycle inside an open cycle.',
   OP_STRING: 'A string is too long or not valid UTF-8, or a string index was never defined.',
   OP_SNAPSHOT: 'A checkpoint snapshot has the wrong size or is outside a checkpoint callback.',
@@ -62,13 +62,14 @@ export const ERROR_CODES = {
   READER_OPEN: 'The file cannot be opened or read.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
   READER_NAME: 'No storage, event, field, scope or clock has that name.',
-  READER_NO_CYCLES: 'Cycles were asked of a clock whose period is unknown (0).',
+  READER_NO_CYCLES: 'A range in cycles needs a clock whose period is known; it is 0.',
   READER_COMPRESSION: 'The file uses a compression this installation cannot read.',
   READER_CHANGED: 'The file changed under the reader in a way a live trace does not.',
   READER_HTTP_STATUS: 'A web server refused the request or answered something that is not the trace.',
   READER_HTTP_RANGES:
     'A web server does not serve parts of the file, and the file is too large to be fetched whole.',
   READER_HTTP_TIMEOUT: 'A web server stopped sending for longer than the limit.',
+  READER_THREAD: 'A thread that reads the trace has ended.',
   // -- client and daemon
   BRIDGE_VERSION: 'Client and daemon speak different protocol versions.',
   BRIDGE_MESSAGE: 'A message is malformed or of unknown type.',
@@ -85,7 +86,7 @@ export const ERROR_CODES = {
   BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
-  BRIDGE_FINALIZED: 'The daemon was told to finalize its traces while this one was open.',
+  BRIDGE_FINALIZED: 'The daemon was asked to finalize its traces while this one was open.',
   BRIDGE_FORKED: 'The trace was opened by another process, of which this one is a forked or restored copy.',
   BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
   BRIDGE_TRIGGER:
@@ -100,13 +101,14 @@ export const ERROR_CODES = {
   VERIFY_HEADER: 'Header, preamble and session chunk disagree with what the file holds.',
   VERIFY_GAP: 'Frames are missing between two segments.',
   VERIFY_UNFINALIZED: 'The trace is not finalized: it is being written, or its writer was killed.',
-  VERIFY_UNCOMMITTED: 'Behind the last committed segment stand bytes that nobody was told are durable.',
+  VERIFY_UNCOMMITTED:
+    'After the last committed segment there are bytes that were never acknowledged as durable.',
   VERIFY_OTHER_WRITER:
     'The file is of another writer and differs from docs/format.md in a way that readers know.',
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',
-  RECOVER_NOTHING: 'There is nothing to save: no schema, or not one whole segment.',
+  RECOVER_NOTHING: 'There is nothing to save: no schema, or no complete segment.',
   RECOVER_MEMORY: 'The memory of the client cannot be used for this file.',
   RECOVER_OUTPUT: 'The file written does not pass verification; it was not kept.',
   // -- other formats
@@ -120,6 +122,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
+  VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
   ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { crc32 } from './crc32.js';
 
-/** zlib's own result: it stands in the last bytes of a gzip file. */
+/** zlib's own result: it is in the last bytes of a gzip file. */
 function zlibCrc(bytes: Uint8Array): number {
   const file = gzipSync(bytes, { level: 0 });
   return file.readUInt32LE(file.length - 8);

@@ -32,7 +32,7 @@ export function writeLeb128(writer: ByteWriter, value: number | bigint): void {
 }
 
 /**
- * For hot paths: writes the value with u32 halves `lo` and `hi` at `target[at]` and returns the index behind it.
+ * For hot paths: writes the value with u32 halves `lo` and `hi` at `target[at]` and returns the index after it.
  * The caller leaves room for 10 bytes.
  */
 export function putLeb128(target: Uint8Array, at: number, lo: number, hi: number): number {

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource } from '../reader/index.js';
 import { nodeCodec } from '../reader/node.js';
@@ -10,6 +11,9 @@ import { parseSchema } from '../schema/index.js';
 import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { verifyTrace } from '../tools/verify/index.js';
 import { TraceWriter } from '../writer/index.js';
+
+// Every bit of a file is flipped, and verbs look at it.
+limitOfFile(MANY_CASES_MS);
 
 const { schema } = parseSchema(`
 uscope: 1
@@ -30,7 +34,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-/** A trace as small as one with everything can be: two segments, strings, one of them behind the last segment, a summary that is empty. */
+/** A trace as small as one with everything can be: two segments, strings, one of them after the last segment, a summary that is empty. */
 async function record(): Promise<{ live: Uint8Array; finalized: Uint8Array }> {
   const options = {
     path,

@@ -37,6 +37,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
     history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },
+    view: { summary: 'look at a trace in a browser', load: () => import('./verbs/view.js') },
     timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
     counters: { summary: 'values and rates of counters', load: () => import('./verbs/counters.js') },
     buffers: { summary: 'how full buffers are', load: () => import('./verbs/buffers.js') },
@@ -55,7 +56,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     },
     diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
-    slice: { summary: 'a part of a trace as a trace of its own', load: () => import('./verbs/slice.js') },
+    slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
     ctrace: {
       summary: "Chronon's .ctrace files, as its own reader prints them",

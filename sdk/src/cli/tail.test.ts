@@ -166,7 +166,7 @@ describe('uscope tail', () => {
     expect(linesOf(result).map((line) => line.slice(0, 4))).toEqual(['2000', '3000']);
     expect([result.status, result.err]).toEqual([
       0,
-      `uscope: stopped at the end of the range; the trace goes on (${file.path})\n`,
+      `uscope: stopped at the end of the range; the trace continues (${file.path})\n`,
     ]);
   });
 
@@ -189,7 +189,7 @@ describe('uscope tail', () => {
     });
   });
 
-  it('gives up when nothing new comes: status 1', async () => {
+  it('stops when nothing new comes: status 1', async () => {
     await file.grow(1000);
     const result = await run(['tail', '--timeout', '0.05']);
     expect([result.status, linesOf(result).length]).toEqual([1, 2]);

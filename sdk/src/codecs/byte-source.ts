@@ -11,7 +11,7 @@ export interface ByteSource {
 
 const READ_BYTES = 256 * 1024;
 
-/** The bytes `[from, to)` of a source in pieces, fewer where it ends. @param onRead told of each offset reached */
+/** The bytes `[from, to)` of a source in pieces, fewer where it ends. @param onRead called with each offset reached */
 export async function* readPieces(
   source: ByteSource,
   from: number,

@@ -6,7 +6,7 @@ type Method = 'none' | 'lz4' | 'zstd';
 /** A length byte of LZ4 adds at most 255 bytes. */
 export const LZ4_MAX_EXPANSION = 255;
 
-/** No valid blob expands more: an LZ4 length byte stands for 255 bytes, a zstd block of 4 bytes for 128 KiB. */
+/** No valid blob expands more: an LZ4 length byte expands to 255 bytes, a zstd block of 4 bytes to 128 KiB. */
 export const MAX_EXPANSION: Readonly<Record<Method, number>> = {
   none: 1,
   lz4: LZ4_MAX_EXPANSION,

@@ -8,7 +8,7 @@ const LONG_MATCH = 6;
 const MIN_MATCH = 3;
 
 /**
- * @param size bytes that the block stands for
+ * @param size bytes that the block represents
  * @param offset of the block in the file, for errors
  * @throws UscopeError CONVERT_FORMAT when the block is malformed or of another size
  */
@@ -35,7 +35,7 @@ class Decoder {
 
   run(): Uint8Array {
     const { source, target } = this;
-    // The level stands in the first instruction, which is always one of literals.
+    // The level is in the first instruction, which is always one of literals.
     let control = source[this.at++] & 31;
     for (;;) {
       if (control < LITERAL_LIMIT) this.literals(control + 1);

@@ -11,7 +11,7 @@ import * as nodeCrc from './node/crc32.js';
 import * as nodeZlib from './node/zlib.js';
 import * as nodeZstd from './node/zstd.js';
 
-// One can be put in place of the other.
+// One can be put instead of the other.
 const crcs: Record<string, typeof nodeCrc> = { Node: nodeCrc, browsers: browserCrc };
 const zlibs: Record<string, typeof nodeZlib> = { Node: nodeZlib, browsers: browserZlib };
 const zstds: Record<string, typeof nodeZstd> = { Node: nodeZstd, browsers: browserZstd };
@@ -116,7 +116,7 @@ describe.each(Object.entries(zlibs))('gzip in %s', (_, zlib) => {
 });
 
 describe.each(Object.entries(crcs))('CRC-32 in %s', (_, { crc32 }) => {
-  it('goes on from a seed, also over nothing', () => {
+  it('continues from a seed, also over nothing', () => {
     const bytes = new TextEncoder().encode('123456789');
     expect(crc32(bytes)).toBe(0xcbf4_3926);
     expect(crc32(bytes.subarray(4), crc32(bytes.subarray(0, 4)))).toBe(0xcbf4_3926);

@@ -32,7 +32,7 @@ export async function* unxz(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<U
   }
 }
 
-/** The decoder tells in its message which of its errors it was. */
+/** The decoder's message says which of its errors it was. */
 const XZ_LIMITS = new Set([3, 4]);
 const XZ_INPUT_MISSING = 8;
 

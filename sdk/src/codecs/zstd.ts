@@ -7,7 +7,7 @@ import { UscopeError } from '../base/errors.js';
 import type { ZstdPackage } from './platform/zstd.js';
 
 export const ZSTD_MAGIC = 0xfd2f_b528;
-/** 128 MiB: what zstd itself takes unless it is told otherwise. */
+/** 128 MiB: what zstd itself takes unless configured otherwise. */
 const MAX_WINDOW_LOG = 27;
 const OUTPUT_BYTES = 256 * 1024;
 /** The decoder in JavaScript hands out a whole input's output at once: small inputs bound it. */
@@ -129,7 +129,7 @@ export function compressFrame(data: Uint8Array, level: number): Uint8Array {
 function checkWindow(frame: Uint8Array, offset: number): void {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   if (frame.length < 6 || view.getUint32(0, true) !== ZSTD_MAGIC) {
-    throw new UscopeError('CONVERT_FORMAT', 'where a zstd frame is due stands something else', { offset });
+    throw new UscopeError('CONVERT_FORMAT', 'a zstd frame is expected here', { offset });
   }
   const isSingleSegment = (frame[4] & 0x20) !== 0;
   if (!isSingleSegment && (frame[5] >>> 3) + 10 > MAX_WINDOW_LOG) {

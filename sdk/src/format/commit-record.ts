@@ -1,5 +1,5 @@
 /**
- * Commit record: ours, 8-aligned behind each segment, invisible to readers that follow the chain or the table. It makes a torn segment detectable
+ * Commit record: ours, 8-aligned after each segment, invisible to readers that follow the chain or the table. It makes a torn segment detectable
  * and carries what a crash would otherwise lose: the next frame ordinal and the runtime strings first used since the record before.
  *
  *   0 u32 magic "uREC"     4 u32 size, padding included    8 u32 crc        12 u32 num_strings
@@ -16,7 +16,7 @@ import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
 import { crc32 as pureCrc32 } from '../base/crc32.js';
 import { indexContainerSize } from './index-container.js';
 
-export const COMMIT_MAGIC = 0x43455275; // "uREC"
+const COMMIT_MAGIC = 0x43455275; // "uREC"
 export const COMMIT_HEADER_SIZE = 48;
 const SIZE_OFFSET = 4;
 const CRC_OFFSET = 8;
@@ -98,7 +98,7 @@ export function commitRecordSize(bytes: Uint8Array): number {
 }
 
 /**
- * Decodes the record at `bytes[0]`; bytes behind it are ignored, strings are copies. The CRC is not checked: `verifyCommitRecord`.
+ * Decodes the record at `bytes[0]`; bytes after it are ignored, strings are copies. The CRC is not checked: `verifyCommitRecord`.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_VALUE.
  */
 export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRecord {
@@ -166,7 +166,7 @@ function endOfCore(bytes: Uint8Array, size: number): number | null {
   return at + CORE_CRC_SIZE <= size ? at : null;
 }
 
-/** The list of snapshots, where the record goes on behind its strings. */
+/** The list of snapshots, where the record continues after its strings. */
 function readSnapshots(reader: ByteReader): number[] {
   reader.offset = align8(reader.offset);
   if (reader.remaining === 0) return [];

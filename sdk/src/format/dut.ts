@@ -17,7 +17,7 @@ export function encodeDut(dut: DutProperties, pool: StringPoolBuilder): Uint8Arr
   return writer.finish();
 }
 
-/** Errors: FORMAT_TRUNCATED, FORMAT_STRING_POOL, FORMAT_UTF8. Bytes behind the properties are ignored. */
+/** Errors: FORMAT_TRUNCATED, FORMAT_STRING_POOL, FORMAT_UTF8. Bytes after the properties are ignored. */
 export function decodeDut(bytes: Uint8Array, pool: StringPool, baseOffset = 0): DutProperties {
   const reader = new ByteReader(bytes, 0, bytes.length, baseOffset);
   const count = reader.u16();

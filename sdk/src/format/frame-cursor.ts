@@ -9,7 +9,7 @@ import { Action } from './types.js';
 export const CursorItem = { FRAME: 0, OP: 1, EVENT: 2 } as const;
 
 /** Of a frame of version 0.1. In an interleaved frame a compact op has a tag in front: 9 bytes, not the 8 the format text states. */
-export const COMPACT_OP_SIZE = TAGGED_COMPACT_OP_SIZE - 1;
+const COMPACT_OP_SIZE = TAGGED_COMPACT_OP_SIZE - 1;
 
 export { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE };
 
@@ -23,7 +23,7 @@ const { SET, PROP_SET } = Action;
 const [WIDE_SIZE, EVENT_SIZE, TAGGED_SIZE] = [WIDE_OP_SIZE, EVENT_HEADER_SIZE, TAGGED_COMPACT_OP_SIZE];
 const [deltaSize, delta] = [shortDeltaSize, shortDelta];
 /**
- * `FrameCursor.run` returns after so many bytes: a loop that is entered once per segment is compiled by V8 while it runs, again and again
+ * `FrameCursor.run` returns after this number of bytes: a loop that is entered once per segment is compiled by V8 while it runs, again and again
  * since that code knows nothing of the way out, and spends much of a scan in between in the interpreter.
  */
 const RUN_BYTES = 8192;
@@ -131,7 +131,7 @@ export class FrameCursor extends FrameTime {
     return this.bytes.subarray(this.payloadOffset, this.payloadOffset + this.payloadSize);
   }
 
-  /** Moves on; false behind the last item of the last frame. */
+  /** Moves on; false after the last item of the last frame. */
   next(): boolean {
     const at = this.offset;
     this.itemOffset = at;
@@ -227,7 +227,7 @@ export class FrameCursor extends FrameTime {
     return false;
   }
 
-  /** Interleaved frames: goes on where other code, which has walked on from here, stopped. */
+  /** Interleaved frames: continues where other code, which has walked on from here, stopped. */
   continueAt(offset: number, itemsLeft: number, frames: number, timeLo: number, timeHi: number): void {
     this.offset = offset;
     this.itemsLeft = itemsLeft;

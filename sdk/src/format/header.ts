@@ -13,7 +13,7 @@ export const HEADER_FLAGS_OFFSET = 8;
 export const HEADER_NUM_SEGMENTS_OFFSET = 24;
 export const HEADER_TAIL_OFFSET = 40;
 
-/** docs/format.md#flags. The compression method stands in bits 3..5: `compressionOf`. */
+/** docs/format.md#flags. The compression method is in bits 3..5: `compressionOf`. */
 export const Flag = {
   COMPLETE: 1,
   COMPRESSED: 2,
@@ -36,7 +36,7 @@ export interface FileHeader {
   readonly totalTimePs: bigint;
   /** Advisory while the file is live. */
   readonly numSegments: number;
-  /** File offset behind the preamble. */
+  /** File offset after the preamble. */
   readonly preambleEnd: number;
   /** 0 until finalized. */
   readonly sectionTableOffset: bigint;

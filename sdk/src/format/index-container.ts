@@ -98,7 +98,7 @@ export function isIndexContainer(bytes: Uint8Array, crc32: Crc32 = pureCrc32): b
 }
 
 /**
- * Decodes the container at `bytes[0]`; bytes behind it are ignored, parts are views. null: of another id or layout. Without `crc32`, for one that
+ * Decodes the container at `bytes[0]`; bytes after it are ignored, parts are views. null: of another id or layout. Without `crc32`, for one that
  * has not been sealed yet, the checksum is not looked at.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_CHECKSUM.
  */

@@ -1,8 +1,8 @@
-/** What `FrameCursor.run` takes for ordinary, and whom it tells. */
+/** What `FrameCursor.run` takes as ordinary, and which handlers it calls. */
 import type { FrameCursor } from './frame-cursor.js';
 import { packedSize, type Schema } from './types.js';
 
-/** One entry for each of the 65,536 ids: whoever asks need not look whether an id exists. */
+/** One entry for each of the 65,536 ids: the caller need not look whether an id exists. */
 export interface ItemLimits {
   /** Number of fields << 16 | last slot, in one word as an op has them; 0, which nothing passes, for storages that do not exist. */
   readonly storages: Uint32Array;

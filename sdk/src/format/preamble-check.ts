@@ -79,7 +79,7 @@ function checkChunks(
   return { checksums, damaged, hasHeaderCrc };
 }
 
-/** The header's checksum is written behind F_COMPLETE: where it is there, the flag was. */
+/** The header's checksum is written after F_COMPLETE: where it exists, the flag was set. */
 function isSealed({ flags }: FileHeader, { header }: Checksums): boolean {
   return (flags & Flag.COMPLETE) === 0 && header !== 0;
 }

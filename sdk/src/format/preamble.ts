@@ -106,7 +106,7 @@ export function decodeChunks(bytes: Uint8Array, baseOffset = HEADER_SIZE): Chunk
 }
 
 /**
- * The whole preamble, to stand at file offset 48. `sessionPayloadOffset` is a file offset, 0 without a session.
+ * The whole preamble, to be at file offset 48. `sessionPayloadOffset` is a file offset, 0 without a session.
  * Errors: SCHEMA_LIMIT, SCHEMA_NAME.
  */
 export function encodePreamble(parts: PreambleParts): {
@@ -139,7 +139,7 @@ export function mandatoryChunks(
   ];
 }
 
-/** Where our own chunks stand: header, session and checksums lie in one sector of a disk, so that they change together or not at all. */
+/** Where our own chunks are: header, session and checksums lie in one sector of a disk, so that they change together or not at all. */
 export const SESSION_PAYLOAD_AT = HEADER_SIZE + CHUNK_HEADER_SIZE;
 export const CHECKSUMS_AT = SESSION_PAYLOAD_AT + SESSION_PAYLOAD_SIZE + CHUNK_HEADER_SIZE;
 
@@ -189,7 +189,7 @@ export function layOutPreamble(
 }
 
 /**
- * Decodes the bytes from file offset `baseOffset` to preamble_end; chunks may stand in any order.
+ * Decodes the bytes from file offset `baseOffset` to preamble_end; chunks may be in any order.
  * FORMAT_CHUNK_MISSING when a mandatory chunk is absent or there twice; errors of the chunks themselves.
  */
 export function decodePreamble(bytes: Uint8Array, versionMinor: number, baseOffset = HEADER_SIZE): Preamble {

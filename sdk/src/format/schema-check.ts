@@ -31,7 +31,7 @@ class ReferenceCheck {
 
   /** Every known writer numbers them from 0, and checkpoints rely on it. */
   id(kind: string, name: string, id: number, index: number): void {
-    if (id !== index) this.fail('FORMAT_ID', `${kind} '${name}' has id ${id} but stands at index ${index}`);
+    if (id !== index) this.fail('FORMAT_ID', `${kind} '${name}' has id ${id} but is at index ${index}`);
   }
 
   scope(kind: string, name: string, scopeId: number): void {

@@ -15,7 +15,6 @@ import {
 
 export { decodeSchemaChunk, decodeSchemaPayload } from './schema-decode.js';
 
-export const SCHEMA_HEADER_SIZE = 12;
 const POOL_OFFSET_AT = 10;
 const MAX_POOL_OFFSET = 0xffff;
 
@@ -94,7 +93,7 @@ function writeStorage(writer: ByteWriter, storage: StorageDef, pool: StringPoolB
   for (const property of storage.properties) writeField(writer, property, pool);
 }
 
-/** Role and pair stand in reserved[0] and reserved[1]; for slot and event fields both are 0. */
+/** Role and pair are in reserved[0] and reserved[1]; for slot and event fields both are 0. */
 function writeField(writer: ByteWriter, field: FieldDef, pool: StringPoolBuilder): void {
   writer.u16(pool.add(field.name)).u8(field.type).u8(field.enumId).u8(field.role).u8(field.pairId).u16(0);
 }

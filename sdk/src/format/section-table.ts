@@ -31,7 +31,7 @@ export function encodeSectionTable(entries: readonly SectionEntry[]): Uint8Array
 }
 
 /**
- * Entries up to END; bytes behind it are ignored. With `fileSize` every section must lie inside the file.
+ * Entries up to END; bytes after it are ignored. With `fileSize` every section must lie inside the file.
  * Errors: FORMAT_TRUNCATED (END missing), FORMAT_LENGTH (a section reaches past the file).
  */
 export function decodeSectionTable(

@@ -37,7 +37,7 @@ export function encodeSegmentHeader(header: SegmentHeader): Uint8Array {
 }
 
 /**
- * `bytes` starts at the header; `baseOffset` is its file offset. Sizes are not checked against the file: whoever reads the parts does.
+ * `bytes` starts at the header; `baseOffset` is its file offset. Sizes are not checked against the file: the code that reads the parts does.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_VALUE (the segment ends before it starts).
  */
 export function decodeSegmentHeader(bytes: Uint8Array, baseOffset = 0): SegmentHeader {

@@ -1,5 +1,5 @@
 /**
- * Session chunk: our private preamble chunk, which other readers skip (docs/format.md#preamble). It tells which session wrote the file and how that ended,
+ * Session chunk: our private preamble chunk, which other readers skip (docs/format.md#preamble). It says which session wrote the file and how that ended,
  * and is the only preamble chunk rewritten in place.
  *
  * Payload, 128 bytes: u32 layout version = 1, u32 status, 16 bytes session id, 16 bytes run id, u32 core index, u32 0, u64 start time,
@@ -50,7 +50,7 @@ export interface CompletedFrames {
 }
 
 export interface RingInfo {
-  /** Ordinal of the client's frame that is first in the file: so many before it were let go. */
+  /** Ordinal of the client's frame that is first in the file: the frames before it were dropped. */
   readonly firstFrame: bigint;
   /** Index of the client's next string; the file's own strings are fewer. */
   readonly nextString: bigint;

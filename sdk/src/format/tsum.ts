@@ -3,9 +3,9 @@ import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';
 
-export const TSUM_MAGIC = 0x4d555354; // "TSUM"
+const TSUM_MAGIC = 0x4d555354; // "TSUM"
 export const CSUM_MAGIC = 0x4d555343; // "CSUM"
-export const MIPMAP_ENTRY_SIZE = 24;
+const MIPMAP_ENTRY_SIZE = 24;
 
 /** One level of a counter: per bucket the least, greatest and total per-cycle delta. A bucket without a non-zero cycle is all zeros. */
 export interface MipmapLevel {
@@ -23,7 +23,7 @@ export interface CounterSummary {
 export interface TraceSummary {
   /** Cycles per bucket of level 0. */
   readonly baseIntervalCycles: number;
-  /** Buckets that one bucket of the next level stands for. */
+  /** Buckets that one bucket of the next level represents. */
   readonly fanOut: number;
   readonly totalInstructions: bigint;
   /** Instructions per bucket, by level. */
@@ -44,7 +44,7 @@ export function coarserSummary(summary: TraceSummary): TraceSummary {
   };
 }
 
-/** The finest form of the summary that takes at most so many bytes, but for one bucket of each counter. */
+/** The finest form of the summary that takes at most this number of bytes, but for one bucket of each counter. */
 export function fitSummary(summary: TraceSummary, maxBytes: number): TraceSummary {
   const isCoarsest = ({ density, counters }: TraceSummary): boolean =>
     density.length <= 1 && counters.every(({ levels }) => levels.length <= 1);
@@ -147,7 +147,7 @@ function writeCounter(writer: ByteWriter, counter: CounterSummary): void {
 }
 
 /**
- * TSUM or CSUM bytes; a CSUM has no density and totalInstructions 0. Bytes behind the summary are ignored.
+ * TSUM or CSUM bytes; a CSUM has no density and totalInstructions 0. Bytes after the summary are ignored.
  * Errors: FORMAT_MAGIC, FORMAT_TRUNCATED (also when a count promises more than is there), FORMAT_UTF8.
  */
 export function decodeTraceSummary(bytes: Uint8Array, baseOffset = 0): TraceSummary {

@@ -40,7 +40,7 @@ export interface ConversionStep {
 export interface ConversionResult {
   readonly steps: readonly ConversionStep[];
   readonly outputs: readonly { readonly path: string; readonly bytes: number }[];
-  /** The input ended early; what stood before is in the output. */
+  /** The input ended early; what was before is in the output. */
   readonly isPartial: boolean;
 }
 

@@ -4,7 +4,7 @@
 export interface KernelExports extends SumExports {
   /** @param records to which the run's words refer; WebAssembly takes those at its member `words` instead */
   frame_run(run: number, records: Uint32Array): void;
-  /** The checkpoint of the run's state at the address `target`, with some bytes of slack behind it. */
+  /** The checkpoint of the run's state at the address `target`, with some bytes of slack after it. */
   encode_checkpoint(run: number, target: number): void;
 }
 

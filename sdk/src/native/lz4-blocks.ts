@@ -3,7 +3,7 @@ import type { Lz4Compress } from './kernel-exports.js';
 import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
 
 const PAGE_BYTES = 64 * 1024;
-/** What the code may read and write behind the bytes. */
+/** What the code may read and write after the bytes. */
 const SLACK_BYTES = 64;
 
 interface Room {

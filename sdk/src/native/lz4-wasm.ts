@@ -1,7 +1,7 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`; scripts/check-wasm.mjs compiles it again and compares. */
 export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
 export const SOURCES = ['Makefile', 'lz4.c', 'lz4.h'];
-export const SOURCES_SHA256 = 'a8f2e1e0e91bdec1080100cec9770e174f59aa47e6a58c4416a540111bec4948';
+export const SOURCES_SHA256 = '3d55767fa702aeba08f8d5153b8463983b009ae5056daf4150224d21150aba7f';
 export const WASM_BASE64 = `
 AGFzbQEAAAABDwJgBH9/f38Bf2ACf38BfwISAQNlbnYGbWVtb3J5AgMBgIAEAwMCAAEGCAF/AUGAyAALBxABDGx6NF9jb21w
 cmVzcwAACqIdAq0aBwV/AXsKfwJ+A38BfgJ/IAEgAmoiBEF7aiEFIARBZmohBkEAIQcDQCAAIAdqIgj9DAAAAAAAAAAAAAAA

@@ -38,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'ea43c0bde19758c257386c3ebb64bd5e6e800ced4a27a0b4b566bf2c0d35a15b';
+export const SOURCES_SHA256 = '061d8c53d68d66081f2cf4b7e4796d22c6b80e6b59d8056d077b672775574b10';

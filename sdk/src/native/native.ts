@@ -1,4 +1,4 @@
-/** The writer's compiled loops as machine code, from the C of which the WebAssembly beside this file was made. */
+/** The writer's compiled loops as machine code, from the C of which the WebAssembly next to this file was made. */
 import { loadAddon } from '#platform/addon';
 import type { KernelExports, KernelImports, Lz4Compress } from './kernel-exports.js';
 

@@ -1,6 +1,6 @@
 /**
  * Whether checkpoints hold the state before their segment, as they should, or after it: one existing writer stores them so, and its deltas would
- * count twice. A segment that changes the state tells: replayed from the state before it, it gives its own checkpoint or it does not.
+ * count twice. A segment that changes the state decides it: replayed from the state before it, it gives its own checkpoint or it does not.
  * Until one is found, both readings give the same states.
  */
 import type { StateLayout } from '../state/layout.js';
@@ -33,7 +33,7 @@ export class CheckpointPlacement {
     this.after = ours ? false : null;
   }
 
-  /** As far as the segments known tell; questions wait for each other. @throws UscopeError FORMAT_* for damage */
+  /** As far as the known segments show; queries wait for each other. @throws UscopeError FORMAT_* for damage */
   isAfter(): Promise<boolean> {
     if (this.after !== null) return Promise.resolve(this.after);
     const next = this.asking.then(

@@ -10,7 +10,7 @@ import { giveBack, type SegmentKernel, takeKernel } from './kernel/segment-kerne
 
 export interface Codec {
   /**
-   * Decompresses an LZ4 blob as it stands in a file: u32 raw size (checked before: it equals `rawSize`), then one block. When it throws, the
+   * Decompresses an LZ4 blob as it is in a file: u32 raw size (checked before: it equals `rawSize`), then one block. When it throws, the
    * pure decoder has the last word. Default: compiled code.
    */
   lz4?(framed: Uint8Array, rawSize: number): Uint8Array | Promise<Uint8Array>;

@@ -11,11 +11,15 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { isUscopeError } from '../base/errors.js';
 import type { CompressionName } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from './index.js';
 
-/** Everything a trace tells, as lines; what stands before an error counts. */
+// Hundreds of damaged files are read.
+limitOfFile(MANY_CASES_MS);
+
+/** Everything a trace tells, as lines; everything before an error counts. */
 interface Story {
   readonly lines: string[];
   readonly error: unknown;

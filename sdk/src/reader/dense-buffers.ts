@@ -1,6 +1,6 @@
 /**
  * Occupancy of buffers that are stored dense (SF_BUFFER without SF_SPARSE): their checkpoints have no mask. A slot with data is occupied,
- * since CLEAR zeroes it; a slot of zeros is either free or holds zeros, which the last SET or CLEAR before the checkpoint tells.
+ * since CLEAR zeroes it; a slot of zeros is either free or holds zeros, which the last SET or CLEAR before the checkpoint shows.
  */
 import { CursorItem } from '../format/frame.js';
 import { Action } from '../format/types.js';

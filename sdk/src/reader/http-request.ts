@@ -1,5 +1,5 @@
 /**
- * One HTTP range request and what its answer means: a part of the file, the whole file from a server without ranges, or nothing behind its
+ * One HTTP range request and what its answer means: a part of the file, the whole file from a server without ranges, or nothing after its
  * end. Every failure is a coded error with what to do about it; the URL is its place.
  */
 import { UscopeError } from '../base/errors.js';
@@ -13,11 +13,11 @@ export interface HttpOptions {
   readonly maxDownloadBytes?: number | undefined;
   /** Bytes of the file kept. Default 16 MiB. */
   readonly cacheBytes?: number | undefined;
-  /** In place of the global one. */
+  /** Instead of the global one. */
   readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** What tells one version of a file from another (RFC 9110 §8.8); null where the server says nothing. */
+/** What distinguishes one version of a file from another (RFC 9110 §8.8); null where the server says nothing. */
 export interface Validator {
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -92,7 +92,7 @@ export class HttpFile {
     throw this.error(code, detail);
   }
 
-  /** What the server says about the version of the file it has now: equal texts, as far as it can tell equal files. */
+  /** What the server says about the version of the file it has now: equal strings mean equal files, as far as the server knows. */
   async version(): Promise<string> {
     try {
       return await this.send(0, 1, null, async (response) => {

@@ -1,6 +1,6 @@
 /**
  * A trace on a web server, read in parts (HTTP range requests, RFC 9110 §14). Blocks of the file are kept up to a bound; neighbouring blocks
- * are fetched with one request, and whoever reads on and on gets more with each. Free of Node: it needs `fetch` alone.
+ * are fetched with one request, and sequential reading gets more with each. Free of Node: it needs `fetch` alone.
  */
 import { BlockCache } from './http-blocks.js';
 import { type HttpAnswer, HttpFile, type HttpOptions, sameVersion, type Validator } from './http-request.js';
@@ -174,7 +174,7 @@ class HttpSource implements Source {
     return parts.length === 1 ? parts[0] : slice(parts, 0, at - start);
   }
 
-  /** What an answer tells about the file. @throws UscopeError READER_CHANGED */
+  /** What an answer says about the file. @throws UscopeError READER_CHANGED */
   private note(answer: HttpAnswer, epoch: number): void {
     if (answer.kind === 'changed') this.changed();
     const total = answer.kind === 'whole' ? answer.bytes.byteLength : answer.total;

@@ -12,6 +12,7 @@ import {
   TraceBuilder,
   type TraceSpec,
 } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { CursorItem } from '../format/frame.js';
 import type { TraceSummary } from '../format/tsum.js';
@@ -19,6 +20,9 @@ import { Action, type Frame, type Item, type Schema } from '../format/types.js';
 import { StorageState } from '../state/storage-state.js';
 import { memorySource, openTrace, type Trace } from './index.js';
 import { nodeCodec } from './node.js';
+
+// Properties of whole traces, against a model.
+limitOfFile(MANY_CASES_MS);
 
 const zstd = zstdForTests?.compress;
 

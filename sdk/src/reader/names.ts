@@ -1,4 +1,4 @@
-/** Names of a schema -> ids. Storages and events are named by their scope path without the root (`core0/rob`); a name that is unique may stand alone. */
+/** Names of a schema -> ids. Storages and events are named by their scope path without the root (`core0/rob`); a name that is unique may be used alone. */
 import { UscopeError } from '../base/errors.js';
 import {
   type EventDef,

@@ -12,8 +12,8 @@ import { openTrace, type Trace } from './trace.js';
 
 export interface FileOptions {
   /**
-   * Small reads hold up the whole process, instead of a thread of its own: of a file in memory they are then over sooner than another thread
-   * is told. For programs that have nothing else to do.
+   * Small reads hold up the whole process, instead of a separate thread: of a file in memory they are then over sooner than another thread
+   * is told. For programs that only read.
    */
   readonly blocking?: boolean | undefined;
 }
@@ -63,7 +63,7 @@ export async function openTraceFile(from: string | Source, options: OpenOptions 
   }
 }
 
-/** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no memory of its own for each segment. */
+/** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no separate memory for each segment. */
 export const nodeCodec: Codec = {
   zstd: (frame, rawSize) => zstdDecoder()(frame, rawSize),
   crc32,

@@ -23,7 +23,7 @@ export function readRaw(bytes: Uint8Array, offset: number, type: FieldType): big
   return (BigInt(high) << 32n) | BigInt(low);
 }
 
-/** The number that `raw` stands for: sign-extended from the type's width for signed types, unchanged for all others. */
+/** The number that `raw` represents: sign-extended from the type's width for signed types, unchanged for all others. */
 export function interpret(type: FieldType, raw: bigint): bigint {
   return isSigned(type) ? BigInt.asIntN(fieldSize(type) * 8, raw) : raw;
 }

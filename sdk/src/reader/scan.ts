@@ -77,7 +77,7 @@ export class SchemaChecks {
     this.payloadSizes = Uint32Array.from(schema.events, (event) => packedSize(event.fields));
   }
 
-  /** The same for whoever must not look whether an id exists: large tables, made when first needed. */
+  /** The same for code that must not look whether an id exists: large tables, made when first needed. */
   get limits(): ItemLimits {
     this.knownLimits ??= itemLimits(this.schema);
     return this.knownLimits;
@@ -265,7 +265,7 @@ export class SegmentScan {
     return false;
   }
 
-  /** At the start of a frame: whether it is in range; `isDone` where it lies behind it. */
+  /** At the start of a frame: whether it is in range; `isDone` where it is after it. */
   private enterFrame(cursor: FrameCursor): boolean {
     this.advance(cursor);
     this.isDone = this.isPast(cursor);

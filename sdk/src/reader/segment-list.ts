@@ -14,7 +14,7 @@ export interface SegmentEntry {
   readonly timeEndPs: bigint;
 }
 
-/** Anything that tells where segment `index` is. `index` is below `count`. */
+/** Anything that says where segment `index` is. `index` is below `count`. */
 export interface SegmentPlaces {
   readonly count: number;
   entry(index: number): SegmentEntry | Promise<SegmentEntry>;

@@ -21,7 +21,7 @@ import {
 import type { CheckedSource } from './source.js';
 import type { Warnings } from './warnings.js';
 
-/** A segment in memory. `deltas` is what the cursor walks; nothing else may change it. */
+/** A segment in memory. `deltas` is what the cursor walks; no other code may change it. */
 export interface LoadedSegment {
   readonly index: number;
   readonly offset: number;
@@ -70,7 +70,7 @@ const MAX_HEADERS = 4096;
 
 export class SegmentLoader {
   private readonly cache = new Map<number, CacheEntry>();
-  /** Headers seen behind the segments loaded; see `confirm`. */
+  /** Headers seen after the segments loaded; see `confirm`. */
   private readonly headers = new Map<number, SegmentHeader>();
   private cachedBytes = 0;
   private readonly method: CompressionName;
@@ -170,7 +170,7 @@ export class SegmentLoader {
   }
 
   /**
-   * Makes sure that segment `index` is the one the segment table says: a wrong entry behind the segments looked at would hide frames.
+   * Makes sure that segment `index` is the one the segment table says: a wrong entry after the segments looked at would hide frames.
    * @throws UscopeError FORMAT_CHAIN
    */
   async confirm(index: number): Promise<void> {
@@ -215,7 +215,7 @@ export class SegmentLoader {
     try {
       this.headers.set(index, decodeSegmentHeader(bytes));
     } catch {
-      // Whoever asks for that segment is told what is wrong with it.
+      // A later request for that segment reports what is wrong with it.
     }
   }
 
@@ -251,7 +251,7 @@ export class SegmentLoader {
     if (!record) {
       this.warnings.add(
         'no-commit-record',
-        `the segment at ${offset} has no commit record behind it: damage to it cannot be noticed`,
+        `the segment at ${offset} has no commit record after it: damage to it cannot be detected`,
       );
     } else if (!verifyCommitRecord(segment, record, this.options.codec.crc32 ?? crc32)) {
       throw new UscopeError(

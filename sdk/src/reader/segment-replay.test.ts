@@ -1,6 +1,7 @@
 /** A segment replayed by compiled code and by the plain loop, against one that applies item by item; on sound and on damaged frames. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/support/random-frames.js';
 import { CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
 import { stateLayout } from '../state/layout.js';
@@ -10,6 +11,9 @@ import { SchemaChecks } from './scan.js';
 import { type LoadedSegment, placeInSegment } from './segment-loader.js';
 import { SegmentReplay } from './segment-replay.js';
 import { Warnings } from './warnings.js';
+
+// Properties of hundreds of segments.
+limitOfFile(MANY_CASES_MS);
 
 const schema = schemaOf(
   'wide: {kind: sparse, slots: 300, fields: {a: u64, b: u32, c: u8}}',

@@ -1,4 +1,4 @@
-/** Segments one at a time, each decompressed over the one before: for whoever goes through many and keeps none. */
+/** Segments one at a time, each decompressed over the one before: for code that goes through many and keeps none. */
 import { giveBack, type SegmentKernel, takeKernel } from './kernel/segment-kernel.js';
 import type { LoadedSegment, SegmentLoader } from './segment-loader.js';
 

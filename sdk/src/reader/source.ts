@@ -1,5 +1,5 @@
 /**
- * Where a trace's bytes come from. The reader asks for ranges and nothing else, so files, browser blobs, HTTP ranges and memory
+ * Where a trace's bytes come from. The reader only asks for ranges, so files, browser blobs, HTTP ranges and memory
  * look alike to it. `reader/node.ts` has the file source; this file is free of Node.
  */
 import { UscopeError } from '../base/errors.js';
@@ -17,7 +17,7 @@ export interface Source {
   /** What was read before may have changed: a source that keeps bytes forgets them. Called at the start of every poll of a live trace. */
   refresh?(): Promise<void>;
   /**
-   * The trace is finalized: from now on the bytes do not change, and a source that can tell that they did says so.
+   * The trace is finalized: from now on the bytes do not change, and a source that can detect a change reports it.
    * @throws UscopeError READER_CHANGED when they have changed since the last refresh
    */
   settle?(): void;

@@ -1,4 +1,4 @@
-/** The state of a trace at one time, to be asked by id or by name. It stays as it is while a live trace goes on. */
+/** The state of a trace at one time, to be asked by id or by name. It stays as it is while a live trace continues. */
 
 import type { StorageDef } from '../format/types.js';
 import type { StorageState } from '../state/storage-state.js';

@@ -432,7 +432,7 @@ describe('files of other writers', () => {
     const trace = await openTrace(memorySource(bytes));
     expect(await trace.strings.get(0)).toBeNull();
     expect(trace.warnings.map(({ kind }) => kind)).toEqual(['no-string-table']);
-    // Those of ours stand in the commit records too.
+    // Those of ours are in the commit records too.
     const own = build().finalize().bytes.slice();
     own[Number(new DataView(own.buffer).getBigUint64(32, true))] = 0x77;
     expect(await (await openTrace(memorySource(own))).strings.get(1)).toBe('ret');

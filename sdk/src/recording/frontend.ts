@@ -17,7 +17,7 @@ export type Recordable = boolean | number | bigint | string | TypedValue;
 
 const integer = (value: number | bigint): bigint => BigInt(value);
 
-/** Values of the types that plain values do not tell. */
+/** Values of the types that plain values do not determine. */
 export const tx = {
   enumeration: (value: string): TypedValue => ({ type: FtrType.ENUMERATION, value }),
   integer: (value: number | bigint): TypedValue => ({ type: FtrType.INTEGER, value: integer(value) }),
@@ -61,7 +61,7 @@ function isOfType({ type, value }: TypedValue): boolean {
   return BigInt.asUintN(64, value) === value;
 }
 
-/** An attribute as backends are told of it. */
+/** An attribute as backends get it. */
 export interface RecordedAttribute extends TypedValue {
   readonly phase: FtrPhase;
   readonly name: FtrText;

@@ -1,4 +1,4 @@
-/** Transactions recorded through the frontend: every backend tells the same. */
+/** Transactions recorded through the frontend: every backend reports the same. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

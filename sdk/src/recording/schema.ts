@@ -4,7 +4,7 @@ import { RECORDING_PROTOCOL, ROOT_EVENTS } from '../formats/ftr/event-schema.js'
 import { PHASE_NAMES, TYPE_NAMES } from '../formats/ftr/types.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../schema/index.js';
 
-/** Name that the helpers of SystemVerilog and Python expect unless told otherwise. */
+/** Name that the helpers of SystemVerilog and Python expect unless configured otherwise. */
 export const RECORDING_SCOPE = 'tr';
 
 const TYPE_WORDS: ReadonlyMap<FieldType | string, string> = new Map<FieldType | string, string>([

@@ -54,7 +54,7 @@ export class TextBackend implements RecordingBackend {
     this.values(transaction, attributes, generator.endAttributes);
   }
 
-  /** The sink stands first. */
+  /** The sink is first. */
   relation(name: string, source: TxHandle, sink: TxHandle): void {
     this.line(`tx_relation ${quoted(name)} ${sink.id} ${source.id}`);
   }

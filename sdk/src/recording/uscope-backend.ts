@@ -1,4 +1,4 @@
-/** A recording as a µScope trace, by itself or beside what else a model traces. */
+/** A recording as a µScope trace, by itself or next to what else a model traces. */
 import { MAX_STRING_BYTES } from '../format/record.js';
 import { BYTES_PER_EVENT, Part } from '../formats/ftr/event-schema.js';
 import { FtrTag, type FtrText, IS_TEXT } from '../formats/ftr/types.js';
@@ -55,7 +55,7 @@ export class TransactionEvents implements RecordingBackend {
     this.told([name, ''], (texts) => ['rel', [texts[0], source.id, sink.id, source.fiber.id, sink.fiber.id]]);
   }
 
-  /** An event with two texts, and behind it the bytes of what a string of a trace cannot say. */
+  /** An event with two texts, and after it the bytes of what a string of a trace cannot say. */
   private told(
     texts: readonly [FtrText, FtrText],
     event: (shown: readonly string[]) => readonly [string, EventFields],

@@ -85,7 +85,7 @@ class Binder {
       (placeholder, name) => {
         const detail = name === undefined ? malformed(placeholder) : this.unknown(name);
         this.problems.add('SCHEMA_VARIABLE', detail, place());
-        // A name of its own, so that nothing else is found wrong with it.
+        // A separate name, so that nothing else is found wrong with it.
         return `unbound_${this.unbound++}`;
       },
       (length) => {

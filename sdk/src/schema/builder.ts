@@ -97,7 +97,7 @@ export class ScopeBuilder {
 }
 
 /**
- * Builds a schema by calls. The builder itself stands for the root scope; ids are assigned by `build`, depth first, as in a text.
+ * Builds a schema by calls. The builder itself represents the root scope; ids are assigned by `build`, depth first, as in a text.
  *
  *     const builder = new SchemaBuilder().clock('core_clk', '1 ns').enum('stage', ['fetch', 'execute']);
  *     builder.scope('core0', { clock: 'core_clk' }).counter('cycles').event('enter', { stage: 'stage' });

@@ -12,7 +12,7 @@ export type ControlAction = (typeof CONTROL_ACTIONS)[number];
 export type ControlSource = (typeof CONTROL_SOURCES)[number];
 
 /**
- * The schema with the control event behind everything else, so that no id changes. A schema that has a root scope `uscope` already, or
+ * The schema with the control event after everything else, so that no id changes. A schema that has a root scope `uscope` already, or
  * no room for another, is returned as it is. The daemon does this to every schema; models that write files by themselves may.
  */
 export function withControlEvent(schema: Schema): Schema {

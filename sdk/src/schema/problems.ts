@@ -6,7 +6,7 @@ const MAX_PROBLEMS = 100;
 /** Characters of one problem's text: names in it may be long. */
 const MAX_DETAIL_CHARS = 2000;
 
-/** Thrown when a schema has too many problems to go on. */
+/** Thrown when a schema has too many problems to continue. */
 class TooManyProblems extends Error {}
 
 /** Collects what is wrong with a schema, so that an author sees every problem at once. */
@@ -80,7 +80,7 @@ export class Places {
     return keys?.get(key) ?? keys?.get('') ?? this.start;
   }
 
-  /** `copy` stands where `part` stood. */
+  /** `copy` is where `part` stood. */
   move(part: object, copy: object): void {
     const keys = this.byPart.get(part);
     if (keys) this.byPart.set(copy, keys);

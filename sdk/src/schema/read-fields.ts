@@ -1,4 +1,4 @@
-/** The grammar of storages and fields: what stands behind the name of a storage, a field or a property. */
+/** The grammar of storages and fields: what follows the name of a storage, a field or a property. */
 import type { Node } from 'yaml';
 import { type FieldDef, FieldType, type StorageDef } from '../format/types.js';
 import type { FixedKeys, NodeReader } from './node-reader.js';

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { MANY_CASES_MS } from '../../../test/support/limits.js';
 import { decodeSchemaPayload, encodeSchemaPayload } from '../format/schema-chunk.js';
 import { type DutProperties, type EnumDef, FieldType, type Schema } from '../format/types.js';
 import {
@@ -174,7 +175,9 @@ function build(value: Shape): ReturnType<SchemaBuilder['build']> {
 }
 
 describe('any schema', () => {
-  it('comes back from its own text, from its bytes, and keeps its canonical form', () => {
+  it('comes back from its own text, from its bytes, and keeps its canonical form', {
+    timeout: MANY_CASES_MS,
+  }, () => {
     fc.assert(
       fc.property(shape, (value) => {
         const made = build(value);

@@ -1,4 +1,4 @@
-/** Words of the schema grammar and the numbers of the format they stand for. */
+/** Words of the schema grammar and the numbers of the format they represent. */
 import { type EnumDef, FieldType, PropertyRole, SF_BUFFER, SF_SPARSE } from '../format/types.js';
 
 export type BuiltinTypeName = 'u8' | 'u16' | 'u32' | 'u64' | 'i8' | 'i16' | 'i32' | 'i64' | 'bool' | 'string';

@@ -166,7 +166,7 @@ describe('a schema made by hand', () => {
     [
       'an id out of order',
       { ...good, storages: [{ ...good.storages[0]!, storageId: 1 }] },
-      'storage "a" has the id 1 but stands at place 0',
+      'storage "a" has the id 1 but is at place 0',
     ],
     [
       'a scope that is not there',

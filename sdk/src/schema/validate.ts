@@ -1,4 +1,4 @@
-/** What a schema must keep to, whoever made it: the limits of the format and the rules that keep names usable everywhere. */
+/** What a schema must keep to, regardless of its source: the limits of the format and the rules that keep names usable everywhere. */
 
 import { UscopeError } from '../base/errors.js';
 import { MAX_EVENT_PAYLOAD } from '../format/record.js';
@@ -349,7 +349,7 @@ class Validator {
 
   private id(part: object, id: number, index: number, what: string): void {
     if (id === index) return;
-    const detail = `${what} has the id ${id} but stands at place ${index}; ids count from 0 in order`;
+    const detail = `${what} has the id ${id} but is at place ${index}; ids count from 0 in order`;
     this.problems.add('SCHEMA_RANGE', detail, this.places.of(part));
   }
 

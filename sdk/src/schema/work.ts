@@ -10,9 +10,9 @@ export interface WorkLimits {
   readonly tokens: number;
   /** Aliases (`*name`) in the text. */
   readonly aliases: number;
-  /** Entries read, those behind aliases counted every time. */
+  /** Entries read, those after aliases counted every time. */
   readonly entries: number;
-  /** Characters of names and values, those behind aliases and variables counted every time. */
+  /** Characters of names and values, those after aliases and variables counted every time. */
   readonly chars: number;
 }
 

@@ -1,6 +1,6 @@
 /**
  * YAML (or JSON) text -> nodes that know their place. Every scalar is text here: what a plain `1` or `null` means, the grammar
- * decides where it stands, so that an enum may have a value called `null` and a DUT version stays `1.10`.
+ * decides where it is, so that an enum may have a value called `null` and a DUT version stays `1.10`.
  */
 import {
   type Alias,
@@ -27,7 +27,7 @@ const MAX_NESTING = 1000;
 export interface Entry {
   readonly key: string;
   readonly keyNode: Node;
-  /** null: nothing stands after the colon. */
+  /** null: nothing follows the colon. */
   readonly value: Node | null;
 }
 
@@ -89,7 +89,7 @@ export class YamlSource {
 
   /**
    * The entries of a mapping in file order. An empty value counts as an empty mapping. Reports a node of another kind
-   * (returns undefined then), keys that are not text, and keys that stand twice (the first one counts).
+   * (returns undefined then), keys that are not text, and keys that are twice (the first one counts).
    * @param what names the mapping in messages, such as `storage "rob"`
    */
   entries(node: Node | null, what: string, allowEmpty = true): Entry[] | undefined {
@@ -131,7 +131,7 @@ export class YamlSource {
       const line = this.place(first).line;
       this.problems.add(
         'SCHEMA_DUPLICATE',
-        `"${key}" stands twice in ${what}; the first is on line ${line}`,
+        `"${key}" is in ${what} twice; the first is on line ${line}`,
         this.place(keyNode),
       );
       return undefined;
@@ -172,7 +172,7 @@ export class YamlSource {
     return isMap(this.resolve(node));
   }
 
-  /** What stands there, for messages: `a list`, `"abc"`. */
+  /** What is there, for messages: `a list`, `"abc"`. */
   describe(node: Node | null): string {
     return kindOf(this.resolve(node) ?? null);
   }

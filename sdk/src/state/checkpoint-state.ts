@@ -17,7 +17,7 @@ function blockPayloadSize(state: StorageState, storageId: number): number {
 }
 
 /**
- * @param allocate at least so many bytes, of any content, in the memory of the state's packer if it has one; by default an array of its own,
+ * @param allocate at least this number of bytes, of any content, in the memory of the state's packer if it has one; by default its own array,
  *   which is packed here
  */
 export function encodeCheckpoint(state: StorageState, allocate?: (size: number) => Uint8Array): Uint8Array {

@@ -20,7 +20,7 @@ export class StorageState {
 
   /**
    * Packs a checkpoint of the state at an address of the memory to which its arrays have been moved, and may write some bytes
-   * behind it; null: there is none (see `encodeCheckpoint`).
+   * after it; null: there is none (see `encodeCheckpoint`).
    */
   packer: ((address: number) => void) | null = null;
 

@@ -15,7 +15,7 @@ export interface AtomicOptions {
 }
 
 /**
- * `write` is given the temporary path; when it has resolved, the file gets its name. When it fails nothing is left behind.
+ * `write` is given the temporary path; when it has resolved, the file gets its name. When it fails, no file remains.
  * @throws UscopeError WRITER_EXISTS for an input or, without `force`, any file that is there; WRITER_*
  */
 export async function writeAtomically<T>(
@@ -37,7 +37,7 @@ export async function writeAtomically<T>(
   }
 }
 
-/** A temporary name beside `path`. */
+/** A temporary name next to `path`. */
 export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
 }
@@ -71,7 +71,7 @@ export async function checkPath(path: string, { inputs, force }: AtomicOptions):
   throw new UscopeError('WRITER_EXISTS', detail, { file: path });
 }
 
-/** What tells a file from all others, whatever its path; null when there is none. */
+/** What distinguishes a file from all others, whatever its path; null when there is none. */
 async function identity(path: string): Promise<string | null> {
   try {
     const { dev, ino, ...entry } = await stat(path, { bigint: true }).then((found) => ({

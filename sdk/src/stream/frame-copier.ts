@@ -29,7 +29,7 @@ export class FrameCopier {
   private readonly numSlots: Uint32Array;
   private readonly scratch: { readonly offset: number; readonly value: number }[] = [];
   private items = 0;
-  /** To stand in front of the next frame. */
+  /** To precede the next frame. */
   private snapshots: readonly FoundSnapshot[] = [];
   private readonly take = (cursor: FrameCursor): void => {
     if (cursor.kind === CursorItem.OP) this.op(cursor);
@@ -57,7 +57,7 @@ export class FrameCopier {
     await this.strings.prepare(segment);
   }
 
-  /** Appends the frame the stream stands at as frame `ordinal`; false when the stream's segment has no more. */
+  /** Appends the frame the stream is at as frame `ordinal`; false when the stream's segment has no more. */
   copy(stream: FrameStream, ordinal: number): boolean {
     const { cursor } = stream;
     this.items = 0;
@@ -92,7 +92,7 @@ export class FrameCopier {
   private event(cursor: FrameCursor): void {
     const { bytes, payloadOffset, payloadSize, eventType } = cursor;
     const refs = this.strings.refs.ofEvent[eventType];
-    // New strings become records of their own, so they come first.
+    // New strings become separate records, so they come first.
     for (const offset of refs) {
       this.scratch.push({ offset, value: this.strings.map(readU32(bytes, payloadOffset + offset)) });
     }

@@ -26,7 +26,7 @@ export class ItemStream {
   ) {
     const from = BigInt(range.from ?? 0);
     const to = range.to === undefined ? null : BigInt(range.to);
-    // The trace itself has told of what is odd in it by the time its content is copied or compared.
+    // The trace itself has reported what is odd in it before its content is copied or compared.
     const checks = new SchemaChecks(trace.schema, trace.session !== null, new Warnings());
     this.scan = new SegmentScan(scanRange(from, to), checks);
     this.segments = trace.loadedSegments(range);
@@ -44,7 +44,7 @@ export class ItemStream {
   }
 
   /**
-   * To the next frame, op or event of the segment that is in range; false behind the last. Ids have been checked, but in files of other
+   * To the next frame, op or event of the segment that is in range; false after the last. Ids have been checked, but in files of other
    * writers an op may name a slot beyond its storage.
    * @throws UscopeError FORMAT_*
    */
@@ -52,13 +52,13 @@ export class ItemStream {
     return this.scan.next();
   }
 
-  /** Gives up what is loaded ahead. */
+  /** Discards what is loaded ahead. */
   async close(): Promise<void> {
     await this.segments.return(undefined);
   }
 }
 
-/** A stream of whole frames: `cursor` stands at a frame's start, or `isDone`. */
+/** A stream of whole frames: `cursor` is at a frame's start, or `isDone`. */
 export class FrameStream {
   isDone = false;
 

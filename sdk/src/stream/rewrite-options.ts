@@ -1,4 +1,4 @@
-/** What a conversion is told that makes a new trace of others. */
+/** Options of a conversion that makes a new trace of others. */
 import type { CompressionName } from '../format/types.js';
 import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
 import type { SummarizerFactory } from '../writer/frames/summarizer.js';

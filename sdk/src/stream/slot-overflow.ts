@@ -1,5 +1,5 @@
 /**
- * Some writers emit ops on slots beyond the size they gave a storage, and viewers show what these stand for (instructions with ever new ids).
+ * Some writers emit ops on slots beyond the size they gave a storage, and viewers show what these represent (instructions with ever new ids).
  * Our writer refuses such ops, so a trace made from such a file gets storages as large as they are used.
  */
 import type { FrameCursor } from '../format/frame.js';
@@ -10,7 +10,7 @@ import { placeState } from './place-state.js';
 
 const MAX_SLOTS = 0xffff;
 
-/** Storages as large as they are used, and what stands in the additional slots at the begin of the range. */
+/** Storages as large as they are used, and what is in the additional slots at the begin of the range. */
 export class SlotOverflow {
   /** The trace's schema with the slots it uses. */
   readonly schema: Schema;

@@ -1,7 +1,7 @@
 /**
  * Where a client replaced the content of storages by snapshots (a scope switched off, a model's own checkpoint), no op says so: only the
  * checkpoint there differs from what the frames before it lead to. What copies frames has to hand such content on, or what was replaced would
- * stand in the copy for good.
+ * are in the copy for good.
  */
 import type { FrameCursor } from '../format/frame.js';
 import type { LoadedSegment } from '../reader/index.js';

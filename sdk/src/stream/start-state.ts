@@ -1,4 +1,4 @@
-/** The state before a time, from which a part of a trace goes on. */
+/** The state before a time, from which a part of a trace continues. */
 import type { Trace } from '../reader/index.js';
 import { StorageState } from '../state/storage-state.js';
 import { SnapshotFinder } from './snapshot-finder.js';

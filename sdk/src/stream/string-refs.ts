@@ -41,7 +41,7 @@ export class StringRefs {
         } else if (cursor.kind === CursorItem.EVENT) this.collectEvent(cursor, wanted);
       }
     } catch {
-      // Damage is reported, with its place, by whoever reads the segment for its content.
+      // Damage is reported, with its place, by the code that reads the segment for its content.
     }
   }
 

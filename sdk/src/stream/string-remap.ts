@@ -71,7 +71,7 @@ export class StringRemap {
     await this.trace.strings.load(wanted);
   }
 
-  /** The output's number of string `index`. A reference that names nothing goes on naming nothing. */
+  /** The output's number of string `index`. A reference that names nothing continues naming nothing. */
   map(index: number): number {
     const known = this.known.get(index);
     if (known !== undefined) return known;

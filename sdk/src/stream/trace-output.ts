@@ -5,7 +5,7 @@ import { RecordWriter, type TraceStats, type WriterOptions } from '../writer/ind
 import type { RecordBatch } from '../writer/records/record-batch.js';
 
 const BATCH_WORDS = 64 * 1024;
-/** So many segments may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
+/** Segments that may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
 const MOST_RUNS = 256;
 
 export class TraceOutput {

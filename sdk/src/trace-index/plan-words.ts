@@ -3,9 +3,9 @@
  *
  *   head: layout, storages, events, groups, cores, then the first word of the tables of groups, storages, events, cores, label maps; total
  *   group: period in ps, columns, 0, 0
- *   storage: kind, group, first column, slots, bytes of a slot, core + 1 whose catalogue it is, fields of a slot, 0
+ *   storage: kind, group, first column, slots, bytes of a slot, core + 1 whose catalog it is, fields of a slot, 0
  *   event: payload bytes, group, column, offset of the label + 1, map, role, core, 0
- *   core: group, catalogue, its slots, id field, offset of the id in a slot, its bytes; flush: offset of the id + 1, its bytes, offset of the
+ *   core: group, catalog, its slots, id field, offset of the id in a slot, its bytes; flush: offset of the id + 1, its bytes, offset of the
  *     reason + 1, map; columns of RETIRED, SQUASHED, FLUSHES and how many, STALLS and how many; stall: offset of the reason + 1, map; 0, 0
  *   map: 256 bytes, value -> index of the column
  *

@@ -2,9 +2,18 @@
 import { decodeIndexContainer, encodeIndexContainer, IndexPart } from '../format/index-container.js';
 import { type DroppedPart, decodeDropped, encodeDropped } from './dropped.js';
 
-/** Of a segment's bytes; of a small segment, whose container is mostly what every container has, so many bytes. */
+/** Of the bytes of a segment; of a small one, to which the parts of every container add up, more. */
 const MAX_SHARE = 0.03;
-const MIN_BYTES = 4096;
+const MAX_SHARE_OF_SMALL = 0.05;
+const SMALL_BYTES = 64 * 1024;
+/** What remains when all parts are dropped that may be. */
+const LEAST_BYTES = 160;
+
+function limitOf(segmentBytes: number): number {
+  const share = segmentBytes < SMALL_BYTES ? MAX_SHARE_OF_SMALL : MAX_SHARE;
+  return Math.max(LEAST_BYTES, Math.floor(segmentBytes * share));
+}
+
 /** What goes first when it is too large. CARRY stays: the next segment's index is made with it. */
 const FINEST_FIRST: readonly number[] = [
   IndexPart.PCS,
@@ -20,7 +29,7 @@ const FINEST_FIRST: readonly number[] = [
  * other, and says so in its part DROPPED. null: even its CARRY is too large.
  */
 export function fitContainer(container: Uint8Array, segmentBytes: number): Uint8Array | null {
-  const limit = Math.max(MIN_BYTES, Math.floor(segmentBytes * MAX_SHARE));
+  const limit = limitOf(segmentBytes);
   if (container.length <= limit) return container;
   const decoded = decodeIndexContainer(container, 0, null);
   if (!decoded) return null;

@@ -1,5 +1,5 @@
 /**
- * Compresses cut segments and gives them to their store in groups; tells that their frames are durable when the store has made them so.
+ * Compresses cut segments and gives them to their store in groups. Reports their frames as durable when the store has made them durable.
  *
  * Group commit: while one group is being synced, the next segments are compressed and pile up; they become the next group. So the number
  * of syncs adapts to the disk, and no promise gets weaker.
@@ -165,7 +165,7 @@ export class Committer {
     return pendingBytes - newestBytes > MAX_PENDING_BYTES || rawBytes - newestBytes > MAX_RAW_BYTES;
   }
 
-  /** Resolves when it is not behind any more, or when the writer has failed. */
+  /** Resolves when it has caught up, or when the writer has failed. */
   async caughtUp(): Promise<void> {
     while (this.isBehind && this.failure === null) {
       await new Promise<void>((resolve) => this.waiters.push(resolve));
@@ -178,7 +178,7 @@ export class Committer {
     if (this.failure) throw this.failure;
   }
 
-  /** Gives up waiting for disk space. */
+  /** Stops waiting for disk space. */
   stop(): void {
     this.stopped = true;
     this.endWait?.();
@@ -217,7 +217,7 @@ export class Committer {
       const blob = await entry.compressed;
       blobs.push(blob);
       const made = await entry.index;
-      const index = made && (this.indexer?.fit(made, blob.length) ?? null);
+      const index = made && (this.indexer?.fit(made, entry.checkpoint.length + blob.length) ?? null);
       bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob), index));
     }
     if (this.discarded) return;

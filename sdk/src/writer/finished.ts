@@ -1,4 +1,4 @@
-/** A trace that its client closed, found by a daemon that was not told of it: its numbers, without changing a byte of it. */
+/** A trace that its client closed, found by a daemon that did not know of it: its numbers, without changing a byte of it. */
 import { compressionOf, Flag } from '../format/header.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { stateLayout } from '../state/layout.js';
@@ -7,7 +7,7 @@ import { type OutputFile, openNodeOutput } from './output/output-file.js';
 import { Replay, readPreamble, sameSession } from './resume.js';
 
 /**
- * null: what stands at `options.path` is not that session's trace, or its client did not close it.
+ * null: what is at `options.path` is not that session's trace, or its client did not close it.
  * @throws UscopeError READER_OPEN, WRITER_*, FORMAT_*
  */
 export async function finishedTrace(

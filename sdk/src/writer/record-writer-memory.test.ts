@@ -1,4 +1,4 @@
-/** A writer whose memory ends keeps what it has, and tells whoever owns it. */
+/** A writer whose memory ends keeps what it has, and notifies its owner. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

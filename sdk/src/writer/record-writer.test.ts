@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { Action, RecordKind, SessionStatus } from '../format/index.js';
 import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
+
+// Properties: hundreds of traces are written twice and compared.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 beforeEach(() => {

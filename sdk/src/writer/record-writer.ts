@@ -237,7 +237,7 @@ export class RecordWriter {
   }
 
   /**
-   * Takes whole records from `words[first]` up to `words[end]`. A frame may go on in the next call; a record and its payload may not.
+   * Takes whole records from `words[first]` up to `words[end]`. A frame may continue in the next call; a record and its payload may not.
    * Frames and strings that were taken before (a client resends after a lost connection) are skipped.
    *
    * On an error nothing of the offending frame is in the file, everything before it is; the writer takes no further records but can be
@@ -248,14 +248,18 @@ export class RecordWriter {
     this.pushSome(words, first, end, Number.POSITIVE_INFINITY);
   }
 
-  /** The same, but returns behind `maxRuns` runs of frames, each of which cuts one segment at most, with the word to go on at. */
+  /** The same, but returns after `maxRuns` runs of frames, each of which cuts one segment at most, with the word to continue at. */
   pushSome(words: Uint32Array, first: number, end: number, maxRuns: number): number {
     if (this.committer.failure) throw this.committer.failure;
     if (this.closing) throw new UscopeError('WRITER_CLOSED', 'the writer is closed', { file: this.path });
     if (this.committer.pendingBytes > OVERRUN_BYTES) {
-      throw new UscopeError('WRITER_OVERRUN', 'too much waits for the disk; await ready() when told to', {
-        file: this.path,
-      });
+      throw new UscopeError(
+        'WRITER_OVERRUN',
+        'too much waits for the disk; await ready() before the next push',
+        {
+          file: this.path,
+        },
+      );
     }
     this.timer.notePush();
     return this.intake.take(words, first, end, maxRuns);
@@ -282,7 +286,7 @@ export class RecordWriter {
     if (this.committer.failure) throw this.committer.failure;
   }
 
-  /** Ends the open segment behind its last frame, if it has any, without waiting for its commit. */
+  /** Ends the open segment after its last frame, if it has any, without waiting for its commit. */
   endSegment(): void {
     this.cutter.cutBehindLast();
   }

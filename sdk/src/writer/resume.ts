@@ -60,7 +60,7 @@ export async function resumeTrace(options: WriterOptions): Promise<RecordWriter 
     if (found.preamble.session?.ring) throw finishedByRecorder(options.path);
     return await resumeFile(file, found.header, found.preamble, options);
   } catch (error) {
-    await file.close().catch(() => {}); // the error that brought us here is the one to tell
+    await file.close().catch(() => {}); // the first error is the one to report
     throw error;
   }
 }
@@ -73,7 +73,7 @@ export function refuseDamaged({ damaged }: PreambleCheck, path: string): void {
   throw new UscopeError('FORMAT_CHECKSUM', detail, { file: path, offset: first.offset });
 }
 
-export function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
+function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
   return checksums && checksumOffset !== undefined ? { offset: checksumOffset, values: checksums } : null;
 }
 
@@ -207,7 +207,7 @@ export class Replay {
     this.summarizer = options.summarizer?.(layout.schema) ?? null;
   }
 
-  /** Takes valid segments, each right behind the record of the one before, until something else comes. */
+  /** Takes valid segments, each right after the record of the one before, until something else comes. */
   async walk(file: OutputFile, start: number): Promise<void> {
     this.end = start;
     const size = await file.size();

@@ -2,11 +2,15 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { openTraceFile } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
 import { smallInterval, TraceWriter, type WriterOptions } from './index.js';
+
+// Threads compress with ZSTD.
+limitOfFile(THREADS_MS);
 
 const { schema } = parseSchema(
   'uscope: 1\ndut: {dut_name: t}\nclocks: {clk: 1000}\nscopes: {top: {clock: clk, storages: {r: {kind: dense, slots: 64, fields: {v: u32}}}}}\n',

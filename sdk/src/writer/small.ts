@@ -17,7 +17,7 @@ export function smallInterval(intervalPs: bigint): bigint {
 }
 
 /**
- * What `small` stands for, written out; an interval that is given stays.
+ * What `small` represents, written out; an interval that is given stays.
  * @throws UscopeError WRITER_COMPRESSION when another compression is asked for as well
  */
 export function expandSmall(options: WriterOptions): WriterOptions {
@@ -38,7 +38,7 @@ export function expandSmall(options: WriterOptions): WriterOptions {
 }
 
 /**
- * Tells at once, instead of with the first trace, that small files cannot be written.
+ * Reports immediately, not only with the first trace, that small files cannot be written.
  * @throws UscopeError WRITER_COMPRESSION without ZSTD: neither Node 22.15 nor the optional package zstd-napi
  */
 export function requireSmall(): void {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
@@ -12,6 +13,9 @@ import { Action, Flag, SessionStatus } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
 import { StorageState } from '../state/index.js';
 import { TraceWriter } from './trace-writer.js';
+
+// Properties: hundreds of traces are written and read.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
@@ -336,7 +340,7 @@ describe('misuse', () => {
   });
 });
 
-describe('what stands at the path', () => {
+describe('what is at the path', () => {
   it('is replaced when it is a finalized trace', async () => {
     for (let run = 0; run < 2; run++) await (await TraceWriter.create(options())).close();
     expect(readdirSync(directory)).toEqual(['core0.uscope']);
@@ -500,7 +504,7 @@ describe('numbers', () => {
     expect((await writer.close()).items).toBe(0n);
   });
 
-  it('booleans and texts in events stand for 0, 1 and their index', async () => {
+  it('booleans and texts in events represent 0, 1 and their index', async () => {
     const writer = await TraceWriter.create(options({ schema: typed }));
     writer.beginCycle(0);
     writer.event(0, [0, 0, 0, 0, 0, 0, 0, 0, true, 'high', 'a text']);

@@ -159,7 +159,7 @@ export class TraceWriter {
   }
 
   /**
-   * Closes the cycle's frame. Returns false when the disk lags: then `await ready()` before going on.
+   * Closes the cycle's frame. Returns false when the disk lags: then `await ready()` before continuing.
    * @throws UscopeError OP_OUTSIDE_CYCLE, WRITER_*
    */
   endCycle(): boolean {
@@ -259,7 +259,7 @@ export class TraceWriter {
     });
   }
 
-  /** A cycle with more items than a frame may hold goes on in a frame of the same time. */
+  /** A cycle with more items than a frame may hold continues in a frame of the same time. */
   private splitIfFull(): void {
     if (this.items < MAX_ITEMS_PER_FRAME && this.batch.length - this.frameStart < SPLIT_WORDS) return;
     this.closeFrame();

@@ -139,7 +139,7 @@ async function converse(scratch, client, restartAfter = null) {
 }
 
 /**
- * Writes `NAME.frames`, and beside it the trace that the daemon wrote, for each conversation.
+ * Writes `NAME.frames`, and next to it the trace that the daemon wrote, for each conversation.
  * @param {string} folder @param {string | null} python with pyzmq and msgpack; null: without the Python client
  */
 export async function makeConversations(folder, python) {

@@ -226,7 +226,7 @@ function readEnum(bytes, string) {
   return { name, values };
 }
 
-/** Before version 0.3 only the sizes of the definitions tell where the pool is. @param {Bytes} bytes @param {number[]} counts */
+/** Before version 0.3 only the sizes of the definitions show where the pool is. @param {Bytes} bytes @param {number[]} counts */
 function definitionsEnd(bytes, [clocks, scopes, enums, storages, events, summaryFields]) {
   const { view } = bytes;
   let at = bytes.at + 8 * clocks + 12 * scopes;

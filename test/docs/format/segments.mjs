@@ -167,7 +167,10 @@ function plain(bytes, schema, forms) {
   return [...ops, ...events];
 }
 
-/** Behind the action; both kinds of frame agree in what follows. @param {Bytes} bytes @param {number} action @param {boolean} isCompact @param {Set<Form>} forms */
+/**
+ * The place after the action; both kinds of frame agree in what follows. @param {Bytes} bytes @param {number} action @param {boolean} isCompact
+ * @param {Set<Form>} forms
+ */
 function op(bytes, action, isCompact, forms) {
   forms.add(isCompact ? 'compact' : 'wide');
   const storage = isCompact ? bytes.u8('storage') : bytes.u16('storage');

@@ -33,7 +33,7 @@ class ClientTrace(Recorder):
     One trace. Times are ps. Its methods may be called by one thread, the simulator's.
 
     Ops that the schema does not allow are refused, counted, and reported once per kind; `close` returns the count. When tracing fails,
-    ``on_failure`` decides: ``"stop"``, the default, raises :class:`UscopeError` at the next call; ``"continue"`` says so once and goes on untraced.
+    ``on_failure`` decides: ``"stop"``, the default, raises :class:`UscopeError` at the next call; ``"continue"`` says so once and continues untraced.
     Without it USCOPE_ON_FAILURE decides.
     """
 
@@ -224,7 +224,7 @@ class ClientTrace(Recorder):
             self._handle_failure()
 
     def _wait(self, done: Callable[[], bool]) -> bool:
-        """Waits, with the lock held; False when the trace has failed and it goes on untraced."""
+        """Waits, with the lock held; False when the trace has failed and it continues untraced."""
         connection = self._connection
         assert connection is not None
         connection.wake()
@@ -238,7 +238,7 @@ class ClientTrace(Recorder):
     # -- failure
 
     def _handle_failure(self) -> None:
-        """Raises, or goes on untraced, saying so once."""
+        """Raises, or continues untraced, saying so once."""
         error = self._failure
         if error is None or self._untraced:
             return
@@ -269,7 +269,7 @@ class ClientTrace(Recorder):
 
     @property
     def is_traced(self) -> bool:
-        """False when it goes on untraced after a failure, and after `close`."""
+        """False when it continues untraced after a failure, and after `close`."""
         return not (self._untraced or self._closed)
 
     # -- flush and close

@@ -39,7 +39,7 @@ class EventCodec:
         """What is wrong with values that could not be packed; None when nothing is."""
         for field, value in zip(self.fields, values):
             if not isinstance(value, int) and not hasattr(value, "__index__"):
-                return f"{value!r} is no whole number for {self.event.path}.{field.name}"
+                return f"{value!r} is not a whole number for {self.event.path}.{field.name}"
             if not field.lowest <= value <= field.highest:
                 return f"{value} does not fit {self.event.path}.{field.name}"
             if field.type == FieldType.STRING_REF and value >= num_strings:

@@ -71,7 +71,7 @@ class Connection:
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_write, False)
         self._keys = keys
-        #: Several pings must fit into the patience of a client that was told to have little.
+        #: Several pings must fit into the timeout of a client, even a short one.
         self._ping_interval_s = min(PING_INTERVAL_S, timeout_s / 4)
         #: The socket was replaced since the daemon was heard last.
         self._replaced = False
@@ -187,7 +187,7 @@ class Connection:
         if self._process != before:
             detail = (
                 f"this process was restored from an image of process {before[0]}, whose trace this is; "
-                "a restored process has to open a trace of its own"
+                "a restored process has to open a new trace"
             )
             self._fail_all(UscopeError("BRIDGE_FORKED", detail))
             self._detach()
@@ -224,7 +224,7 @@ class Connection:
                 only_opened=not self._welcome,
             )
         elif self._welcome and not self._replaced and now - self._heard >= self.timeout_s / 2:
-            # A connection can be dead without either side having been told.
+            # A connection can be dead without notice to either side.
             self._detach()
             self._attach()
             self._replaced = True

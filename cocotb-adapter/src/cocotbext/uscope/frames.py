@@ -54,7 +54,7 @@ class Frames:
     # -- what the trace does for it
 
     def _next_chunk(self, keep_from: int) -> None:
-        """Seals the chunk at a place and takes what stands behind it into the next; waits for room."""
+        """Seals the chunk at a place and takes everything after it into the next; waits for room."""
         raise NotImplementedError
 
     def _after_frame(self, wake: bool) -> None:

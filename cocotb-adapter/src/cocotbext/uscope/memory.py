@@ -69,7 +69,7 @@ class Memory:
         size = start + self.num_chunks * chunk
         region = self._map_shared(size, directory, session, name) if directory else None
         self._region = region if region is not None else mmap.mmap(-1, size)
-        # A child made by native code, which Python is not told of, must not write into its parent's records.
+        # A child made by native code, without Python's fork handlers, must not write into its parent's records.
         self._region.madvise(mmap.MADV_DONTFORK)
         self.bytes = memoryview(self._region)
         self.words = self.bytes.cast("Q")
@@ -135,7 +135,7 @@ class Memory:
         """
         Begins a chunk that holds nothing yet. Returns the word that says how many of its bytes are published.
 
-        That is set to 0 first: whoever reads this after our death must not take the old content for the new.
+        That is set to 0 first: a reader after our death must not take the old content for the new.
         """
         entry = MEMORY_CONTROL_BYTES // 8 + chunk * _ENTRY_WORDS
         words = self.words

@@ -31,7 +31,7 @@ def resolve(trace: Recorder, field: Field, value: Value, where: str) -> Optional
         known = ", ".join(field.enum) or "the field takes numbers"
         raise UscopeError("OP_VALUE", f'"{value}" is no value of {where}.{field.name} ({known})')
     if isinstance(value, float):
-        raise UscopeError("OP_VALUE", f"{value} is no whole number: {where}.{field.name}")
+        raise UscopeError("OP_VALUE", f"{value} is not a whole number: {where}.{field.name}")
     try:
         # a signal's value has no index in every version of cocotb
         return index(value) if hasattr(value, "__index__") else int(value)
@@ -211,7 +211,7 @@ class Scope:
 
 
 class Nothing:
-    """What a trace without a schema has in place of scopes, storages and slots: it takes everything and does nothing."""
+    """What a trace without a schema has instead of scopes, storages and slots: it takes everything and does nothing."""
 
     def __getattr__(self, name: str) -> "Nothing":
         if name.startswith("__"):

@@ -99,7 +99,7 @@ class Recorder(Frames):
             self._report_control()
 
     def _report_control(self) -> None:
-        """Tells the daemon what is disabled."""
+        """Reports to the daemon what is disabled."""
 
     def _resync(self) -> None:
         """A scope is recorded again: what is written only when it changes must be written once more."""

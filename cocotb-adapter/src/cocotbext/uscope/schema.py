@@ -40,7 +40,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Storage:
-    """An array of slots of the same fields. ``path`` is its name behind its scopes', without the root."""
+    """An array of slots of the same fields. ``path`` is the names of its scopes and its own, without the root."""
 
     path: str
     id: int

@@ -17,7 +17,7 @@ WAKE_WORDS = 8192
 
 
 class Chunk:
-    """Whole frames; what stands behind the last one belongs to the next. Places are words of the memory."""
+    """Whole frames; everything after the last one belongs to the next. Places are words of the memory."""
 
     __slots__ = ("index", "base", "first_frame", "published", "sealed", "end_frame")
 
@@ -69,7 +69,7 @@ class Stream:
         return bool(self.memory.free) and self.held_bytes + self.memory.chunk_words * 8 <= self.credit
 
     def seal(self, end: int, trailing: bool) -> None:
-        """Ends the current chunk at the word ``end``; ``trailing``: behind its last frame stands something. With the lock held."""
+        """Ends the current chunk at the word ``end``; ``trailing``: something follows its last frame. With the lock held."""
         chunk = self.current
         used = (end - chunk.base) * 8
         self.held_bytes += used
@@ -121,7 +121,7 @@ class Stream:
         return None
 
     def acknowledge(self, frames: int) -> None:
-        """Frames below this are durable; chunks of nothing else are free."""
+        """Frames below this are durable; chunks that hold only such frames are free."""
         if frames > self.durable:
             self.durable = frames
             self.memory.set_durable(frames)
@@ -135,7 +135,7 @@ class Stream:
                 self._send_at = None
 
     def restart(self, frames: int) -> None:
-        """After a reconnect: everything that belongs to frames from ``frames`` on is sent again, and what stands in the same chunk."""
+        """After a reconnect: everything that belongs to frames from ``frames`` on is sent again, and what is in the same chunk."""
         self._send_chunk = len(self._chunks)
         self._send_at = None
         self.acknowledge(frames)

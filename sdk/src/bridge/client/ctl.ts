@@ -34,7 +34,7 @@ const DAEMON_MS = 5000;
 const HELLO_MS = 200;
 
 /**
- * Tells the daemon at `endpoint` what to do; resolves with its traces and what has become of the command in each.
+ * Sends a command to the daemon at `endpoint`; resolves with its traces and what has become of the command in each.
  * @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT, and what the daemon refuses it with
  */
 export async function control(endpoint: string, request: CtlRequest): Promise<Traces> {

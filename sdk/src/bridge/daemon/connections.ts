@@ -1,4 +1,4 @@
-/** Who talks to the daemon: one entry per ZeroMQ connection, with the traces it has open and the process behind it. */
+/** Who talks to the daemon: one entry per ZeroMQ connection, with its open traces and its process. */
 
 import type { Session } from '../session/session.js';
 import { isRunning, type ProcessName } from '../wire/client-process.js';

@@ -19,7 +19,7 @@ const SUFFIX = '.json';
 /**
  * Leaves word where this process listens, for its owner alone; what daemons left that were killed is removed. Returns what takes the word
  * back.
- * @param onTrouble told why there is no file: the daemon works all the same, `uscope ctl` has to be given its endpoint
+ * @param onTrouble called with the reason why there is no file: the daemon works all the same, `uscope ctl` has to be given its endpoint
  */
 export function announceDaemon(
   directory: string,

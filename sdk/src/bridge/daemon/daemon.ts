@@ -181,7 +181,7 @@ export class Daemon {
   }
 
   /**
-   * Finalizes every open trace, after everything has been taken that was on its way. Their clients are told.
+   * Finalizes every open trace, after everything on its way has been received, and notifies their clients.
    * @param status of the sessions whose clients have not closed them
    */
   async finalize(status: SessionStatus = SessionStatus.CLIENT_LOST): Promise<void> {
@@ -190,7 +190,7 @@ export class Daemon {
     await this.orphans.settle();
     const reason = new UscopeError(
       'BRIDGE_FINALIZED',
-      'the daemon was told to finalize its traces; the file holds what had arrived',
+      'the daemon was asked to finalize its traces; the file holds what had arrived',
     );
     await Promise.all(
       this.sessions.map((session) => session.finalize(status, reason, this.mayReturn(session))),

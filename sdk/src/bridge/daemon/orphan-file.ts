@@ -17,7 +17,7 @@ export interface LocatedTrace {
 const MAX_PREAMBLE_BYTES = 1024 * 1024;
 
 /**
- * The trace's file, the file in place of which there is the spool of a flight recorder, or the file that was set aside because another session
+ * The trace's file, the file instead of which there is the spool of a flight recorder, or the file that was set aside because another session
  * came to its name.
  */
 export async function locateTrace(

@@ -25,7 +25,7 @@ export interface OrphanEvents {
   adopt(orphan: Orphan): Promise<void>;
   /** The daemon has, or has had, a session of that id. */
   isKnown(sessionId: Uint8Array): boolean;
-  /** `waiting`: it will be tried again. `left`: it is given up, by this daemon. Each told once. */
+  /** `waiting`: it will be tried again. `left`: this daemon stops trying. Each is reported once. */
   onTrouble(name: string, error: UscopeError, state: OrphanState): void;
 }
 
@@ -48,7 +48,7 @@ interface Candidate {
 
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 10_000;
-/** Each has a writer of its own. */
+/** Each has its own writer. */
 const MAX_AT_A_TIME = 16;
 const NEVER = Number.POSITIVE_INFINITY;
 /** How soon a memory whose trace was not in the output directory is looked at again. */
@@ -86,7 +86,7 @@ export class Orphans {
     }
   }
 
-  /** A last attempt for each that is left. Resolves when all are over; those that could not be adopted have been told of by then. */
+  /** A last attempt for each that is left. Resolves when all are over; those that could not be adopted have been reported by then. */
   async settle(): Promise<void> {
     await this.scan();
     await Promise.all(this.underWay);
@@ -161,7 +161,7 @@ export class Orphans {
       this.candidates.delete(key);
     } catch (error) {
       if (isLeft()) this.postpone(candidate, asUscopeError(error));
-      else this.candidates.delete(key); // what was wrong with it is told by its session
+      else this.candidates.delete(key); // its session reports what was wrong with it
     }
   }
 
@@ -190,7 +190,7 @@ function isFinal({ code }: UscopeError): boolean {
   return code.startsWith('FORMAT_') || code.startsWith('SCHEMA_') || code === 'WRITER_CLOSED';
 }
 
-/** A client that was killed behind its close has left nothing that is not in the file. */
+/** A client that was killed after its close has left nothing that is not in the file. */
 function discard(sessionId: Uint8Array): void {
   const memory = ClientMemory.open(sessionId);
   if (memory?.isAbandoned) memory.remove();

@@ -7,26 +7,26 @@ const DELIVERY_MS = 100;
 export class Outbox {
   private readonly waiting: [routingId: Buffer, bytes: Uint8Array][] = [];
   private lastSent = Number.NEGATIVE_INFINITY;
-  private sending: Promise<void> | null = null;
+  private isSending = false;
+  private sending: Promise<void> = Promise.resolve();
 
   constructor(private readonly router: Router) {}
 
   /** What cannot be delivered, because the client is gone, is dropped: the client asks again when it returns. */
   send(routingId: Buffer, bytes: Uint8Array): void {
     this.waiting.push([routingId, bytes]);
-    this.sending ??= this.drain().finally(() => {
-      this.sending = null;
-    });
+    if (!this.isSending) this.sending = this.drain();
   }
 
   /** Resolves when everything has had the time to leave: a socket that is closed may forget what it was given, linger or not. */
   async flushed(): Promise<void> {
-    while (this.sending) await this.sending;
+    while (this.isSending) await this.sending;
     const wait = this.lastSent + DELIVERY_MS - performance.now();
     if (wait > 0) await delay(wait);
   }
 
   private async drain(): Promise<void> {
+    this.isSending = true;
     for (let message = this.waiting.shift(); message; message = this.waiting.shift()) {
       if (this.router.closed) continue;
       this.lastSent = performance.now();
@@ -36,5 +36,7 @@ export class Outbox {
         // Unroutable, or closed meanwhile: see `send`.
       }
     }
+    // At once, not when the promise is settled: a message that came between would wait for the next one.
+    this.isSending = false;
   }
 }

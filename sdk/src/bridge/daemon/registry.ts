@@ -13,6 +13,7 @@ import { lockedOutput } from '../../writer/output/locked-output.js';
 import type { PathLock } from '../../writer/output/path-lock.js';
 import { smallInterval } from '../../writer/small.js';
 import type { MemoryAccount } from '../memory/memory-account.js';
+import { RecordsGrant } from '../memory/records-grant.js';
 import { type Durability, paceOf } from '../session/durability.js';
 import { Session, type SessionEvents } from '../session/session.js';
 import { fileSinks, NO_SCHEMA, type SinkFactory, type TraceSink } from '../session/sink.js';
@@ -165,7 +166,7 @@ export class Registry {
     if (this.byPath.get(session.stats.path) === session) this.byPath.delete(session.stats.path);
   }
 
-  /** Files that are not finalized are for whoever comes next. */
+  /** Files that are not finalized are for the next daemon. */
   unlockAll(): void {
     for (const session of this.locks.keys()) this.unlock(session);
   }
@@ -222,7 +223,10 @@ export class Registry {
     const { session: id, name } = message;
     const pace = paceOf(options.durability ?? { mode: 'segment' });
     const grant = options.memory.open(`the trace "${name}"`);
-    const session = new Session({ id, name, core, intervalPs, credit, pace, grant }, this.events);
+    const records = new RecordsGrant(options.memory, name, credit);
+    // Before there is a file: it costs nothing to be refused.
+    if (message.memory !== true) await records.reserveEarly();
+    const session = new Session({ id, name, core, intervalPs, credit, pace, grant, records }, this.events);
     const writerOptions: WriterOptions = {
       path,
       schema: parsed.schema,
@@ -250,7 +254,7 @@ export class Registry {
     return session;
   }
 
-  /** ps: what the client asks for, else what the daemon was told. Small files have fewer checkpoints, unless the operator said how many. */
+  /** ps: what the client asks for, else the daemon's default. Small files have fewer checkpoints, unless the operator said how many. */
   private intervalOf({ interval_ps }: OpenMessage): bigint {
     const { checkpointIntervalPs, small } = this.options;
     if (!interval_ps && checkpointIntervalPs) return checkpointIntervalPs;
@@ -269,11 +273,12 @@ export class Registry {
     path: string,
     open: (lock: PathLock | undefined) => Promise<readonly [sink: TraceSink | null, resumed: boolean]>,
   ): Promise<boolean> {
-    const lock = await this.sinks.lock?.(path);
+    let lock: PathLock | undefined;
     try {
+      lock = await this.sinks.lock?.(path);
       const [sink, resumed] = await open(lock);
       if (sink === null) {
-        session.init.grant?.release();
+        session.releaseMemory();
         lock?.release();
         return false;
       }
@@ -282,7 +287,7 @@ export class Registry {
       this.events.onOpen(session, sink.schema, resumed);
       return true;
     } catch (error) {
-      session.init.grant?.release();
+      session.releaseMemory();
       lock?.release();
       throw error;
     }
@@ -328,7 +333,7 @@ function nameBusy(
   const advice =
     core === undefined && holderCore === undefined
       ? 'choose another name, or wait for its end'
-      : 'give each core a name of its own, or wait for its end';
+      : 'give each core a different name, or wait for its end';
   return new UscopeError(
     'BRIDGE_NAME_BUSY',
     `${asks} asks for the trace "${message.name}", which ${writes} is writing; ${advice}`,

@@ -32,7 +32,7 @@ export function runProperties({ id, startTimeMs }: RunIdentity, core?: number): 
   ];
 }
 
-/** The runs a daemon has seen. A run begins when its first trace is opened, unless it was told when. */
+/** The runs a daemon has seen. A run begins when its first trace is opened, unless the daemon got its start time. */
 export class Runs {
   private readonly starts = new Map<string, number>();
 
@@ -91,7 +91,7 @@ export function newRun(): RunIdentity {
   return { id: new Uint8Array(randomBytes(ID_BYTES)), startTimeMs: Date.now() };
 }
 
-/** How a supervisor tells its daemons, one after the other, and its clients. */
+/** How a supervisor passes it to its daemons, one after the other, and to its clients. */
 export function runEnvironment({ id, startTimeMs }: RunIdentity): Record<string, string> {
   return { [ENV_ID]: hex(id), [ENV_START]: String(startTimeMs) };
 }

@@ -1,9 +1,13 @@
 /** Schemas are read without holding up the daemon, each peer in its turn, and within bounds. */
 import { afterEach, describe, expect, it } from 'vitest';
+import { limitOfFile, THREADS_MS } from '../../../../test/support/limits.js';
 import { MemoryAccount } from '../memory/memory-account.js';
 import type { Peer } from './fair-queue.js';
 import { SchemaReader } from './schema-reader.js';
 import type { SchemaRequest } from './schema-request.js';
+
+// A thread reads schemas in most tests.
+limitOfFile(THREADS_MS);
 
 const HEAD = 'uscope: 1\nclocks: {clk: 1 ns}\n';
 const MiB = 1024 * 1024;

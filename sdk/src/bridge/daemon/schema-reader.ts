@@ -1,6 +1,6 @@
 /**
- * Reads the schemas of `open`s. One that is little work is read at once; any other in a thread, with bounds of its own on memory and time, so
- * that the daemon goes on taking records meanwhile. What has been read is remembered: the simulators of a farm bring the same again and again.
+ * Reads the schemas of `open`s. One that is little work is read at once; any other in a thread, with its own bounds on memory and time, so
+ * that the daemon continues taking records meanwhile. What has been read is remembered: the simulators of a farm bring the same again and again.
  */
 import { createHash } from 'node:crypto';
 import { Worker } from 'node:worker_threads';

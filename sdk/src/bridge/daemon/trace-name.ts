@@ -59,7 +59,7 @@ export async function existingTraceFile(outputDirectory: string, name: string): 
   }
 }
 
-/** The path of a trace's file beside which there is the spool of a flight recorder, as `existingTraceFile`. */
+/** The path of a trace's file next to which there is the spool of a flight recorder, as `existingTraceFile`. */
 export async function existingSpoolPath(outputDirectory: string, name: string): Promise<string | null> {
   if (nameProblem(name) !== null) return null;
   try {

@@ -24,7 +24,7 @@ import { optimizeLate } from './optimizer.js';
 import { DEFAULT_NICE, lowerPriority } from './priority.js';
 
 export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
-  /** How far the process steps back behind others, 0 to 19. */
+  /** Nice value of the process, 0 to 19. */
   readonly nice?: number | undefined;
 }
 
@@ -32,13 +32,13 @@ const PROGRESS_MS = 200;
 const TROUBLE_LINES = 20;
 const TROUBLE_WINDOW_MS = 10_000;
 
-/** Tells what happens: lines for people, or messages for a supervisor. */
+/** Says what happens: lines for people, or messages for a supervisor. */
 interface Reporter {
   tell(message: HostMessage): void;
 }
 
 /**
- * Runs a daemon until it is told to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
+ * Runs a daemon until it is asked to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
  * open trace is finalized. Resolves when that is done: true when no trace has lost or rejected anything.
  * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
  */
@@ -51,7 +51,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   const seen = new Set<string>();
   let daemon: Daemon;
   try {
-    // A daemon of its own is for many runs, whatever its environment says.
+    // A separate daemon is for many runs, whatever its environment says.
     const run = supervised ? runOfEnvironment() : null;
     daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen) });
   } catch (error) {
@@ -144,7 +144,7 @@ function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceN
       if (message.type === 'finalize') ask(message.unfinished);
       else daemon.abortWaiting();
     });
-    // The supervisor was killed: nobody will tell us any more.
+    // The supervisor was killed: no request will come any more.
     process.on('disconnect', () => ask());
   });
 }
@@ -203,7 +203,7 @@ function failureOf(error: UscopeError): Failure {
   return { code: error.code ?? 'BRIDGE_INTERNAL', message: error.message };
 }
 
-/** Passes on what is told, and remembers traces that are not whole. */
+/** Passes messages on, and remembers traces that are not complete. */
 class LossWatch implements Reporter {
   /** By session: one that is finished later, after a restart or by recovery, has its last word. */
   private readonly torn = new Set<string>();
@@ -226,7 +226,7 @@ class LossWatch implements Reporter {
 }
 
 function supervisorReporter(): Reporter {
-  // The supervisor may be gone: then there is nobody to tell, and the traces are finalized all the same.
+  // The supervisor may be gone: then messages are dropped, and the traces are finalized all the same.
   return { tell: (message) => process.connected && process.send?.(message, undefined, {}, () => {}) };
 }
 

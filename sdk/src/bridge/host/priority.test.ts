@@ -17,7 +17,7 @@ const NOBODY = 65_534;
 const dirs = new TempDirs();
 const children: ChildProcess[] = [];
 
-/** The module as a file of its own, in a directory that everybody may read. */
+/** The module as a separate file, in a directory that everybody may read. */
 let script: string;
 beforeAll(() => {
   const directory = dirs.make();
@@ -30,6 +30,10 @@ beforeAll(() => {
 import { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
 import { lowerPriority } from './priority.mjs';
+import { PROCESSES_MS, limitOfFile } from '../../../../test/support/limits.js';
+
+// Daemons and simulators are started, and waited for.
+limitOfFile(PROCESSES_MS);
 const worker = async () => once(new Worker("require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)", { eval: true }), 'message');
 await worker();
 lowerPriority(Number(process.argv[2]));

@@ -1,5 +1,5 @@
 /**
- * The daemon steps back behind the simulator: where both want the same core, the simulator gets it. What waits meanwhile is in the
+ * The daemon gives way to the simulator: where both want the same core, the simulator gets it. What waits meanwhile is in the
  * client's memory, and when that is full the simulator waits anyway.
  */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';

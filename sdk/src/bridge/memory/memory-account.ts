@@ -1,6 +1,6 @@
 /**
  * The memory of the daemon, of which everything that a peer can ask for is granted a part before it costs anything, or is refused. What the
- * process takes for itself (program, heap of its own) is not counted.
+ * process takes for itself (program, its own heap) is not counted.
  */
 import { UscopeError } from '../../base/errors.js';
 import { formatBytes } from '../../base/units.js';
@@ -12,15 +12,20 @@ import { collectGarbage } from './garbage.js';
 /** Rounds in which garbage is collected before a grant is refused: what was dropped in one is finalized after it. */
 const COLLECTIONS = 3;
 
+/** Of a grant, for messages. */
+interface Purpose {
+  readonly what: string;
+  readonly remedy: string;
+}
+
 /** What the account lends to. */
 export class MemoryGrant implements WriterBudget {
   private held = 0;
   private isOver = false;
 
-  /** @param what names it in messages: `the trace "core0"` */
   constructor(
     private readonly account: MemoryAccount,
-    private readonly what: string,
+    private readonly purpose: Purpose,
   ) {}
 
   get bytes(): number {
@@ -35,15 +40,8 @@ export class MemoryGrant implements WriterBudget {
   /** @throws UscopeError BRIDGE_NO_MEMORY */
   extend(bytes: number): void {
     if (this.isOver) return;
-    this.account.take(bytes, this.what);
+    this.account.take(bytes, this.purpose);
     this.held += bytes;
-  }
-
-  /** Gives a part back. */
-  shrink(bytes: number): void {
-    if (this.isOver) return;
-    this.account.giveBack(bytes);
-    this.held -= bytes;
   }
 
   /** Gives everything back; nothing is counted any more. */
@@ -70,11 +68,15 @@ export class MemoryAccount {
     return Math.max(0, this.limit - this.used);
   }
 
-  open(what: string): MemoryGrant {
-    return new MemoryGrant(this, what);
+  /**
+   * @param what names it in messages: `the trace "core0"`
+   * @param remedy what makes it less
+   */
+  open(what: string, remedy = 'reduce the slots or fields of its schema'): MemoryGrant {
+    return new MemoryGrant(this, { what, remedy });
   }
 
-  /** Gives memory back to the machine that nobody uses, when so many bytes are not free. */
+  /** Returns unused memory to the machine when this number of bytes is not free. */
   async makeRoom(bytes: number): Promise<void> {
     // What can never be granted is no reason to give anything up.
     if (this.granted + bytes > this.limit) return;
@@ -86,9 +88,9 @@ export class MemoryAccount {
   }
 
   /** Use a grant. @throws UscopeError BRIDGE_NO_MEMORY */
-  take(bytes: number, what: string): void {
+  take(bytes: number, purpose: Purpose): void {
     const { used, limit } = this;
-    if (used + bytes > limit) throw noMemory(what, bytes, used, limit);
+    if (used + bytes > limit) throw noMemory(purpose, bytes, used, limit);
     this.granted += bytes;
   }
 
@@ -98,18 +100,15 @@ export class MemoryAccount {
   }
 }
 
-/** By itself: whoever collects garbage must not hold what is to be collected. */
+/** By itself: the code that collects garbage must not hold what is to be collected. */
 function giveUpIdle(): void {
   for (const { memory } of dropIdleMemories()) forgetMemory(memory);
 }
 
-function noMemory(what: string, bytes: number, used: number, limit: number): UscopeError {
-  const advice =
-    bytes > limit
-      ? 'reduce the slots or fields of its schema, or start the daemon with a larger --max-memory'
-      : 'wait for other traces to end, reduce the slots or fields of its schema, or start the daemon with a larger --max-memory';
+function noMemory({ what, remedy }: Purpose, bytes: number, used: number, limit: number): UscopeError {
+  const wait = bytes > limit ? '' : 'wait for other traces to end, ';
   return new UscopeError(
     'BRIDGE_NO_MEMORY',
-    `${what} needs ${formatBytes(bytes)}; ${formatBytes(used)} of the ${formatBytes(limit)} that this daemon may use are taken: ${advice}`,
+    `${what} needs ${formatBytes(bytes)}; ${formatBytes(used)} of the ${formatBytes(limit)} that this daemon may use are taken: ${wait}${remedy}, or start the daemon with a larger --max-memory`,
   );
 }

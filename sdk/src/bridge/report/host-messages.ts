@@ -1,4 +1,4 @@
-/** What a daemon's process and its supervisor tell each other over Node's channel (structured clone, so bigints pass as they are). */
+/** Messages between a daemon's process and its supervisor over Node's channel (structured clone, so bigints pass as they are). */
 import type { Account, TraceStats } from '../../writer/index.js';
 import type { OrphanState } from '../daemon/orphans.js';
 
@@ -54,7 +54,7 @@ export interface TraceProgress {
 }
 
 export type SupervisorMessage =
-  /** Finalize everything and end. `unfinished`: sessions that a daemon before this one left behind. */
+  /** Finalize everything and end. `unfinished`: sessions that an earlier daemon left. */
   | { readonly type: 'finalize'; readonly unfinished: readonly TraceName[] }
   /** Stop waiting for disk space. */
   | { readonly type: 'abort' };

@@ -71,7 +71,7 @@ describe('the summary', () => {
       report({}, { status: SessionStatus.CLIENT_LOST }, { frames: 200_007n, isExact: false }),
       'how many cycles it completed is not known: at least 200,007, of which 7 are not in the file',
     ],
-    ['a file left unfinished', report({ stats: null }), 'nobody could finalize it'],
+    ['a file left unfinished', report({ stats: null }), 'it could not be finalized'],
     ['a failure', report({ failure: { code: 'WRITER_IO', message: 'WRITER_IO: gone' } }), 'WRITER_IO: gone'],
   ];
   it.each(partial)('tells of %s, and the exit status is 3', (_, trace, text) => {

@@ -23,7 +23,7 @@ export interface RunSummary {
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** Where the summary goes: `-` is stdout, behind everything the simulator printed. @throws UscopeError WRITER_IO */
+/** Where the summary goes: `-` is stdout, after everything the simulator printed. @throws UscopeError WRITER_IO */
 export function writeRunJson(target: string, summary: RunSummary): void {
   const text = `${JSON.stringify(runJson(summary), bigintAsString, 2)}\n`;
   try {

@@ -1,4 +1,4 @@
-/** What a run with several traces is told about in the end: a line of numbers for each core, and all of them together. */
+/** The report of a run with several traces: a line of numbers for each core, and all of them together. */
 
 import { formatBytes, formatCount, formatRate } from '../../base/units.js';
 import type { Account } from '../../writer/index.js';
@@ -25,7 +25,7 @@ const HEAD = [
   'lost',
   'rej.',
 ] as const;
-/** Columns of texts, which stand to the left. */
+/** Columns of strings, which are left-aligned. */
 const LEFT: readonly string[] = ['trace', 'status'];
 
 /** Sums over the traces of a run. */
@@ -33,7 +33,7 @@ export interface RunTotals {
   readonly traces: number;
   /** In the files. */
   readonly frames: bigint;
-  /** null: of a trace it is not known; of all together at least so many. */
+  /** null: unknown for a trace; a lower bound for all together. */
   readonly completed: bigint | null;
   readonly atLeast: bigint;
   readonly expired: bigint;
@@ -179,7 +179,7 @@ function placeOf(reports: readonly TraceReport[]): string {
   return `files in ${shortPath(first) || '.'}`;
 }
 
-/** The end of a long name tells the cores apart. */
+/** The end of a long name distinguishes the cores. */
 function shortName(name: string): string {
   return name.length <= MAX_NAME ? name : `…${name.slice(1 - MAX_NAME)}`;
 }

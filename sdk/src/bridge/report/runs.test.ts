@@ -130,7 +130,7 @@ describe('two cores that open one name', () => {
     await peer.hello(HERE);
     await peer.open({ session: sessionId(1), name: 'core0', core: 0 });
     expect(await refusal(peer, 1)).toContain(
-      `core 1 asks for the trace "core0", which core 0 of process ${process.pid} (test peer) is writing; give each core a name of its own`,
+      `core 1 asks for the trace "core0", which core 0 of process ${process.pid} (test peer) is writing; give each core a different name`,
     );
   });
 
@@ -200,7 +200,7 @@ describe('the table of a run', () => {
     expect(lines[1]).toContain('1000 G');
     expect(lines[2]).toMatch(/^core1 .* unfinished/);
     expect(lines.slice(5).join('\n')).toMatch(
-      /5 of the 1,000,000,000,005 cycles[\s\S]*core1: .*nobody could finalize it/,
+      /5 of the 1,000,000,000,005 cycles[\s\S]*core1: .*it could not be finalized/,
     );
   });
 

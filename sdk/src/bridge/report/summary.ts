@@ -43,7 +43,7 @@ export function lossesOf(report: TraceReport): string[] {
   const { stats, failure, reasons } = report;
   const losses: string[] = [];
   if (failure) losses.push(failure.message);
-  if (!stats) return [...losses, 'the file is unfinished: nobody could finalize it'];
+  if (!stats) return [...losses, 'the file is unfinished: it could not be finalized'];
   losses.push(...lostCycles(report));
   losses.push(...(stats.ring?.failures ?? []));
   if (stats.rejected > 0n) {
@@ -135,7 +135,7 @@ function lostText(account: Account | null): string {
   return lost === null ? 'lost: not known' : `${formatCount(lost)} lost`;
 }
 
-/** The simulator's own status wins; a trace that is not whole, or `refused`, is told when there is nothing worse. */
+/** The simulator's own status wins; an incomplete trace, or `refused`, counts when there is nothing worse. */
 export function exitStatus(simulator: number, reports: readonly TraceReport[], refused = 0): number {
   if (simulator !== 0) return simulator;
   const whole =

@@ -1,4 +1,4 @@
-/** The daemon as a child process: started, restarted when it dies, and told to finalize at the end. */
+/** The daemon as a child process: started, restarted when it dies, and asked to finalize at the end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ErrorCode } from '../../base/codes.js';
@@ -46,8 +46,8 @@ export class DaemonChild {
   }
 
   /**
-   * Lets the daemon finalize all traces and end; should it die over that, another one goes on.
-   * @param unfinished asked whenever a daemon is told: the traces known to be unfinished then
+   * Lets the daemon finalize all traces and end; should it die over that, another one continues.
+   * @param unfinished called for each request to finalize: the traces known to be unfinished then
    */
   async finalize(unfinished: () => readonly TraceName[]): Promise<void> {
     if (this.done) return;

@@ -1,4 +1,4 @@
-/** `uscope run`: a daemon of its own, the simulator, and what is said and done when it ends. */
+/** `uscope run`: a separate daemon, the simulator, and what is said and done when it ends. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';

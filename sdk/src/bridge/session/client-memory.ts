@@ -53,7 +53,7 @@ const OTHERS_MAY = 0o077;
 
 const readInThread = promisify(read);
 
-/** Records of one message at a time, whoever sends it, where the writer has no place for them: it is done with them before the next. */
+/** Records of one message at a time, from any sender, where the writer has no place for them: it is done with them before the next. */
 const scratch = new Uint8Array(MAX_PAYLOAD_BYTES);
 
 interface Chunk {
@@ -134,7 +134,7 @@ export class ClientMemory {
   }
 
   /**
-   * As `words`, by another thread, into a `window` that nothing else uses until the promise settles. Not to be called, nor waited for, when
+   * As `words`, by another thread, into a `window` that no other code uses until the promise settles. Not to be called, nor waited for, when
    * `close` is.
    */
   async read(offset: number, size: number, window: Uint8Array): Promise<Uint32Array> {

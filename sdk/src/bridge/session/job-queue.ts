@@ -1,4 +1,4 @@
-/** What happens to a session, one after the other: a job that waits lets those behind it wait, and nobody else. */
+/** What happens to a session, one after the other: a job that waits lets those after it wait, and nobody else. */
 
 export type Job = () => void | Promise<void>;
 
@@ -7,7 +7,7 @@ export class JobQueue {
   private running = false;
   private readonly next = (): void => this.drain();
 
-  /** @param onError is told what a job throws; the jobs behind it are done all the same */
+  /** @param onError gets what a job throws; the jobs after it are done all the same */
   constructor(private readonly onError: (error: unknown) => void) {}
 
   run(job: Job): void {

@@ -18,7 +18,7 @@ import {
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Of whatever trace: whoever unfolds is done with a piece before anybody asks for the next. */
+/** For any trace: the unfolding code is done with a piece before anybody asks for the next. */
 const piece = new Uint32Array(PIECE_BYTES / 4);
 
 export class LaneRecords {
@@ -30,7 +30,7 @@ export class LaneRecords {
     this.step = (native ? loadAddon()?.unfoldLanes : undefined) ?? unfoldLanes;
   }
 
-  /** The frame that goes on in the next message has lane records, so that the count of its END is wrong. */
+  /** The frame that continues in the next message has lane records, so that the count of its END is wrong. */
   get isOpen(): boolean {
     return this.state[Unfold.EXTRA] !== 0;
   }
@@ -43,7 +43,7 @@ export class LaneRecords {
   /**
    * The plain records of a message, in pieces that begin and end with whole records, each valid until the next one of any trace is asked for.
    * `words` may change meanwhile, but must not be where pieces are copied to.
-   * @throws UscopeError BRIDGE_RECORD at a lane record that is not allowed, behind the piece of what is before it
+   * @throws UscopeError BRIDGE_RECORD at a lane record that is not allowed, after the piece of what is before it
    */
   *unfold(words: Uint32Array): Generator<Uint32Array, void, undefined> {
     const { state } = this;

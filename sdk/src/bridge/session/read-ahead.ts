@@ -13,7 +13,7 @@ const MAX_TRACES = 3;
 
 let numReading = 0;
 
-/** The records of one message. Whoever asked for it waits for `words` to settle and then calls `done`, whatever becomes of it. */
+/** The records of one message. The code that asked for it waits for `words` to settle and then calls `done`, whatever becomes of it. */
 export class AheadRead {
   /** Until `done`. Rejects with what `ClientMemory.words` throws. */
   readonly words: Promise<Uint32Array>;
@@ -27,7 +27,7 @@ export class AheadRead {
     this.words = new Promise((resolve, reject) => {
       this.settle = { resolve, reject };
     });
-    this.words.catch(() => {}); // told to whoever waits for it, which may be later
+    this.words.catch(() => {}); // reported to the code that waits for it, perhaps later
   }
 
   start(memory: ClientMemory, window: Uint8Array): void {

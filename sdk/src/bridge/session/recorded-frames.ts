@@ -1,14 +1,14 @@
-/** How many frames a client has completed, as its memory tells (docs/client-memory.md). */
+/** How many frames a client has completed, as its memory shows (docs/client-memory.md). */
 import { RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
 
-/** Field of the control page: the client goes on, and does not count. */
+/** Field of the control page: the client continues, and does not count. */
 const UNKNOWN = 2n ** 64n - 1n;
 const WORD = 2n ** 32n;
 const KINDS: ReadonlySet<number> = new Set(Object.values(RecordKind));
 
 /** What the control page and the table of chunks say. */
 export interface MemoryNumbers {
-  /** Frames below this are durable, as the client was told. */
+  /** Frames below this are durable, as far as the client knows. */
   readonly durable: bigint;
   /** Frames completed after the trace had failed, which nobody has recorded. */
   readonly unrecorded: bigint;
@@ -25,7 +25,7 @@ export interface RecordedFrames {
   readonly isExact: boolean;
 }
 
-/** Of a client that runs: it goes on recording. */
+/** Of a client that runs: it continues recording. */
 export function recordedSoFar({ durable, unrecorded, newestBase }: MemoryNumbers): RecordedFrames {
   const recorded = durable > newestBase ? durable : newestBase;
   return { recorded, completed: unrecorded === UNKNOWN ? recorded : recorded + unrecorded, isExact: false };
@@ -51,7 +51,7 @@ export function recordedAtEnd(numbers: MemoryNumbers, chunks: Iterable<Uint32Arr
 
 /** Follows the ordinals of the frames that end. */
 class FrameWalk {
-  /** Ordinal behind the last frame; null: none has ended. */
+  /** Ordinal after the last frame; null: none has ended. */
   next: bigint | null = null;
   isWhole = true;
 

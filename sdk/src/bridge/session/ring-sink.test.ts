@@ -23,12 +23,12 @@ afterEach(() => bench.cleanUp());
 const sinks = () => ringSinks({ span: { cycles: 30n }, triggers: [] });
 const me = { pid: process.pid, start: processStart(process.pid)! };
 const checkpointIntervalPs = 10_000n;
-/** The daemon puts it behind the events of the schema, of which the tests' has one. */
+/** The daemon puts it after the events of the schema, of which the tests' has one. */
 const CONTROL = 1;
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
 describe('a flight recorder in the daemon', () => {
-  it('goes on with the next daemon when its client outlives the first', async () => {
+  it('continues with the next daemon when its client outlives the first', async () => {
     const { daemon, out } = await bench.startDaemon({ sinks: sinks(), checkpointIntervalPs });
     const peer = bench.peerOf(daemon);
     await peer.hello(me);

@@ -9,7 +9,7 @@ export interface RecorderOptions extends Omit<RingOptions, 'triggers'> {
   readonly triggers: readonly TriggerPattern[];
 }
 
-/** Every trace is one of a flight recorder; one that was begun as an ordinary file goes on as such. */
+/** Every trace is one of a flight recorder; one that was begun as an ordinary file continues as such. */
 export function ringSinks({ triggers, ...options }: RecorderOptions): SinkFactory {
   const ring: RingOptions = { ...options, triggers: triggerSource(triggers) };
   return {

@@ -1,4 +1,4 @@
-/** The account of a session while it lasts: what its client's close, memory and messages tell of the frames it has completed. */
+/** The account of a session while it lasts: the frames that its client has completed, from its close, memory and messages. */
 import type { CompletedFrames } from '../../format/session-chunk.js';
 import { type Account, accountOf, type TraceStats } from '../../writer/index.js';
 import type { ClientMemory } from './client-memory.js';
@@ -13,12 +13,12 @@ export class SessionAccount {
   /** Frames below this ordinal are in the memory, which is kept, or durable. */
   private kept = 0n;
 
-  /** So many at least. */
+  /** A lower bound. */
   seen(frames: bigint): void {
     if (frames > this.atLeast) this.atLeast = frames;
   }
 
-  /** So many, and not one more: its client has said so itself, or has ended. */
+  /** The exact number: its client has reported it, or has ended. */
   told(frames: bigint): void {
     this.seen(frames);
     this.isExact = true;
@@ -41,7 +41,7 @@ export class SessionAccount {
 
   /**
    * For the file: those counted, or one for each frame that will not be in it.
-   * @param nextFrame the frame behind those that will be @param counted items that were received and not recorded
+   * @param nextFrame the frame after those that will be @param counted items that were received and not recorded
    */
   lostItems(nextFrame: bigint, counted: bigint): bigint {
     const frames = this.isExact ? this.atLeast - nextFrame : 0n;

@@ -7,6 +7,7 @@ import { sessionId, TempDirs } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory } from '../../../../test/support/client-memory.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { COUNTERS, LANE_SCHEMA, LaneStream, type Mark, SLOTS } from '../../../../test/support/lane-stream.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { Action } from '../../format/types.js';
@@ -17,6 +18,9 @@ import type { DaemonMessage } from '../wire/protocol.js';
 import { ClientMemory } from './client-memory.js';
 import { MappedFile } from './mapped-file.js';
 import { Session } from './session.js';
+
+// Properties of whole traces, from memory and from messages.
+limitOfFile(MANY_CASES_MS);
 
 const ID = sessionId(1);
 const KERNELS = ['native', 'wasm', 'typescript'] as const;
@@ -51,7 +55,7 @@ interface Sending {
   readonly fromMemory: boolean;
 }
 
-/** Messages of so many records each, the last of the rest. */
+/** Messages of this number of records each, the last of the rest. */
 function split(marks: readonly Mark[], sizes: readonly number[]): Message[] {
   const messages: Message[] = [];
   for (let first = 0, i = 0; first < marks.length; i++) {
@@ -140,7 +144,7 @@ class Bench {
     // How many frames the client completed: with its memory that is known, without it is not.
     const session = bytes.indexOf(ID) - 8;
     bytes.fill(0, session + 112, session + 124);
-    // The checksum of the session, in the chunk behind it.
+    // The checksum of the session, in the chunk after it.
     return bytes.fill(0, session + 144, session + 148);
   }
 }
@@ -236,7 +240,7 @@ describe('lane records', () => {
     where: fc.nat(),
   });
 
-  /** Sends so many messages, and then everything again that was not durable. */
+  /** Sends this number of messages, and then everything again that was not durable. */
   async function sendTwice(sending: Sending, count: number): Promise<Buffer> {
     const bench = await Bench.begin(sending);
     for (const message of sending.messages.slice(0, count)) bench.send(message);
@@ -357,7 +361,7 @@ describe('a session', () => {
     expect(decodeFile(bench.path).segments.flatMap(({ frames }) => frames)).toHaveLength(1);
   });
 
-  it('checks what lane records stand for against the schema', async () => {
+  it('checks what lane records represent against the schema', async () => {
     const { bench, stream } = await withFrame((s) => s.setLanes(0x80, 0, SLOTS - 7, 0, ones));
     bench.send({ first: 0, end: stream.folded.marks.length });
     await bench.session.ended;

@@ -87,7 +87,7 @@ async function begin(messages: number, windows = 3) {
         null,
       );
     },
-    /** The client's, which counts so many messages. */
+    /** The client's, which counts this number of messages. */
     close: (count: number): void =>
       session.close(
         { t: 'close', trace: 1, session: ID, frames: BigInt(count * LARGE), strings: 0n },
@@ -242,7 +242,7 @@ describe('a session that ends while messages are read ahead', () => {
     const bench = await begin(4);
     bench.announce(0);
     bench.close(1);
-    for (let seq = 1; seq < 4; seq++) bench.announce(seq); // behind the close: nobody will take them
+    for (let seq = 1; seq < 4; seq++) bench.announce(seq); // after the close: nobody will take them
     await endsBehindReads(bench, reads);
     expect(bench.sink.ordinals).toEqual(upTo(LARGE));
     expect(await reads.results()).toHaveLength(3); // the last had no window yet
@@ -326,7 +326,7 @@ interface Message {
   readonly end: number;
 }
 
-/** Messages of so many records each, the last of the rest. */
+/** Messages of this number of records each, the last of the rest. */
 function split({ records }: Stream, sizes: readonly number[]): Message[] {
   const messages: Message[] = [];
   for (let first = 0, i = 0; first < records.length; i++) {

@@ -15,7 +15,7 @@ export class SessionMemory {
 
   constructor(private readonly sessionId: Uint8Array) {}
 
-  /** The client makes its memory when it has been told how much it may have: after `opened`. null: it cannot be read here. */
+  /** The client makes its memory when it knows how much it may have: after `opened`. null: it cannot be read here. */
   open(): ClientMemory | null {
     this.memory ??= ClientMemory.open(this.sessionId);
     return this.memory;

@@ -7,6 +7,7 @@ import { encodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Account, TraceStats } from '../../writer/index.js';
 import type { MemoryGrant } from '../memory/memory-account.js';
+import type { RecordsGrant } from '../memory/records-grant.js';
 import { type DataHeader, LANES, payloadWords } from '../wire/data-header.js';
 import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from '../wire/protocol.js';
 import { asUscopeError, sequenceError } from '../wire/session-error.js';
@@ -43,10 +44,12 @@ export interface SessionInit {
   readonly pace?: Pace | undefined;
   /** What of the daemon's memory is the session's. */
   readonly grant?: MemoryGrant | undefined;
+  /** The same for records that the client sends. */
+  readonly records?: RecordsGrant | undefined;
 }
 
 export interface SessionEvents {
-  /** The file is finalized, or given up (`failure`). Told again when more is known of the client of a trace that has failed. */
+  /** The file is finalized, or given up (`failure`). Called again when more is known of the client of a trace that has failed. */
   onEnd(session: Session): void;
   onStall(session: Session, error: UscopeError | null): void;
 }
@@ -101,12 +104,12 @@ export class Session {
 
   /**
    * The sink is created with the callbacks below, so it comes after the session.
-   * @param onClosed called when nothing is written any more, before anybody is told of the end
+   * @param onClosed called when nothing is written any more, before the end is reported
    */
   attach(sink: TraceSink, resumed: boolean, onClosed: () => void = () => {}): void {
     this.sink = sink;
     this.onClosed = onClosed;
-    // Without the properties, whose texts would stand in the same pool: another daemon knows another start of the run, and the client takes
+    // Without the properties, whose strings would be in the same pool: another daemon knows another start of the run, and the client takes
     // nothing but the same bytes when it comes back.
     this.schemaBytes = encodeSchemaPayload(sink.schema, []).schema;
     if (!resumed) return;
@@ -165,7 +168,7 @@ export class Session {
     this.events.onStall(this, error);
   }
 
-  /** The writer cannot go on, and nobody was calling it. */
+  /** The writer cannot continue, and nobody was calling it. */
   onFailure(error: Error): void {
     this.queue.run(() => this.fail(asUscopeError(error)));
   }
@@ -177,11 +180,9 @@ export class Session {
     if (this.overran) return;
     const ahead = payload || this.isEnding ? null : this.memory.readEarly(header, this.writer);
     const records = () => (payload ? payloadWords(payload) : this.readWords(header));
-    if (payload && !this.hold(header.payloadSize)) return;
+    if (payload && !this.mayHold()) return;
     this.queuedBytes += header.payloadSize;
-    this.queue.run(() =>
-      ahead ? this.takeEarly(header, ahead) : this.take(header, records, payload !== null),
-    );
+    this.queue.run(() => (ahead ? this.takeEarly(header, ahead) : this.take(header, records)));
     // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
     if (this.queuedBytes > this.init.credit + MAX_PAYLOAD_BYTES) this.overrun();
   }
@@ -194,7 +195,7 @@ export class Session {
   /** (Re)starts the stream on `link`: answers `opened`, or `error` when the session has failed. */
   open(req: number, link: SessionLink, offersMemory = false): void {
     this.queue.run(async () => {
-      if (!this.isEnding) await this.restart().catch((error) => this.fail(asUscopeError(error)));
+      if (!this.isEnding) await this.restart(offersMemory).catch((error) => this.fail(asUscopeError(error)));
       if (this.failure) {
         link.send({ t: 'error', req, ...wireError(this.failure) });
         return;
@@ -259,7 +260,7 @@ export class Session {
     return this.ended;
   }
 
-  /** The client of a trace that had failed has ended: now its memory tells how many frames it completed. */
+  /** The client of a trace that had failed has ended: now its memory says how many frames it completed. */
   settle(): Promise<void> {
     return new Promise((resolve) => {
       this.queue.run(() => {
@@ -287,6 +288,12 @@ export class Session {
     });
   }
 
+  /** Nothing of the daemon's memory is the session's any more. */
+  releaseMemory(): void {
+    this.init.grant?.release();
+    this.init.records?.release();
+  }
+
   /** Stops waiting for disk space. */
   abortWaiting(): void {
     this.sink?.abortWaiting();
@@ -309,9 +316,9 @@ export class Session {
   }
 
   /** Records that wait in the daemon's memory, not in the client's. */
-  private hold(bytes: number): boolean {
+  private mayHold(): boolean {
     try {
-      this.init.grant?.extend(bytes);
+      this.init.records?.reserve();
       return true;
     } catch (error) {
       this.overran = true;
@@ -320,10 +327,8 @@ export class Session {
     }
   }
 
-  /** @param isHeld the records have waited in the daemon's memory */
-  private take(header: DataHeader, records: () => Uint32Array, isHeld = false): void | Promise<void> {
+  private take(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
     this.queuedBytes -= header.payloadSize;
-    if (isHeld) this.init.grant?.shrink(header.payloadSize);
     if (this.failure && header.epoch === this.link?.epoch) this.count.seen(header.firstFrame);
     if (this.failure && !this.isEnded) this.lostItems += countItems(records());
     if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
@@ -354,7 +359,7 @@ export class Session {
     return this.writer.flush();
   }
 
-  /** There may be lane records in it, or are in the frame that it goes on with. */
+  /** There may be lane records in it, or are in the frame that it continues with. */
   private isFolded({ flags }: DataHeader): boolean {
     return (flags & LANES) !== 0 || this.lanes.isOpen;
   }
@@ -387,8 +392,9 @@ export class Session {
   }
 
   /** Commits what is complete, so that the client sends again as little as possible; what is not is dropped. */
-  private async restart(): Promise<void> {
+  private async restart(offersMemory: boolean): Promise<void> {
     const sink = this.writer;
+    if (!offersMemory) this.init.records?.reserve();
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
     this.lanes.restart();
     await this.flushWriter();
@@ -436,7 +442,7 @@ export class Session {
     this.queue.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
   }
 
-  /** The trace cannot go on. The file keeps every frame before the trouble. */
+  /** The trace cannot continue. The file keeps every frame before the trouble. */
   private fail(error: UscopeError): void {
     if (this.isEnding) return;
     this.failure = error;
@@ -449,7 +455,7 @@ export class Session {
     link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, ...wireError(error), retry });
   }
 
-  /** @param tell tells the client, before anybody else knows of the end and may close the socket */
+  /** @param tell notifies the client first, because others may close the socket */
   private async finish(status: SessionStatus, rejected: bigint, tell?: () => void): Promise<void> {
     if (this.isEnded) return;
     const sink = this.writer;
@@ -475,7 +481,7 @@ export class Session {
     this.memory.close(this.isMemoryUseless || (this.isDrained && this.failure === null));
     this.control.end();
     tell?.();
-    this.init.grant?.release();
+    this.releaseMemory();
     this.events.onEnd(this);
     this.resolveEnded();
   }

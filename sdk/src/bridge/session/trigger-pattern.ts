@@ -26,7 +26,7 @@ const CONTROL_ACTION = 'trigger';
 
 /**
  * An event's name, and fields that must have a value, written as `uscope events --where` takes it: an enum's label, a text, `true`, a number. A value with
- * blanks stands in double quotes.
+ * blanks is in double quotes.
  * @throws UscopeError BRIDGE_TRIGGER
  */
 export function parseTrigger(text: string): TriggerPattern {
@@ -92,7 +92,7 @@ function eventOf(schema: Schema, pattern: TriggerPattern): EventDef {
   }
 }
 
-/** The value as it stands in the payload. */
+/** The value as it is in the payload. */
 function bitsOf(
   schema: Schema,
   pattern: TriggerPattern,

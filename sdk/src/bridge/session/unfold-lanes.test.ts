@@ -1,7 +1,8 @@
-/** The two loops over lane records: each against what the records stand for, and both against each other on records of any kind. */
+/** The two loops over lane records: each against what the records represent, and both against each other on records of any kind. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LaneStream } from '../../../../test/support/lane-stream.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
 import { loadAddon } from '../../native/native-addon.js';
 import {
@@ -12,6 +13,9 @@ import {
   UnfoldStop,
   unfoldLanes,
 } from './unfold-lanes.js';
+
+// Thousands of cases.
+limitOfFile(MANY_CASES_MS);
 
 const native = loadAddon()!.unfoldLanes as UnfoldLanes;
 const u8 = fc.nat(255);
@@ -97,7 +101,7 @@ describe.each([
   ['machine code', native],
   ['TypeScript', unfoldLanes],
 ])('%s', (_, unfold) => {
-  it('makes of lane records what they stand for, and copies all others', () => {
+  it('makes of lane records what they represent, and copies all others', () => {
     fc.assert(
       fc.property(streams, pieceSizes, (stream, size) => {
         const pieces = [...steps(unfold, Uint32Array.from(stream.folded.words), size)];
@@ -112,7 +116,7 @@ describe.each([
     );
   });
 
-  it('does so with frames that go on in other messages', () => {
+  it('does so with frames that continue in other messages', () => {
     fc.assert(
       fc.property(streams, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (stream, lengths) => {
         const { words, marks } = stream.folded;
@@ -147,7 +151,7 @@ describe.each([
 
 describe('records that make no sense', () => {
   const plainKinds = Object.values(RecordKind).filter((kind) => !isLaneRecord(kind));
-  // One that claims to go on behind its message ends it.
+  // One that claims to continue after its message ends it.
   const sizes = fc.oneof(
     { arbitrary: fc.nat(100), weight: 30 },
     { arbitrary: fc.nat(5000), weight: 30 },

@@ -109,7 +109,7 @@ export function unfoldLanes(unfold: Uint32Array, words: Uint32Array, piece: Uint
       word1 = (word1 + extra) | 0;
       extra = 0;
     }
-    // One that claims to go on behind the message gets what is there: the writer says what is wrong with it.
+    // One that claims to continue after the message gets what is there: the writer says what is wrong with it.
     const length = Math.min(RECORD_WORDS * (1 + payloadRecords(kind, word1)), end - at);
     if (length > piece.length - out) {
       if (out === 0) {
@@ -151,7 +151,7 @@ function put(piece: Uint32Array, out: number, word0: number, word1: number, lo: 
   piece[out + 3] = hi;
 }
 
-/** The items of a lane record, the lowest lane first; returns the word behind them. */
+/** The items of a lane record, the lowest lane first; returns the word after them. */
 function putItems(
   piece: Uint32Array,
   out: number,
@@ -229,5 +229,5 @@ function putEvents(
 /** Of `lane << shift`, where `shift` is below 32. */
 const upperHalf = (lane: number, shift: number): number => (shift === 0 ? 0 : lane >>> (32 - shift));
 
-/** So many bytes, of the four of a word. */
+/** This number of bytes, of the four of a word. */
 const maskOf = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : (1 << (8 * bytes)) - 1);

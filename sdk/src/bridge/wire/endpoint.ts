@@ -16,7 +16,7 @@ function endpointError(endpoint: string, detail: string, cause?: unknown): Uscop
   return new UscopeError('BRIDGE_ENDPOINT', detail, { file: endpoint }, { cause });
 }
 
-/** Where clients and `uscope serve` meet unless they are told otherwise: a socket that only this user may open. */
+/** Where clients and `uscope serve` meet unless configured otherwise: a socket that only this user may open. */
 export function defaultEndpoint(env: NodeJS.ProcessEnv = process.env): string {
   const runtime = env.XDG_RUNTIME_DIR;
   if (runtime && isAbsolute(runtime)) return `${IPC}${runtime}/uscope.sock`;

@@ -15,7 +15,7 @@ const ARRAY_16 = 0xdc;
 const MAP_16 = 0xde;
 const STR_8 = 0xd9;
 const BIN_8 = 0xc4;
-/** Bytes behind a tag of a value of fixed size: nil, false, true; float 32, 64; uint 8..64; int 8..64. */
+/** Bytes after a tag of a value of fixed size: nil, false, true; float 32, 64; uint 8..64; int 8..64. */
 const FIXED_SIZES = new Map([
   [0xc0, 0],
   [0xc2, 0],
@@ -36,7 +36,7 @@ const FIXED_SIZES = new Map([
 export type OnNumber = (tag: number, at: number) => void;
 
 /**
- * Checks that `bytes` are one map and nothing else; returns how many entries all its maps have together.
+ * Checks that `bytes` are exactly one map; returns how many entries all its maps have together.
  * @throws UscopeError BRIDGE_MESSAGE with the offset inside the message
  */
 export function checkControlMap(bytes: Uint8Array, onNumber: OnNumber = () => {}): number {

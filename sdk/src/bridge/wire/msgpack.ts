@@ -35,7 +35,7 @@ const MAX_U32 = 0xffff_ffff;
 /** Every value in its smallest form. @throws UscopeError FORMAT_UTF8 for a text with a lone surrogate */
 export function packMap(map: ReadonlyMap<string, Packable>): Uint8Array {
   const bytes = new Uint8Array(packr.pack(toPack(map))); // a copy: msgpackr's is part of a larger buffer
-  // msgpackr writes a bigint below 2^63 as a signed integer: the same eight bytes, behind another tag.
+  // msgpackr writes a bigint below 2^63 as a signed integer: the same eight bytes, after another tag.
   checkControlMap(bytes, (tag, at) => {
     if (tag === INT_64) bytes[at] = UINT_64;
   });

@@ -1,5 +1,5 @@
 /**
- * Control messages of the bridge (docs/bridge-protocol.md#connection, #traces). Keys are named as on the wire and stand in the order of the
+ * Control messages of the bridge (docs/bridge-protocol.md#connection, #traces). Keys are named as on the wire and are in the order of the
  * contract, which is the order in which they are encoded.
  */
 import { MAX_CONTROL_BYTES } from './constants.js';
@@ -43,7 +43,7 @@ const STATS = {
   lost: u64,
 } satisfies Fields;
 
-/** A trace in `ctl_done`: what has become of the command, and how the trace stands. `rate` is items per second. */
+/** A trace in `ctl_done`: what has become of the command, and the state of the trace. `rate` is items per second. */
 const CONTROLLED_TRACE = {
   outcome: label,
   code: optional(label),

@@ -1,4 +1,4 @@
-/** What goes wrong in a session, as its client is told. */
+/** An error of a session, as its client gets it. */
 import { UscopeError } from '../../base/errors.js';
 
 export function sequenceError(detail: string): UscopeError {

@@ -26,7 +26,7 @@ describe('--nice', () => {
   it.each(['serve', 'run'])('is explained by the help of %s, with its default', async (verb) => {
     const { out } = await runUscope([verb, '--help']);
     expect(out.replace(/\s+/g, ' ')).toContain(
-      '--nice <n> how far the daemon steps back behind the simulator, 0 to 19 (default: 10)',
+      '--nice <n> nice value of the daemon, which gives way to the simulator, 0 to 19 (default: 10)',
     );
   });
 });

@@ -59,7 +59,7 @@ export function addDaemonOptions(command: Command): Command {
     .option('--on-full <policy>', 'a full disk: wait for room (default) or stop the trace')
     .option(
       '--nice <n>',
-      `how far the daemon steps back behind the simulator, 0 to ${MAX_NICE} (default: ${DEFAULT_NICE})`,
+      `nice value of the daemon, which gives way to the simulator, 0 to ${MAX_NICE} (default: ${DEFAULT_NICE})`,
     );
   return addRingOptions(command);
 }

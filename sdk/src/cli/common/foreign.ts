@@ -40,7 +40,7 @@ export async function withAnyTrace(
   }
 }
 
-/** null: not there, or no plain file. Whoever opens it as a trace tells what is wrong. */
+/** null: not there, or no plain file. The code that opens it as a trace says what is wrong. */
 async function openBytes(path: string): Promise<Source | null> {
   if (isHttpUrl(path)) return openSource(path);
   const isFile = await stat(path).then(
@@ -74,7 +74,7 @@ export function warnOnce(path: string): (message: string) => void {
 /** Everything before the end was printed; that more was there shows in the exit status. */
 export function tellPartial(path: string, isPartial: boolean): void {
   if (!isPartial) return;
-  io.err(`uscope: warning: ${shownName(path)} ends early; what stands before its end was read`);
+  io.err(`uscope: warning: ${shownName(path)} ends early; everything before its end was read`);
   process.exitCode = ExitCode.LOSS;
 }
 
@@ -161,7 +161,7 @@ export async function printForeignEvents(
   }
 }
 
-/** Names may leave out what stands before the last `/`, as for µScope. */
+/** Names may leave out everything before the last `/`, as for µScope. */
 function isWanted(
   { type, fields }: ForeignEvent,
   types: readonly string[],

@@ -79,7 +79,7 @@ export class ItemFormat {
         } else if (cursor.kind === CursorItem.OP && !only) this.collectOp(cursor, wanted);
       }
     } catch {
-      // The scan that follows meets the same damage and reports it, after what stands before it.
+      // The scan that follows meets the same damage and reports it, after everything before it.
     }
     await this.trace.strings.load(wanted);
   }

@@ -3,12 +3,12 @@
 /** What is not known, or has no meaning here. */
 export const NONE = '-';
 
-/** `0.722`; three digits behind the point are what two runs are compared by. */
+/** `0.722`; three digits after the point are what two runs are compared by. */
 export function ratio(value: number | null): string {
   return value === null ? NONE : value.toFixed(3);
 }
 
-/** Means and rates: two digits behind the point, for large ones fewer, for small ones as many as say something. */
+/** Means and rates: two digits after the point, for large ones fewer, for small ones as many as say something. */
 export function decimal(value: number | null): string {
   if (value === null) return NONE;
   if (Number.isInteger(value)) return String(value);

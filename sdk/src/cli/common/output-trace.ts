@@ -19,7 +19,7 @@ export interface OutputArguments {
 
 export function addOutputOptions(command: Command): Command {
   return command
-    .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is whole')
+    .requiredOption('-o, --output <file>', 'the trace to write; it appears when it is complete')
     .option('--force', 'replace a file that is there already')
     .option('--compression <method>', 'lz4, zstd, none (default: lz4)')
     .option('--small', SMALL_HELP)
@@ -27,7 +27,7 @@ export function addOutputOptions(command: Command): Command {
     .option('--json', 'a report as one JSON document');
 }
 
-/** What the writer is told. */
+/** What the writer gets. */
 export interface Output {
   /** Temporary. */
   readonly path: string;

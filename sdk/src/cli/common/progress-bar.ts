@@ -57,7 +57,7 @@ export class ProgressBar {
 }
 
 /**
- * Runs work that tells how far it is. The bar goes away before anything else is printed, and at the end.
+ * Runs work that says how far it is. The bar goes away before anything else is printed, and at the end.
  * @param streams the work prints data while it runs: no bar where the data goes to the same terminal
  */
 export async function withProgress<T>(

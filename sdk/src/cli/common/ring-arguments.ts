@@ -18,14 +18,14 @@ export interface RingArguments {
 
 export function addRingOptions(command: Command): Command {
   return command
-    .option('--ring <size>', 'keep only the newest segments of each trace, in so many bytes: 64MB')
+    .option('--ring <size>', 'keep only the newest segments of each trace, up to this size: 64MB')
     .option('--last <span>', 'keep only the newest segments, of so much simulated time: 1000000cycles, 5ms')
     .option(
       '--trigger <pattern>',
       "an event that makes a file of what is kept: 'EVENT [FIELD=VALUE ...]' (may be repeated)",
       append,
     )
-    .option('--after <time>', 'simulated time recorded behind a trigger before its file is made (default: 0)')
+    .option('--after <time>', 'simulated time recorded after a trigger before its file is made (default: 0)')
     .option('--trigger-files <n>', 'files that triggers may make in each trace (default: 8)');
 }
 

@@ -27,7 +27,7 @@ const STATUS_NAMES = new Map<number, string>(
   Object.entries(SessionStatus).map(([name, status]) => [status, name.toLowerCase()]),
 );
 
-/** Type as in a schema text, but enums as `enum` with their name beside. */
+/** Type as in a schema text, but enums as `enum` and their name. */
 export function typeName(field: FieldDef): string {
   return TYPE_NAMES.get(field.type) ?? `type ${field.type}`;
 }

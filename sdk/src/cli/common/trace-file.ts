@@ -1,4 +1,4 @@
-/** Opens the trace a verb is about, names it in errors, and tells what the reader found odd. */
+/** Opens the trace a verb is about, names it in errors, and says what the reader found odd. */
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Source, Trace } from '../../reader/index.js';

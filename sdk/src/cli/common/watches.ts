@@ -33,7 +33,7 @@ export function parseWatch(text: string): AskedWatch {
 /** @throws UscopeError READER_NAME */
 export function resolveWatch(trace: Trace, { text, storage, slots, member }: AskedWatch): Watch {
   const { names } = trace;
-  // A name may have dots of its own.
+  // A name may have its own dots.
   if (slots === null && names.storageNames.some((name) => name === text || name.endsWith(`/${text}`))) {
     return { storage: text };
   }

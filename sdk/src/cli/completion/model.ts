@@ -4,7 +4,7 @@ import type { Argument, Command, Option } from 'commander';
 /** What a word may be; `none`: nobody can guess it. */
 export type WordKind = 'trace' | 'file' | 'directory' | 'verb' | 'none';
 
-/** What may stand in a place: fixed words, or a kind of name. */
+/** What may be in a place: fixed words, or a kind of name. */
 export interface WordModel {
   readonly kind: WordKind;
   readonly choices: readonly string[];

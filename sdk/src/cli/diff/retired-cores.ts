@@ -13,7 +13,7 @@ import {
 import type { RetiredCore, RetiredInstruction, ScopePair } from '../../tools/diff/index.js';
 import type { TimeBounds } from '../common/ranges.js';
 
-/** What can be compared beside address and machine code. */
+/** What can be compared next to address and machine code. */
 export const RETIRED_VALUES = ['text', 'trap', 'thread'] as const;
 
 export interface CorePairs {

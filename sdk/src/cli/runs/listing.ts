@@ -51,7 +51,7 @@ const NO_RUN = '0'.repeat(32);
 /**
  * All traces below a directory, the runs in the order of their start. Of each file only header, preamble and tail are read, and none
  * keeps the others from being listed.
- * @param onTrouble told of directories that cannot be read
+ * @param onTrouble called with directories that cannot be read
  * @throws UscopeError READER_OPEN when the directory itself cannot be read
  */
 export async function listRuns(directory: string, onTrouble: (text: string) => void): Promise<ListedRun[]> {

@@ -1,4 +1,4 @@
-/** Several traces on a command line: files, or directories, which stand for the traces of their newest run. */
+/** Several traces on a command line: files, or directories, which represent the traces of their newest run. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
@@ -8,7 +8,7 @@ import { io } from '../common/io.js';
 import { withTrace } from '../common/trace-file.js';
 
 /**
- * The files and URLs that the arguments stand for, in their order, each once. Of a directory: those recorded in its newest run that can be read, in
+ * The files and URLs that the arguments represent, in their order, each once. Of a directory: those recorded in its newest run that can be read, in
  * the order of their cores.
  * @throws UscopeError READER_OPEN for a directory without traces
  */
@@ -22,7 +22,7 @@ async function isDirectory(path: string): Promise<boolean> {
   if (isHttpUrl(path)) return false;
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false, // whoever opens it tells why it cannot
+    () => false, // the code that opens it says why it cannot
   );
 }
 
@@ -48,7 +48,7 @@ async function newestRun(directory: string): Promise<string[]> {
   return usable.map(({ path }) => path);
 }
 
-/** Names that tell the cores of several traces apart: the core's own where no other has it, else with that of its file. */
+/** Names that distinguish the cores of several traces: the core's own where no other has it, else with that of its file. */
 export function distinctNames(cores: readonly { readonly file: string; readonly core: string }[]): string[] {
   const count = (names: readonly string[], name: string): number =>
     names.filter((other) => other === name).length;
@@ -61,7 +61,7 @@ export function distinctNames(cores: readonly { readonly file: string; readonly 
   });
 }
 
-/** Runs `use` on several traces and closes them. Whoever reads them names the file in errors, else the last one is named. */
+/** Runs `use` on several traces and closes them. The code that reads them names the file in errors, else the last one is named. */
 export async function withTraces<T>(
   paths: readonly string[],
   use: (traces: readonly Trace[]) => Promise<T>,

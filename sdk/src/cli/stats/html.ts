@@ -74,7 +74,7 @@ function plotLibrary(): Library {
   const directory = dirname(createRequire(import.meta.url).resolve('uplot'));
   const read = (...path: readonly string[]): string => readFileSync(join(directory, ...path), 'utf8').trim();
   return {
-    // Neither may end the element it stands in.
+    // Neither may end the element it is in.
     script: read('uPlot.iife.min.js').replaceAll('</script', '<\\/script'),
     css: read('uPlot.min.css').replaceAll('</style', '<\\/style'),
     licence: `uPlot\n\n${read('..', 'LICENSE').replaceAll('*/', '* /')}`,

@@ -1,6 +1,6 @@
 /**
  * The script of the page: draws with uPlot what `chartData` has put there, again when the theme changes. It is text because it runs in a
- * browser, beside uPlot, and is compiled by nobody; the page is complete without it but for the plots.
+ * browser, next to uPlot, and is compiled by nobody; the page is complete without it but for the plots.
  */
 export const PAGE_SCRIPT = `
 'use strict';
@@ -174,7 +174,7 @@ export const PAGE_SCRIPT = `
     occupancy: (place, core) => distributions(place, core.occupancy, colour('buffer')),
     widths: (place, core) => bars(place, core.widths[0], false, colour('good')),
     cores: (place) => {
-      // Of cores with the same intervals; others have an axis of their own.
+      // Of cores with the same intervals; others have their own axis.
       const [first] = cores;
       const same = cores.filter(({ x, interval }) => interval === first.interval && x.length === first.x.length && x[0] === first.x[0]);
       if (first.x.length > 1) overTime(place, { core: first, series: same.map(({ name, ipc }, index) => ({ name, values: ipc, shade: palette(index) })), height: 240 });

@@ -169,12 +169,12 @@ describe('uscope timeline of several cores', () => {
     let compared = 0;
     for (const [index, row] of rows.entries()) {
       const wide = cellsOf(both.out, row, 20);
-      // Behind the mark of its end stands why.
+      // The reason follows the mark of its end.
       const [narrow] = cellsOf(slow, alone[index], 10).split(/[x|!]/);
       // A cycle of the slow clock takes two columns; in the second, a stage entered is held.
       for (const [cycle, cell] of [...narrow].entries()) {
         if (!/[FDEWfdew]/.test(cell)) continue;
-        // (Or retired: the mark of an instruction that ends in the cycle of its last stage stands right behind it.)
+        // (Or retired: the mark of an instruction that ends in the cycle of its last stage directly follows it.)
         expect([cell + cell.toLowerCase(), `${cell}|`]).toContain(wide.slice(2 * cycle, 2 * cycle + 2));
         compared++;
       }
@@ -190,7 +190,7 @@ describe('uscope timeline of several cores', () => {
     expect(err).toContain('core1 has no instruction in flight in cycles 0 to 29');
   });
 
-  it('goes on with the others when one trace has ended', async () => {
+  it('continues with the others when one trace has ended', async () => {
     const { status, out, err } = await runUscope(['timeline', at('a'), at('slow'), '--cycles', '250:260']);
     expect(status).toBe(0);
     expect(rowsOf(out, 'a:core0').length).toBeGreaterThan(0);

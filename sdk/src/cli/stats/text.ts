@@ -97,7 +97,7 @@ class ReportText {
       ],
     ];
     if (lost > 0)
-      rows.push(['lost', whole(lost), 'their slot was taken again: the trace does not tell how they ended']);
+      rows.push(['lost', whole(lost), 'their slot was reused: the trace does not say how they ended']);
     this.print(table(rows, [0, 1, 2]));
     this.print('\n');
   }
@@ -277,7 +277,7 @@ function counted(counter: string | null): string {
   return counter === null ? '' : ` (counter "${plain(counter)}")`;
 }
 
-/** Rates per cycle are small: four digits behind the point. */
+/** Rates per cycle are small: four digits after the point. */
 function rate(value: number | null): string {
   if (value === null) return NONE;
   return Number.isInteger(value) ? String(value) : value.toFixed(4);

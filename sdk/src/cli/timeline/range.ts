@@ -45,10 +45,10 @@ export type Request =
 
 /** Cycles shown when the command line does not say: they fit the width of a pipe. */
 const DEFAULT_CYCLES = 60n;
-/** Slow cores get as many cycles as so many instructions take, up to a limit. */
+/** Slow cores get the cycles of this number of instructions, up to a limit. */
 const DEFAULT_INSTRUCTIONS = 8;
 const MAX_DEFAULT_CYCLES = 600n;
-/** Of these, how many stand before the instruction asked for with --around. */
+/** Of these, how many precede the instruction asked for with --around. */
 const CYCLES_BEFORE = 16n;
 
 /** @throws UscopeError CLI_USAGE */

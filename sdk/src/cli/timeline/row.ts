@@ -1,7 +1,7 @@
-/** One instruction as a row of the timeline: what stands in which cycle. */
+/** One instruction as a row of the timeline: what is in which cycle. */
 import type { CpuCore } from '../../semantics/cpu/cores.js';
+import { instructionText } from '../../semantics/cpu/instruction-text.js';
 import { type Instruction, InstructionEnd, type StageEntry } from '../../semantics/cpu/lifecycle.js';
-import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
 import { NO_LETTER } from './letters.js';
 
 /** What a cell shows; also what it is coloured by. */
@@ -77,7 +77,7 @@ export class TimelineRow {
     const last = stages.at(-1);
     const entered = last ? cycle(last.timePs) : Number.NEGATIVE_INFINITY;
     const ended = endPs === null ? Number.POSITIVE_INFINITY : cycle(endPs);
-    // Some models clear in the very cycle in which the last stage is entered: the mark then stands behind it.
+    // Some models clear in the very cycle in which the last stage is entered: the mark then follows it.
     this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
     this.last = Math.min(this.flushCycle, this.endCycle, knownUntil - 1);
     const marks = [this.last, this.flushCycle, this.endCycle];
@@ -110,7 +110,7 @@ export class TimelineRow {
     return cells;
   }
 
-  /** The first cycle behind `cycle` that may look otherwise; at most `end`. */
+  /** The first cycle after `cycle` that may look otherwise; at most `end`. */
   private unchangedUntil(cycle: number, start: StageStart | undefined, end: number): number {
     let until = start?.cycle === cycle ? cycle + 1 : end;
     for (const change of this.changes) if (change > cycle && change < until) until = change;
@@ -148,21 +148,4 @@ function countBefore(entries: readonly StageEntry[], timePs: bigint): number {
     else high = middle;
   }
   return low;
-}
-
-/** Disassembly; of other instruction sets, or without machine code, what the model annotated. */
-export function instructionText(core: CpuCore, { pc, bits, annotations }: Instruction): string {
-  if (core.xlen !== null && bits !== null && bits !== 0) {
-    return disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
-  }
-  for (const { text } of annotations) {
-    const match = /^(?:0x)?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
-    if (match?.[1]) return oneLine(match[1]);
-  }
-  return oneLine(annotations[0]?.text ?? '');
-}
-
-// Text of a model may hold anything: control characters would break the columns, or drive the terminal.
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 }

@@ -1,4 +1,4 @@
-/** What of a trace stands in a timeline. */
+/** What of a trace is in a timeline. */
 
 import type { Trace } from '../../reader/index.js';
 import type { CpuCore } from '../../semantics/cpu/cores.js';

@@ -42,7 +42,7 @@ export interface Layout {
 
 /** Prints a timeline; rows must come in order of birth. */
 export class TextTimeline {
-  /** Instructions known to be in flight, of which the trace tells nothing: not listed. */
+  /** Instructions known to be in flight, of which the trace has no data: not listed. */
   silent = 0;
   /** Rows printed, each instruction once. */
   printed = 0;
@@ -52,7 +52,7 @@ export class TextTimeline {
   /** Start of the block that is being filled. */
   private blockStart = 0;
   private rows: TimelineRow[] = [];
-  /** What stands in front of the cells of a row, once it has been printed. */
+  /** What precedes the cells of a row, once it has been printed. */
   private readonly heads = new WeakMap<TimelineRow, string>();
   private stall: IteratorResult<CoreStall> | null = null;
 

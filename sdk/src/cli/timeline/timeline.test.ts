@@ -34,7 +34,7 @@ const squash = (id: number, reason: number): Item => event(3, ...u32(id), reason
 const stall = (reason: number): Item => event(4, reason);
 const at = (cycle: number, ...items: Item[]) => frame(cycle * PERIOD_PS, ...items);
 
-/** A loop in the making: a load that misses, one that waits for it, a branch and what was fetched behind it. */
+/** A loop in the making: a load that misses, one that waits for it, a branch and what was fetched after it. */
 function program(dut: DutProperties = [['cpu.isa', 'RV32I']], schema: Schema = modelSchema()): Uint8Array {
   return new TraceBuilder({
     schema,

@@ -11,7 +11,7 @@ import { type Layout, layoutFor, printLegend, TextTimeline } from './text.js';
 
 /** A core of an open trace. */
 export interface Lane {
-  /** What tells it from the others. */
+  /** What distinguishes it from the others. */
   readonly name: string;
   readonly file: string;
   readonly trace: Trace;
@@ -39,7 +39,7 @@ function finestPeriod(lanes: readonly Lane[]): bigint {
   });
 }
 
-/** The range as cycles of a lane's own clock: those that begin before the span's end and end behind its start. */
+/** The range as cycles of a lane's own clock: those that begin before the span's end and end after its start. */
 export function rangeOf({ core }: Lane, { fromPs, toPs }: Span): TimelineRange {
   const from = cycleOf(core, fromPs);
   const to = toPs > fromPs ? cycleOf(core, toPs - 1n) + 1n : from;
@@ -130,7 +130,7 @@ class Column {
   }
 }
 
-/** Wide enough for the numbers and addresses of every lane, so that the same cycle stands in the same column. */
+/** Wide enough for the numbers and addresses of every lane, so that the same cycle is in the same column. */
 function sharedLayout(columns: readonly Column[], width: number): Layout {
   const layouts = columns.flatMap((column) => column.layout(width) ?? []);
   const most = (value: (layout: Layout) => number): number => Math.max(1, ...layouts.map(value));

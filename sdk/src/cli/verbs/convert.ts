@@ -43,15 +43,15 @@ export function register(program: Command): void {
     .command('convert')
     .summary('traces from and to other formats')
     .description(
-      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is told by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
+      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is recognized by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
     )
     .argument('[file]', 'the trace to convert')
     .option(
       '-o, --output <file>',
       'what to write; formats with a file per core put its name before the extension',
     )
-    .option('--from <format>', 'format of the input (default: told by its content)')
-    .option('--to <format>', 'format of the output (default: told by its name)')
+    .option('--from <format>', 'format of the input (default: by its content)')
+    .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
     .option(
       '--waive <what>',

@@ -1,4 +1,4 @@
-/** `uscope ctl`: pause, resume and mark traces that are being recorded, and see how they stand. */
+/** `uscope ctl`: pause, resume and mark traces that are being recorded, and see their state. */
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .command('ctl')
     .summary('pause, resume and mark traces while they are recorded')
     .description(
-      'Tells the daemon that writes into a directory, or listens at an endpoint, what to record from now on. The simulation goes on at full speed while its trace is paused; what was done is an event in the trace.',
+      'Controls what the daemon of a directory or an endpoint records from now on. The simulation continues at full speed while its trace is paused; each action is an event in the trace.',
     )
     .argument('<where>', 'output directory of uscope run or serve, or an endpoint')
     .argument('<action>', Object.keys(OPERANDS).join(', '))

@@ -1,4 +1,4 @@
-/** `uscope ctrace`: Chronon's .ctrace files, with the commands, options and texts of its own reader. */
+/** `uscope ctrace`: Chronon's .ctrace files, with the commands, options and messages of its own reader. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
@@ -29,7 +29,7 @@ export function register(program: Command): void {
     .command('ctrace')
     .summary("Chronon's .ctrace files, as its own reader prints them")
     .description(
-      'Prints .ctrace files of the Chronon simulation framework with the commands, options and texts of its own reader. Files whose writer was killed, and those without an index, are read too.',
+      'Prints .ctrace files of the Chronon simulation framework with the commands, options and messages of its own reader. It also reads files of killed writers and files without an index.',
     )
     .addArgument(
       new Argument('<command>', 'info: what the file is; dump, filter, convert: its events as text').choices(

@@ -74,9 +74,13 @@ export function register(program: Command): void {
     .option('--common', 'what only one trace has does not count as a difference')
     .option(
       '--ignore-order',
-      'by time: items of different storages and events may stand in any order within an instant',
+      'by time: items of different storages and events may be in any order within an instant',
     )
-    .option('--compare <names>', `by retired: what to compare beside pc and code`, RETIRED_VALUES.join(','))
+    .option(
+      '--compare <names>',
+      `by retired: what to compare in addition to pc and code`,
+      RETIRED_VALUES.join(','),
+    )
     .option(
       '--context <n>',
       'items or instructions shown around the first difference',

@@ -25,7 +25,7 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .argument(
       '<storage...>',
-      'what to follow: STORAGE, STORAGE[SLOT], STORAGE[A:B] (B exclusive), each with .FIELD or .PROPERTY behind it',
+      'what to follow: STORAGE, STORAGE[SLOT], STORAGE[A:B] (B exclusive), each may end with .FIELD or .PROPERTY',
     );
   addRangeOptions(command)
     .option('--writes', 'also writes that leave a value as it was')

@@ -44,7 +44,7 @@ export function register(program: Command): void {
       new Option('--watch', 'then follow how the trace grows until it is finalized').conflicts('count'),
     )
     .option('--interval <seconds>', 'with --watch: between two looks at the file (default: 0.2)')
-    .option('--timeout <seconds>', 'with --watch: give up when nothing new came for so long')
+    .option('--timeout <seconds>', 'with --watch: stop when nothing new arrives for this time')
     .action(async (file: string, options: InfoOptions) => {
       if (await isDirectory(file)) return listDirectory(file, options);
       const intervalMs = parseSeconds('--interval', options.interval);
@@ -77,7 +77,7 @@ async function isDirectory(path: string): Promise<boolean> {
   if (isHttpUrl(path)) return false;
   return stat(path).then(
     (found) => found.isDirectory(),
-    () => false, // whoever opens it tells why it cannot
+    () => false, // the code that opens it says why it cannot
   );
 }
 

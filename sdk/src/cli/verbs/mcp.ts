@@ -8,7 +8,7 @@ export function register(program: Command): void {
     .command('mcp')
     .summary('answer questions about traces over the Model Context Protocol')
     .description(
-      'Serves tools for the traces named, over stdin and stdout, to an MCP client, which starts this command by itself. Traces may still be growing; each is opened when first asked for.',
+      'Serves tools for the traces named, over stdin and stdout, to an MCP client, which starts this command. Traces may still be growing; each is opened at its first use.',
     )
     .argument('<file...>', 'trace files or URLs, each as FILE or NAME=FILE')
     .action(async (args: readonly string[]) => {

@@ -14,9 +14,9 @@ import {
   type RecoverReport,
   recoverTrace,
 } from '../../tools/recover/index.js';
-import type { Account } from '../../writer/index.js';
+import { type Account, accountOf } from '../../writer/index.js';
 import { lockPath } from '../../writer/output/path-lock.js';
-import { recoverSpool } from '../../writer/ring/index.js';
+import { recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 
@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .command('recover')
     .summary('a finalized trace from a truncated, unfinalized or damaged one')
     .description(
-      'Writes a finalized trace with everything that can be saved, and tells what was lost. The input is only read. ' +
+      'Writes a finalized trace with everything that can be saved, and reports what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',
     )
     .argument('<file>', 'trace file, or NAME.ring of a flight recorder')
@@ -49,7 +49,7 @@ export function register(program: Command): void {
 
 async function recover(file: string, options: RecoverVerbOptions): Promise<void> {
   const isSpool = isDirectory(file);
-  // A daemon that writes the trace, or goes on with it, has it locked; and none may begin to while it is read.
+  // A daemon that writes the trace, or continues with it, has it locked; and none may begin to while it is read.
   const trace = isSpool ? file.replace(/\/+$/, '').replace(/\.ring$/, '.uscope') : file;
   const lock = isThere(file) ? await lockPath(trace, { onlyReads: true }) : null;
   try {
@@ -96,34 +96,89 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md). */
+/**
+ * What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md). The client's memory only tells how many cycles there were; a daemon
+ * takes them from there.
+ */
 async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
   const { output, force } = options;
   const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
     recoverSpool(directory, temporary, createCpuSummarizer),
   );
-  const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
-  const isLoss = damaged > 0 || isDoubtful;
-  const untrusted = isDoubtful ? PREAMBLE_UNTRUSTED : null;
-  if (options.json) {
-    printJson({
-      file: directory,
-      output,
-      complete: !isLoss,
-      saved: { segments, frames, firstTimePs, endTimePs },
-      damaged,
-      torn,
-      untrusted,
-    });
-  } else {
-    io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
-    if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
-    if (untrusted !== null) io.out(`doubt   ${untrusted}\n`);
-    const lost = damaged > 0 ? `${damaged} damaged segments, and those before them` : 'nothing';
-    io.out(`lost    ${untrusted !== null && damaged === 0 ? 'no segments' : lost}\n`);
-    io.out(`${output}: finalized\n`);
+  const memory = new DeadClient(options.memory);
+  const completed = completedBy(memory, saved.session);
+  const account = recorderAccount(saved, completed);
+  if (options.json) printJson(recorderJson(directory, output, saved, account, memory.problem));
+  else printRecorder(output, saved, account, memory.problem);
+  const isWhole = saved.damaged === 0 && !saved.isDoubtful && account?.lost === 0n;
+  if (!isWhole) process.exitCode = ExitCode.LOSS;
+}
+
+function completedBy(memory: DeadClient, session: SessionInfo): CompletedFrames | undefined {
+  try {
+    return memory.find(session)?.completed;
+  } finally {
+    memory.close();
   }
-  if (isLoss) process.exitCode = ExitCode.LOSS;
+}
+
+/** null: what is damaged cannot be told from what was let go. */
+function recorderAccount(
+  { frames, firstFrame, damaged }: SpoolRecovery,
+  completed: CompletedFrames | undefined,
+): Account | null {
+  if (damaged > 0) return null;
+  const nextFrame = firstFrame + frames;
+  const accepted = { frames: nextFrame, items: 0n, totalTimePs: 0n };
+  return accountOf({
+    stats: { frames: nextFrame, firstFrame, accepted },
+    completed: completed ?? { frames: nextFrame, isExact: false },
+  });
+}
+
+function recorderJson(
+  file: string,
+  output: string,
+  saved: SpoolRecovery,
+  account: Account | null,
+  problem: string | null,
+) {
+  const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
+  return {
+    file,
+    output,
+    complete: damaged === 0 && !isDoubtful,
+    saved: { segments, frames, firstTimePs, endTimePs },
+    memory: { frames: 0, problem },
+    damaged,
+    torn,
+    untrusted: isDoubtful ? PREAMBLE_UNTRUSTED : null,
+    account: account && accountJson(account),
+  };
+}
+
+function printRecorder(
+  output: string,
+  saved: SpoolRecovery,
+  account: Account | null,
+  problem: string | null,
+): void {
+  const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
+  io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
+  if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
+  if (problem !== null) io.out(`memory  not looked at: ${problem}\n`);
+  if (isDoubtful) io.out(`doubt   ${PREAMBLE_UNTRUSTED}\n`);
+  if (account !== null) printUnknown(account);
+  if (damaged > 0) io.out(`lost    ${damaged} damaged segments, and those before them\n`);
+  else if (account?.lost) {
+    const place = 'they are in its memory, from which a daemon with this output directory takes them';
+    io.out(`lost    ${account.lost} cycles that the client completed and that had not been sent; ${place}\n`);
+  } else io.out(`lost    ${isDoubtful || account?.lost == null ? 'no segments' : 'nothing'}\n`);
+  io.out(`${output}: finalized\n`);
+}
+
+function printUnknown({ completed, atLeast }: Account): void {
+  if (completed === null) io.out(`client  how many cycles it completed is not known: at least ${atLeast}\n`);
 }
 
 /** The shared memory of the session's client, if it is there and the client is gone. */
@@ -212,9 +267,8 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
   }
   if (problem !== null) io.out(`memory  not used: ${problem}\n`);
   if (report.untrusted !== null) io.out(`doubt   ${report.untrusted}\n`);
-  if (report.account?.completed === null) {
-    io.out(`client  how many cycles it completed is not known: at least ${report.account.atLeast}\n`);
-  } else if (isMissing(report) && isNothing(lost)) {
+  if (report.account) printUnknown(report.account);
+  if (report.account?.completed !== null && isMissing(report) && isNothing(lost)) {
     io.out(
       `lost    ${report.account?.lost} cycles that the client completed and that were not in the file\n`,
     );

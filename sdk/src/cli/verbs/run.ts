@@ -42,10 +42,7 @@ export function register(program: Command): void {
       '--daemon-timeout <seconds>',
       'how long the simulator waits for a daemon that does not answer (default: 30)',
     )
-    .option(
-      '--json <file>',
-      'the summary of the run as JSON; - for stdout, behind what the simulator printed',
-    );
+    .option('--json <file>', "the summary of the run as JSON; - for stdout, after the simulator's output");
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
     process.exitCode = await supervise({
       command: simulator,

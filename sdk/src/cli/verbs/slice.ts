@@ -1,4 +1,4 @@
-/** `uscope slice`: a part of a trace as a trace of its own. */
+/** `uscope slice`: a part of a trace as a separate trace. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
@@ -25,9 +25,9 @@ import { shownName, withTrace } from '../common/trace-file.js';
 export function register(program: Command): void {
   const command = program
     .command('slice')
-    .summary('a part of a trace as a trace of its own')
+    .summary('a part of a trace as a separate trace')
     .description(
-      'Writes the frames of a range into a trace of its own. Its first checkpoint is the state at the begin of the range; times stay what ' +
+      'Writes the frames of a range into a separate trace. Its first checkpoint is the state at the begin of the range; times stay what ' +
         'they are. Strings are kept as far as the slice refers to them, the summary is that of the slice.',
     )
     .argument('<file>', 'trace file');

@@ -6,6 +6,7 @@ import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
+import type { StretchRunner } from '../../semantics/common/stretches.js';
 import {
   analyzePerformance,
   type PerformanceReport,
@@ -14,6 +15,7 @@ import {
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
 import { printForeignStats } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
+import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -32,6 +34,7 @@ interface StatsOptions extends RangeArguments {
   readonly points?: string;
   readonly html?: string;
   readonly color?: boolean;
+  readonly jobs?: string;
   readonly json?: boolean;
 }
 
@@ -51,7 +54,7 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files, or directories: the traces of their newest run')
     .option('--all-cores', 'only the table that puts the cores side by side')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
-  addRangeOptions(command)
+  addJobsOption(addRangeOptions(command))
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
     .option('--color', 'colours even where stdout is no terminal')
@@ -60,6 +63,7 @@ export function register(program: Command): void {
     .action(async (paths: readonly string[], options: StatsOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options);
+      const jobs = parseJobs(options.jobs);
       if (options.json && options.html === STDOUT) {
         throw new UscopeError(
           'CLI_USAGE',
@@ -71,7 +75,9 @@ export function register(program: Command): void {
       const analyses: Analysis[] = [];
       for (const file of files) {
         const analysis = await withTrace(file, (trace) =>
-          analyze(file, trace, options, asked, points, files.length > 1),
+          withJobs(file, trace, jobs, (stretches) =>
+            analyze({ file, trace, stretches }, options, asked, points, files.length > 1),
+          ),
         );
         if (analysis) analyses.push(analysis);
       }
@@ -97,10 +103,15 @@ interface Analysis {
   readonly report: PerformanceReport;
 }
 
+interface Subject {
+  readonly file: string;
+  readonly trace: Trace;
+  readonly stretches: StretchRunner | undefined;
+}
+
 /** @param isOneOfMany a trace without such cores is passed over: null */
 async function analyze(
-  file: string,
-  trace: Trace,
+  { file, trace, stretches }: Subject,
   options: StatsOptions,
   asked: AskedRange,
   points: number,
@@ -110,7 +121,7 @@ async function analyze(
   if (isOneOfMany && (findCores(trace).length === 0 || (options.core.length > 0 && wanted.length === 0))) {
     return null;
   }
-  const report = await analyzeRange(trace, wanted, asked, points);
+  const report = await analyzeRange(trace, wanted, asked, points, stretches);
   const synthetic = trace.dutProperty(SYNTHETIC_TIME);
   if (synthetic !== undefined) {
     io.err(
@@ -163,12 +174,13 @@ function analyzeRange(
   wanted: readonly string[],
   asked: AskedRange,
   points: number,
+  stretches: StretchRunner | undefined,
 ): Promise<PerformanceReport> {
   const cores = wanted.length > 0 ? wanted : undefined;
   const clock = findCore(trace, cores?.[0]).clock?.name;
   const range = rangeInTime(asked, trace, clock);
   return withProgress('analysing', (onProgress) =>
-    analyzePerformance(trace, { ...range, cores, points, onProgress }),
+    analyzePerformance(trace, { ...range, cores, points, onProgress, stretches }),
   );
 }
 

@@ -51,7 +51,7 @@ export function register(program: Command): void {
     .option('-n, --lines <n>', `begin with the last n events (default: ${DEFAULT_LINES})`)
     .option('--limit <n>', 'stop after n events')
     .option('--interval <seconds>', `between two looks at the file (default: ${DEFAULT_INTERVAL_MS / 1000})`)
-    .option('--timeout <seconds>', 'give up when nothing new came for so long')
+    .option('--timeout <seconds>', 'stop when nothing new arrives for this time')
     .option('--wait', 'wait for the file when it is not there yet')
     .option('--json', 'one JSON object per line, as `dump --jsonl` prints them')
     .action((file: string, options: TailOptions) => tail(file, options));
@@ -98,7 +98,7 @@ async function finish(
     );
     process.exitCode = ExitCode.FAILED;
   } else {
-    const rest = trace.isComplete ? '' : '; the trace goes on';
+    const rest = trace.isComplete ? '' : '; the trace continues';
     io.err(`uscope: stopped at ${printer.reason}${rest} (${name})`);
   }
 }
@@ -125,7 +125,7 @@ class TailPrinter {
     this.left = limit;
   }
 
-  /** The last `count` events of what is there; what follows begins behind them. */
+  /** The last `count` events of what is there; what follows begins after them. */
   async printLast(count: number): Promise<void> {
     const { trace } = this;
     const end = trace.segmentCount;

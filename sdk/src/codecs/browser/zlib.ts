@@ -1,6 +1,6 @@
 /**
  * gzip and zlib in browsers, by the Compression Streams of the platform. node/zlib.ts offers the same in Node. What differs: a file of several
- * gzip members is refused behind the first, since these streams do not say where a member ends.
+ * gzip members is refused after the first, since these streams do not say where a member ends.
  */
 import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';

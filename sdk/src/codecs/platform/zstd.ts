@@ -8,7 +8,7 @@ export interface ZstdOfNode {
   compress(raw: Uint8Array, level: number): Promise<Uint8Array>;
 }
 
-/** What is used of the optional package zstd-napi, told here: the package, and so its types, may be absent where this is compiled. */
+/** What is used of the optional package zstd-napi, declared here: the package, and so its types, may be absent where this is compiled. */
 export interface ZstdPackage {
   DCtx: new () => {
     decompress(target: Uint8Array, frame: Uint8Array): number;

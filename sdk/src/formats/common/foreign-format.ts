@@ -1,5 +1,5 @@
 /**
- * What `uscope convert`, `info`, `dump`, `events` and `stats` know about a foreign format. Each format lives in a folder of its own
+ * What `uscope convert`, `info`, `dump`, `events` and `stats` know about a foreign format. Each format lives in a separate folder
  * (formats/NAME): a codec that knows nothing of µScope, a mapping in each direction, and `format.ts`, which offers them under this
  * interface. `registry.ts` lists the formats and loads them when they are needed.
  */
@@ -66,7 +66,7 @@ export interface InfoSection {
 export interface DumpOptions {
   /** One JSON object per line instead of text. */
   readonly json: boolean;
-  /** At most so many records; undefined: all. */
+  /** The largest number of records; undefined: all. */
   readonly limit?: number | undefined;
 }
 
@@ -95,7 +95,7 @@ export interface ForeignTrace {
   stats?(context: ConversionContext): Promise<readonly InfoSection[]>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
-  /** Gives back what it holds. The source is closed by whoever opened it. */
+  /** Gives back what it holds. The source is closed by the code that opened it. */
   close(): Promise<void>;
 }
 

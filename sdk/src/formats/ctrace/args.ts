@@ -1,4 +1,4 @@
-/** Arguments of events: packed without gaps, strings with a NUL behind them. */
+/** Arguments of events: packed without gaps, strings with a NUL after them. */
 import { UscopeError } from '../../base/errors.js';
 import type { EventCursor } from './cursor.js';
 import { decodeText, encodeText } from './text.js';
@@ -67,11 +67,6 @@ function valueAt(bytes: Uint8Array, view: DataView, at: number, size: number, ty
     default:
       return view.getBigUint64(at, true);
   }
-}
-
-/** @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold, CONVERT_LIMIT */
-export function encodeArgs(values: readonly CtraceValue[], types: readonly number[]): Uint8Array {
-  return new ArgEncoder().encode(values, types).slice();
 }
 
 /** Encodes into the same memory again and again. */

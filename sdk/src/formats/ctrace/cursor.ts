@@ -44,7 +44,7 @@ export class EventCursor {
     return this.argsAt - EVENT_HEADER_BYTES;
   }
 
-  /** To the next event; false behind the last. @throws UscopeError CONVERT_FORMAT when it does not fit into its block */
+  /** To the next event; false after the last. @throws UscopeError CONVERT_FORMAT when it does not fit into its block */
   next(): boolean {
     const { at, view } = this;
     if (at >= this.end) return false;
@@ -66,7 +66,7 @@ export class EventCursor {
   }
 
   private overrun(at: number): UscopeError {
-    const detail = `the event at byte ${at} of a block of ${this.end} goes on beyond its end`;
+    const detail = `the event at byte ${at} of a block of ${this.end} continues beyond its end`;
     return new UscopeError('CONVERT_FORMAT', detail, { offset: this.offset });
   }
 }

@@ -15,7 +15,7 @@ export interface DumpSelection {
   readonly cycles?: { readonly from: bigint; readonly to: bigint } | undefined;
   /** Part of a unit's name. */
   readonly unit?: string | undefined;
-  /** At most so many events. */
+  /** The largest number of events. */
   readonly limit?: number | undefined;
   /** A JSON object per line instead of the text of trace_reader. */
   readonly json?: boolean | undefined;
@@ -24,14 +24,14 @@ export interface DumpSelection {
 export interface DumpResult {
   /** Those printed. */
   readonly events: number;
-  /** CONVERT_TRUNCATED: the file ends early; what stands before its end has been handed over. */
+  /** CONVERT_TRUNCATED: the file ends early; everything before its end has been handed over. */
   readonly cut: UscopeError | null;
 }
 
 /**
  * @param take is given lines in pieces of some 64 KiB, which it must not keep
- * @param onBlock told behind each block, for progress
- * @throws UscopeError CONVERT_*; what stands before the fault has been handed over
+ * @param onBlock called after each block, for progress
+ * @throws UscopeError CONVERT_*; everything before the fault has been handed over
  */
 export async function dumpText(
   file: CtraceFile,

@@ -1,4 +1,4 @@
-/** Turns the event at which a cursor stands into events of a batch. */
+/** Turns the event that a cursor is at into events of a batch. */
 import { toHex } from '../../base/hex.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { StringOutput } from '../../stream/string-remap.js';
@@ -37,7 +37,7 @@ export class EventEmitter {
   ) {
     this.strings = new StringOutput(batch);
     this.kept = report.kept('events', 'events of their unit, arguments as fields');
-    this.inHex = report.kept('events whose arguments cannot be told apart', 'in hexadecimal digits');
+    this.inHex = report.kept('events whose arguments cannot be separated', 'in hexadecimal digits');
   }
 
   emit(cursor: EventCursor): void {

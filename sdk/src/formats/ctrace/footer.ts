@@ -5,7 +5,7 @@ import { addOffsets } from './schema.js';
 import { type Table, TableBuffer } from './tables.js';
 import { BLOCK_HEADER_BYTES, type CtraceBlock, type CtraceFooter } from './types.js';
 
-/** What a footer says of the whole file; `bytes` may end behind its first table. @throws UscopeError CONVERT_FORMAT */
+/** What a footer says of the whole file; `bytes` may end after its first table. @throws UscopeError CONVERT_FORMAT */
 export function decodeFooter(bytes: Uint8Array, offset: number): CtraceFooter {
   const root = new TableBuffer(bytes, offset).root();
   return {
@@ -27,7 +27,7 @@ export function decodeFooterHead(head: Uint8Array, offset: number): CtraceFooter
 }
 
 /**
- * The blocks that a footer lists. They stand one behind the other before the footer: a list that says otherwise would have some read again
+ * The blocks that a footer lists. They are consecutive before the footer: a list that says otherwise would have some read again
  * and again.
  * @throws UscopeError CONVERT_FORMAT
  */
@@ -39,7 +39,7 @@ export function* footerBlocks(bytes: Uint8Array, offset: number): Generator<Ctra
       throw table.buffer.error(table.at, 'lists a block that cannot be');
     }
     from = block.offset + BLOCK_HEADER_BYTES + block.compressedBytes;
-    if (from > offset) throw table.buffer.error(table.at, 'lists a block that ends behind it');
+    if (from > offset) throw table.buffer.error(table.at, 'lists a block that ends after it');
     yield block;
   }
 }

@@ -2,8 +2,8 @@
  * Events as the lines of Chronon's trace_reader, byte for byte. What depends only on the format is worked out once; an event then costs copies
  * and digits.
  *
- * A `{` and the next `}` behind it stand for an argument as long as arguments are left; x or X between them asks for hexadecimal digits.
- * All else is text as it is: braces without arguments or behind an argument without a type, and doubled ones.
+ * A `{` and the next `}` after it represent an argument as long as arguments are left; x or X between them asks for hexadecimal digits.
+ * All else is text as it is: braces without arguments or after an argument without a type, and doubled ones.
  */
 import { sizeAt } from './args.js';
 import type { ByteText } from './byte-text.js';

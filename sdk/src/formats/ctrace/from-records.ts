@@ -31,7 +31,7 @@ import {
 import type { CtraceOutput } from './writer.js';
 import { CtraceWriter, type CtraceWriterOptions, type EventHead } from './writer.js';
 
-/** What an event type stands for. */
+/** What an event type represents. */
 interface Meaning {
   readonly formatId: number;
   readonly source: number;
@@ -54,26 +54,26 @@ export async function recordsToCtrace(
   options: CtraceWriterOptions,
   context: ConversionContext,
 ): Promise<boolean> {
-  const catalogue = new Catalogue(trace);
+  const catalog = new Catalog(trace);
   const kept = context.report.kept('events');
   let assembler: Assembler | null = null;
   for await (const items of itemsWithTexts(trace, context)) {
     while (items.next()) {
-      if (items.cursor.kind !== CursorItem.EVENT || catalogue.take(items.cursor)) continue;
-      if (!assembler && !catalogue.isWhole) return false;
-      assembler ??= new Assembler(trace, catalogue, output, options);
+      if (items.cursor.kind !== CursorItem.EVENT || catalog.take(items.cursor)) continue;
+      if (!assembler && !catalog.isWhole) return false;
+      assembler ??= new Assembler(trace, catalog, output, options);
       if (assembler.take(items.cursor)) kept.count++;
       if (assembler.writer.isFull) await assembler.writer.flush();
     }
   }
-  if (!assembler && !catalogue.isWhole) return false;
-  assembler ??= new Assembler(trace, catalogue, output, options);
+  if (!assembler && !catalog.isWhole) return false;
+  assembler ??= new Assembler(trace, catalog, output, options);
   await assembler.writer.close();
   return true;
 }
 
 /** The events of the first frame. */
-class Catalogue {
+class Catalog {
   readonly meanings: Meaning[] = [];
   readonly ids: ReadonlyMap<number, MetaEvent>;
   /** The beginning has been seen. */
@@ -102,7 +102,7 @@ class Catalogue {
     return { version, formats, categories, units, simulationName, configHash };
   }
 
-  /** False for an event that is none of the catalogue. */
+  /** False for an event that is none of the catalog. */
   take(cursor: FrameCursor): boolean {
     const name = this.ids.get(cursor.eventType);
     if (!name || name === 'raw' || name === 'late') return false;
@@ -175,18 +175,18 @@ class Assembler {
 
   constructor(
     private readonly trace: Trace,
-    private readonly catalogue: Catalogue,
+    private readonly catalog: Catalog,
     output: CtraceOutput,
     options: CtraceWriterOptions,
   ) {
-    this.writer = new CtraceWriter(output, { ...options, schema: catalogue.schema });
+    this.writer = new CtraceWriter(output, { ...options, schema: catalog.schema });
     this.periodPs = periodOf(trace);
   }
 
   /** Whether an event is whole. @throws UscopeError CONVERT_SOURCE, CONVERT_LIMIT */
   take(cursor: FrameCursor): boolean {
     const { bytes, payloadOffset: at, eventType } = cursor;
-    const name = this.catalogue.ids.get(eventType);
+    const name = this.catalog.ids.get(eventType);
     if (name === 'late') {
       this.late = readRaw(bytes, at, FieldType.U64);
       return false;
@@ -201,9 +201,9 @@ class Assembler {
       };
       return this.hex(bytes, at + RAW_PREFIX_BYTES, head);
     }
-    const meaning = this.catalogue.meanings[eventType];
+    const meaning = this.catalog.meanings[eventType];
     if (!meaning)
-      throw new UscopeError('CONVERT_SOURCE', `an event of type ${eventType}, which is none of .ctrace`);
+      throw new UscopeError('CONVERT_SOURCE', `an event of type ${eventType}, which .ctrace does not have`);
     const head = { cycle, formatId: meaning.formatId, category: 0, source: meaning.source };
     if (meaning.types === null) return this.hex(bytes, at, head);
     this.typed(cursor, meaning.types, head);

@@ -143,7 +143,7 @@ class Export {
     this.emit(id, storage.scopeId, action === Action.CLEAR ? 1 : 2);
   }
 
-  /** @param behind bytes that the fields behind this one need */
+  /** @param behind bytes that the fields after this one need */
   private put(field: FieldDef, lo: number, hi: number, behind: number): void {
     if (field.type === FieldType.STRING_REF) {
       this.text(encoder.encode(this.trace.strings.peek(lo) ?? `#${lo}`), behind);

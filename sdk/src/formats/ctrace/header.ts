@@ -60,7 +60,7 @@ export function encodeHeader(header: CtraceHeader): Uint8Array {
 }
 
 /**
- * The block whose header stands at `at` of `bytes`; null when the sizes contradict each other: no block is there.
+ * The block whose header is at `at` of `bytes`; null when the sizes contradict each other: no block is there.
  * @param offset of the header in the file
  */
 export function decodeBlockHeader(

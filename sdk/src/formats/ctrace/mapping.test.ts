@@ -107,7 +107,7 @@ describe('.ctrace through µScope', () => {
     };
     const bytes = await everything();
     const [before, after] = [await stored(bytes), await stored(await roundTrip(bytes))];
-    // One event has bytes behind its arguments that rounding left.
+    // One event has bytes after its arguments that rounding left.
     const rounded = before.indexOf('ff01eeeeee');
     expect(after.map((args, i) => (i === rounded ? 'ff01eeeeee' : args))).toEqual(before);
     expect(after[rounded]).toBe('ff01');
@@ -274,7 +274,7 @@ async function streamOf(bytes: Uint8Array) {
 }
 
 describe('any trace', () => {
-  it('becomes messages at cycles of its clock, and what is lost is told', async () => {
+  it('becomes messages at cycles of its clock, and what is lost is reported', async () => {
     const builder = new TraceBuilder({
       schema: coreSchema,
       compression: 'lz4',

@@ -1,6 +1,6 @@
 /**
- * How a .ctrace file stands in a µScope trace, for both directions: a scope per unit, an event type per pair of format and unit that occurs,
- * and beside them the scope `ctrace` with what the events do not say themselves.
+ * How a .ctrace file is in a µScope trace, for both directions: a scope per unit, an event type per pair of format and unit that occurs,
+ * and next to them the scope `ctrace` with what the events do not say themselves.
  */
 
 import { UscopeError } from '../../base/errors.js';
@@ -22,7 +22,7 @@ export const META_SCOPE = 'ctrace';
 /** Arguments in hexadecimal digits: of formats that are not known, and of events that do not agree with their format. */
 const HEX: Fields = { arg_count: 'u8', size: 'u16', part: 'u16', hex: 'string', category: 'u32' };
 
-/** Events of the scope `ctrace`. All but `late` and `raw` stand in the first frame. */
+/** Events of the scope `ctrace`. All but `late` and `raw` are in the first frame. */
 export const META_EVENTS = {
   file: { schema_version: 'u32', config_hash: 'u64', simulation: 'string' },
   format: {
@@ -36,9 +36,9 @@ export const META_EVENTS = {
   },
   unit: { id: 'u16', name: 'string', type: 'string' },
   category: { mask: 'u64', name: 'string', description: 'string' },
-  /** What an event type of a unit's scope stands for. */
+  /** What an event type of a unit's scope represents. */
   event_type: { event: 'u16', format: 'u32', unit: 'u16', is_hex: 'bool' },
-  /** The next event stands behind one of a later cycle: this is its own. */
+  /** The next event follows one of a later cycle: this is its own. */
   late: { cycle: 'u64' },
   raw: { format: 'u32', unit: 'u16', ...HEX },
 } as const satisfies Record<string, Fields>;

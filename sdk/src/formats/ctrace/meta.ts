@@ -1,4 +1,4 @@
-/** The first frame of a trace made of .ctrace: formats, units and categories, and which event type stands for what. */
+/** The first frame of a trace made of .ctrace: formats, units and categories, and which event type represents what. */
 
 import { fieldSize } from '../../format/types.js';
 import { payloadLayout } from '../../reader/index.js';

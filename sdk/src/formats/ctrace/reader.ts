@@ -76,7 +76,7 @@ export class CtraceFile {
     );
   }
 
-  /** Whether the events were written with the compression of whole blocks: every block tells for itself. */
+  /** Whether the events were written with the compression of whole blocks: every block says it for itself. */
   get isCompressed(): boolean {
     return (this.header.flags & CtraceFlag.COMPRESSED) !== 0n;
   }
@@ -141,7 +141,7 @@ export class CtraceFile {
       const block = decodeBlockHeader(head, 0, at, index);
       if (!block) {
         if (this.isUnfinished) throw truncated(at);
-        throw new UscopeError('CONVERT_FORMAT', 'where a block or the end is due stands something else', {
+        throw new UscopeError('CONVERT_FORMAT', 'a block or the end is expected here', {
           offset: at,
         });
       }
@@ -166,7 +166,7 @@ export class CtraceFile {
  *     const stream = file.stream();
  *     while (await stream.more()) while (stream.cursor.next()) use(stream.cursor);
  *
- * `more` loads the next block and throws CONVERT_TRUNCATED once all that stands before a cut has been delivered.
+ * `more` loads the next block and throws CONVERT_TRUNCATED once all that precedes a cut has been delivered.
  */
 export class CtraceStream {
   readonly cursor = new EventCursor();
@@ -188,7 +188,7 @@ export class CtraceStream {
     return this.end;
   }
 
-  /** False behind the last block. @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED */
+  /** False after the last block. @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED */
   async more(): Promise<boolean> {
     this.checkCount();
     if (this.cut) throw this.cut;
@@ -211,7 +211,7 @@ export class CtraceStream {
     return !cycles || (minCycle <= cycles.to && maxCycle >= cycles.from);
   }
 
-  /** The number of events is told twice; a caller that left the block early is not checked. */
+  /** The number of events is given twice; a caller that left the block early is not checked. */
   private checkCount(): void {
     const { cursor, block, expected } = this;
     if (!block || expected < 0 || cursor.next()) return;
@@ -241,7 +241,7 @@ async function readSchema(
   return findSchema(source, size);
 }
 
-/** A writer that was killed has not said where its schema ends: behind what the schema's tables use, at a multiple of four. */
+/** A writer that was killed has not said where its schema ends: after what the schema's tables use, at a multiple of four. */
 async function findSchema(source: ByteSource, size: number): Promise<{ schema: CtraceSchema; end: number }> {
   const none = { schema: EMPTY_SCHEMA, end: HEADER_BYTES };
   const head = await source.read(HEADER_BYTES, Math.min(8, size - HEADER_BYTES));
@@ -253,7 +253,7 @@ async function findSchema(source: ByteSource, size: number): Promise<{ schema: C
   return { schema: found.schema, end: HEADER_BYTES + end };
 }
 
-/** Nothing tells damage from an end that came too early: the file is known to be unfinished. */
+/** Nothing distinguishes damage from an end that came too early: the file is known to be unfinished. */
 function prefixOf(bytes: Uint8Array): { schema: CtraceSchema; bytes: number } {
   try {
     return decodeSchemaPrefix(bytes, HEADER_BYTES);
@@ -274,7 +274,7 @@ interface FoundFooter {
   readonly warning: string | null;
 }
 
-/** Damage is no reason to give up: what an index says can be found without it. */
+/** Damage is not fatal: everything in an index can be found without it. */
 async function readFooter(
   source: ByteSource,
   size: number,

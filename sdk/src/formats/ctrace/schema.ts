@@ -30,7 +30,7 @@ export function decodeSchemaPrefix(
   offset: number,
 ): { schema: CtraceSchema; bytes: number } {
   if (!isSchema(bytes)) {
-    throw new UscopeError('CONVERT_FORMAT', 'where the schema is due stands something else', { offset });
+    throw new UscopeError('CONVERT_FORMAT', 'the schema is expected here', { offset });
   }
   const buffer = new TableBuffer(bytes, offset);
   const root = buffer.root();

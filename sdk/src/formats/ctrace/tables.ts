@@ -35,7 +35,8 @@ export class TableBuffer {
   }
 
   need(at: number, size: number): void {
-    if (at < 0 || at + size > this.bytes.length) throw this.error(Math.max(0, at), 'goes on beyond its end');
+    if (at < 0 || at + size > this.bytes.length)
+      throw this.error(Math.max(0, at), 'continues beyond its end');
     if (at + size > this.end) this.end = at + size;
   }
 
@@ -45,7 +46,7 @@ export class TableBuffer {
     if (known !== undefined) return known;
     const length = this.u32(at);
     this.need(at + 4, length);
-    if (at + 4 + length < this.bytes.length) this.need(at + 4 + length, 1); // the NUL behind it
+    if (at + 4 + length < this.bytes.length) this.need(at + 4 + length, 1); // the NUL after it
     this.textBytes += length + 4;
     if (this.textBytes > this.bytes.length) throw this.error(at, 'has strings that overlap');
     const text = decodeText(this.bytes.subarray(at + 4, at + 4 + length));
@@ -137,7 +138,7 @@ export class Table {
     return { at: at + 4, length };
   }
 
-  /** Where a field stands; 0 when it has its default. */
+  /** Where a field is; 0 when it has its default. */
   private field(id: number, size: number): number {
     const entry = 4 + 2 * id;
     if (entry + 2 > this.vtableBytes) return 0;

@@ -1,4 +1,4 @@
-/** .ctrace to µScope, in two passes: the first for what the schema has to know. `mapping.ts` says what stands where. */
+/** .ctrace to µScope, in two passes: the first for what the schema has to know. `mapping.ts` says what is where. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
@@ -15,7 +15,7 @@ import type { CtraceFile, CtraceStream } from './reader.js';
 import { type MappedSchema, Roster } from './roster.js';
 
 const MAX_TIME_PS = (1n << 63n) - 1n;
-/** Checkpoints are due after so many cycles, and no more often than after so many events. */
+/** Checkpoints are due after this number of cycles, and no more often than after this number of events. */
 const CHECKPOINT_CYCLES = 10_000n;
 const CHECKPOINT_EVENTS = 20_000n;
 /** The first pass decodes less than the second. */
@@ -66,7 +66,7 @@ export async function ctraceToUscope(
 }
 
 interface PassHooks {
-  /** Behind each block. */
+  /** After each block. */
   more(stream: CtraceStream): Promise<void> | void;
   /** Whether a cut is told. */
   readonly warn?: boolean;
@@ -124,10 +124,7 @@ class Import {
     { report }: ConversionContext,
   ) {
     this.emitter = new EventEmitter(roster, mapped, batch, () => this.count(), report);
-    this.late = report.kept(
-      'events behind later ones',
-      'at the time of those, with their own cycle beside them',
-    );
+    this.late = report.kept('events after later ones', 'at the time of those, with their own cycle added');
   }
 
   /** The first frame says what the events are. */
@@ -143,7 +140,7 @@ class Import {
     this.emitter.emit(cursor);
   }
 
-  /** Hands over what is there; the frame goes on in another one of the same time. */
+  /** Hands over what is there; the frame continues in another one of the same time. */
   async push(): Promise<void> {
     this.close();
     await this.output.push();
@@ -167,7 +164,7 @@ class Import {
     this.timePs = cursor.cycle * this.periodPs;
   }
 
-  /** Before each item: it needs a frame, and a frame holds only so many. */
+  /** Before each item: it needs a frame, and a frame holds a limited number. */
   private count(): void {
     if (this.items >= MAX_ITEMS_PER_FRAME) this.close();
     if (this.items === 0) this.batch.begin(this.timePs);

@@ -46,7 +46,7 @@ export function argTypeOf({ type }: FieldDef): number {
   return ARG_TYPES[type];
 }
 
-/** Unit of a definition: its scope; 0 for none and the root, which have no name of their own. */
+/** Unit of a definition: its scope; 0 for none and the root, which have no name. */
 export function unitOf(scopeId: number): number {
   return scopeId === NO_ID ? 0 : scopeId;
 }

@@ -11,10 +11,10 @@ export const BLOCK_HEADER_BYTES = 28;
 /** In front of an event's arguments: their size u16 and the record, 24 bytes. */
 export const EVENT_HEADER_BYTES = 26;
 export const MAX_ARGS_BYTES = 0xffff;
-/** Blocks are closed when they have at least so many bytes. */
+/** Blocks are closed when they have at least this number of bytes. */
 export const BLOCK_BYTES = 64 * 1024;
 
-/** Bits of the header's flags. They say what the writer was told, not what is in the file. */
+/** Bits of the header's flags. They say what was requested of the writer, not what is in the file. */
 export const CtraceFlag = { COMPRESSED: 1n, HAS_INDEX: 2n, HAS_SCHEMA: 4n } as const;
 
 /** Types of arguments, by their number on disk. */
@@ -51,7 +51,7 @@ export function isArgType(type: number): boolean {
 export const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * A message: its text with `{}` where arguments stand, and where in the source it is. In all texts bytes that are no UTF-8 stand as lone
+ * A message: its text with `{}` for arguments, and its place in the source. In all texts, bytes that are not UTF-8 are lone
  * surrogates U+DC80 to U+DCFF, so that they can be written again.
  */
 export interface CtraceFormat {
@@ -98,7 +98,7 @@ export const EMPTY_SCHEMA: CtraceSchema = {
   configHash: 0n,
 };
 
-/** A block of events, as its header and the index tell of it. */
+/** A block of events, as its header and the index describe it. */
 export interface CtraceBlock {
   readonly index: number;
   readonly events: number;

@@ -157,7 +157,7 @@ export class CtraceWriter {
     this.blockMax = 0n;
   }
 
-  /** The index, and the header in its final form. The output is closed by whoever opened it. */
+  /** The index, and the header in its final form. The output is closed by the code that opened it. */
   async close(): Promise<void> {
     await this.flush();
     if (this.blocks.length === 0) await this.begin(hasEntries(this.schema) ? this.schema : null);

@@ -10,8 +10,8 @@ import { sintToBigInt } from './numbers.js';
 import { FluxTag, HAS_DELTA, HeadMode, MAGIC, TAG_NAMES } from './types.js';
 
 /** Largest entry and block taken before a head says how large they are, and however large it says. */
-export const MIN_LIMIT = 64 * 1024;
-export const MAX_LIMIT = 64 * 1024 * 1024;
+const MIN_LIMIT = 64 * 1024;
+const MAX_LIMIT = 64 * 1024 * 1024;
 /** Blocks in blocks. Bytes unpacked in one block of the file with all that are nested in it: a multiple of its size. */
 const MAX_DEPTH = 4;
 const MAX_EXPANSION = 4096;
@@ -32,7 +32,7 @@ interface Window {
 export class FluxCursor {
   /** A `FluxTag`. */
   tag: number = FluxTag.SAMPLE;
-  /** Where the present entry stands in `bytes`, and its size. */
+  /** Where the present entry is in `bytes`, and its size. */
   bytes: Uint8Array = new Uint8Array(0);
   at = 0;
   size = 0;
@@ -56,10 +56,10 @@ export class FluxCursor {
   /** Trace that the present entry belongs to; null before the first head. */
   trace: FluxTrace | null = null;
   readonly traces = new Map<number, FluxTrace>();
-  /** Blocks that the present entry stands in. */
+  /** Blocks that the present entry is in. */
   depth = 0;
   entries = 0;
-  /** Bytes that the entry behind the end of the window takes, as far as that is known. */
+  /** Bytes that the entry after the end of the window takes, as far as that is known. */
   needed = 1;
 
   /** 1 while sections of a ring buffer are gone through: their end is not passed. */
@@ -67,11 +67,11 @@ export class FluxCursor {
   private blockOffset = 0;
   private end = 0;
   private ahead = 0;
-  /** Offset in the file of `bytes[0]`; in a block that of the block itself is told. */
+  /** Offset in the file of `bytes[0]`; in a block, errors give the offset of the block. */
   private base = 0;
   private readonly outer: Window[] = [];
   private pending = false;
-  /** The block to go on with, which is to be inflated before. */
+  /** The block to continue with, which is to be inflated before. */
   private packed: { readonly mode: number; readonly bytes: Uint8Array; readonly size: number } | null = null;
   private short = false;
   private limit = MIN_LIMIT;
@@ -111,7 +111,7 @@ export class FluxCursor {
     this.packed = null;
   }
 
-  /** Leaves all blocks, of a section too, and goes on `count` bytes further. */
+  /** Leaves all blocks, of a section too, and continues `count` bytes further. */
   skip(count: number): void {
     while (this.depth > this.floor) this.leave();
     this.pending = false;
@@ -119,7 +119,7 @@ export class FluxCursor {
     this.ahead = Math.min(this.end, this.ahead + count);
   }
 
-  /** Goes through the used bytes of a section; `next` is false behind them. */
+  /** Goes through the used bytes of a section; `next` is false after them. */
   section(bytes: Uint8Array, base: number): void {
     this.endSection();
     this.push(bytes);
@@ -127,7 +127,7 @@ export class FluxCursor {
     this.floor = 1;
   }
 
-  /** Back behind the last section. */
+  /** Back after the last section. */
   endSection(): void {
     if (this.floor === 0) return;
     while (this.depth > 0) this.leave();
@@ -195,7 +195,7 @@ export class FluxCursor {
     code: 'CONVERT_FORMAT' | 'CONVERT_LIMIT' | 'CONVERT_UNSUPPORTED' = 'CONVERT_FORMAT',
   ): never {
     const where = this.depth > this.floor ? ` (byte ${this.at} of a compressed block)` : '';
-    // The entry is not passed over: whoever looks for a place to go on begins right behind its first byte.
+    // The entry is not passed over: the code that looks for a place to continue begins right after its first byte.
     this.ahead = this.at;
     throw new UscopeError(code, `${what}${where}`, { offset: this.offset });
   }
@@ -327,7 +327,7 @@ export class FluxCursor {
     else if (tag === FluxTag.SECT) this.extend(this.numbers[1], 3);
   }
 
-  /** Bytes behind the fields. */
+  /** Bytes after the fields. */
   private extend(size: number, field: number): void {
     this.starts[field] = this.ahead;
     this.sizes[field] = size;
@@ -394,7 +394,7 @@ export class FluxCursor {
   /** The time of a sample; false when its item is not open. */
   private locate(): boolean {
     const { trace } = this;
-    if (!trace) this.fail('a value stands before the first head');
+    if (!trace) this.fail('a value precedes the first head');
     const group = trace.groupOf(this.id);
     this.group = group;
     if (!group) return false;
@@ -412,9 +412,8 @@ export class FluxCursor {
       this.trace = trace;
     } else if (tag === FluxTag.PBLK) this.pending = true;
     else if (tag === FluxTag.SECT && this.depth > 0)
-      this.fail('a ring buffer stands in a block or in another one', 'CONVERT_UNSUPPORTED');
-    else if (!this.trace && tag !== FluxTag.SECT)
-      this.fail(`${TAG_NAMES.get(tag)} stands before the first head`);
+      this.fail('a ring buffer is inside a block or another ring buffer', 'CONVERT_UNSUPPORTED');
+    else if (!this.trace && tag !== FluxTag.SECT) this.fail(`${TAG_NAMES.get(tag)} precedes the first head`);
     else if (this.trace) this.define(this.trace);
   }
 
@@ -457,7 +456,7 @@ export class FluxCursor {
         break;
       case FluxTag.CURR:
         this.group = trace.groups.get(numbers[0]) ?? trace.groupOf(numbers[0]);
-        if (!this.group) this.fail(`the position of item ${numbers[0]} is told, but it is not open`);
+        if (!this.group) this.fail(`the position of item ${numbers[0]} is given, but the item is not open`);
         this.group.moveTo(this.position(1));
         break;
     }
@@ -475,9 +474,9 @@ export class FluxCursor {
     this.pending = false;
     const mode = this.numbers[0];
     const size = this.number(1);
-    if (this.outer.length >= MAX_DEPTH) this.fail(`${MAX_DEPTH} blocks stand in each other`, 'CONVERT_LIMIT');
+    if (this.outer.length >= MAX_DEPTH) this.fail(`${MAX_DEPTH} blocks are nested`, 'CONVERT_LIMIT');
     if (size > this.limit)
-      this.fail(`a block stands for ${size} bytes; ${this.limit} are the most`, 'CONVERT_LIMIT');
+      this.fail(`a block expands to ${size} bytes; ${this.limit} is the limit`, 'CONVERT_LIMIT');
     const packed = this.field(3);
     if (this.depth === this.floor) {
       this.blockOffset = this.base + this.at;

@@ -4,7 +4,7 @@ import { LAYOUT } from './layout.js';
 import { CONFLICT, type FluxEntry, type FluxSample, FluxTag } from './types.js';
 import { membersOf } from './values.js';
 
-/** The entry at which the cursor stands; nothing in it points into the cursor's bytes. */
+/** The entry that the cursor is at; nothing in it points into the cursor's bytes. */
 export function decodeEntry(cursor: FluxCursor): FluxEntry {
   const { tag } = cursor;
   if (tag === FluxTag.SAMPLE) return decodeSample(cursor);
@@ -20,7 +20,7 @@ export function decodeEntry(cursor: FluxCursor): FluxEntry {
   return entry as FluxEntry;
 }
 
-export function decodeSample(cursor: FluxCursor): FluxSample {
+function decodeSample(cursor: FluxCursor): FluxSample {
   const { id, flags, df, xdf, value, group } = cursor;
   const position = group?.position ?? 0n;
   return {

@@ -59,7 +59,7 @@ export class EntryEmitter {
     }
   }
 
-  /** Tells where the group of an item stands. */
+  /** Says where the group of an item is. */
   position(trace: number, id: number, position: bigint): void {
     this.say('position', trace, id, position);
   }

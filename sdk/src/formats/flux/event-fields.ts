@@ -16,7 +16,7 @@ export class EventFields {
     this.layouts = schema.events.map(({ fields }) => payloadLayout(fields).offsets);
   }
 
-  /** The event at which the cursor stands. */
+  /** The event that the cursor is at. */
   at(cursor: FrameCursor): this {
     this.cursor = cursor;
     if (this.view.buffer !== cursor.bytes.buffer || this.view.byteOffset !== cursor.bytes.byteOffset) {

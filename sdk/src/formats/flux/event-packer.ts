@@ -13,7 +13,7 @@ export class EventPacker {
     private readonly schema: Schema,
     private readonly batch: RecordBatch,
     private readonly strings: StringOutput,
-    /** Called before each event: a frame holds only so many. */
+    /** Called before each event: a frame holds a limited number. */
     private readonly count: () => void,
   ) {
     this.sizes = schema.events.map(({ fields }) => packedSize(fields));
@@ -22,7 +22,7 @@ export class EventPacker {
   /** One value per field of the event, in their order; signed numbers are stored as they are. */
   emit(type: number, ...values: readonly PackedValue[]): void {
     const { fields } = this.schema.events[type];
-    // New strings become records of their own, so they come first.
+    // New strings become separate records, so they come first.
     for (let i = 0; i < fields.length; i++) {
       const value = values[i];
       this.scratch[i] = typeof value === 'string' ? this.strings.add(value) : value;

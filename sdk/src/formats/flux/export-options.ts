@@ -7,7 +7,7 @@ export const EXPORT_OPTIONS: readonly FormatOption[] = [
   { name: 'compress', help: 'lz4 (default), zlib, gzip or none', direction: 'export' },
   {
     name: 'ring',
-    help: 'keep the newest entries alone, in a ring buffer of so many bytes per file (64K, 4M); not compressed',
+    help: 'keep only the newest entries, in a ring buffer of this size per file (64K, 4M); not compressed',
     direction: 'export',
   },
   {

@@ -26,7 +26,7 @@ import { decodeValue, type FluxValue, memberValue } from './values.js';
 const IMPORT_OPTIONS: readonly FormatOption[] = [
   {
     name: 'resync',
-    help: 'yes: go on behind damage at the next head, as in streams joined in the middle; default no',
+    help: 'yes: continue after damage at the next head, as in streams joined in the middle; default no',
     direction: 'import',
   },
 ];

@@ -1,5 +1,5 @@
 /**
- * Any µScope trace to flux: a struct signal for each storage and each event type, a trace of its own for each scope below the root (a core),
+ * Any µScope trace to flux: a struct signal for each storage and each event type, a separate trace for each scope below the root (a core),
  * time in ps.
  */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
@@ -71,7 +71,7 @@ export async function traceToFlux(
   for (const file of new Set(outputs)) await file.close();
 }
 
-/** A flux trace: a scope below the root with everything in it, or what stands in the root itself. */
+/** A flux trace: a scope below the root with everything in it, or what is in the root itself. */
 interface Core {
   readonly name: string;
   readonly scopes: readonly ScopeDef[];

@@ -1,4 +1,4 @@
-/** What a trace of a file defines so far, and where each of its open groups stands in time. */
+/** What a trace of a file defines so far, and where each of its open groups is in time. */
 
 /** A group is opened by the id of a scope or signal and holds everything below it that has no nearer open group. */
 export class FluxGroup {

@@ -1,4 +1,4 @@
-/** What stands in each entry, field by field: the reader and the writer work by the same table. */
+/** What is in each entry, field by field: the reader and the writer work by the same table. */
 import { FluxTag } from './types.js';
 
 /**

@@ -14,7 +14,7 @@ import {
 } from './types.js';
 import { decodeValue, type FluxLogic, type FluxValue, memberValue } from './values.js';
 
-/** Without indentation for what stands in blocks. @param order of the sections, at a `RING` */
+/** Without indentation for what is in blocks. @param order of the sections, at a `RING` */
 export function listEntry(cursor: FluxCursor, order: readonly number[] = []): string {
   if (cursor.tag === FluxTag.RING) return `SECT-ORDER ${order.join(',')}`;
   if (cursor.tag === FluxTag.SAMPLE) return listSample(cursor);
@@ -169,7 +169,7 @@ export function quoted(text: string): string {
 }
 
 /** The shortest decimal that gives the number again; always seen to be a float. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
   if (Object.is(value, -0)) return '-0.0';

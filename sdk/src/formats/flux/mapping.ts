@@ -1,4 +1,4 @@
-/** How values of flux stand in a µScope trace: the forms, and the events that keep what is not a value. Both directions use these tables. */
+/** How values of flux are in a µScope trace: the forms, and the events that keep what is not a value. Both directions use these tables. */
 import type { Fields } from '../../schema/index.js';
 
 /** DUT property of a trace made of flux, and its value. */
@@ -6,7 +6,7 @@ export const ENTRIES_PROPERTY = 'flux.entries';
 export const ENTRIES_VERSION = '1';
 export const META_SCOPE = 'flux';
 
-/** Bits of `tag`. A value that goes on has its next part in the next event of the same type. */
+/** Bits of `tag`. A value that continues has its next part in the next event of the same type. */
 export const Tag = { CONFLICT: 1, NONE: 2, GOES_ON: 4 } as const;
 
 /** Form of a signal's values. */
@@ -71,7 +71,7 @@ export const META_EVENTS = {
     to: 'u32',
   },
   domain: { trace: 'u32', domain: 'string' },
-  /** `origin`: ps, or units of what is no time, that stand at time 0 of this trace. `effective`: the domain with the default put in. */
+  /** `origin`: ps, or units of what is no time, that are at time 0 of this trace. `effective`: the domain with the default put in. */
   open: {
     trace: 'u32',
     id: 'u32',
@@ -104,7 +104,7 @@ export const META_EVENTS = {
   },
   label: { trace: 'u32', id: 'u32', style: 'u32', x: 'string', y: 'string' },
   control: { trace: 'u32', kind: 'u8', control: 'u32', message: 'u32', tag: 'u8', hex: 'string' },
-  /** Where the next value of the group of an item stands, when its time does not say so exactly. */
+  /** Position of the next value of an item's group, when its time does not give it exactly. */
   position: { trace: 'u32', id: 'u32', position: 'i64' },
   sample: { trace: 'u32', item: 'u32', tag: 'u8', format: 'u8', hex: 'string' },
 } as const satisfies Record<string, Fields>;

@@ -18,16 +18,16 @@ const MAX_ROUND = 15;
 const MIN_SECTIONS = 2;
 
 /**
- * An entry is written into `bytes` from `at` on, after `room` has seen to it that it fits there, and stands when `commit` was called.
+ * An entry is written into `bytes` from `at` on, after `room` has made sure that it fits there. `commit` makes it final.
  */
 export interface FluxBuffer {
   bytes: Uint8Array;
   view: DataView;
-  /** End of what stands. */
+  /** End of the committed entries. */
   at: number;
   room(size: number): void;
   commit(end: number): void;
-  /** Hands over what stands to what is behind. */
+  /** Hands the committed entries over to the output. */
   end(): void;
 }
 
@@ -130,7 +130,7 @@ export class CompressedBuffer extends EntryBuffer {
     this.at = 0;
   }
 
-  /** An entry too large for a block stands between blocks. */
+  /** An entry too large for a block is between blocks. */
   private pass(start: number, end: number): void {
     const { next } = this;
     next.room(end - start);
@@ -161,7 +161,7 @@ export class RingBuffer extends EntryBuffer {
   private round = 1;
 
   /**
-   * @param prelude called at the start of each section, but the first one ever, to write where the groups stand
+   * @param prelude called at the start of each section, but the first one ever, to write where the groups are
    * @throws UscopeError CONVERT_OPTION for a size that cannot be divided into sections
    */
   constructor(
@@ -225,7 +225,7 @@ export class RingBuffer extends EntryBuffer {
   }
 
   protected makeRoom(): void {
-    // A section and an entry fit; larger entries make the array grow and are refused when they stand.
+    // A section and an entry fit; larger entries make the array grow and are refused at their commit.
   }
 
   private store(): void {
@@ -245,7 +245,7 @@ export class RingBuffer extends EntryBuffer {
   }
 }
 
-/** Writes an unsigned number below 2^53; returns the index behind it. */
+/** Writes an unsigned number below 2^53; returns the index after it. */
 export function putPInt(bytes: Uint8Array, from: number, value: number): number {
   let at = from;
   let rest = value;

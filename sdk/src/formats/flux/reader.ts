@@ -15,7 +15,7 @@ export interface ByteSource {
 
 export interface FluxReadOptions {
   /**
-   * Goes on behind damage at the next head, as in streams that were joined in the middle; called with what was passed over. Without it damage is
+   * Continues after damage at the next head, as in streams that were joined in the middle; called with what was skipped. Without it damage is
    * an error.
    */
   readonly onSkip?: ((from: number, to: number, reason: UscopeError) => void) | undefined;
@@ -53,7 +53,7 @@ interface Section {
 }
 
 /**
- * Entries one after the other; memory is that of a piece of the file and of the block it stands in.
+ * Entries one after the other; memory is that of a piece of the file and of the block it is in.
  *
  *   while (await stream.more()) while (stream.next()) use(stream.cursor);
  */
@@ -104,7 +104,7 @@ export class FluxStream {
     const end = Math.min(this.size, restOffset + wanted);
     const got = restOffset + rest.length;
     if (got >= end) return this.atEnd(restOffset, rest.length);
-    // The rest is read again: entries are small beside what is read at once.
+    // The rest is read again: entries are small next to what is read at once.
     const bytes = await this.source.read(restOffset, end - restOffset);
     if (bytes.length <= rest.length) return this.atEnd(restOffset, rest.length);
     cursor.feed(bytes, restOffset);
@@ -204,7 +204,7 @@ export class FluxStream {
       this.isAtEnd ? 'a ring buffer' : left > 0 ? 'an entry' : 'the first entry',
     );
     if (left <= 1 || !this.options.onSkip) throw error;
-    // What looks like a large entry may be damage with a head behind it.
+    // What looks like a large entry may be damage with a head after it.
     this.passOver(error);
     this.isExhausted = false;
     return true;
@@ -234,7 +234,7 @@ export class FluxStream {
     this.isRingDue = false;
     this.damageAt = offset;
     this.damage = error;
-    // Right behind the place of the damage, unless that was in a block, which has been left.
+    // Right after the place of the damage, unless that was in a block, which has been left.
     if (cursor.restOffset === offset) cursor.skip(1);
     if (this.findHead()) return this.again();
     return this.exhausted();

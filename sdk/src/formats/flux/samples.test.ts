@@ -1,4 +1,4 @@
-/** Every sample of real flux files, and those that stand in test/vectors, against the listing that an independent decoder made of it, and written again. */
+/** Every sample of real flux files, and those that are in test/vectors, against the listing that an independent decoder made of it, and written again. */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -28,7 +28,7 @@ interface Item {
 }
 
 /**
- * The entries of a group while it has one domain, or of a trace before anything is open: in order of time, unless positions were told that go
+ * The entries of a group while it has one domain, or of a trace before anything is open: in order of time, unless there were positions that go
  * back.
  */
 export interface FluxLane {
@@ -59,7 +59,7 @@ const FIRST_FORM: readonly Form[] = [
   Form.LIST,
 ];
 
-/** Tells the lanes of entries, the same ones in every pass over the same file. */
+/** Determines the lanes of entries, the same ones in every pass over the same file. */
 export class Lanes {
   readonly all: FluxLane[] = [];
   private readonly byKey = new Map<string, FluxLane>();
@@ -131,7 +131,7 @@ export class Survey {
   readonly traceNames = new Map<number, string>();
   /** Lane of each item that has values, or was opened. */
   readonly laneOfItem = new Map<string, FluxLane>();
-  /** All entries stand in the order of their times. */
+  /** All entries are in the order of their times. */
   isOrdered = true;
   private lastPs = -(2n ** 127n);
   private lastLane: FluxLane | null = null;
@@ -153,7 +153,7 @@ export class Survey {
     else if (tag === FluxTag.MEMD) this.member(cursor);
   }
 
-  /** Per lane: ps, or units of what is no time, at which its time 0 stands. */
+  /** Per lane: its time 0 in ps, or in units of a domain that is not time. */
   get origins(): bigint[] {
     let origin = 0n;
     for (const { min, unit } of this.lanes.all) {
@@ -259,7 +259,7 @@ function comesBack(type: number, df: number, xdf: number, data: Uint8Array, stat
   }
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 

@@ -1,5 +1,5 @@
 /**
- * flux to µScope: every signal with values as an event type, everything else as events of the scope `flux`. Traces and groups that stand in the
+ * flux to µScope: every signal with values as an event type, everything else as events of the scope `flux`. Traces and groups that are in the
  * file one after the other are put together in order of time.
  */
 import { isUscopeError } from '../../base/errors.js';
@@ -21,7 +21,7 @@ import { type FluxLane, Lanes, Survey } from './survey.js';
 import { FluxTag, TAG_NAMES } from './types.js';
 
 const RESERVE = 1024;
-/** More groups than these are not put in order: each takes a pass of its own through the file. */
+/** More groups than these are not put in order: each takes a separate pass through the file. */
 const MAX_MERGED = 64;
 const MAX_PS = 2n ** 63n - 1n;
 
@@ -153,7 +153,7 @@ class LaneReader {
         this.hasMore = false;
       }
     } catch (error) {
-      // The survey has told of it.
+      // The survey has reported it.
       if (isCut(error)) return false;
       throw error;
     }
@@ -193,10 +193,7 @@ class Sink {
       const isPacking = tag === FluxTag.PBLK || tag === FluxTag.SECT || tag === FluxTag.SWTH;
       if (!isPacking) this.tallies[tag] = report.kept(tag === FluxTag.SAMPLE ? 'values' : `${name} entries`);
     }
-    this.inexact = report.kept(
-      'positions that are no whole ps, or go back',
-      'flux/position beside the value',
-    );
+    this.inexact = report.kept('positions that are not whole ps, or go back', 'flux/position with the value');
   }
 
   get isFull(): boolean {
@@ -234,7 +231,7 @@ class Sink {
     else this.emitter.entry(cursor);
   }
 
-  /** Opens the frame of a position; false when the frame's time does not tell it. */
+  /** Opens the frame of a position; false when the frame's time does not determine it. */
   private moveTo(lane: FluxLane, position: bigint): boolean {
     if (lane === this.lastLane && position === this.lastPosition) return this.lastIsExact;
     const { unit } = lane;

@@ -147,7 +147,7 @@ export class FluxTraceWriter {
   text(id: number, position: number | bigint, text: string, conflict = false): void {
     const room = 3 * text.length;
     if (room < 128) {
-      // Short texts are written where they stand: their size takes one byte or two, which is known afterwards.
+      // Short texts are written where they are: their size takes one byte or two, which is known afterwards.
       const at = this.begin(id, position, conflict, room + 2);
       const { bytes } = this.file.buffer;
       let size = 0;
@@ -280,7 +280,7 @@ export class FluxTraceWriter {
 
   /** A gap too large for viewers is a position. */
   private leap(group: FluxGroup, delta: number, position: number | bigint): number {
-    if (delta < 0) throw source(`time ${position} behind ${group.position}`);
+    if (delta < 0) throw source(`time ${position} after ${group.position}`);
     const wide = BigInt(position);
     if (wide !== BigInt.asIntN(64, wide)) throw source(`time ${wide}, which has more than 64 bits`);
     const { file } = this;

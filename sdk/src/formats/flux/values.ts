@@ -24,7 +24,7 @@ export interface FluxList {
   readonly width: number;
 }
 
-/** The leftmost state stands for all positions to its left. */
+/** The leftmost state represents all positions to its left. */
 export interface FluxLogic {
   readonly kind: 'logic';
   /** Bits per state: 1 (01), 2 (01zx) or 4 (all sixteen). */
@@ -236,7 +236,7 @@ export function memberValue({ type, data }: FluxMember): bigint | number | strin
   }
 }
 
-export function floatBytes(value: number, size: number): Uint8Array {
+function floatBytes(value: number, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
   if (size === 4) view.setFloat32(0, value, true);

@@ -63,7 +63,7 @@ export class FluxWriter {
   }
 
   /**
-   * From here on only the newest entries are kept, in a ring of the given size; heads and definitions stand before it.
+   * From here on only the newest entries are kept, in a ring of the given size; heads and definitions precede it.
    * @throws UscopeError CONVERT_OPTION for a size that gives no sections, or with compression
    */
   ring(shape: RingShape): void {
@@ -94,7 +94,7 @@ export class FluxWriter {
     encodeEntry(this.buffer, { tag: FluxTag.SWTH, traceId: trace.id }, MAX_ENTRY_SIZE);
   }
 
-  /** @internal Heads at the beginning stand in front of compressed blocks. */
+  /** @internal Heads at the beginning precede compressed blocks. */
   start(): void {
     const { compress = 'none', blockBytes = DEFAULT_MAX_ENTRY_SIZE } = this.options;
     if (compress === 'none' || this.buffer !== this.linear) return;
@@ -102,7 +102,7 @@ export class FluxWriter {
     this.buffer = new CompressedBuffer(this.linear, compress, most);
   }
 
-  /** The start of a section: what stood before may be gone. */
+  /** The start of a section: what was before may be gone. */
   private tellPositions(buffer: FluxBuffer): void {
     const several = this.traces.length > 1;
     for (const trace of this.traces) {

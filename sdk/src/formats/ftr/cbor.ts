@@ -15,7 +15,7 @@ const TWO_32 = 0x1_0000_0000;
 const BREAK = 0xff;
 const INDEFINITE = 31;
 
-/** Thrown where an item reaches past the bytes; whoever reads knows whether that is a cut. */
+/** Thrown where an item reaches past the bytes; the code that reads knows whether that is a cut. */
 export class OutOfBytes extends Error {}
 /** Thrown for a byte that begins no item. */
 export class NotCbor extends Error {}
@@ -27,7 +27,7 @@ export class CborReader {
   lo = 0;
   hi = 0;
   isIndefinite = false;
-  /** For major type 7: the low five bits, which tell the kind of value. */
+  /** For major type 7: the low five bits, which give the kind of value. */
   info = 0;
   private readonly view: DataView;
 
@@ -53,7 +53,7 @@ export class CborReader {
     return this.bytes[this.at] === BREAK;
   }
 
-  /** Moves behind the head of the next item and returns its major type. @throws OutOfBytes, NotCbor */
+  /** Moves after the head of the next item and returns its major type. @throws OutOfBytes, NotCbor */
   head(): number {
     const { at } = this;
     if (at >= this.end) throw new OutOfBytes();

@@ -1,4 +1,4 @@
-/** The beginning of a chunk: its kind, what it says beside its content, and where that lies. Today's and the historic forms. */
+/** The beginning of a chunk: its kind, what it says next to its content, and where that lies. Today's and the historic forms. */
 import type { ErrorCode } from '../../base/codes.js';
 import { UscopeError } from '../../base/errors.js';
 import { type CborReader, Major } from './cbor.js';

@@ -10,14 +10,14 @@ import { Bits, typeOf } from './values.js';
 
 const ALL_ONES = 0xffff_ffff;
 
-/** Puts what is read under the time at which it is to be told. */
+/** Files what is read under the time at which it is to be emitted. */
 export class Collector {
   private readonly bits = new Bits();
 
   constructor(
     private readonly scale: TimeScale,
     private readonly times: ExternalSorter,
-    /** Relations beside the begins of their sinks, by transaction. */
+    /** Relations next to the begins of their sinks, by transaction. */
     private readonly joins: ExternalSorter | null,
   ) {}
 
@@ -40,7 +40,7 @@ export class Collector {
     }
   }
 
-  /** Begin or end with its attributes, told at `at`. */
+  /** Begin or end with its attributes, emitted at `at`. */
   private part(
     stream: bigint,
     cursor: TransactionCursor,

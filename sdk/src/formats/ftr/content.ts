@@ -10,7 +10,7 @@ const DATE_TAG = 0;
 const MAX_EXPONENT = 30;
 const DEFAULT_EXPONENT = -12;
 
-/** An error in the content of a chunk; offsets in packed content are told in words. */
+/** An error in the content of a chunk; offsets in packed content are given in words. */
 export function contentError(chunk: RawChunk, at: number, code: ErrorCode, detail: string): UscopeError {
   if (!chunk.isCompressed) return new UscopeError(code, detail, { offset: chunk.contentOffset + at });
   const where = `${detail} (byte ${at} of the chunk's unpacked content)`;
@@ -31,7 +31,7 @@ export function isCutHere(chunk: RawChunk, at: number, error: unknown): boolean 
 }
 
 /** Reads the items of an array or map, of a stated number or up to a break; those before a cut. */
-export class ItemReader {
+class ItemReader {
   readonly cbor: CborReader;
   private left = 0;
   private isOpen = true;

@@ -34,7 +34,7 @@ export class Emission {
       transactions: report.kept('transactions'),
       attributes: report.kept('attributes'),
       relations: report.kept('relations'),
-      missing: report.approximated('texts that the file does not have', 'told by their numbers'),
+      missing: report.approximated('strings that the file does not have', 'shown as their numbers'),
     };
   }
 

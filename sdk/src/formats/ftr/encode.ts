@@ -18,7 +18,7 @@ const FIRST_PHASE_TAG = 7;
 
 const lz4 = new Lz4Blocks();
 
-/** Appends a chunk. Streams of relations that are not told become 0. */
+/** Appends a chunk. Streams of relations that are not given become 0. */
 export function encodeChunk(out: CborWriter, chunk: FtrChunk, isCompressed: boolean): void {
   const content = new CborWriter();
   switch (chunk.kind) {

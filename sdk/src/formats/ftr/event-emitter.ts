@@ -66,7 +66,7 @@ export class FtrEventEmitter {
     this.rest(name, kind);
   }
 
-  /** Begin (or end) of a transaction whose generator has event types of its own. */
+  /** Begin (or end) of a transaction whose generator has its own event types. */
   ofGenerator(type: number, txLo: number, txHi: number, tLo: number, tHi: number): void {
     const { view, offset } = this.event(type, 16);
     setU64(view, offset, txLo, txHi);
@@ -160,7 +160,7 @@ export class FtrEventEmitter {
     }
   }
 
-  /** A frame that is full goes on in another one of the same time. */
+  /** A frame that is full continues in another one of the same time. */
   private event(type: number, size: number): { view: DataView; offset: number } {
     if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) {
       this.end();

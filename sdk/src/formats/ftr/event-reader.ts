@@ -41,7 +41,7 @@ export interface TransactionSink {
 export interface EventFaults {
   /** Events of attributes and ends without a begin. */
   stray: number;
-  /** Transactions without end: it is told as their begin. */
+  /** Transactions without end: their begin is reported as the end. */
   unfinished: number;
   /** Values of enums that have no meaning. */
   invalid: number;
@@ -139,7 +139,7 @@ export class EventReader {
     return this.open.size;
   }
 
-  /** Takes the event at which a cursor stands; false when it says nothing of transactions. */
+  /** Takes the event that a cursor is at; false when it says nothing of transactions. */
   take(cursor: FrameCursor): boolean {
     const { eventType, payloadSize } = cursor;
     const root = this.types.root[eventType];
@@ -294,7 +294,7 @@ export class EventReader {
       this.faults.invalid++;
       return;
     }
-    // The room grows with what is told: a size alone is not believed.
+    // The memory grows with the received bytes: a size alone is not trusted.
     let known = waiting.bytes[part] ?? new Uint8Array(0);
     const end = Math.min(size, at + BYTES_PER_EVENT);
     if (at > known.length) {

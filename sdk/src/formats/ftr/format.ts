@@ -77,7 +77,7 @@ class FtrTrace implements ForeignTrace {
         break;
       }
     } catch {
-      // What is wrong with the file is told by whoever reads it.
+      // The reader reports what is wrong with the file.
     }
     return new FtrTrace(file, `FTR (${packing})`, options);
   }
@@ -107,7 +107,7 @@ class FtrTrace implements ForeignTrace {
       ['texts', String(model.dictionary.size)],
     ];
     if (this.isPartial) content.push(['cut', 'the file ends early']);
-    if (this.file.trailingBytes > 0) content.push(['bytes behind the end', String(this.file.trailingBytes)]);
+    if (this.file.trailingBytes > 0) content.push(['bytes after the end', String(this.file.trailingBytes)]);
     const streams = [...model.streams.values()].map(
       ({ id, name, streamKind }): Row => [
         shownText(name) || `stream ${id}`,
@@ -179,7 +179,7 @@ class FtrTrace implements ForeignTrace {
   }
 
   async close(): Promise<void> {
-    // The source is closed by whoever opened it.
+    // The source is closed by the code that opened it.
   }
 
   /** Every chunk; a cut ends it and is noted. */

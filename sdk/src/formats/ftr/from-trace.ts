@@ -360,7 +360,7 @@ class TraceMapping {
     if (entity !== undefined) this.relate(out, PARENT_OF, entity, id);
   }
 
-  /** Tells what the frame changed. */
+  /** Says what the frame changed. */
   endFrame(): void {
     for (const key of this.changes.keys()) this.flushChange(key);
     for (const life of this.born) life.isNew = false;

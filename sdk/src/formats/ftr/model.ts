@@ -87,7 +87,7 @@ export class FtrModel {
     return this.dictionary.get(id) ?? missingText(id);
   }
 
-  /** The transaction at which a cursor stands, with its names. */
+  /** The transaction that a cursor is at, with its names. */
   transaction(cursor: TransactionCursor, stream: bigint): FtrTransaction {
     const { id, generator, start, end, count } = cursor;
     const attributes: FtrAttribute[] = [];

@@ -11,7 +11,7 @@ import { type FtrChunk, MAGIC } from './types.js';
 
 /** A chunk with its content unpacked. */
 export interface RawChunk extends ChunkHead {
-  /** Of the chunk, and of its content as it stands there, in the file. */
+  /** Of the chunk, and of its content as it is there, in the file. */
   readonly offset: number;
   readonly contentOffset: number;
   /** A view; empty of a chunk that was skipped. */
@@ -23,13 +23,13 @@ export interface RawChunk extends ChunkHead {
 export interface FtrReadOptions {
   /** Chunks whose content is not wanted. */
   readonly skip?: ((head: ChunkHead) => boolean) | undefined;
-  /** Told of each offset reached. */
+  /** Called with each offset reached. */
   readonly onPosition?: ((offset: number) => void) | undefined;
 }
 
 /** A file whose chunks may be read any number of times. */
 export class FtrFile {
-  /** Bytes behind the end of the file's content, known after a whole pass. */
+  /** Bytes after the end of the file's content, known after a whole pass. */
   trailingBytes = 0;
 
   private constructor(

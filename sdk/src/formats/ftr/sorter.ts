@@ -163,7 +163,7 @@ function grown(old: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
 class RunReader {
   words = new Uint32Array(0);
   at = 0;
-  /** Words of the present item with its head; 0 behind the last. */
+  /** Words of the present item with its head; 0 after the last. */
   size = 0;
   private filled = 0;
   private read = 0;
@@ -173,7 +173,7 @@ class RunReader {
     private readonly run: Run,
   ) {}
 
-  /** Whether `next` can go on without reading. */
+  /** Whether `next` can continue without reading. */
   get isReady(): boolean {
     const at = this.at + this.size;
     return at < this.filled && at + HEAD_WORDS + this.words[at] <= this.filled;

@@ -1,7 +1,7 @@
 /** Ticks of an FTR file as picoseconds. */
 
 export const PS_EXPONENT = -12;
-/** The last time at which a frame may be: a segment ends behind it. */
+/** The last time at which a frame may be: a segment ends after it. */
 const MAX_TIME_PS = 0xffff_ffff_ffff_fffen;
 const MAX_PERIOD = 0xffff_ffff;
 

@@ -16,7 +16,7 @@ import type { FtrFile } from './reader.js';
 import { ExternalSorter } from './sorter.js';
 import { PS_EXPONENT, TimeScale, type TimeUnit } from './time-scale.js';
 
-/** Checkpoints are due at least this far apart, and at most about so many of them. */
+/** Checkpoints are due at least this far apart, and at most about this number of them. */
 const LEAST_CHECKPOINT_PS = 10_000_000n;
 const CHECKPOINTS = 4096n;
 

@@ -1,4 +1,4 @@
-/** The streams and generators under which the scopes, storages and events of a trace are told, and the attributes of their fields. */
+/** The streams and generators for the scopes, storages and events of a trace, and the attributes of their fields. */
 import {
   type DutProperties,
   type FieldDef,
@@ -29,7 +29,7 @@ export interface StorageOut {
   readonly generator: bigint;
   readonly changes: bigint;
   readonly properties: bigint;
-  /** The slot is told where there are several. */
+  /** The slot is given where there are several. */
   readonly tellsSlot: boolean;
 }
 
@@ -122,7 +122,7 @@ function textAttribute(name: string, value: string): FtrAttribute {
   return { phase: FtrPhase.BEGIN, name, type: FtrType.STRING, value };
 }
 
-/** A field's value as attributes: an enum is its label and, behind it, its number. */
+/** A field's value as attributes: an enum is its label and, after it, its number. */
 export class FieldAttributes {
   private readonly labels: readonly ReadonlyMap<number, string>[];
 

@@ -192,7 +192,7 @@ export class TransactionCursor {
       if (major === Major.SIMPLE && info >= 25 && info <= 27 && IS_FLOAT[type] === 1)
         return (FtrForm.FLOAT16 + info - 25) as FtrForm;
     }
-    return this.fail(`the value of an attribute is none of the type ${TYPE_NAMES[type] ?? 'STRING'}`);
+    return this.fail(`the value of an attribute does not fit the type ${TYPE_NAMES[type] ?? 'STRING'}`);
   }
 
   private grow(): void {

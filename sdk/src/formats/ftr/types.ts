@@ -38,12 +38,12 @@ export const OLD_STRING = 12;
 /** By number. */
 export const TYPE_NAMES: readonly string[] = Object.keys(FtrType);
 
-/** When an attribute was told: with the begin of its transaction, in between, or with its end. */
+/** When an attribute was recorded: with the begin of its transaction, in between, or with its end. */
 export const FtrPhase = { BEGIN: 0, RECORD: 1, END: 2 } as const;
 export type FtrPhase = (typeof FtrPhase)[keyof typeof FtrPhase];
 export const PHASE_NAMES: readonly string[] = ['begin', 'record', 'end'];
 
-/** How the value of an attribute stands in the file. */
+/** How the value of an attribute is in the file. */
 export const FtrForm = {
   UNSIGNED: 0,
   /** -1 - n, of which n is kept. */
@@ -75,7 +75,7 @@ export interface FtrInfo {
 
 export interface FtrDictionary {
   readonly kind: 'dictionary';
-  /** Texts as they stand in the file. */
+  /** Texts as they are in the file. */
   readonly entries: readonly (readonly [id: number, text: Uint8Array])[];
 }
 
@@ -101,7 +101,7 @@ export interface FtrDirectory {
   readonly entries: readonly FtrDeclaration[];
 }
 
-/** An attribute as it stands in the file: `bits` are those of its form. */
+/** An attribute as it is in the file: `bits` are those of its form. */
 export interface FtrRawAttribute {
   readonly phase: FtrPhase;
   readonly name: number;
@@ -161,7 +161,7 @@ export interface FtrTransaction {
   /** In ticks. */
   readonly start: bigint;
   readonly end: bigint;
-  /** In the order in which they were told; names may repeat. */
+  /** In the order in which they were recorded; names may repeat. */
   readonly attributes: readonly FtrAttribute[];
 }
 
@@ -169,7 +169,7 @@ export interface FtrRelation {
   readonly name: FtrText;
   readonly source: bigint;
   readonly sink: bigint;
-  /** 0: not told. */
+  /** 0: not given. */
   readonly sourceStream: bigint;
   readonly sinkStream: bigint;
 }

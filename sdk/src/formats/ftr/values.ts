@@ -58,7 +58,7 @@ export class Bits {
   }
 }
 
-/** The value that 64 bits stand for, of types that are no texts. Integers are taken modulo 2^64. */
+/** The value that 64 bits represent, of types that are no texts. Integers are taken modulo 2^64. */
 export function valueOfBits(type: FtrType, bits: bigint): boolean | bigint | number {
   if (type === FtrType.BOOLEAN) return bits !== 0n;
   if (type === FtrType.INTEGER) return BigInt.asIntN(64, bits);
@@ -69,7 +69,7 @@ export function valueOfBits(type: FtrType, bits: bigint): boolean | bigint | num
 
 const bitsOf = new Bits();
 
-/** The value of an attribute as a cursor gives it; a text that is missing is told as `#12`. */
+/** The value of an attribute as a cursor gives it; a missing string is shown as `#12`. */
 export function attributeValue(
   dictionary: Dictionary,
   type: number,
@@ -82,7 +82,7 @@ export function attributeValue(
   return valueOfBits(typeOf(type), (BigInt(bitsOf.high) << 32n) | BigInt(bitsOf.low));
 }
 
-/** What stands for a text that the file does not have. */
+/** What represents a text that the file does not have. */
 export function missingText(id: number): string {
   return `#${id}`;
 }

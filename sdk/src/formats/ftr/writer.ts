@@ -110,7 +110,7 @@ export class FtrWriter {
     return this.generators.has(id);
   }
 
-  /** Declares a stream. An id that is declared again is told to the reader again. */
+  /** Declares a stream. A repeated declaration of an id is written again. */
   stream(id: bigint, name: FtrText, kind: FtrText): void {
     this.declare({ kind: 'stream', id, name: this.intern(name), streamKind: this.intern(kind) });
     if (!this.streams.has(id)) this.streams.set(id, { content: new CborWriter(), start: MAX_U64, end: 0n });
@@ -158,7 +158,7 @@ export class FtrWriter {
     this.out.clear();
   }
 
-  /** Completes the file. The output is closed by whoever opened it. */
+  /** Completes the file. The output is closed by the code that opened it. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -226,7 +226,7 @@ export class FtrWriter {
     const id = this.nextText++;
     encodeText(this.dictionary, id, bytes);
     this.dictionaryEntries++;
-    // Texts may stand before their use by as much as one likes.
+    // Texts may precede their use by as much as one likes.
     if (this.dictionary.length > BLOCK_BYTES) this.writeDictionary();
     return id;
   }

@@ -41,7 +41,7 @@ class Gem5Trace implements ForeignTrace {
       ['retired', String(instructions - squashed - unfinished)],
       ['squashed', String(squashed)],
       ['unfinished', String(unfinished)],
-      ['micro-operations behind the first', String(summary.microOps)],
+      ['micro-operations after the first', String(summary.microOps)],
       ['stores that wrote', String(summary.stores)],
       ['ticks', `${summary.firstTick} to ${summary.lastTick}`],
       ['step of all ticks', String(summary.tickStep)],

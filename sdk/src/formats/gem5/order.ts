@@ -19,7 +19,7 @@ export interface Gem5Summary {
   readonly lastTick: number;
   /** Greatest common divisor of all ticks: the clock period, as far as the log tells; 0 for an empty log. */
   readonly tickStep: number;
-  /** Least fetch tick of each block and all behind it. */
+  /** Least fetch tick of each block and all after it. */
   readonly leastFrom: readonly number[];
   /** CONVERT_TRUNCATED when the file ended early. */
   readonly cut: UscopeError | null;
@@ -103,7 +103,7 @@ export interface Gem5Event {
 
 /**
  * All that happens, in the order of time. Memory is that of the instructions in flight and of as many as the log has them out of order.
- * @throws UscopeError as `Gem5Reader.batches`, after what stands before the cut
+ * @throws UscopeError as `Gem5Reader.batches`, after everything before the cut
  */
 export async function* inOrder(reader: Gem5Reader, summary: Gem5Summary): AsyncGenerator<Gem5Event[]> {
   const waiting = new Heap<{ time: number; one: Gem5Instruction }>();

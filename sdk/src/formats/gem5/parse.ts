@@ -32,7 +32,7 @@ export function parseLine(line: string, offset: number): FetchLine | StageLine |
   const stage = (GEM5_STAGES as readonly string[]).indexOf(columns[1] ?? '');
   const tick = numberIn(columns[2]);
   if (stage < 0) throw wrong(offset, `"${(columns[1] ?? '').slice(0, 20)}" is no stage of O3PipeView`);
-  if (tick === null) throw wrong(offset, `a tick is due behind "${columns[1]}"`);
+  if (tick === null) throw wrong(offset, `a tick is expected after "${columns[1]}"`);
   return stage === 0 ? fetchLine(columns, tick, offset) : stageLine(columns, stage, tick, offset);
 }
 

@@ -19,7 +19,7 @@ export class Gem5Reader {
 
   constructor(
     private readonly source: ByteSource,
-    /** Told how many bytes of the file have been read. */
+    /** Called with how many bytes of the file have been read. */
     private readonly onRead?: (bytes: number) => void,
   ) {}
 

@@ -163,7 +163,7 @@ export class KanataExport {
     return flying;
   }
 
-  /** What stands beside an instruction: as much as its first frame said of it. */
+  /** What is next to an instruction: as much as its first frame said of it. */
   private codeLabel(flying: Flying): KanataRecord | null {
     const { id, pc, bits } = flying;
     const { xlen } = this.source.core;
@@ -207,7 +207,7 @@ export class KanataExport {
     this.bySlot.delete(slot);
     if (this.byEntity.get(flying.entity) === flying) this.byEntity.delete(flying.entity);
     this.closing.set(flying.entity, flying);
-    // In frames without order (v0.1) the events of a frame stand behind its CLEARs: an end is said when the frame is over.
+    // In frames without order (v0.1) the events of a frame follow its CLEARs: an end is said when the frame is over.
     if (this.isKanata) this.retire(flying);
     else this.ending.push(flying);
     this.count('kept', 'ends of instructions');
@@ -372,7 +372,7 @@ export class KanataExport {
   }
 }
 
-/** The text behind the address that it begins with; null when it does not. */
+/** The text after the address that it begins with; null when it does not. */
 function withoutPc(text: string, pc: bigint): string | null {
   const [all, digits] = /^\s*(?:0[xX])?([0-9a-fA-F]{1,16}):?\s*/.exec(text) ?? [];
   if (all === undefined || digits === undefined || BigInt(`0x${digits}`) !== pc) return null;

@@ -25,7 +25,7 @@ export function checkHeader(line: string): void {
 }
 
 /**
- * Null for an empty line. Columns behind those of the command are comments.
+ * Null for an empty line. Columns after those of the command are comments.
  * @throws UscopeError CONVERT_FORMAT: not a command, a column is missing, or not the number it has to be
  */
 export function parseLine(line: string, offset: number): KanataRecord | null {
@@ -101,7 +101,7 @@ class Columns {
     throw this.error(`${what} is due in column ${index + 1}, not "${text.slice(0, 40)}"`);
   }
 
-  /** As it stands; a missing one is empty: viewers take that too. */
+  /** Unchanged; a missing one is empty: viewers take that too. */
   text(index: number): string {
     return this.columns[index] ?? '';
   }

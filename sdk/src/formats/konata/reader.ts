@@ -8,7 +8,7 @@ import type { PlacedRecord } from './types.js';
 export class KanataReader {
   constructor(
     private readonly source: ByteSource,
-    /** Told how many bytes of the file have been read. */
+    /** Called with how many bytes of the file have been read. */
     private readonly onRead?: (bytes: number) => void,
   ) {}
 

@@ -2,13 +2,13 @@
 
 export const KANATA_VERSION = '0004';
 
-/** What an `L` says: 0 shown beside the instruction, 1 shown when pointed at, 2 about the present stage. */
+/** What an `L` says: 0 shown next to the instruction, 1 shown when pointed at, 2 about the present stage. */
 export const LabelKind = { PANE: 0, DETAIL: 1, STAGE: 2 } as const;
 
 export type KanataRecord =
   /** `C=`: the cycle from here on; the first one may be negative. */
   | { readonly kind: 'cycle'; readonly cycle: bigint }
-  /** `C`: so many cycles pass. */
+  /** `C`: the number of cycles that pass. */
   | { readonly kind: 'advance'; readonly cycles: bigint }
   /** `I`: an instruction with its number in the file, in the simulator, and its thread. */
   | { readonly kind: 'begin'; readonly id: number; readonly gid: bigint; readonly tid: number }

@@ -9,7 +9,7 @@ import { writeSlices } from './slices.js';
 import { type ChosenScale, timeScale } from './time-scale.js';
 import { PerfettoWriter } from './writer.js';
 
-/** Behind the stages: where the other tracks of a core stand. */
+/** After the stages: where the other tracks of a core are. */
 const STALL_RANK = 1000;
 const COUNTER_RANK = 2000;
 
@@ -57,7 +57,7 @@ function toldBySlices(cores: readonly CpuCore[]): ToldElsewhere {
   };
 }
 
-/** Tracks with numbers of their own. */
+/** Tracks with their own numbers. */
 class Output {
   private nextUuid = 1;
   private flows = 0;

@@ -111,7 +111,7 @@ class Slicer {
     });
   }
 
-  /** Values that are no stage get numbers behind the stages. */
+  /** Values that are no stage get numbers after the stages. */
   private otherStage(name: string): number {
     const known = this.others.get(name) ?? this.core.stages.length + this.others.size;
     this.others.set(name, known);

@@ -84,7 +84,7 @@ export class PerfettoWriter {
     this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
   }
 
-  /** A group of tracks in the order of their ranks. @param pid a number of its own */
+  /** A group of tracks in the order of their ranks. @param pid its own number */
   process({ uuid, name }: TrackSpec, pid: number): void {
     this.describe(uuid, (pbf) => {
       pbf.writeMessage(

@@ -1,4 +1,4 @@
-/** The address that the text beside an instruction begins with. */
+/** The address that the text next to an instruction begins with. */
 
 const WITH_PREFIX = /^\s*0[xX]([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])/;
 const BEFORE_COLON = /^\s*([0-9a-fA-F]{1,16}):/;

@@ -13,7 +13,7 @@ interface Live {
   readonly slot: number;
   /** Its `I` has been seen; others were met in another command first. */
   isDeclared: boolean;
-  /** Joined text beside it, until it has an address or is long enough to have had one. */
+  /** Joined text next to it, until it has an address or is long enough to have had one. */
   head: string;
   hasPc: boolean;
 }
@@ -121,7 +121,7 @@ export class PipelineSink {
       this.event('flush', { entity_id: live.slot, reason: UNKNOWN_FLUSH });
       this.report.approximated(
         'flushed instructions',
-        `flush; the log gives no reason, "${UNKNOWN_FLUSH}" stands in`,
+        `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
       ).count++;
     } else {
       this.open();
@@ -156,7 +156,7 @@ export class PipelineSink {
     this.count('kept', 'dependencies', 'dependency');
   }
 
-  /** Behind the last record; an empty frame stands for time that passed after it. */
+  /** After the last record; an empty frame represents time that passed after it. */
   finish(): void {
     this.open();
     this.writer.endCycle();
@@ -200,7 +200,7 @@ export class PipelineSink {
     live.head += text;
     const pc = leadingPc(live.head);
     if (pc === null) return;
-    // An address that goes on in the next fragment is corrected then.
+    // An address that continues in the next fragment is corrected then.
     live.hasPc = live.head.trimStart().length > 20;
     this.set(live, 'pc', pc);
   }

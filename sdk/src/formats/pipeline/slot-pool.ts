@@ -1,4 +1,4 @@
-/** Entity ids: slots of the catalogue. A slot that was given back is used again when time has moved on, the one longest free first. */
+/** Entity ids: slots of the catalog. A slot that was given back is used again when time has moved on, the one longest free first. */
 export class SlotPool {
   private readonly free: number[] = [];
   private head = 0;

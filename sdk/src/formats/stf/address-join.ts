@@ -30,7 +30,7 @@ interface Queue {
 }
 
 /**
- * Walks the trace beside whoever walks the instructions. Instructions must be asked for in the order of their births; of each id nothing older is
+ * Walks the trace next to the code that walks the instructions. Instructions must be asked for in the order of their births; of each id nothing older is
  * kept.
  */
 export class AddressJoin {

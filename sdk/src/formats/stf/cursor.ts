@@ -228,8 +228,8 @@ export class StfCursor {
 
   private misplaced(type: number): never {
     const name = TYPE_NAMES.get(type) ?? type;
-    const where = this.place === IN_HEADER ? 'before the end of the header' : 'behind the header';
-    throw this.error('CONVERT_FORMAT', `${name} stands ${where}, where it may not`);
+    const where = this.place === IN_HEADER ? 'before the end of the header' : 'after the header';
+    throw this.error('CONVERT_FORMAT', `${name} is ${where}, where it is not allowed`);
   }
 
   /** Size of a record whose fields say it; 0 when the fields that say it are not there yet. */

@@ -1,4 +1,4 @@
-/** Records as objects: for whoever wants them one by one, at the price of an allocation each. */
+/** Records as objects: for code that wants them one by one, at the price of an allocation each. */
 import type { StfCursor } from './cursor.js';
 import { Channel, type StfMetadata, type StfRecord, type StfTransaction, StfType } from './types.js';
 
@@ -33,7 +33,7 @@ class FieldReader {
     return this.cursor.view.getBigUint64(this.at - 8, true);
   }
 
-  /** A copy: what the cursor stands on is overwritten. */
+  /** A copy: what the cursor is on is overwritten. */
   bytes(size: number): Uint8Array {
     this.at += size;
     // Not slice: of a Buffer it is a view.
@@ -45,7 +45,7 @@ class FieldReader {
   }
 }
 
-/** The record at which a cursor stands. It keeps nothing of the cursor's bytes. */
+/** The record that a cursor is at. It keeps nothing of the cursor's bytes. */
 export function decodeRecord(cursor: StfCursor): StfRecord {
   const fields = new FieldReader(cursor);
   const type = cursor.type as StfRecord['type'];

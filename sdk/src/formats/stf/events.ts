@@ -1,4 +1,4 @@
-/** EVENT records: what their ids and data mean, and the RISC-V trap that they stand for. */
+/** EVENT records: what their ids and data mean, and the RISC-V trap that they represent. */
 import { StfIem } from './types.js';
 
 /** Special event with data[0] 0 U, 1 S, 2 H, 3 M. */
@@ -26,7 +26,7 @@ export function trapValue(id: bigint, data: readonly bigint[]): bigint {
   return data.length > 0 && id < FIRST_ACCESS ? data[0] : 0n;
 }
 
-/** A trap as the `cpu` protocol tells it, of the instruction at `pc`. */
+/** A trap as the `cpu` protocol records it, of the instruction at `pc`. */
 export interface TrapEvent {
   readonly cause: bigint;
   readonly tval: bigint;

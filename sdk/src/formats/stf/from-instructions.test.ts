@@ -89,7 +89,7 @@ async function convert(path: string, options: Record<string, string> = {}) {
   return { files: files.files, warnings: context.warnings, report: context.report };
 }
 
-/** Lines of the listing behind the header, without offsets. */
+/** Lines of the listing after the header, without offsets. */
 async function body(output: MemoryOutput | undefined): Promise<string[]> {
   const lines: string[] = [];
   const stream = await (await StfFile.open(memorySource(output!.bytes))).stream();

@@ -46,7 +46,7 @@ export class HartEmitter {
     else if (cursor.type === StfType.EVENT) this.noteEvent(cursor);
   }
 
-  /** The OPCODE at which the cursor stands. */
+  /** The OPCODE that the cursor is at. */
   instruction(cursor: StfCursor): void {
     if (this.born > 0) this.clear();
     const slot = this.born % ENTITY_SLOTS;

@@ -50,7 +50,7 @@ export class HartWriter {
     this.outOfOrder = report.approximated('order of retirement', 'in the order of fetch, not of the ends');
     this.accesses = report.kept('memory accesses', 'INST_MEM_ACCESS and INST_MEM_CONTENT');
     this.guessed = report.approximated('contents of memory accesses', 'not recorded: written as 0');
-    this.without = report.dropped('memory accesses without an address', 'no buffer of the core tells it');
+    this.without = report.dropped('memory accesses without an address', 'no buffer of the core has it');
   }
 
   /** Whether `flush` is due. */
@@ -137,7 +137,7 @@ export class HartWriter {
   /** An interrupt taken instead of an instruction belongs to the one before it, which took effect. */
   private interruptBefore(instruction: Instruction, bits: number): void {
     const { last } = this.stream;
-    if (!last || last.trapTarget !== null) return; // a FORCE_PC will tell of the break
+    if (!last || last.trapTarget !== null) return; // a FORCE_PC will mark the break
     const records = [...last.records, ...this.trapRecords(instruction, bits)];
     const trapTarget = instruction.trap!.target;
     this.stream.amend({ ...last, records, trapTarget, architecturalNext: instruction.pc });
@@ -170,7 +170,7 @@ export class HartWriter {
     const kinds = [...(reads ? [READ] : []), ...(writes ? [WRITE] : [])];
     return kinds.flatMap((kind): StfRecord[] => {
       this.accesses.count++;
-      // What an atomic read is not what stands in the queue to be written.
+      // What an atomic read is not what is in the queue to be written.
       const value = reads && writes && kind === READ ? null : content;
       if (value === null) {
         this.guessed.count++;

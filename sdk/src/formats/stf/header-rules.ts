@@ -1,4 +1,4 @@
-/** What may stand in a header, how often, and what must: the strict part of reading STF. */
+/** What may be in a header, how often, and what must: the strict part of reading STF. */
 
 import type { ErrorCode } from '../../base/codes.js';
 import type { UscopeError } from '../../base/errors.js';
@@ -8,7 +8,7 @@ import { MAGIC, MAX_VLEN, StfFeature, StfType, TYPE_NAMES } from './types.js';
 export const IN_HEADER = 1;
 export const IN_BODY = 2;
 
-/** Descriptor -> where it may stand. */
+/** Descriptor -> where it is allowed. */
 export const PLACES = new Uint8Array(256);
 for (const type of TYPE_NAMES.keys()) PLACES[type] = type <= StfType.END_HEADER ? IN_HEADER : IN_BODY;
 for (const type of [StfType.COMMENT, StfType.PROCESS_ID_EXT, StfType.FORCE_PC]) {
@@ -21,7 +21,7 @@ const OF_INSTRUCTIONS = [StfType.ISA, StfType.INST_IEM, StfType.FORCE_PC];
 const OF_TRANSACTIONS = [StfType.PROTOCOL_ID, StfType.CLOCK_ID];
 
 export const OLDEST_MINOR = 2;
-/** The newest version whose text is known. Later 1.x are read: a record they add is an error where it stands. */
+/** The newest version whose text is known. Later 1.x are read: a record they add is an error where it is. */
 export const NEWEST_MINOR = 6;
 
 /** A record as the rules see it; a cursor is one. */

@@ -17,7 +17,7 @@ const hex = (value: number | bigint): string => `0x${value.toString(16)}`;
 const padded = (value: number | bigint, digits: number): string => value.toString(16).padStart(digits, '0');
 const decoder = new TextDecoder();
 
-/** The line of the record at which a cursor stands. */
+/** The line of the record that a cursor is at. */
 export function listRecord(cursor: StfCursor): string {
   const name = TYPE_NAMES.get(cursor.type) ?? '';
   const record = decodeRecord(cursor);
@@ -26,7 +26,7 @@ export function listRecord(cursor: StfCursor): string {
   return `${place} ${name.padEnd(22)} ${describe(record)}${pc}`;
 }
 
-/** The address of the instruction whose OPCODE the cursor stands on. */
+/** The address of the instruction whose OPCODE the cursor is on. */
 export function pcOf({ pcLo, pcHi }: StfCursor): bigint {
   return (BigInt(pcHi) << 32n) | BigInt(pcLo);
 }

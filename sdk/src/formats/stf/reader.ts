@@ -228,7 +228,7 @@ async function* inOrder(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   yield* pieces;
 }
 
-/** Chunks up to the end of a file that has no index: they may end behind a record, yet something is missing. */
+/** Chunks up to the end of a file that has no index: they may end after a record, yet something is missing. */
 async function* unfinished(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let failure: unknown = null;
   try {
@@ -240,7 +240,7 @@ async function* unfinished(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
   // What looks like damage is the beginning of an index that was cut.
   throw new UscopeError(
     'CONVERT_TRUNCATED',
-    'the file has no whole index: it was cut, or its writer did not finish',
+    'the file has no complete index: it was truncated, or its writer did not finish',
   );
 }
 

@@ -47,7 +47,7 @@ export class RecordAssembler {
     for (const kind of EVENT_KINDS) this.kinds[ids[kind]] = kind;
   }
 
-  /** Takes the event at which the cursor stands if it is one of STF. Returns the kind of a record that begins with it, else 0. */
+  /** Takes the event that the cursor is at if it is one of STF. Returns the kind of a record that begins with it, else 0. */
   take(cursor: FrameCursor): number {
     const kind = this.kinds[cursor.eventType];
     if (kind === 0) return 0;
@@ -186,7 +186,7 @@ export class RecordAssembler {
   private takePart(kind: number, view: DataView): void {
     const part = this.pending?.parts[0];
     if (part?.kind !== kind || view.getUint32(0, true) !== part.taken) {
-      throw new UscopeError('CONVERT_SOURCE', `an event "${eventName(kind)}" stands where none is due`);
+      throw new UscopeError('CONVERT_SOURCE', `an event "${eventName(kind)}" is not allowed here`);
     }
     if (kind === Part.METADATA) {
       this.widths.push(view.getUint8(4));
@@ -244,7 +244,7 @@ function pending(
   parts: readonly (readonly [kind: number, count: number])[],
   finish: () => StfRecord,
 ): Pending {
-  // Word 0 of a vector register stands in the record's own event.
+  // Word 0 of a vector register is in the record's own event.
   const first = (part: number): number => (part === Part.REGISTER ? 1 : 0);
   return { kind, parts: parts.map(([part, left]) => ({ kind: part, left, taken: first(part) })), finish };
 }

@@ -1,6 +1,6 @@
 /**
  * STF records as events of a µScope trace, in both directions the same table. The payload of an event has the bytes of the record as far as
- * their number is fixed; texts are strings, lists are events of their own behind the record's, one per (index, value).
+ * their number is fixed; texts are strings, lists are separate events after the record's, one per (index, value).
  */
 
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
@@ -17,7 +17,7 @@ export const RECORDS_PROPERTY = 'stf.records';
 export const RECORDS_VERSION = '1';
 const TIME_PROPERTY = SYNTHETIC_TIME;
 export const PERIOD_PS = 1000;
-/** Slots of the catalogue of instructions. */
+/** Slots of the catalog of instructions. */
 export const ENTITY_SLOTS = 64;
 /** Bytes that an event of `text_bytes`, `transaction_data` or `transaction_mask` holds. */
 export const BYTES_PER_EVENT = 8;
@@ -25,7 +25,7 @@ export const BYTES_PER_EVENT = 8;
 const ACCESS = 'stf_access';
 const OPERAND = 'stf_operand';
 
-/** Records whose event has exactly the bytes behind the descriptor. */
+/** Records whose event has exactly the bytes after the descriptor. */
 export const FIXED: ReadonlyMap<number, Fields> = new Map<number, Fields>([
   [StfType.IDENTIFIER, { magic0: 'u8', magic1: 'u8', magic2: 'u8' }],
   [StfType.VERSION, { major: 'u32', minor: 'u32' }],
@@ -85,7 +85,7 @@ const VARIABLE: ReadonlyMap<number, Fields> = new Map<number, Fields>([
   ],
 ]);
 
-/** Items of lists, by the number that stands for them where records have their descriptor. */
+/** Items of lists, by the number that represents them where records have their descriptor. */
 export const Part = {
   TEXT: 300,
   REGISTER: 301,

@@ -9,17 +9,17 @@ export interface StreamInstruction {
   readonly pc: bigint;
   /** Of a compressed instruction 16 bits. */
   readonly bits: number;
-  /** Written behind INST_PC_TARGET: memory accesses, events. An EVENT_PC_TARGET among them overrides the jump. */
+  /** Written after INST_PC_TARGET: memory accesses, events. An EVENT_PC_TARGET among them overrides the jump. */
   readonly records: readonly StfRecord[];
   /** Where it goes next according to the trap it took; the next instruction need not agree. */
   readonly trapTarget: bigint | null;
-  /** The address of the next one had there been no interrupt behind it; null: that of the one which follows. */
+  /** The address of the next one had there been no interrupt after it; null: that of the one which follows. */
   readonly architecturalNext: bigint | null;
 }
 
 export interface RetiredCounts {
   targets: number;
-  /** FORCE_PC records behind the header: breaks that no jump and no known trap explains. */
+  /** FORCE_PC records after the header: breaks that no jump and no known trap explains. */
   forced: number;
 }
 
@@ -86,13 +86,13 @@ export class RetiredStream {
     return next === taken && !isFallThrough ? taken : null;
   }
 
-  /** A word that is followed at a distance of 2 was a compressed instruction, recorded as what it stands for. */
+  /** A word that is followed at a distance of 2 was a compressed instruction, recorded as what it represents. */
   private refuseExpanded({ pc, bits, trapTarget }: StreamInstruction, following: bigint | null): void {
     if (lengthOf(bits) === 2 || trapTarget !== null || following !== pc + 2n) return;
     if (flowOf(bits, this.iem) !== Flow.NONE) return;
     throw new UscopeError(
       'CONVERT_SOURCE',
-      `the instruction at 0x${pc.toString(16)} has 32 bits and the next one stands 2 bytes behind it: compressed instructions are recorded expanded; STF needs their own 16 bits`,
+      `the instruction at 0x${pc.toString(16)} has 32 bits and the next one follows after 2 bytes: compressed instructions are recorded expanded; STF needs their own 16 bits`,
     );
   }
 

@@ -69,7 +69,7 @@ describe.skipIf(lacks('samples of other tools', isPresent))('every sample', () =
         return;
       }
       expect(isUscopeError(error) && [error.code, error.place.offset]).toEqual(refused);
-      // What stands before the fault is delivered; the listing was made by a decoder without rules for headers.
+      // Everything before the fault is delivered; the listing was made by a decoder without rules for headers.
       expect(trimmed(lines)).toEqual(trimmed(expected(name)).slice(0, lines.length));
       const header = lines.length < 8 ? 1 : 0;
       expect(lines.length + header).toBeGreaterThanOrEqual(Math.min(2, expected(name).length));

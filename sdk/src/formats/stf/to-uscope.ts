@@ -1,5 +1,5 @@
 /**
- * STF to µScope: every record as an event, in file order, and beside them the hart's instructions by the conventions of the `cpu` protocol. Time
+ * STF to µScope: every record as an event, in file order, and next to them the hart's instructions by the conventions of the `cpu` protocol. Time
  * is made up: an instruction takes a cycle of 1 ns.
  */
 import { isUscopeError } from '../../base/errors.js';
@@ -188,7 +188,7 @@ class Import {
     this.isOpen = false;
   }
 
-  /** A record with very many parts goes on in another frame of the same time. */
+  /** A record with very many parts continues in another frame of the same time. */
   private countEvent(): void {
     if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) {
       this.batch.end(this.items, this.output.frames++);

@@ -26,7 +26,7 @@ export interface ZstfChunk {
 export interface ZstfIndex {
   readonly markersPerChunk: number;
   readonly chunks: readonly ZstfChunk[];
-  /** False: the file was cut, or its writer did not finish; there is no index, and the chunks stand up to the end of the file. */
+  /** False: the file was cut, or its writer did not finish; there is no index, and the chunks extend to the end of the file. */
   readonly isComplete: boolean;
 }
 
@@ -54,7 +54,7 @@ export async function readZstfIndex(source: ByteSource): Promise<ZstfIndex> {
   }
   const markersPerChunk = Number(markers);
   if (end === 0n) return { markersPerChunk, chunks: [], isComplete: size === ZSTF_HEADER_BYTES };
-  if (end < BigInt(ZSTF_HEADER_BYTES)) throw fault(`the index is said to stand at ${end}`, 12);
+  if (end < BigInt(ZSTF_HEADER_BYTES)) throw fault(`the index is stated to be at ${end}`, 12);
   if (end + 8n > BigInt(size)) return { markersPerChunk, chunks: [], isComplete: false };
   return readEntries(source, Number(end), size, markersPerChunk);
 }
@@ -70,7 +70,7 @@ async function readEntries(
   const room = Math.floor((size - end - 8) / ZSTF_ENTRY_BYTES);
   if (count > BigInt(room)) return { markersPerChunk, chunks: [], isComplete: false };
   const tableEnd = end + 8 + Number(count) * ZSTF_ENTRY_BYTES;
-  if (tableEnd !== size) throw fault(`${size - tableEnd} bytes stand behind the index`, tableEnd);
+  if (tableEnd !== size) throw fault(`${size - tableEnd} bytes follow the index`, tableEnd);
   if (count === 0n && end !== ZSTF_HEADER_BYTES) throw fault('the index is empty and there are chunks', end);
   const table = await source.read(end + 8, Number(count) * ZSTF_ENTRY_BYTES);
   const view = new DataView(table.buffer, table.byteOffset, table.byteLength);
@@ -84,7 +84,7 @@ async function readEntries(
     const next = offsets[i + 1] ?? BigInt(end);
     const due = i === 0 ? BigInt(ZSTF_HEADER_BYTES) : offset;
     if (offset !== due || next <= offset || next > BigInt(end)) {
-      throw fault(`chunk ${i} is said to stand from ${offset} to ${next}`, at);
+      throw fault(`chunk ${i} is stated to be from ${offset} to ${next}`, at);
     }
     const bytes = Number(next - offset);
     const chunkSize = checkedSize(view.getBigUint64(i * ZSTF_ENTRY_BYTES + 16, true), bytes, i, at);

@@ -26,7 +26,7 @@ export function packingOfExtension(extension: string): Packing {
  */
 export class TextOutput {
   private text = '';
-  /** The first frame of zstd is small, so that the beginning of the file tells what it is. */
+  /** The first frame of zstd is small, so that the beginning of the file says what it is. */
   private pieceCharacters: number;
   private readonly gzip: GzipStream | null;
 

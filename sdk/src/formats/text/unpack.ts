@@ -1,4 +1,4 @@
-/** Bytes of a text file, which may be packed with gzip or zstd: told by the first bytes, never by the name. */
+/** Bytes of a text file, which may be packed with gzip or zstd: recognized by the first bytes, never by the name. */
 import { gunzip } from '#platform/zlib';
 import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
 import { decompressZstd } from '../../codecs/zstd.js';
@@ -15,7 +15,7 @@ export function packingOf(head: Uint8Array): Packing {
 
 /**
  * The text's bytes, in pieces. What could be unpacked before the end of a cut file comes first.
- * @param onRead told how many bytes of the file have been read
+ * @param onRead called with how many bytes of the file have been read
  * @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED (the packed data are not whole)
  */
 export async function* unpack(

@@ -72,7 +72,7 @@ function eventsWanted({ options }: ConversionContext): boolean {
   throw new UscopeError('CONVERT_OPTION', `events=${text}: it is yes or no`);
 }
 
-/** VCD has no enums: what the numbers mean stands in comments. */
+/** VCD has no enums: what the numbers mean is in comments. */
 function enumComments({ enums }: Schema): string[] {
   return enums.map(
     ({ name, values }) => `enum ${name}: ${values.map((one) => `${one.value}=${one.name}`).join(' ')}`,

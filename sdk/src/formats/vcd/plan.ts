@@ -43,7 +43,7 @@ export interface PlanOptions {
   readonly events: boolean;
 }
 
-/** Viewers become slow, and no one looks at so many. */
+/** More make viewers slow and are of little use. */
 const MAX_VARIABLES = 1_000_000;
 
 /** @throws UscopeError CONVERT_UNSUPPORTED: more than a million variables */

@@ -15,7 +15,7 @@ export interface VcdVariable {
 export interface VcdScope {
   readonly name: string;
   readonly scopes: readonly VcdScope[];
-  /** Their numbers are those in which they stand in the header, scopes first to last, each with its own before those of its scopes. */
+  /** Their numbers are those in which they are in the header, scopes first to last, each with its own before those of its scopes. */
   readonly variables: readonly VcdVariable[];
 }
 
@@ -51,7 +51,7 @@ export class VcdWriter {
     this.out.add('$enddefinitions $end\n');
   }
 
-  /** Time goes on. @throws UscopeError FORMAT_VALUE when it goes back */
+  /** Time continues. @throws UscopeError FORMAT_VALUE when it goes back */
   moveTo(time: bigint): void {
     if (time === this.time) return;
     if (this.time !== null && time < this.time)

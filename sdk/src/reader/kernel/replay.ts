@@ -30,7 +30,7 @@ const STORAGE_WORDS = 8;
 const CELL_BYTES = 8;
 const MAX_WORD = 0xffff_ffffn;
 
-/** What the loop is told about a schema, and where the arrays of a state lie in a kernel's memory. */
+/** What the loop gets about a schema, and where the arrays of a state lie in a kernel's memory. */
 export class ReplayPlan {
   /** Bytes of a kernel's space; 0: states of this schema are not for it. */
   readonly space: number;
@@ -101,7 +101,7 @@ export class Replay {
     cursor.continueAt(run[Run.AT], run[Run.ITEMS_LEFT], run[Run.FRAMES], run[Run.TIME_LO], run[Run.TIME_HI]);
   }
 
-  /** Gives the state memory of its own. */
+  /** Gives the state its own memory. */
   leave(): void {
     const { cells, occupied, mask } = this.state;
     const at = { cells: 0, occupied: cells.byteLength, mask: cells.byteLength + occupied.byteLength };

@@ -1,5 +1,5 @@
 /**
- * Compiled code (sdk/kernel/reader) with a memory of its own, in which one segment at a time is decompressed and replayed. Whoever takes
+ * Compiled code (sdk/kernel/reader) with its own memory, in which one segment at a time is decompressed and replayed. The code that takes
  * a kernel has it alone until it is given back; kernels are kept for the next one, so that their memory is not fetched from the system and
  * cleared for each segment anew.
  */
@@ -7,10 +7,10 @@ import { decodeBase64 } from '../../base/base64.js';
 import { WASM_BASE64 } from './segment-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
-/** The code may read and write so far behind what it is given: LZ4_SLACK. */
+/** The code may read and write so far after what it is given: LZ4_SLACK. */
 const SLACK_BYTES = 32;
 const ALIGNMENT = 64;
-/** Kernels kept for the next user, at most so many and none with a larger memory. */
+/** Kernels kept for the next user, at most this number, and none with a larger memory. */
 const MAX_FREE = 2;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
 /** Larger segments are for the plain paths: a memory never shrinks. */

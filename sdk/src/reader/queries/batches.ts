@@ -69,7 +69,7 @@ class Exchange<T> {
     this.wakeReader?.();
   }
 
-  /** The next batch; null at the end. Lets the scan go on first. */
+  /** The next batch; null at the end. Lets the scan continue first. */
   async take(): Promise<T[] | null> {
     if (this.isEnded && this.batch.length === 0) return this.finish();
     if (!this.isEnded) {

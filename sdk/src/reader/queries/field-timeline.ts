@@ -25,7 +25,7 @@ export interface FieldInterval {
 
 /**
  * The values of a field over a range, without gaps; intervals next to each other differ. What a field holds between the frames of one instant
- * is not among them. The last interval ends with the range, or one ps behind the last frame.
+ * is not among them. The last interval ends with the range, or one ps after the last frame.
  * @throws UscopeError READER_NAME, READER_RANGE (no such slot), FORMAT_* for damage, after the intervals before it
  */
 export async function* fieldTimeline(

@@ -25,7 +25,7 @@ export interface Watch {
 export interface HistoryOptions extends TimeRange {
   /** Also writes that leave the value as it was. */
   readonly writes?: boolean | undefined;
-  /** Told how much of the range has been read, 0 to 1. */
+  /** Called with how much of the range has been read, 0 to 1. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 

@@ -2,7 +2,7 @@
 import type { Names } from './identifiers.js';
 import type { ClockModel, CodeModel, EventModel, FieldModel, StorageModel } from './model.js';
 
-/** What a constant stands for: an id (16 bits), a number of slots, a period in ps (32 bits). */
+/** What a constant represents: an id (16 bits), a number of slots, a period in ps (32 bits). */
 export type ConstantKind = 'id' | 'slots' | 'period';
 
 export interface Constant {

@@ -42,7 +42,7 @@ export class Names {
   private readonly next = new Map<string, number>();
 
   /**
-   * @param isReserved single names, which get a `_` behind them, or all that begin alike, which get an `x_` in front
+   * @param isReserved single names, which get a `_` after them, or all that begin alike, which get an `x_` in front
    * @param fold names equal after it are the same name
    */
   constructor(

@@ -1,5 +1,5 @@
 /**
- * Calls that stand for one item per bit of a mask (`uscope_*_lanes` of the client). Generated where a call into the client is what costs: C
+ * Calls that represent one item per bit of a mask (`uscope_*_lanes` of the client). Generated where a call into the client is what costs: C
  * and SystemVerilog.
  */
 import type { Names } from './identifiers.js';
@@ -90,7 +90,7 @@ export interface LaneFunction {
   readonly call: LaneCall;
 }
 
-/** The function that counts, and its counters' constants: bit i stands for the i-th storage from `first` on. */
+/** The function that counts, and its counters' constants: bit i represents the i-th storage from `first` on. */
 export interface CountFunction {
   readonly name: string;
   readonly first: StorageModel;

@@ -151,7 +151,7 @@ function fieldModels(defs: readonly FieldDef[], enums: readonly EnumModel[]): Fi
   });
 }
 
-/** Words for definitions that live in scopes; the scope's path stands in front where two scopes define the same word. */
+/** Words for definitions that live in scopes; the scope's path is in front where two scopes define the same word. */
 function scopedWords(
   schema: Schema,
   defs: readonly { readonly name: string; readonly scopeId: number }[],

@@ -70,7 +70,7 @@ export function snapshotProcedures(storage: StorageModel): Procedure[] {
   ];
 }
 
-/** The calls of the client that a step stands for. */
+/** The calls of the client that a step represents. */
 export function snapshotSteps(step: SnapshotStep): readonly Exclude<SnapshotStep, 'whole'>[] {
   return step === 'whole' ? ['begin', 'slot', 'end'] : [step];
 }

@@ -124,7 +124,7 @@ export interface InstructionBlock {
   readonly flags: Uint8Array;
   /** Entity ids. */
   readonly id: Values;
-  /** Slots of the catalogue; null where they equal the ids. */
+  /** Slots of the catalog; null where they equal the ids. */
   readonly slot: Values | null;
   /** See `BlockFlag.HAS_THREAD`; null where no row has one. */
   readonly thread: Values | null;

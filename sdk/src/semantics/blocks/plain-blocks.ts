@@ -34,7 +34,7 @@ export async function plainBlockOf(
     if (loaded.index > first && checkpoints) {
       tracker.continueFrom(checkpoints.at(loaded), loaded.header.timeStartPs);
     } else if (loaded.index === first) {
-      tracker.begin(await access.catalogueBefore(loaded, entities, checkpoints));
+      tracker.begin(await access.catalogBefore(loaded, entities, checkpoints));
       // In flight where the trace begins: they belong to its first block. Those of a later segment belong to an earlier one.
       if (first > 0) tracker.queue = [];
     }

@@ -1,7 +1,7 @@
 /** The instructions of a range in blocks, by `Tracker`: see `plain-blocks.ts`. */
 import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
-import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CoreEntities, type CpuCore, requireEntities } from '../cpu/cores.js';
 import { birthsBefore } from '../cpu/numbering.js';
 import type { Tracked } from '../cpu/tracked.js';
@@ -35,7 +35,7 @@ export async function* plainRangeBlocks(
   const tracker = new Tracker(core, entities, trace.isInterleaved, first > 0, controlEventOf(trace.schema));
   if (options.stages === 'range') tracker.keepStagesOf(from, to);
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
-  const checkpoints = CatalogueCheckpoints.of(trace, entities.def);
+  const checkpoints = CatalogCheckpoints.of(trace, entities.def);
   const births = new Births(trace, core, entities, access, first, options);
   const blockOf = async (segment: number, all: boolean): Promise<InstructionBlock[]> => {
     const taken = tracker.take(all, MAX_HELD);
@@ -53,7 +53,7 @@ export async function* plainRangeBlocks(
   let index = first;
   for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
     index = segment.index;
-    if (index === first) tracker.begin(await access.catalogueBefore(segment, entities, checkpoints));
+    if (index === first) tracker.begin(await access.catalogBefore(segment, entities, checkpoints));
     else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
     walk.begin(segment);
     while (walk.run()) {

@@ -33,7 +33,7 @@ export interface ProtocolEvent {
 /** The scope and those below it that belong to no other protocol. */
 export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
   const inside = new Set([scopeId]);
-  // Parents may stand behind their children.
+  // Parents may follow their children.
   for (let grown = true; grown; ) {
     grown = false;
     for (const scope of schema.scopes) {
@@ -46,7 +46,7 @@ export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> 
   return inside;
 }
 
-/** Definitions of the scopes given; what stands in `scopeId` itself comes before what stands below. */
+/** Definitions of the scopes given; what is in `scopeId` itself comes before what is below. */
 export function ownFirst<T extends { readonly scopeId: number }>(
   defs: readonly T[],
   inside: ReadonlySet<number>,
@@ -84,7 +84,7 @@ export function scopeProperty(
   return (path ? trace.dutProperty(`${path}/${key}`) : undefined) ?? trace.dutProperty(key);
 }
 
-/** Those of a property (a comma list), else the labels of the enum. Stages that only the enum has follow behind. */
+/** Those of a property (a comma list), else the labels of the enum. Stages that only the enum has come last. */
 export function stageNames(property: string | undefined, labels: EnumDef | null): string[] {
   const listed = (property ?? '')
     .split(',')

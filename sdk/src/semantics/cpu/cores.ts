@@ -22,7 +22,7 @@ export const CPU_PROTOCOL = 'cpu';
 /** An event of the conventions, with those of its fields that the trace has. */
 export type CoreEvent = ProtocolEvent;
 
-/** The catalogue of instructions in flight. Field indices are -1 where the trace has no such field. */
+/** The catalog of instructions in flight. Field indices are -1 where the trace has no such field. */
 export interface CoreEntities {
   readonly def: StorageDef;
   readonly idField: number;
@@ -138,7 +138,7 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
   const stageEvent = describeEvent(schema, events, 'stage_transition');
   const labels = stageEvent?.fields.get('stage')?.labels ?? null;
   const stages = stageNames(scopeProperty(trace, path, 'cpu.pipeline_stages'), labels);
-  const catalogue = storages.find((storage) => storage.name === 'entities');
+  const catalog = storages.find((storage) => storage.name === 'entities');
   return {
     name: path || (schema.scopes[scopeId]?.name ?? ''),
     scopeId,
@@ -147,7 +147,7 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
     isa,
     xlen: xlenOfIsa(isa),
     stages,
-    entities: catalogue ? describeEntities(catalogue) : null,
+    entities: catalog ? describeEntities(catalog) : null,
     events: new Map(
       EVENT_NAMES.flatMap((name) => {
         const event = describeEvent(schema, events, name);

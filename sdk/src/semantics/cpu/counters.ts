@@ -25,7 +25,7 @@ import {
 export interface CounterOptions extends QueryRange {
   /** By path, own name or storage id; by default all counters (of `core`, where one is given). */
   readonly counters?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
   /** Also the least and greatest change per cycle. Without this and `points` only checkpoints are read: quick for any range. */
   readonly perCycle?: boolean | undefined;
@@ -150,7 +150,7 @@ class Work {
     this.grid = points === undefined ? null : seriesGrid(range, this.tickPs, points, step);
   }
 
-  /** The part of the range that the summary tells; null: none of it. */
+  /** The part of the range that the summary covers; null: none of it. */
   middle(): Middle | null {
     const level = this.known?.levels[0];
     if (!level || level.sum.length === 0) return null;
@@ -159,14 +159,14 @@ class Work {
     const width = this.baseTicks * this.tickPs;
     const count = BigInt(level.sum.length);
     const first = (from + width - 1n) / width;
-    // Nothing lies behind the last bucket, and nothing in it behind the end of the trace.
+    // Nothing is after the last bucket, and nothing in it is after the end of the trace.
     const last = to >= count * width || to > this.totalTimePs ? count : to / width;
     if (last <= first) return null;
     const end = last === count ? to : last * width;
     return { first: Number(first), last: Number(last), fromPs: first * width, toPs: end };
   }
 
-  /** Adds the buckets of the summary to a replay that stands in front of them. */
+  /** Adds the buckets of the summary to a replay that precedes them. */
   addMiddle(replay: CounterReplay, index: number, { first, last }: Middle): void {
     const level = this.known?.levels[0];
     if (!level) return;
@@ -287,7 +287,7 @@ async function summaryGroups(trace: Trace, work: readonly Work[]): Promise<Summa
   return [...groups.values()];
 }
 
-/** Those for which the summary agrees with the values behind it: it counts ADD only, and nobody checks that of other writers. */
+/** Those for which the summary agrees with the values after it: it counts ADD only, and nobody checks that of other writers. */
 async function fromSummary(trace: Trace, { work, range, middle }: SummaryGroup): Promise<Work[]> {
   const replay = new CounterReplay(
     work.map(replayed),

@@ -2,7 +2,7 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
-import type { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
+import type { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { SegmentAccess, SlotWalk } from '../lifecycle/segments.js';
 import { type CoreEntities, type CpuCore, requireEntities } from './cores.js';
 
@@ -12,7 +12,7 @@ const CHEAP_BYTES = 8 * 1024 * 1024;
 /** Whether births may be counted at any cost, or only where that is quick. */
 export type Numbering = 'always' | 'cheap' | 'never';
 
-/** Births counted up to a place from which counting goes on: before `timePs`, in segments from `segment` on. */
+/** Births counted up to a place from which counting continues: before `timePs`, in segments from `segment` on. */
 interface Milestone {
   readonly births: bigint;
   readonly timePs: bigint;
@@ -83,17 +83,17 @@ interface BirthDensity {
   readonly births: Uint32Array;
 }
 
-/** The summary counts births per bucket of cycles, over all catalogues of the trace: it can be used where there is one. */
+/** The summary counts births per bucket of cycles, over all catalogs of the trace: it can be used where there is one. */
 async function densityOf(trace: Trace, core: CpuCore, entities: CoreEntities): Promise<BirthDensity | null> {
-  const catalogues = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
+  const catalogs = trace.schema.storages.filter((storage) => storage.name === entities.def.name);
   // Only of our own writer is it known what exactly it counts.
-  if (catalogues.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
+  if (catalogs.length !== 1 || trace.session === null || core.periodPs === 0n) return null;
   const density = await trace.density();
   if (!density || density.births.length === 0 || density.intervalCycles === 0) return null;
   return { bucketPs: BigInt(density.intervalCycles) * core.periodPs, births: density.births };
 }
 
-/** Buckets from the first on that hold no more than so many births. */
+/** Buckets from the first on that hold no more than this number of births. */
 function bucketsWith(density: BirthDensity | null, births: bigint): number {
   if (!density) return 0;
   let sum = 0;
@@ -116,7 +116,7 @@ function milestoneBefore(
   return milestoneAt(density, access, Math.min(Number(buckets), density.births.length));
 }
 
-/** The end of so many buckets. Sums stay exact up to 2^53 births. */
+/** The end of this number of buckets. Sums stay exact up to 2^53 births. */
 async function milestoneAt(
   density: BirthDensity | null,
   access: SegmentAccess,
@@ -133,10 +133,10 @@ async function startWalk(
   access: SegmentAccess,
   entities: CoreEntities,
   segment: LoadedSegment,
-  checkpoints: CatalogueCheckpoints | null,
+  checkpoints: CatalogCheckpoints | null,
   onBirth: (cursor: FrameCursor) => boolean,
 ): Promise<SlotWalk> {
-  const state = await access.catalogueBefore(segment, entities, checkpoints);
+  const state = await access.catalogBefore(segment, entities, checkpoints);
   return new SlotWalk(entities, access.limits, state, onBirth);
 }
 

@@ -9,7 +9,7 @@ import { Action, SF_BUFFER, SF_SPARSE, type StorageDef } from '../../format/type
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { CatalogueCheckpoints, type CatalogueState } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
 import { OccupancyTrack } from './occupancy-track.js';
 import {
   askedRange,
@@ -30,7 +30,7 @@ export interface OccupancyOptions extends QueryRange {
    * is given.
    */
   readonly buffers?: readonly (string | number)[] | undefined;
-  /** Also a series of at most so many intervals, 1 to 65,536. */
+  /** Also a series of at most this number of intervals, 1 to 65,536. */
   readonly points?: number | undefined;
 }
 
@@ -93,7 +93,7 @@ export async function occupancy(trace: Trace, options: OccupancyOptions = {}): P
   const from = work.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = work.map(({ range }) => range.to).reduce(later, first.range.to);
   const walk = new OccupancyWalk(work, await stateBefore(trace, from));
-  const checkpoints = work.map(({ def }) => CatalogueCheckpoints.of(trace, def));
+  const checkpoints = work.map(({ def }) => CatalogCheckpoints.of(trace, def));
   await trace.scan(
     { from, to },
     {
@@ -136,7 +136,7 @@ function selectBuffers(trace: Trace, { buffers: names, core }: OccupancyOptions)
   return [...new Set(defs)];
 }
 
-/** Applies the ops of the storages asked for, and tells each track when its storage's occupancy has changed. */
+/** Applies the ops of the requested storages, and notifies each track when its storage's occupancy has changed. */
 class OccupancyWalk {
   private readonly tracks: readonly OccupancyTrack[];
   /** Storage id -> index in `tracks`; -1: not asked for. */
@@ -173,7 +173,7 @@ class OccupancyWalk {
   }
 
   /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */
-  continueFrom(checkpoints: readonly (CatalogueState | null)[], timePs: bigint): void {
+  continueFrom(checkpoints: readonly (CatalogState | null)[], timePs: bigint): void {
     const { state } = this;
     this.trackOf.forEach((index, storageId) => {
       const checkpoint = index < 0 ? null : checkpoints[index];

@@ -13,7 +13,7 @@ export interface QueryRange {
   readonly unit?: 'ps' | 'cycles' | undefined;
   /** Only what belongs to this core. Required for cycles. */
   readonly core?: CpuCore | undefined;
-  /** Told how much of the work is done, 0 to 1, now and then. */
+  /** Called with how much of the work is done, 0 to 1, now and then. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
@@ -40,7 +40,7 @@ export function askedRange(range: QueryRange): { from: bigint; to: bigint | null
 
 /**
  * The part of a range that the trace covers. The last frame's state lasts until the end of its cycle: that is where the trace ends,
- * one ps behind the frame where the clock has no known period (`periodPs` 0n).
+ * one ps after the frame where the clock has no known period (`periodPs` 0n).
  * @throws UscopeError READER_RANGE when the range lies outside the trace
  */
 export async function coveredRange(
@@ -63,7 +63,7 @@ export async function coveredRange(
   return { from, to };
 }
 
-/** Of a trace of ours still being written the end of its last segment is known, one ps behind the last frame. */
+/** Of a trace of ours still being written the end of its last segment is known, one ps after the last frame. */
 function lastFramePs({ isComplete, session, totalTimePs }: Trace): bigint {
   return !isComplete && session !== null && totalTimePs > 0n ? totalTimePs - 1n : totalTimePs;
 }
@@ -73,7 +73,7 @@ export function tickOf(periodPs: bigint): bigint {
   return periodPs > 0n ? periodPs : 1n;
 }
 
-/** Equal intervals one after the other; the first may begin before the range and the last end behind it. */
+/** Equal intervals one after the other; the first may begin before the range and the last end after it. */
 export interface SeriesGrid {
   /** Start of the first interval, in ticks (see `tickOf`). */
   readonly firstTick: bigint;
@@ -104,7 +104,7 @@ function ceilDiv(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** Start of interval `index` in ps, not before the range and not behind it. */
+/** Start of interval `index` in ps, not before the range and not after it. */
 export function intervalStart(grid: SeriesGrid, tickPs: bigint, index: number, range: PsRange): bigint {
   const start = (grid.firstTick + BigInt(index) * grid.widthTicks) * tickPs;
   return earlier(later(start, range.from), range.to);

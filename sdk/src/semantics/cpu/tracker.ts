@@ -3,7 +3,7 @@ import type { FrameCursor } from '../../format/frame.js';
 import { Action, type EnumDef, FieldType } from '../../format/types.js';
 import { readRaw } from '../../reader/payload.js';
 import { type ScanRange, scanRange } from '../../reader/scan.js';
-import type { CatalogueState } from '../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../common/catalog-checkpoint.js';
 import type { CoreEntities, CoreEvent, CoreEventName, CpuCore, EventField } from './cores.js';
 import { InstructionEnd, MAX_ENTRIES } from './lifecycle.js';
 import { type PayloadField, payloadField, readField } from './payload-field.js';
@@ -29,7 +29,7 @@ export class Tracker {
 
   private readonly bySlot: (Tracked | undefined)[];
   private readonly byId = new Map<number, Tracked>();
-  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes behind its CLEAR. */
+  /** Ended in the present frame: v0.1 frames list ops before events, so a flush comes after its CLEAR. */
   private readonly closing = new Map<number, Tracked>();
   /** By event type. */
   private readonly handlers: (Handler | undefined)[] = [];
@@ -43,7 +43,7 @@ export class Tracker {
     private readonly core: CpuCore,
     private readonly entities: CoreEntities,
     private readonly interleaved: boolean,
-    /** Follow ids beyond the catalogue's slots (some writers use them) that are first met in flight. */
+    /** Follow ids beyond the catalog's slots (some writers use them) that are first met in flight. */
     private readonly adoptsStrangers: boolean,
     /** Type of the event `uscope/control`; -1: the trace has none. */
     controlType = -1,
@@ -65,13 +65,13 @@ export class Tracker {
     if (event) this.handlers[event.def.eventTypeId] = handler(event) ?? undefined;
   }
 
-  /** Of the stages entered before and behind a range only the last ones are kept. */
+  /** Of the stages entered before and after a range only the last ones are kept. */
   keepStagesOf(from: bigint, to: bigint | undefined): void {
     this.stageRange = scanRange(from, to ?? null);
   }
 
   /** The instructions in flight at the start, whose history is not known. */
-  begin(state: CatalogueState): void {
+  begin(state: CatalogState): void {
     const { def, idField, pcField, bitsField, compressedField, threadField } = this.entities;
     const value = (slot: number, field: number): bigint => state.value(slot, field);
     for (let slot = 0; slot < def.numSlots; slot++) {
@@ -89,7 +89,7 @@ export class Tracker {
    * A segment begins: those its checkpoint knows nothing of are lost (their scope was disabled), others may have come by a snapshot. In a trace
    * without snapshots this changes nothing.
    */
-  continueFrom(state: CatalogueState, timePs: bigint): void {
+  continueFrom(state: CatalogState, timePs: bigint): void {
     const { idField } = this.entities;
     this.bySlot.forEach((tracked, slot) => {
       if (!tracked) return;
@@ -213,7 +213,7 @@ export class Tracker {
     tracked.isBorn = true;
     this.bySlot[tracked.slot] = tracked;
     this.byId.set(tracked.id, tracked);
-    // Born behind the range it is not handed out, but events are about it, and others may depend on it.
+    // Born after the range it is not handed out, but events are about it, and others may depend on it.
     if (!this.acceptsBirths) return;
     tracked.isFollowed = true;
     this.queue.push(tracked);

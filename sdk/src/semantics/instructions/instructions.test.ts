@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   event,
   type Model,
@@ -176,7 +177,9 @@ function watched(bytes: Uint8Array) {
 describe('instructions', () => {
   const far = { lookback: 200, lookahead: 200 };
 
-  it('gives the exact life of every instruction, whatever the range and the segments', async () => {
+  it('gives the exact life of every instruction, whatever the range and the segments', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(models, fc.boolean(), async ({ model, every, from, to }, isLive) => {
         const trace = await open(build(model.frames, model.strings, { every, isLive }));
@@ -190,7 +193,7 @@ describe('instructions', () => {
     );
   });
 
-  it('tells on request only the stages of the range, and the last one before and behind it', async () => {
+  it('reports on request only the stages of the range, and the last one before and after it', async () => {
     await fc.assert(
       fc.asyncProperty(models, async ({ model, every, from, to }) => {
         const trace = await open(build(model.frames, model.strings, { every }));
@@ -210,7 +213,7 @@ describe('instructions', () => {
     );
   });
 
-  it('does so for files that store checkpoints behind their segments', async () => {
+  it('does so for files that store checkpoints after their segments', async () => {
     await fc.assert(
       fc.asyncProperty(models, async ({ model, every, from, to }) => {
         const trace = await open(
@@ -275,7 +278,7 @@ describe('instructions', () => {
     touched(entries);
     const part = await collect(trace, { from: 1500, to: 1520, unit: 'cycles' });
     expect(withProducers(part, model, 1500)).toEqual(inRange(model, 1500, 1520));
-    // The first tells whether anything was in flight before the trace; then those from the summary's last bucket on.
+    // The first says whether anything was in flight before the trace; then those from the summary's last bucket on.
     const late = () => touched(entries).filter((index) => index > 0);
     expect(Math.min(...late())).toBeGreaterThan(entries.length / 2);
     const core = findCore(trace);
@@ -297,7 +300,7 @@ describe('instructions', () => {
   });
 });
 
-describe('what stands outside the range', () => {
+describe('what is outside the range', () => {
   /** One instruction from cycle 0 to 99, a frame per cycle and ten frames per segment. */
   const long = (): Frame[] =>
     Array.from({ length: 100 }, (_, cycle) => {
@@ -421,7 +424,7 @@ describe('files in the wild', () => {
     ]);
   });
 
-  it('may have its scope disabled: what was in flight is lost there, whoever takes the slot next', async () => {
+  it('may have its scope disabled: what was in flight is lost there, whichever takes the slot next', async () => {
     const builder = new TraceBuilder({ schema: modelSchema() })
       .segment({
         frames: [frame(0, set(0, 1, 0, 1), set(0, 2, 0, 2)), frame(ps(1), clear(0, 2))],
@@ -468,7 +471,7 @@ describe('files in the wild', () => {
 });
 
 describe('cores', () => {
-  it('are told apart although their names repeat', async () => {
+  it('are distinguished although their names repeat', async () => {
     const schema = modelSchema({ cores: 2 });
     const bytes = build(
       [
@@ -492,7 +495,7 @@ describe('cores', () => {
     expect(() => findCore(trace, 'core7')).toThrow(/READER_NAME.*core0, core1/);
   });
 
-  it('have what stands in scopes below them, unless it has a protocol of its own', async () => {
+  it('have what is in scopes below them, unless it has its own protocol', async () => {
     const schema = modelSchema();
     const [entities, counter] = schema.storages;
     const nested: Schema = {

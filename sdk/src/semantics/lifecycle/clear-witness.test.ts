@@ -9,9 +9,9 @@ import { ClearWitness } from './clear-witness.js';
 
 const schema = schemaOf(
   'other: {kind: sparse, slots: 60000, fields: {a: u64, b: u32, c: u8}}',
-  'catalogue: {kind: sparse, slots: 6, fields: {id: u32, pc: u64}, properties: {head: u16}}',
+  'catalog: {kind: sparse, slots: 6, fields: {id: u32, pc: u64}, properties: {head: u16}}',
 );
-const [OTHER, CATALOGUE] = schema.storages;
+const [OTHER, CATALOG] = schema.storages;
 const SLOTS = [0, 1, 2, 3, 4, 5];
 
 const op = randomOp(
@@ -30,7 +30,7 @@ const segmentOf = (deltas: Uint8Array): LoadedSegment =>
     cursor: () => new FrameCursor(deltas, 0n, true),
   }) as Partial<LoadedSegment> as LoadedSegment;
 
-/** What comes back, and whether an op beyond the catalogue was seen. */
+/** What comes back, and whether an op beyond the catalog was seen. */
 type Found = readonly [slots: number[], sawOutside: boolean];
 
 function itemByItem(segment: LoadedSegment, wanted: readonly number[], until: bigint | null): Found {
@@ -39,7 +39,7 @@ function itemByItem(segment: LoadedSegment, wanted: readonly number[], until: bi
   const cursor = segment.cursor();
   while (cursor.next()) {
     if (until !== null && cursor.timePs >= until) break;
-    if (cursor.kind !== CursorItem.OP || cursor.storageId !== CATALOGUE!.storageId) continue;
+    if (cursor.kind !== CursorItem.OP || cursor.storageId !== CATALOG!.storageId) continue;
     if (cursor.action === Action.PROP_SET) continue;
     if (cursor.slot >= SLOTS.length) sawOutside = true;
     if (cursor.action === Action.CLEAR) cleared.add(cursor.slot);
@@ -63,8 +63,8 @@ function witnessed(
 }
 
 it('those that no frame before a time clears, from one segment to the next', () => {
-  const small = { ...schema, storages: [{ ...OTHER!, numSlots: 300 }, CATALOGUE!] };
-  const witness = new ClearWitness(small, CATALOGUE!);
+  const small = { ...schema, storages: [{ ...OTHER!, numSlots: 300 }, CATALOG!] };
+  const witness = new ClearWitness(small, CATALOG!);
   const until = fc.option(fc.oneof(fc.nat(4000), fc.nat(2 ** 33)));
   fc.assert(
     fc.property(frames, fc.subarray(SLOTS), until, (drawn, wanted, time) => {
@@ -80,8 +80,8 @@ it('those that no frame before a time clears, from one segment to the next', () 
 
 it('a state too large for compiled code is looked at op by op', () => {
   const wide = { ...OTHER!, fields: new Array(10).fill(OTHER!.fields[0]) };
-  const witness = new ClearWitness({ ...schema, storages: [wide, CATALOGUE!] }, CATALOGUE!);
-  expect([new ClearWitness(schema, CATALOGUE!).space > 0, witness.space]).toEqual([true, 0]);
+  const witness = new ClearWitness({ ...schema, storages: [wide, CATALOG!] }, CATALOG!);
+  expect([new ClearWitness(schema, CATALOG!).space > 0, witness.space]).toEqual([true, 0]);
   const clear = { kind: 'op', action: Action.CLEAR, storageId: 1, slot: 2, field: 0, value: 0n } as const;
   const segment = segmentOf(encodeDrawn([{ step: 5, items: [clear] }]));
   expect(witnessed(witness, segment, SLOTS, null, true)).toEqual([[0, 1, 3, 4, 5], false]);

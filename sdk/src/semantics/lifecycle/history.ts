@@ -1,7 +1,7 @@
 /** Where to begin so that the instructions in flight at a time are known from their birth on. */
 import type { SegmentWindow } from '../../reader/segment-window.js';
 import type { ClearWitness } from './clear-witness.js';
-import { type Catalogue, type SegmentAccess, takenSlots } from './segments.js';
+import { type Catalog, type SegmentAccess, takenSlots } from './segments.js';
 
 /**
  * Index of the segment to begin with: at or before the one that holds `from`, and at most `lookback` segments earlier. Segments are
@@ -9,7 +9,7 @@ import { type Catalogue, type SegmentAccess, takenSlots } from './segments.js';
  */
 export async function segmentToBeginWith(
   access: SegmentAccess,
-  entities: Catalogue,
+  entities: Catalog,
   from: bigint,
   lookback: number,
 ): Promise<number> {
@@ -25,7 +25,7 @@ export async function segmentToBeginWith(
 async function lookBack(
   access: SegmentAccess,
   window: SegmentWindow,
-  entities: Catalogue,
+  entities: Catalog,
   witness: ClearWitness,
   from: bigint,
   lookback: number,
@@ -33,14 +33,14 @@ async function lookBack(
   const holding = await access.firstReaching(from);
   const earliest = Math.max(0, holding - lookback);
   const checkpoints = access.checkpointsOf(entities);
-  /** Slots taken at `from` by whom was there already where the walk stands; null before the first round. */
+  /** Slots taken at `from` by whom was there already where the walk is; null before the first round. */
   let wanted: ReadonlySet<number> | null = null;
   for (let index = holding; ; index--) {
     const segment = await window.load(index);
-    const state = await access.catalogueBefore(segment, entities, checkpoints);
+    const state = await access.catalogBefore(segment, entities, checkpoints);
     const taken: number[] = takenSlots(state, entities).filter((slot) => wanted?.has(slot) ?? true);
     wanted = new Set(witness.untouched(segment, taken, index === holding ? from : null, window.kernel));
-    // Of slots beyond the catalogue no checkpoint tells who is in flight: one more segment finds most births.
+    // Of slots beyond the catalog no checkpoint says who is in flight: one more segment finds most births.
     const isEnough = wanted.size === 0 && !(index === holding && witness.sawOutside);
     if (isEnough || index <= earliest) return index;
   }

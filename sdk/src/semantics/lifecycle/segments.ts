@@ -1,17 +1,17 @@
-/** Segments one by one, and which slots of the catalogue are taken where one begins: what looking back and counting are made of. */
+/** Segments one by one, and which slots of the catalog are taken where one begins: what looking back and counting are made of. */
 import { CursorItem, type FrameCursor, type ItemLimits, type ItemVisitor } from '../../format/frame.js';
 import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, SegmentEntry, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
 import type { SegmentWindow } from '../../reader/segment-window.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { CatalogueCheckpoints, type CatalogueState, catalogueIn } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints, type CatalogState, catalogIn } from '../common/catalog-checkpoint.js';
 import { ClearWitness } from './clear-witness.js';
 
 const TWO_32 = 2 ** 32;
 
 /** A storage whose slots are taken by what it lists: instructions, transactions. */
-export interface Catalogue {
+export interface Catalog {
   readonly def: StorageDef;
   /** Index of the field whose SET is a birth; -1: any SET on a free slot is. */
   readonly idField: number;
@@ -53,13 +53,13 @@ export class SegmentAccess {
     return this.trace.segmentWindow(space);
   }
 
-  witnessOf({ def }: Catalogue): ClearWitness {
+  witnessOf({ def }: Catalog): ClearWitness {
     return new ClearWitness(this.trace.schema, def);
   }
 
-  /** What checkpoints say of a catalogue; null where they say nothing beyond the frames. */
-  checkpointsOf({ def }: Catalogue): CatalogueCheckpoints | null {
-    return CatalogueCheckpoints.of(this.trace, def);
+  /** What checkpoints say of a catalog; null where they say nothing beyond the frames. */
+  checkpointsOf({ def }: Catalog): CatalogCheckpoints | null {
+    return CatalogCheckpoints.of(this.trace, def);
   }
 
   /** What `FrameCursor.run` takes for ordinary. */
@@ -74,27 +74,27 @@ export class SegmentAccess {
 
   /**
    * Who is listed in front of a segment's first frame.
-   * @param checkpoints of `checkpointsOf`: where there are any, the segment itself tells
+   * @param checkpoints of `checkpointsOf`: where there are any, the segment itself shows it
    */
-  async catalogueBefore(
+  async catalogBefore(
     segment: LoadedSegment,
-    { def }: Catalogue,
-    checkpoints: CatalogueCheckpoints | null,
-  ): Promise<CatalogueState> {
-    return checkpoints?.at(segment) ?? catalogueIn(await this.stateBefore(segment.index), def.storageId);
+    { def }: Catalog,
+    checkpoints: CatalogCheckpoints | null,
+  ): Promise<CatalogState> {
+    return checkpoints?.at(segment) ?? catalogIn(await this.stateBefore(segment.index), def.storageId);
   }
 }
 
-/** Which slots of a catalogue are taken, through a walk over ops; calls back at births. */
+/** Which slots of a catalog are taken, through a walk over ops; calls back at births. */
 export class SlotWalk {
   private readonly taken = new Set<number>();
   private readonly visitor: ItemVisitor;
 
   /** @param onBirth ends the walk by answering false */
   constructor(
-    private readonly entities: Catalogue,
+    private readonly entities: Catalog,
     private readonly limits: ItemLimits,
-    state: CatalogueState,
+    state: CatalogState,
     private readonly onBirth: (cursor: FrameCursor) => boolean,
   ) {
     for (const slot of takenSlots(state, entities)) this.taken.add(slot);
@@ -102,7 +102,7 @@ export class SlotWalk {
   }
 
   /** A later segment begins: its checkpoint knows best. */
-  continueFrom(state: CatalogueState): void {
+  continueFrom(state: CatalogState): void {
     const { numSlots } = this.entities.def;
     for (const slot of this.taken) if (slot < numSlots && !state.isTaken(slot)) this.taken.delete(slot);
     for (const slot of takenSlots(state, this.entities)) this.taken.add(slot);
@@ -135,8 +135,8 @@ export class SlotWalk {
   }
 }
 
-/** The slots of a catalogue that are taken in a state. */
-export function takenSlots(state: CatalogueState, { def }: Catalogue): number[] {
+/** The slots of a catalog that are taken in a state. */
+export function takenSlots(state: CatalogState, { def }: Catalog): number[] {
   const slots: number[] = [];
   for (let slot = 0; slot < def.numSlots; slot++) if (state.isTaken(slot)) slots.push(slot);
   return slots;

@@ -37,7 +37,7 @@ export function matchHandoff(
   return { from: onlyOne(found.map(({ from }) => from)), to: onlyOne(found.map(({ to }) => to)) };
 }
 
-/** Sums of powers of two: each reason outweighs all that stand below it. */
+/** Sums of powers of two: each reason outweighs all that are below it. */
 function fitOf(
   from: LiveTransaction,
   to: LiveTransaction,
@@ -47,7 +47,7 @@ function fitOf(
   const addr = addrOf(from);
   const reasons = [
     from.network !== to.network,
-    // It goes on as something that has not been gone on as by another, and has not gone on before.
+    // It continues as something that has not been continued as by another, and has not continued before.
     !to.handoffs.some(({ direction }) => direction === 'from'),
     !from.handoffs.some(({ direction }) => direction === 'to'),
     addr !== undefined && addr === addrOf(to),

@@ -18,7 +18,7 @@ export interface LiveHandoff {
 export const MAX_ENTRIES = 4096;
 
 export class LiveTransaction {
-  /** Fields of the catalogue set so far, by index. */
+  /** Fields of the catalog set so far, by index. */
   readonly values: (bigint | undefined)[] = [];
   /** Null: before what is looked at. */
   birthPs: bigint | null = null;

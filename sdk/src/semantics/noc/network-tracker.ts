@@ -1,12 +1,12 @@
 /** Who is in flight in one network: births, ends, and the transaction that an event is about. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
-import type { CatalogueState } from '../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../common/catalog-checkpoint.js';
 import { LiveTransaction, MAX_ENTRIES } from './live-transaction.js';
 import type { NocTransactions } from './networks.js';
 import { TransactionEnd } from './transaction.js';
 
-/** Is told of births and ends, in order. */
+/** Receives births and ends, in order. */
 export interface LifecycleObserver {
   onBirth(transaction: LiveTransaction): void;
   onEnd(transaction: LiveTransaction): void;
@@ -22,13 +22,13 @@ export class NetworkTracker {
 
   constructor(
     private readonly network: number,
-    private readonly catalogue: NocTransactions,
+    private readonly catalog: NocTransactions,
     private readonly observer: LifecycleObserver,
   ) {}
 
   /** The transactions in flight at the start, whose history is not known. */
-  begin(state: CatalogueState): void {
-    const { def, idField } = this.catalogue;
+  begin(state: CatalogState): void {
+    const { def, idField } = this.catalog;
     for (let slot = 0; slot < def.numSlots; slot++) {
       if (!state.isTaken(slot) || this.bySlot.has(slot)) continue;
       const id = idField >= 0 ? Number(state.value(slot, idField)) : slot;
@@ -45,8 +45,8 @@ export class NetworkTracker {
    * A segment begins: those its checkpoint knows nothing of are lost (their scope was disabled), others may have come by a snapshot. In a trace
    * without snapshots this changes nothing.
    */
-  continueFrom(state: CatalogueState, timePs: bigint): void {
-    const { idField } = this.catalogue;
+  continueFrom(state: CatalogState, timePs: bigint): void {
+    const { idField } = this.catalog;
     for (const [slot, transaction] of this.bySlot) {
       if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === transaction.id))
         continue;
@@ -82,7 +82,7 @@ export class NetworkTracker {
 
   private onSet(cursor: FrameCursor): void {
     const { slot, field, lo } = cursor;
-    const { idField } = this.catalogue;
+    const { idField } = this.catalog;
     let transaction = this.bySlot.get(slot);
     if (transaction?.isBorn && field === idField && transaction.id !== lo) {
       this.leave(transaction, TransactionEnd.LOST, cursor.timePs);

@@ -21,10 +21,10 @@ import {
   stageLookup,
   stageNames,
 } from '../common/describe.js';
-import type { Catalogue } from '../lifecycle/segments.js';
+import type { Catalog } from '../lifecycle/segments.js';
 
 export const NOC_PROTOCOL = 'noc';
-const CATALOGUE_NAME = 'transactions';
+const CATALOG_NAME = 'transactions';
 const ID_NAME = 'txn_id';
 const STAGES_KEY = 'noc.pipeline_stages';
 const HANDOFF_NAME = 'txn_handoff';
@@ -48,8 +48,8 @@ const EVENT_NAMES: readonly NocEventName[] = [
   'arb_decision',
 ];
 
-/** The catalogue of transactions in flight. */
-export interface NocTransactions extends Catalogue {
+/** The catalog of transactions in flight. */
+export interface NocTransactions extends Catalog {
   /** Index of each field of the conventions; -1 where the trace has no such field. */
   readonly opcodeField: number;
   readonly addrField: number;
@@ -131,7 +131,7 @@ function describeNetwork(trace: Trace, scopeId: number): NocNetwork {
     clock,
     periodPs: BigInt(clock?.periodPs ?? 0),
     stages,
-    transactions: describeCatalogue(schema, storages),
+    transactions: describeCatalog(schema, storages),
     events: found,
     handoff: handoffOf(schema, scopeId, events),
     buffers: storages.filter(
@@ -147,8 +147,8 @@ function stageList(trace: Trace, path: string, protocol: string | null): string 
   return trace.dutProperty(`${path}/${STAGES_KEY}`);
 }
 
-function describeCatalogue(schema: Schema, storages: readonly StorageDef[]): NocTransactions | null {
-  const def = storages.find((storage) => storage.name === CATALOGUE_NAME);
+function describeCatalog(schema: Schema, storages: readonly StorageDef[]): NocTransactions | null {
+  const def = storages.find((storage) => storage.name === CATALOG_NAME);
   if (!def || (def.flags & SF_SPARSE) === 0) return null;
   const index = (name: string): number => def.fields.findIndex((field) => field.name === name);
   const opcode = def.fields[index('opcode')];

@@ -2,7 +2,7 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { FieldType } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { type CatalogueState, catalogueIn } from '../common/catalogue-checkpoint.js';
+import { type CatalogState, catalogIn } from '../common/catalog-checkpoint.js';
 import type { LifecycleTracker } from '../lifecycle/lifecycle-walk.js';
 import { matchHandoff } from './handoff-match.js';
 import type { LiveTransaction } from './live-transaction.js';
@@ -43,13 +43,13 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
 
   begin(state: StorageState): void {
     this.trackers.forEach((tracker, index) => {
-      const catalogue = this.networks[index]!.transactions;
-      if (tracker && catalogue) tracker.begin(catalogueIn(state, catalogue.def.storageId));
+      const catalog = this.networks[index]!.transactions;
+      if (tracker && catalog) tracker.begin(catalogIn(state, catalog.def.storageId));
     });
   }
 
   /** A segment begins, with what its checkpoint says of each network. */
-  continueFrom(states: readonly (CatalogueState | null)[], timePs: bigint): void {
+  continueFrom(states: readonly (CatalogState | null)[], timePs: bigint): void {
     states.forEach((state, index) => {
       if (state) this.trackers[index]?.continueFrom(state, timePs);
     });
@@ -72,7 +72,7 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
   }
 
   onBirth(transaction: LiveTransaction): void {
-    // Born behind the range, or in another network, it is not handed out, but handoffs may lead to it.
+    // Born after the range, or in another network, it is not handed out, but handoffs may lead to it.
     if (!this.acceptsBirths || !this.wanted[transaction.network]) return;
     transaction.isFollowed = true;
     this.queue.push(transaction);

@@ -46,7 +46,7 @@ export interface TransactionNote {
 }
 
 /**
- * The transaction goes on as another one of another scope (`to`), or came from there (`from`). Network, id and birth together say which one
+ * The transaction continues as another one of another scope (`to`), or came from there (`from`). Network, id and birth together say which one
  * it is.
  */
 export interface Handoff {
@@ -63,7 +63,7 @@ export interface Handoff {
 export interface Transaction {
   /** Name of the network. */
   readonly network: string;
-  /** The slot in the catalogue, used again after the end. */
+  /** The slot in the catalog, used again after the end. */
   readonly id: number;
   /** Label of the opcode, the number where it has none; null where the trace does not say. The same for the fields that follow. */
   readonly opcode: string | null;
@@ -77,7 +77,7 @@ export interface Transaction {
   readonly stages: readonly TransactionStage[];
   readonly beats: readonly Beat[];
   readonly retries: readonly Retry[];
-  /** Times of the timeouts; the transaction goes on after one. */
+  /** Times of the timeouts; the transaction continues after one. */
   readonly timeouts: readonly bigint[];
   readonly arbitrations: readonly Arbitration[];
   readonly annotations: readonly TransactionNote[];

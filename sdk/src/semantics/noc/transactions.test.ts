@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder, type TraceSpec } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, u32 } from '../../../../test/support/pipeline-model.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -64,8 +65,8 @@ const [MESH, R1, R2] = ['mesh', 'r1', 'r2'].map((scope) => storage(`${scope}/tra
 const mesh = (name: string, id: number, ...rest: number[]): Item =>
   event(eventType(`mesh/${name}`), ...u32(id), ...rest);
 const handoff = (from: number, to: number): Item => mesh('txn_handoff', from, ...u32(to));
-const begin = (catalogue: number, id: number, addr: number): Item[] =>
-  catalogue === MESH
+const begin = (catalog: number, id: number, addr: number): Item[] =>
+  catalog === MESH
     ? [
         set(MESH, id, 0, id),
         set(MESH, id, 1, 1),
@@ -73,7 +74,7 @@ const begin = (catalogue: number, id: number, addr: number): Item[] =>
         set(MESH, id, 3, 4),
         set(MESH, id, 4, 3),
       ]
-    : [set(catalogue, id, 0, id), set(catalogue, id, 1, addr)];
+    : [set(catalog, id, 0, id), set(catalog, id, 1, addr)];
 
 function build(
   frames: readonly Frame[],
@@ -119,7 +120,7 @@ const story: Frame[] = [
 ];
 
 describe('a network that is disabled', () => {
-  it('has lost there what was in flight, whoever takes the slot next', async () => {
+  it('has lost there what was in flight, whichever takes the slot next', async () => {
     const builder = new TraceBuilder({ schema, dut })
       .segment({ frames: [frame(0, ...begin(MESH, 2, 0x1000), ...begin(R1, 3, 0x1000))], end: 4000n })
       .segment({ frames: [frame(4000)], emptied: [MESH], end: 9000n })
@@ -166,7 +167,7 @@ describe('networks of a trace', () => {
 });
 
 describe('a transaction', () => {
-  it('has everything that happened to it, and where it went on', async () => {
+  it('has everything that happened to it, and where it continued', async () => {
     const trace = await open(build(story, 3, {}, ['hello']));
     const [one, ...others] = await collect(trace, 'mesh');
     expect(others).toEqual([]);
@@ -280,7 +281,7 @@ interface Known {
 function runTraffic(choose: (below: number) => number, cycles: number) {
   const all: Known[] = [];
   const frames: Frame[] = [];
-  const catalogues: Record<string, number> = { mesh: MESH, 'mesh/r1': R1, 'mesh/r2': R2 };
+  const catalogs: Record<string, number> = { mesh: MESH, 'mesh/r1': R1, 'mesh/r2': R2 };
   const live: Known[] = [];
   for (let cycle = 0; cycle < cycles; cycle++) {
     const items: Item[] = [];
@@ -290,7 +291,7 @@ function runTraffic(choose: (below: number) => number, cycles: number) {
       if (free.length === 0) return null;
       const id = free[choose(free.length)]!;
       const one = { network, id, birth: cycle, addr, beats: [], stages: [], to: null, from: null, end: null };
-      items.push(...begin(catalogues[network]!, id, addr));
+      items.push(...begin(catalogs[network]!, id, addr));
       all.push(one);
       live.push(one);
       return one;
@@ -300,7 +301,7 @@ function runTraffic(choose: (below: number) => number, cycles: number) {
       const dice = choose(8);
       if (dice === 0 && (one.network !== 'mesh' || one.to)) {
         one.end = cycle;
-        items.push(clear(catalogues[one.network]!, one.id));
+        items.push(clear(catalogs[one.network]!, one.id));
         live.splice(live.indexOf(one), 1);
       } else if (dice === 1 && one.network === 'mesh') {
         one.beats.push(cycle);
@@ -355,7 +356,9 @@ describe('against a model of random traffic', () => {
     };
   };
 
-  it('gives the exact life of every transaction, whatever the range, the segments and the writer', async () => {
+  it('gives the exact life of every transaction, whatever the range, the segments and the writer', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.infiniteStream(fc.nat(1_000_000)),

@@ -3,7 +3,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { CatalogueCheckpoints } from '../common/catalogue-checkpoint.js';
+import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
@@ -20,7 +20,7 @@ export type NocRange = CoreRange;
 export interface TransactionOptions {
   /** Segments read before the range to find the birth of those in flight at its start. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
   readonly lookahead?: number | undefined;
 }
 
@@ -41,14 +41,14 @@ export async function* transactions(
   range: NocRange = {},
   options: TransactionOptions = {},
 ): AsyncGenerator<Transaction> {
-  const catalogue = requireTransactions(network);
+  const catalog = requireTransactions(network);
   const { from, to } = rangeInPs(network, range);
   const { lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS } = options;
   requireCount(lookback, 'lookback');
   requireCount(lookahead, 'lookahead');
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
-  const first = await segmentToBeginWith(access, catalogue, from, lookback);
+  const first = await segmentToBeginWith(access, catalog, from, lookback);
   const networks = findNetworks(trace);
   const tracker = new NocTracker(
     networks,
@@ -56,7 +56,7 @@ export async function* transactions(
   );
   const walk = new LifecycleWalk(trace, tracker, to ?? null);
   const checkpoints = networks.map(
-    ({ transactions: known }) => known && CatalogueCheckpoints.of(trace, known.def),
+    ({ transactions: known }) => known && CatalogCheckpoints.of(trace, known.def),
   );
   const finished = (all: boolean): Promise<Transaction[]> =>
     finish(trace, networks, tracker.take(all, MAX_HELD), from);
@@ -74,7 +74,7 @@ export async function* transactions(
   yield* await finished(true);
 }
 
-/** Credits of a link, as they are told. */
+/** Credits of a link, as they are recorded. */
 export interface LinkCredit {
   readonly timePs: bigint;
   readonly link: bigint;
@@ -121,23 +121,23 @@ async function finish(
 }
 
 function toTransaction(trace: Trace, networks: readonly NocNetwork[], one: LiveTransaction): Transaction {
-  const { name, transactions: catalogue } = networks[one.network]!;
+  const { name, transactions: catalog } = networks[one.network]!;
   const { id, birthPs, stages, beats, retries, timeouts, arbitrations, endPs, isAbridged } = one;
   const value = (field: number | undefined): bigint | null => one.values[field ?? -1] ?? null;
   const number = (field: number | undefined): number | null => {
     const found = value(field);
     return found === null ? null : Number(found);
   };
-  const opcode = number(catalogue?.opcodeField);
+  const opcode = number(catalog?.opcodeField);
   return {
     network: name,
     id,
-    opcode: opcode === null ? null : (catalogue?.opcodeLabel(opcode) ?? null),
-    addr: value(catalogue?.addrField),
-    len: number(catalogue?.lenField),
-    size: number(catalogue?.sizeField),
-    srcPort: number(catalogue?.srcPortField),
-    dstPort: number(catalogue?.dstPortField),
+    opcode: opcode === null ? null : (catalog?.opcodeLabel(opcode) ?? null),
+    addr: value(catalog?.addrField),
+    len: number(catalog?.lenField),
+    size: number(catalog?.sizeField),
+    srcPort: number(catalog?.srcPortField),
+    dstPort: number(catalog?.dstPortField),
     birthPs,
     stages,
     beats,

@@ -1,6 +1,6 @@
 /**
  * Two runs by the instructions they retire, core by core: when these passed plays no part, so runs with different timing can be compared.
- * Behind a difference the two are brought together again where they continue alike within a window.
+ * After a difference the two are brought together again where they continue alike within a window.
  */
 import type { RetiredCoreReport, RetiredDivergence, RetiredInstruction } from './report.js';
 
@@ -11,7 +11,7 @@ export interface RetiredCore {
 }
 
 export interface RetiredOptions {
-  /** Names of `values` that are compared beside pc and machine code. */
+  /** Names of `values` that are compared next to pc and machine code. */
   readonly compare: readonly string[];
   /** Instructions shown around the divergence. */
   readonly context: number;
@@ -124,7 +124,7 @@ class RetiredWalk {
   }
 
   /**
-   * Skips the fewest instructions behind which the two agree again. False when they do not within the window, and when there have been too
+   * Skips the fewest instructions after which the two agree again. False when they do not within the window, and when there have been too
    * many such places.
    */
   private async align(): Promise<boolean> {
@@ -147,7 +147,7 @@ class RetiredWalk {
     return false;
   }
 
-  /** Whether the two go on alike, or both end, behind so many instructions. */
+  /** Whether the two continue alike, or both end, after this number of instructions. */
   private async agreesAt(i: number, j: number): Promise<boolean> {
     if (i > 0 && !(await this.a.peek(i - 1))) return false;
     if (j > 0 && !(await this.b.peek(j - 1))) return false;

@@ -80,7 +80,7 @@ class StateWalk {
     else this.lastSame = fromPs;
   }
 
-  /** With what stands in slots beyond the size of a storage, in files of writers that use such. */
+  /** With what is in slots beyond the size of a storage, in files of writers that use such. */
   private async startOf({ input: { trace } }: Side, fromPs: bigint): Promise<StorageState> {
     const state = await stateJustBefore(trace, fromPs);
     return (await findOverflow(trace, fromPs)).widen(state);

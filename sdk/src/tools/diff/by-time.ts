@@ -10,11 +10,11 @@ import { compareTimes, type DiffInput, Side, sameItem } from './side.js';
 
 export interface TimeOptions {
   readonly range: TimeRange;
-  /** Items of different paths may stand in any order within an instant. */
+  /** Items of different paths may be in any order within an instant. */
   readonly ignoreOrder: boolean;
   /** Items shown around the divergence. */
   readonly context: number;
-  /** Nothing behind the first divergence is looked at. */
+  /** Nothing after the first divergence is looked at. */
   readonly stopAtFirst: boolean;
   readonly onProgress?: ((part: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

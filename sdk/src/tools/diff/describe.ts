@@ -27,7 +27,7 @@ export function cycleIn(trace: Trace, scopeId: number, timePs: bigint): bigint |
   return period === 0 ? null : timePs / BigInt(period);
 }
 
-/** The op or event a cursor stands at. Its strings must be in memory. */
+/** The op or event a cursor is at. Its strings must be in memory. */
 export function viewItem(trace: Trace, cursor: FrameCursor): ItemView {
   return cursor.kind === CursorItem.EVENT ? viewEvent(trace, cursor) : viewOp(trace, cursor);
 }

@@ -141,7 +141,7 @@ describe('two traces', () => {
         expect(result.first?.timePs ?? null).toBe(expected);
         expect(same).toBe(expected === null);
         if (a.segmentCount > 0 && b.segmentCount > 0) {
-          const end = a.totalTimePs + b.totalTimePs; // behind both
+          const end = a.totalTimePs + b.totalTimePs; // after both
           const ends = await Promise.all([a, b].map((trace) => stateInWords(trace, end)));
           expect(result.atEnd > 0).toBe(ends[0].join() !== ends[1].join());
         }
@@ -187,7 +187,7 @@ describe('by time', () => {
     expect(result.paths).toEqual([{ path: 'core0/rob', itemsA: 1, itemsB: 1, instants: 1, firstPs: 2000n }]);
   });
 
-  it('goes on behind a difference: one instant more or less does not make all that follows different', async () => {
+  it('continues after a difference: one instant more or less does not make all that follows different', async () => {
     const tail = [frame(3000, add(3, 0, 0, 5)), frame(4000, add(3, 0, 0, 5))];
     const a = await build({ frames: [...common, frame(2000, stage(1, 1)), ...tail] });
     const b = await build({ frames: [...common, ...tail] });
@@ -197,7 +197,7 @@ describe('by time', () => {
     expect((await byTime(b, a)).result.first).toMatchObject({ kind: 'only_b', timePs: 2000n });
   });
 
-  it('tells another order from other items, and can overlook it', async () => {
+  it('distinguishes another order from other items, and can overlook it', async () => {
     const a = await build({
       frames: [...common, frame(2000, stage(1, 1), set(1, 1, 0, 1), set(1, 1, 1, 1))],
     });
@@ -268,7 +268,7 @@ describe('by state', () => {
     ]);
   });
 
-  it('tells a slot of zeros from none', async () => {
+  it('distinguishes a slot of zeros from none', async () => {
     const a = await build({ frames: [frame(7, set(0, 2, 0, 0))] });
     const b = await build({ frames: [frame(7)] });
     const { result } = await byState(a, b);

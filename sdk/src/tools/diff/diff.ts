@@ -16,7 +16,7 @@ export interface DiffOptions {
   readonly range?: TimeRange | undefined;
   /** What only one has is reported but does not make them different. */
   readonly commonOnly?: boolean | undefined;
-  /** By time: items of different paths may stand in any order within an instant. Always so when a trace does not keep the order. */
+  /** By time: items of different paths may be in any order within an instant. Always so when a trace does not keep the order. */
   readonly ignoreOrder?: boolean | undefined;
   /** Items, values or instructions shown around the first difference; default 5. */
   readonly context?: number | undefined;
@@ -74,9 +74,9 @@ function report(
   return { same: result.first === null && schemaSame, a: a.name, b: b.name, scopes, schema, notes, result };
 }
 
-/** What `diffRetired` is told, without the streams. */
+/** Options of `diffRetired`, without the streams. */
 export type RetiredDiffOptions = Pick<DiffOptions, 'context' | 'stopAtFirst' | 'commonOnly' | 'signal'> & {
-  /** Names of `values` that are compared beside pc and machine code. */
+  /** Names of `values` that are compared next to pc and machine code. */
   readonly compare: readonly string[];
   readonly onProgress?: ((instructions: number) => void) | undefined;
 };

@@ -1,4 +1,4 @@
-/** Looks at the place of a divergence again: the items themselves, what stands before and behind them. */
+/** Looks at the place of a divergence again: the items themselves, everything before and after them. */
 import type { TimeRange } from '../../reader/index.js';
 import type { Found } from './by-time.js';
 import { cycleIn, viewItem } from './describe.js';
@@ -9,7 +9,7 @@ import { type DiffInput, Side, type SideName } from './side.js';
 /** What one side has around the place. */
 interface Surroundings {
   readonly before: readonly ItemView[];
-  /** The items at and behind the place. */
+  /** The items at and after the place. */
   readonly next: ItemView[];
   /** Target of the first of `next`. */
   readonly target: number | null;

@@ -10,7 +10,7 @@ import {
 } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 
-/** A scope of one trace that stands for a scope of the other. */
+/** A scope of one trace that represents a scope of the other. */
 export interface ScopePair {
   readonly a: string;
   readonly b: string;

@@ -110,7 +110,7 @@ export interface StateReport {
   readonly storages: readonly StorageDifference[];
 }
 
-/** What is known of a retired instruction beside when it passed. */
+/** What is known of a retired instruction next to when it passed. */
 export interface RetiredInstruction {
   /** Time of its retirement. */
   readonly timePs: bigint;
@@ -140,7 +140,7 @@ export interface RetiredCoreReport {
   readonly first: RetiredDivergence | null;
   readonly retiredA: number;
   readonly retiredB: number;
-  /** Instructions that agree: those before the first difference and, where the two meet again, behind it. */
+  /** Instructions that agree: those before the first difference and, where the two meet again, after it. */
   readonly same: number;
   /** Stretches that differ; `onlyA`, `onlyB`: instructions of one without counterpart, `changed`: with one that differs. */
   readonly stretches: number;

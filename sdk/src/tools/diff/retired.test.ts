@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffRetired, type RetiredInstruction } from './index.js';
 
-/** A run: addresses in program order, at times of its own. */
+/** A run: addresses in program order, at its own times. */
 async function* run(pcs: readonly number[], delay = 1): AsyncGenerator<RetiredInstruction> {
   for (const [index, pc] of pcs.entries()) {
     yield {

@@ -48,7 +48,7 @@ async function merged<T>(inputs: readonly MergeInput[], look: (trace: Trace) => 
 const inputsOf = (...traces: Trace[]): MergeInput[] =>
   traces.map((trace, i) => ({ trace, name: `file${i}` }));
 
-/** An input's words as they stand in the merged trace: under another scope. */
+/** An input's words as they are in the merged trace: under another scope. */
 const renamed = (words: readonly string[], scope: string): string[] =>
   words.map((word) => word.replace(/^(\d+ )?(core0\/|(?=reset))/, `$1${scope}/`));
 
@@ -64,7 +64,7 @@ const byTime = (words: readonly string[]): string[] =>
     .sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : a[1] - b[1]))
     .map(([, , word]) => word);
 
-/** The schema without its event at the root: everything stands in one scope. */
+/** The schema without its event at the root: everything is in one scope. */
 /** A storage of one slot with one field. */
 const oneByte = (name: string, storageId: number): StorageDef => ({
   name,
@@ -204,7 +204,7 @@ describe('a merged trace', () => {
     );
   });
 
-  it('puts a trace with things at its root into a scope of its own', async () => {
+  it('puts a trace with things at its root into a separate scope', async () => {
     await merged(inputsOf(await tiny(coreSchema), await tiny(oneScope)), async (soc) => {
       expect(soc.names.storageNames).toContain('file0/core0/rob');
       expect(soc.names.eventNames).toContain('file0/reset');

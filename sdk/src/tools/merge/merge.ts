@@ -1,5 +1,5 @@
 /**
- * Several traces in one, in the order of time. At equal times the frames of an earlier input come first; each stays a frame of its own, its
+ * Several traces in one, in the order of time. At equal times the frames of an earlier input come first; each stays a separate frame, its
  * items as they are.
  */
 import type { LoadedSegment } from '../../reader/index.js';
@@ -25,7 +25,7 @@ export interface MergedInput {
   readonly items: number;
   /** Ops on slots that no storage can have: left out. */
   readonly outOfRange: number;
-  /** String references that name no string; they go on naming none. */
+  /** String references that name no string; they continue naming none. */
   readonly unresolvedStrings: number;
 }
 

@@ -9,7 +9,7 @@ import { findOverflow, type SlotOverflow } from '../../stream/slot-overflow.js';
 /** One of the traces to be joined. */
 export interface MergeInput {
   readonly trace: Trace;
-  /** Name of its file without directory and extension, or whatever else tells it from the others. */
+  /** Name of its file without directory and extension, or whatever else distinguishes it from the others. */
   readonly name: string;
   /** What errors call it. */
   readonly file?: string | undefined;

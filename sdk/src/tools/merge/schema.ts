@@ -87,7 +87,7 @@ class InputMerge {
     const { scopes } = this.source;
     const { top, scope: name, trace } = this.input;
     const depth = new Map(scopes.map((scope) => [scope, depthOf(this.source, scope)]));
-    // Beside the one that holds everything there may be one of control events.
+    // Next to the one that holds everything there may be one of control events.
     const isTop = ({ scopeId }: ScopeDef): number => Number(scopeId === top);
     const order = [...scopes].sort((a, b) => depth.get(a)! - depth.get(b)! || isTop(b) - isTop(a));
     for (const scope of order) {

@@ -85,7 +85,7 @@ const damage = fc.oneof(
 );
 type Damage = typeof damage extends fc.Arbitrary<infer T> ? T : never;
 
-/** Behind the preamble, which a checksum of its own is for. */
+/** After the preamble, which its own checksum is for. */
 function damaged(whole: Uint8Array, damages: readonly Damage[]): Uint8Array {
   let bytes = whole.slice();
   const [first] = starts;

@@ -17,7 +17,7 @@ import type { RecordMemory } from './recover.js';
 export interface RescuedContent {
   readonly out: OutputTrace;
   readonly schema: Schema;
-  /** Its state is that behind the last frame. */
+  /** Its state is that after the last frame. */
   readonly replayer: Replayer;
   readonly summarizer: Summarizer | null;
   readonly compression: CompressionName;
@@ -72,7 +72,7 @@ export async function finalizeWithMemory(
   return { framesFromMemory, memoryProblem };
 }
 
-/** A writer that goes on where the segments saved end. */
+/** A writer that continues where the segments saved end. */
 function continuation(content: RescuedContent): RecordWriter {
   const { out, schema, replayer, summarizer, compression, nextString, lastTimePs } = content;
   return new RecordWriter(

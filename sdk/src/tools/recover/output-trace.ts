@@ -21,7 +21,7 @@ const KNOWN_CHUNKS: ReadonlySet<number> = new Set(Object.values(ChunkType));
 export interface SegmentParts {
   readonly header: SegmentHeader;
   readonly checkpoint: Uint8Array;
-  /** As they stand in the file. */
+  /** As they are in the file. */
   readonly deltas: Uint8Array;
   readonly nextFrame: bigint;
   readonly nextString: bigint;
@@ -69,7 +69,7 @@ export class OutputTrace {
 }
 
 /**
- * The schema as it stood (names of the DUT lie in its pool), or in the form of the present version where it is older; the other two, should they
+ * The schema as it was (names of the DUT lie in its pool), or in the form of the present version where it is older; the other two, should they
  * be damaged, are replaced by empty ones.
  */
 function savedChunks({ chunks, dut, schema, header, checkpointIntervalPs }: Outline): ExtraChunk[] {

@@ -1,5 +1,5 @@
 /**
- * `uscope recover`: a finalized file from a truncated, unfinalized or damaged one. Segments are found by where they stand, each is taken when its
+ * `uscope recover`: a finalized file from a truncated, unfinalized or damaged one. Segments are found by where they are, each is taken when its
  * checksum holds (files of other writers: when everything about it fits together) and copied byte for byte; what closing a trace adds is made
  * anew. The input is only read. The output appears under its name when it has passed verification, not before.
  */
@@ -32,7 +32,7 @@ export interface RecordMemory {
 export interface RecoverOptions {
   readonly input: string;
   readonly output: string;
-  /** Replace what stands at `output`. Never what is read. */
+  /** Replace what is at `output`. Never what is read. */
   readonly force?: boolean | undefined;
   /** Gathers the summary (TSUM) of the output; without one it stays empty. */
   readonly summarizer?: SummarizerFactory | undefined;

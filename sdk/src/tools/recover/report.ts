@@ -1,4 +1,4 @@
-/** What `recover` tells. */
+/** What `recover` reports. */
 import type { Account } from '../../writer/contract/account.js';
 import type { Finding } from '../verify/index.js';
 
@@ -14,7 +14,7 @@ export interface Losses {
   /** Frames known to be missing; `isExact` false: there may be more. */
   readonly frames: number;
   readonly isExact: boolean;
-  /** Strings whose text is lost; "<lost>" stands in their places. */
+  /** Strings whose text is lost; "<lost>" is in their places. */
   readonly strings: number;
   /** The first 1000. */
   readonly times: readonly LostTime[];
@@ -60,7 +60,7 @@ export class LossCount {
   readonly times: LostTime[] = [];
   private open: { fromPs: bigint | null } | null = null;
 
-  /** Segments are missing behind the frame at `afterPs`; null frames: nobody knows how many. */
+  /** Segments are missing after the frame at `afterPs`; null frames: nobody knows how many. */
   lose(segments: number, frames: number | null, afterPs: bigint | null): void {
     this.segments += segments;
     if (frames === null) this.isExact = false;
@@ -75,7 +75,7 @@ export class LossCount {
     this.open = null;
   }
 
-  /** Whatever was found: so many frames are missing. */
+  /** The number of missing frames, whatever was found. */
   set(frames: number): void {
     this.frames = frames;
     this.isExact = true;

@@ -67,15 +67,15 @@ export class Rescue {
   private nextFrame = 0n;
   private nextString = 0;
   private lastTimePs: bigint | null = null;
-  /** The replayer's state is that behind the last segment taken, and nothing is missing behind it. */
+  /** The replayer's state is that after the last segment taken, and nothing is missing after it. */
   private inStep = true;
-  /** Frames are missing, and the ordinals of no record behind them have told how many. */
+  /** Frames are missing, and the ordinals of no record after them have shown how many. */
   private isUncounted = false;
   private tailSeen = false;
-  /** Behind the commit point something is not whole: what follows was never promised and has a gap before it. */
+  /** After the commit point something is not whole: what follows was never promised and has a gap before it. */
   private stopped = false;
   private found = 0;
-  /** Losses behind the commit point: what the client's memory may make good. */
+  /** Losses after the commit point: what the client's memory may make good. */
   private uncommitted: { segments: number; frames: number | null } | null = null;
 
   constructor(
@@ -166,7 +166,7 @@ export class Rescue {
         isBehindTail ? 'info' : 'error',
         'FORMAT_CHECKSUM',
         found.offset,
-        this.stopped ? 'behind a gap' : detail,
+        this.stopped ? 'after a gap' : detail,
       );
       this.lose(isBehindTail, found.header.numFrames);
       return;
@@ -180,7 +180,7 @@ export class Rescue {
   private lose(isBehindTail: boolean, frames: number | null): void {
     this.inStep = false;
     if (!isBehindTail) {
-      // Between two records the ordinals tell exactly how many frames are missing; that is counted there.
+      // Between two records the ordinals show exactly how many frames are missing; that is counted there.
       this.losses.lose(1, this.ours ? 0 : frames, this.lastTimePs);
       this.isUncounted = this.ours;
       return;
@@ -223,13 +223,13 @@ export class Rescue {
     return true;
   }
 
-  /** Frames run forward; a segment that goes back stands where it does not belong. */
+  /** Frames run forward; a segment that goes back is where it does not belong. */
   private isInOrder({ replay }: Salvaged): boolean {
     return this.lastTimePs === null || replay.firstTimePs === null || replay.firstTimePs >= this.lastTimePs;
   }
 
   /**
-   * Ordinal behind the segment, and how many frames are missing inside it. Where there are records their ordinals tell how many are missing
+   * Ordinal after the segment, and how many frames are missing inside it. Where there are records their ordinals show how many are missing
    * before it and inside it together; those before it are counted here.
    */
   private countMissing(
@@ -264,7 +264,7 @@ export class Rescue {
     return text ?? LOST_STRING;
   }
 
-  /** Counts as they are, and an end behind the last frame, as files of ours have it. */
+  /** Counts as they are, and an end after the last frame, as files of ours have it. */
   private headerFor({ header }: FoundSegment, { replay, raw }: Salvaged): FoundSegment['header'] {
     const last = replay.lastTimePs ?? header.timeStartPs;
     return {
@@ -288,7 +288,7 @@ export class Rescue {
     this.log.add(isBehindTail ? 'info' : 'error', hole.reason.code, hole.offset, detail);
     this.lose(isBehindTail, start === 'uSEG' ? await this.framesAt(hole.offset) : null);
     if (!this.ours || isBehindTail) return;
-    // The ordinals of the next record tell the number; behind the last one nothing does.
+    // The ordinals of the next record give the number; after the last one it is unknown.
     if (isLast) this.losses.isExact = false;
   }
 
@@ -334,10 +334,10 @@ export class Rescue {
 
   /** The header promised segments that were not found at all. */
   private countMissingTail(): void {
-    const { header, mended } = this.outline;
+    const { header, repaired } = this.outline;
     if (!header || this.tailSeen || header.tailOffset === 0n) return;
     if (header.tailOffset < BigInt(this.size) && this.losses.segments === 0) return; // only the header is damaged
-    const missing = mended.has('flags')
+    const missing = repaired.has('flags')
       ? 0
       : Math.max(0, header.numSegments - this.found - this.losses.segments);
     this.losses.lose(missing, null, this.lastTimePs);
@@ -358,7 +358,7 @@ export class Rescue {
     return { ...finished, memory };
   }
 
-  /** @param nextFrame ordinal behind the last frame that was saved @param isMemoryTaken everything that the client had not sent is saved */
+  /** @param nextFrame ordinal after the last frame that was saved @param isMemoryTaken everything that the client had not sent is saved */
   private completedFrames(nextFrame: bigint, isMemoryTaken: boolean): CompletedFrames | null {
     const { session } = this.outline;
     if (!session) return null;
@@ -407,7 +407,7 @@ export class Rescue {
     return this.losses.isNothing ? before : before + BigInt(Math.max(1, this.losses.frames));
   }
 
-  /** Strings that no commit record holds: all of another writer's, and those behind the last frame. */
+  /** Strings that no commit record holds: all of another writer's, and those after the last frame. */
   private async *lateStrings(): AsyncGenerator<Uint8Array> {
     const count = this.strings?.count ?? 0;
     for (let index = this.nextString; index < count; index++) yield await this.savedString(index);

@@ -1,6 +1,6 @@
 /**
  * One segment on its way into the output: replayed on trial first, so that nothing reaches the state of the output that is not going to be in it.
- * What cannot be taken as it stands (cut off, damaged behind some frame) is encoded anew as far as it is good.
+ * What cannot be taken as it is (cut off, damaged after some frame) is encoded anew as far as it is good.
  */
 import { isUscopeError } from '../../base/errors.js';
 import { decompressCutLz4Blob } from '../../format/compression.js';
@@ -53,7 +53,7 @@ export class Salvager {
     this.trial = new Replayer({ ...options, strict: options.ours, summarizer: null, problem: () => {} });
   }
 
-  /** The state of the last trial: behind the last frame taken. */
+  /** The state of the last trial: after the last frame taken. */
   get state(): StorageState {
     return this.trial.state;
   }

@@ -5,7 +5,7 @@ import { PagedSource } from '../../reader/paged-source.js';
 import type { CheckedSource } from '../../reader/source.js';
 import { isFormatError } from '../verify/finding.js';
 
-/** Stands where the text of a string is lost, so that those behind it keep their indices. */
+/** Replaces a lost string, so that those after it keep their indices. */
 export const LOST_STRING = new TextEncoder().encode('<lost>');
 
 /** A string table that may be damaged: each text, or null. */

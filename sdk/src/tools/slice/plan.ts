@@ -11,7 +11,7 @@ export interface SlicePlan {
   readonly dut: DutProperties;
 }
 
-/** DUT properties by which a slice can be told: name of the trace it is of, and its range in ps. */
+/** DUT properties that identify a slice: name of the trace it is of, and its range in ps. */
 export const SLICE_KEYS = { of: 'uscope.slice_of', from: 'uscope.slice_from_ps', to: 'uscope.slice_to_ps' };
 
 /**
@@ -43,7 +43,7 @@ export async function planSlice(
   return { fromPs, toPs, dut: sliceDut(trace.dut, name, fromPs, toPs) };
 }
 
-/** The trace's own properties, and what slice this is; a slice of a slice tells only of the last cut. */
+/** The trace's own properties, and what slice this is; a slice of a slice names only the last cut. */
 function sliceDut(dut: DutProperties, name: string, fromPs: bigint, toPs: bigint): DutProperties {
   const ours = new Set(Object.values(SLICE_KEYS));
   return [

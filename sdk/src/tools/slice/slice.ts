@@ -1,5 +1,5 @@
 /**
- * A part of a trace as a trace of its own: the state at its begin becomes the first checkpoint, the frames follow bit by bit, times stay
+ * A part of a trace as a separate trace: the state at its begin becomes the first checkpoint, the frames follow bit by bit, times stay
  * what they were.
  */
 import type { Trace } from '../../reader/index.js';
@@ -31,7 +31,7 @@ export interface SliceReport {
   readonly notes: readonly string[];
   /** Ops on slots that no storage can have: left out. */
   readonly outOfRange: number;
-  /** String references that name no string; they go on naming none. */
+  /** String references that name no string; they continue naming none. */
   readonly unresolvedStrings: number;
   /** Strings cut at the writer's limit of 65,520 bytes. */
   readonly shortenedStrings: number;

@@ -1,6 +1,6 @@
 /**
  * Holds each checkpoint against the state replayed up to it. In files of ours it is the state before its segment (docs/format.md#checkpoints); one existing writer stores
- * the state behind it, which shows in segment 0.
+ * the state after it, which shows in segment 0.
  */
 import { SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import type { StateLayout } from '../../state/layout.js';
@@ -35,14 +35,14 @@ export function copyState(from: StorageState, to: StorageState): void {
   to.occupied.set(from.occupied);
 }
 
-/** Equal as far as a checkpoint tells: the mask of a dense storage is not stored. */
+/** Equal as far as a checkpoint shows: the mask of a dense storage is not stored. */
 export function sameState(a: StorageState, b: StorageState): boolean {
   const [first, second] = [a.encodeCheckpoint(), b.encodeCheckpoint()];
   return first.length === second.length && Buffer.compare(first, second) === 0;
 }
 
 /**
- * Tells how a checkpoint differs from the state replayed up to it: per storage, its first difference.
+ * Says how a checkpoint differs from the state replayed up to it: per storage, its first difference.
  * @param severity of a difference that is no snapshot of the model's
  */
 export function compareStates(

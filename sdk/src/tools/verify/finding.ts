@@ -16,19 +16,19 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** Findings of one code that are told; a file of noise has millions. */
+/** Findings of one code that are reported; a file of noise has millions. */
 const MAX_PER_CODE = 200;
 
 export class FindingLog {
   readonly findings: Finding[] = [];
-  /** All of them, told or not. */
+  /** All of them, reported or not. */
   readonly counts: Record<Severity, number> = { error: 0, warning: 0, info: 0 };
   private readonly perCode = new Map<ErrorCode, number>();
   private readonly kinds = new Set<string>();
 
   constructor(private readonly notify?: (finding: Finding) => void) {}
 
-  /** Findings that were counted and not told. */
+  /** Findings that were counted and not reported. */
   get untold(): number {
     return this.counts.error + this.counts.warning + this.counts.info - this.findings.length;
   }
@@ -43,7 +43,7 @@ export class FindingLog {
     this.notify?.(finding);
   }
 
-  /** The same kind of thing is told once, at its first place. */
+  /** The same kind of finding is reported once, at its first place. */
   once(kind: string, severity: Severity, code: ErrorCode, offset: number | null, detail: string): void {
     if (this.kinds.has(kind)) return;
     this.kinds.add(kind);

@@ -128,7 +128,7 @@ class IndexCheck {
   }
 
   private fitted(container: Uint8Array, { offset, header }: LoadedSegment): Uint8Array {
-    const fitting = fitContainer(container, header.deltasCompressedSize);
+    const fitting = fitContainer(container, header.checkpointSize + header.deltasCompressedSize);
     if (!fitting) return new Uint8Array(0);
     sealIndexContainer(fitting, offset, this.trace.crc32);
     return fitting;

@@ -1,6 +1,6 @@
 /**
  * Replays the frames of segment after segment into a state: checks every op and event against the schema, feeds a summarizer, counts. Nothing is
- * allocated per item. A problem ends its segment, not the replay: the next segment has a checkpoint of its own.
+ * allocated per item. A problem ends its segment, not the replay: the next segment has a separate checkpoint.
  */
 import type { ErrorCode } from '../../base/codes.js';
 import { isUscopeError } from '../../base/errors.js';
@@ -226,7 +226,7 @@ class SegmentRun {
   private broken(cursor: FrameCursor, error: unknown): void {
     this.options.summarizer?.abortFrame();
     if (!isUscopeError(error)) throw error;
-    this.problems = 0; // the end of the segment's frames is always told
+    this.problems = 0; // the end of the segment's frames is always reported
     this.report(cursor, error.code, error.detail);
   }
 }

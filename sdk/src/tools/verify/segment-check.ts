@@ -49,10 +49,10 @@ export class SegmentCheck {
   private readonly summarizer: Summarizer | null = null;
   /** The state is the one before the next segment's first frame. */
   private inStep = false;
-  /** Each checkpoint holds the state behind its segment; null: not known yet. */
+  /** Each checkpoint holds the state after its segment; null: not known yet. */
   private storedAfter: boolean | null;
   private lastStartPs = 0n;
-  /** null behind a damaged record: what the next one says cannot be compared. */
+  /** null after a damaged record: what the next one says cannot be compared. */
   private nextFrame: bigint | null = 0n;
   private isFirst = true;
   /** Something is missing before the next segment: its links cannot be held against what was seen. */
@@ -136,7 +136,7 @@ export class SegmentCheck {
         'warning',
         'FORMAT_VALUE',
         offset + bytes.length,
-        'the padding behind the segment is not zero',
+        'the padding after the segment is not zero',
       );
     }
   }
@@ -145,7 +145,7 @@ export class SegmentCheck {
     const { log, lastOffset } = this;
     const previous = Number(header.prevSegmentOffset);
     if (previous !== lastOffset && !this.interrupted) {
-      const detail = `the segment names ${previous} as its predecessor, which stands at ${lastOffset}`;
+      const detail = `the segment names ${previous} as its predecessor, which is at ${lastOffset}`;
       log.add('error', 'FORMAT_CHAIN', offset + 24, detail);
     }
     if (header.timeStartPs < this.lastStartPs) {
@@ -163,7 +163,7 @@ export class SegmentCheck {
     }
   }
 
-  /** Ordinals and strings go on where the record before ended. */
+  /** Ordinals and strings continue where the record before ended. */
   private checkRecord(segment: FoundSegment): void {
     const { record, crc, offset } = segment;
     if (!record || crc !== 'good') {
@@ -253,7 +253,7 @@ export class SegmentCheck {
     copyState(stored, state);
   }
 
-  /** Segment 0, replayed from nothing, gives its own checkpoint, and that is not empty: it was stored behind the segment. */
+  /** Segment 0, replayed from nothing, gives its own checkpoint, and that is not empty: it was stored after the segment. */
   private detectStoredAfter(replayer: Replayer, segment: FoundSegment, raw: Uint8Array): boolean {
     if (!this.isFirst || this.interrupted || !this.options.schema) return false;
     const stored = loadCheckpoint(replayer.state.layout, segment, this.log);
@@ -267,7 +267,8 @@ export class SegmentCheck {
     });
     trial.frames(segment, raw);
     if (!sameState(stored, trial.state)) return false;
-    const detail = 'the writer stores each checkpoint behind its segment instead of before it; readers know';
+    const detail =
+      'the writer stores each checkpoint after its segment instead of before it; readers handle this';
     this.log.add('warning', 'VERIFY_OTHER_WRITER', segment.offset + SEGMENT_HEADER_SIZE, detail);
     this.inStep = true;
     return true;
@@ -316,7 +317,7 @@ export class SegmentCheck {
         'error',
         'FORMAT_VALUE',
         offset + 16,
-        `a frame at ${last} ps lies behind its segment's end at ${header.timeEndPs} ps`,
+        `a frame at ${last} ps is after its segment's end at ${header.timeEndPs} ps`,
       );
     }
     this.lastTimePs = last;

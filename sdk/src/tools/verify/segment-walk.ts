@@ -1,5 +1,5 @@
 /**
- * Finds the segments of a file by where they stand, not by the links between them: from the end of the preamble on each segment (and its commit
+ * Finds the segments of a file by where they are, not by the links between them: from the end of the preamble on each segment (and its commit
  * record) is followed by the next. Where that breaks off, the bytes are searched for the next one. So damage costs what it hits, and no more.
  */
 import { align8 } from '../../base/bytes.js';
@@ -27,11 +27,11 @@ export interface FoundSegment {
   readonly bytes: Uint8Array;
   /** Between segment and record, up to a multiple of 8. */
   readonly padding: Uint8Array;
-  /** What stands behind it; null: no commit record. */
+  /** Everything after it; null: no commit record. */
   readonly record: CommitRecord | null;
   /** good: these are the bytes that were committed. none: there is no commit record, nothing can be said. */
   readonly crc: 'good' | 'bad' | 'none';
-  /** File offset behind the segment and its record. */
+  /** File offset after the segment and its record. */
   readonly end: number;
 }
 
@@ -47,9 +47,9 @@ export interface WalkOptions {
   readonly start: number;
   /** Where segments can be no more: the first section, or the end of the file. */
   readonly end: number;
-  /** Every segment has a commit record behind it, so that what is no segment cannot pass for one. */
+  /** Every segment has a commit record after it, so that what is no segment cannot pass for one. */
   readonly hasRecords: boolean;
-  /** Where there are no records, a checkpoint that fits the schema tells a segment from chance. */
+  /** Where there are no records, a checkpoint that fits the schema distinguishes a segment from chance. */
   readonly schema: Schema | null;
   readonly codec: Codec;
 }
@@ -57,7 +57,7 @@ export interface WalkOptions {
 const PAGE_BYTES = 1024 * 1024;
 const MAGIC_BYTES = Buffer.from('uSEG');
 const ALIGNMENT = 8;
-/** Bytes that false segments may cost, beside a multiple of the file's size: files made of them must not take for ever. */
+/** Bytes that false segments may cost, next to a multiple of the file's size: files made of them must not take for ever. */
 const FREE_WASTE_BYTES = 64 * 1024 * 1024;
 const MAX_WASTE_FACTOR = 8;
 
@@ -156,7 +156,7 @@ export class SegmentWalk {
     return Buffer.from(bytes).equals(MAGIC_BYTES);
   }
 
-  /** The next offset at or behind `from` where a segment stands beyond doubt. */
+  /** The next offset at or after `from` where a segment is beyond doubt. */
   private async search(from: number): Promise<number | null> {
     const { end } = this.options;
     for (let page = from; page < end && !this.isExhausted; page += PAGE_BYTES) {
@@ -207,7 +207,7 @@ export class SegmentWalk {
   }
 }
 
-/** Files of this project have a session chunk and commit records; if damage has taken one away, the other still tells. */
+/** Files of this project have a session chunk and commit records; if damage has removed one, the other still shows it. */
 export async function hasCommitRecords(
   source: CheckedSource,
   size: number,

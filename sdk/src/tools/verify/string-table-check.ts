@@ -19,7 +19,7 @@ export function isUtf8(bytes: Uint8Array): boolean {
 /** The string table, string by string: those of the commit records as the walk brings them, then the rest. */
 export class StringTableCheck {
   private next = 0;
-  /** Where the next text stands if the texts follow each other. */
+  /** Where the next text is if the texts follow each other. */
   private expectedOffset = 0;
   private failed = false;
 
@@ -86,7 +86,7 @@ export class StringTableCheck {
     await this.skipTo(this.count);
     const end = this.textStart + this.expectedOffset;
     if (this.ours && !this.failed && end !== this.table.size) {
-      this.differs(`${this.table.size - end} bytes behind the strings belong to none`);
+      this.differs(`${this.table.size - end} bytes after the strings belong to none`);
     }
   }
 

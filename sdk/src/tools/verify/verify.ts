@@ -1,6 +1,6 @@
 /**
- * `uscope verify`: every structure, checksum and cross reference of a file, and a full replay. It goes on after an error wherever it can, so that
- * one run tells all that is wrong.
+ * `uscope verify`: every structure, checksum and cross reference of a file, and a full replay. It continues after an error wherever it can, so that
+ * one run reports all errors.
  */
 import { crc32 } from '#platform/crc32';
 import { recordedCrc } from '../../format/checksum-chunk.js';
@@ -236,7 +236,7 @@ class Verifier {
   }
 
   private takeHole({ offset, end, reason }: Hole): void {
-    // Other writers pad as they like, and what follows their last segment only the sections tell.
+    // Other writers pad as they like, and only the sections show what follows their last segment.
     if (!this.ours && this.tailSeen && this.isFinalized) {
       if (end - offset >= 8)
         this.log.add('info', 'VERIFY_LAYOUT', offset, `${end - offset} bytes belong to nothing`);
@@ -244,7 +244,7 @@ class Verifier {
     }
     this.segments?.interrupt();
     const detail = `${reason.detail}; ${end - offset} bytes up to ${end} are no segment`;
-    // Behind the last segment there should be nothing at all; elsewhere a segment is missing.
+    // After the last segment there should be nothing at all; elsewhere a segment is missing.
     const isRest = this.tailSeen && reason.code !== 'FORMAT_TRUNCATED';
     this.log.add('error', isRest ? 'VERIFY_LAYOUT' : reason.code, offset, detail);
   }
@@ -274,10 +274,10 @@ class Verifier {
         `tail_offset names ${header.tailOffset}, where no segment was found`,
       );
     } else if (segments.count > 0 && Number(header.tailOffset) !== segments.lastOffset) {
-      const detail = `tail_offset is ${header.tailOffset}, the last segment stands at ${segments.lastOffset}`;
+      const detail = `tail_offset is ${header.tailOffset}, the last segment is at ${segments.lastOffset}`;
       log.add('error', 'FORMAT_CHAIN', 40, detail);
     }
-    // While a trace is written the number may lag behind the tail by what one commit adds.
+    // While a trace is written the number may lag after the tail by what one commit adds.
     const isOff = this.isFinalized
       ? header.numSegments !== segments.count
       : header.numSegments > segments.count;
@@ -308,7 +308,7 @@ class Verifier {
     }
   }
 
-  /** Tail sections against their checksum: late strings and an empty summary are held against nothing else. */
+  /** Tail sections against their checksum: it is the only check of late strings and an empty summary. */
   private async checkTail(): Promise<void> {
     const { sections, source, codec } = this;
     const { sectionsCrc } = this.outline;
@@ -375,7 +375,7 @@ class Verifier {
     }
     if (uncommitted.from < 0) return;
     const bytes = uncommitted.to - uncommitted.from;
-    const what = `${bytes} bytes behind the last committed segment: ${uncommitted.segments} whole segments, ${uncommitted.frames} frames`;
+    const what = `${bytes} bytes after the last committed segment: ${uncommitted.segments} complete segments, ${uncommitted.frames} frames`;
     log.add('info', 'VERIFY_UNCOMMITTED', uncommitted.from, what);
   }
 }

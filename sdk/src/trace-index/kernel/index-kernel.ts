@@ -1,5 +1,5 @@
 /**
- * The compiled pass (sdk/kernel/index) with a memory of its own: the index of one segment after the other. One kernel serves any number of
+ * The compiled pass (sdk/kernel/index) with its own memory: the index of one segment after the other. One kernel serves any number of
  * traces, as nothing but the plan stays in it.
  */
 import { decodeBase64 } from '../../base/base64.js';

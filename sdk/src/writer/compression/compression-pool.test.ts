@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import lz4 from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { zstdPackage } from '#platform/zstd';
+import { limitOfFile, THREADS_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { decompressLz4Blob } from '../../format/compression.js';
 import { LZ4_TABLE_BYTES, lz4Room } from '../../native/lz4.js';
@@ -10,6 +11,9 @@ import { WriterMemory } from '../frames/writer-memory.js';
 import { compressInMemory, compressInPool, compressInWorker, releaseCompressed } from './compression-pool.js';
 import { decompress } from './compressor.js';
 import { Lz4Compressor } from './lz4-compressor.js';
+
+// Threads compress.
+limitOfFile(THREADS_MS);
 
 /** Bytes as they are in deltas: pieces that come back, near and far, some of them changed here and there, and noise. */
 const blobs = fc

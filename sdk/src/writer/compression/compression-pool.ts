@@ -9,7 +9,7 @@ import type { Compressed, Lz4Job } from '../../native/lz4.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
 import { NativePool } from './native-pool.js';
 
-/** The thread that encodes needs a core of its own; more threads than this would only wait for the disk. */
+/** The thread that encodes needs its own core; more threads than this would only wait for the disk. */
 const MAX_THREADS = 4;
 /** Output buffers kept for reuse, together at most. */
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
@@ -97,7 +97,7 @@ let freeBytes = 0;
 const leastLoaded = (): CompressionThread =>
   threads.reduce((least, other) => (other.load < least.load ? other : least));
 
-/** Memories are told to a thread once, by number: with every job they would become another object there. */
+/** A thread gets each memory once, with a number: sent with every job, it would become another object there. */
 const numbers = new WeakMap<WebAssembly.Memory, number>();
 let nextNumber = 0;
 

@@ -13,7 +13,7 @@ import { Lz4Compressor } from './lz4-compressor.js';
 
 export interface Compressor {
   readonly name: CompressionName;
-  /** Compresses one blob as it stands in a segment. The bytes must not change until the result is released. */
+  /** Compresses one blob as it is in a segment. The bytes must not change until the result is released. */
   compress(raw: Uint8Array): Promise<Uint8Array>;
   /** CRC-32 of the result of a `compress`, until it is released, where that is known already. */
   checksum?(compressed: Uint8Array): number | undefined;

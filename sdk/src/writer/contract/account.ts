@@ -8,7 +8,7 @@ import { type CompletedFrames, SessionStatus } from '../../format/session-chunk.
 import type { TraceStats } from './options.js';
 
 export interface Account {
-  /** Frames that the client completed; null: nobody knows, but there were `atLeast` so many. */
+  /** Frames that the client completed; null: unknown, but not below `atLeast`. */
   readonly completed: bigint | null;
   readonly atLeast: bigint;
   /** Taken by the writer. */

@@ -1,4 +1,4 @@
-/** What a writer is told, and what it tells when it is done. */
+/** What a writer gets, and what it says when it is done. */
 import type { UscopeError } from '../../base/errors.js';
 import type { CompletedFrames, SessionStatus } from '../../format/session-chunk.js';
 import type { CompressionName, DutProperties, Schema } from '../../format/types.js';
@@ -52,7 +52,7 @@ export interface WriterOptions {
   readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
   /** The disk is full (an error), or has room again (null). */
   readonly onStall?: ((error: UscopeError | null) => void) | undefined;
-  /** The writer cannot go on, and nobody called it: what it holds is saved when it is closed. */
+  /** The writer cannot continue, and nobody called it: what it holds is saved when it is closed. */
   readonly onFailure?: ((error: Error) => void) | undefined;
   /** Is asked before memory is taken; default: nobody. */
   readonly budget?: WriterBudget | undefined;

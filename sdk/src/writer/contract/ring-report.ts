@@ -1,4 +1,4 @@
-/** What a flight recorder tells. */
+/** What a flight recorder reports. */
 /** A file that a trigger has made. */
 export interface TriggerFile {
   readonly path: string;

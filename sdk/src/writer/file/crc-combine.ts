@@ -5,7 +5,7 @@ const POLYNOMIAL = 0xedb88320;
 const ONE = 0x80000000;
 const X_TO_8 = ONE >>> 8;
 
-/** The CRC of `a` followed by `b`, which has so many bytes. */
+/** The CRC of `a` followed by `b`, whose length in bytes is given. */
 export function combineCrc(crcOfA: number, crcOfB: number, bytesOfB: number): number {
   let shift = ONE;
   let power = X_TO_8;

@@ -13,7 +13,7 @@ export interface SegmentBytes {
   readonly size: number;
 }
 
-/** @param offset where it will stand, 8-aligned @param prevOffset of the segment before, 0 = first */
+/** @param offset its place, 8-aligned @param prevOffset of the segment before, 0 = first */
 export function layOutSegment(segment: FinishedSegment, offset: number, prevOffset: number): SegmentBytes {
   const { checkpoint, deltas, deltasCrc } = segment;
   const header = encodeSegmentHeader({ ...segment.header, prevSegmentOffset: BigInt(prevOffset) });

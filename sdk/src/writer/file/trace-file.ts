@@ -1,4 +1,4 @@
-/** Creation of a trace file: what stands at the path is dealt with, header and preamble are written and made durable. */
+/** Creation of a trace file: what is at the path is dealt with, header and preamble are written and made durable. */
 import { randomBytes } from 'node:crypto';
 import { lstat, rename, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';

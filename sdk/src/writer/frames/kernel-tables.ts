@@ -54,7 +54,7 @@ export interface OpPlaces {
 }
 
 /**
- * `struct op`s in the order of the fields, and behind them the one that no record is. Only SET and ADD of slot fields can be watched:
+ * `struct op`s in the order of the fields, and after them the one that no record is. Only SET and ADD of slot fields can be watched:
  * properties and CLEAR are no part of any summary.
  */
 export function opRows({ layout }: StorageState, sums: KernelSums | null, places: OpPlaces): Uint32Array {

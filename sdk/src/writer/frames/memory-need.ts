@@ -4,9 +4,9 @@ import { loadAddon } from '../../native/native-addon.js';
 import type { StateLayout } from '../../state/layout.js';
 import { blockBytes, type MemoryAllowance, WriterMemory } from './writer-memory.js';
 
-/** Whoever owns the memory of the process. */
+/** The code that owns the memory of the process. */
 export interface WriterBudget {
-  /** Resolves when so many bytes are the writer's. @throws UscopeError why they are not */
+  /** Resolves when the writer has this number of bytes. @throws UscopeError why they are not */
   grant(bytes: number): Promise<void>;
   /** As `grant`, in the middle of the work. */
   extend(bytes: number): void;
@@ -61,7 +61,7 @@ export async function granted(
 ): Promise<MemoryAllowance | null> {
   if (!budget) return null;
   const need = memoryNeed(layout);
-  // Used again, it costs no more than the grant: it must not be counted beside it.
+  // Used again, it costs no more than the grant: it must not be counted next to it.
   const claimed = WriterMemory.claim(need.memory);
   try {
     await budget.grant(need.total);

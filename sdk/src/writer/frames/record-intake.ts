@@ -42,8 +42,8 @@ export class RecordIntake {
   }
 
   /**
-   * Takes whole records from `words[first]` up to `words[end]`, but returns behind `maxRuns` runs of frames, each of which cuts one segment
-   * at most, with the word to go on at. A frame may go on in the next call; a record and its payload may not.
+   * Takes whole records from `words[first]` up to `words[end]`, but returns after `maxRuns` runs of frames, each of which cuts one segment
+   * at most, with the word to continue at. A frame may continue in the next call; a record and its payload may not.
    * @throws UscopeError OP_*, BRIDGE_RECORD, WRITER_OVERRUN, and what the memory's allowance throws
    */
   take(words: Uint32Array, first: number, end: number, maxRuns: number): number {
@@ -128,7 +128,7 @@ export class RecordIntake {
   }
 
   private takeCarried(frame: Uint32Array, length: number): void {
-    // A window may be where the message is that the frame goes on in.
+    // A window may be where the message is that the frame continues in.
     const copied = (this.kernel?.windows.length ?? 0) > 0;
     if (!copied && this.takeRun(frame, 0, length) === length) return;
     this.checker.scan(frame, RECORD_WORDS, length);

@@ -18,7 +18,7 @@ export class SegmentCutter {
   cutAt = performance.now();
 
   private readonly freeBuffers: SegmentBuffer[] = [];
-  /** The open segment was cut behind the last frame; where the next one starts is known when its first frame comes. */
+  /** The open segment was cut after the last frame; where the next one starts is known when its first frame comes. */
   private startOpen: boolean;
   private isOver = false;
 
@@ -63,14 +63,14 @@ export class SegmentCutter {
       this.cutAtSnapshot(lo, hi, later);
     } else if (later && (policy.gridReached(lo, hi) || open.length >= policy.softLimit)) {
       if (open.numFrames > 0) this.cut(timeOf(lo, hi), timeOf(lo, hi));
-      else policy.restart(timeOf(lo, hi)); // nothing to commit: the segment goes on, only the grid moves
+      else policy.restart(timeOf(lo, hi)); // nothing to commit: the segment continues, only the grid moves
     } else if (open.length >= policy.hardLimit && open.numFrames > 0) {
       this.cutBehindLast();
       this.fixStart(lo, hi);
     }
   }
 
-  /** Ends the open segment right behind its last frame, if it has any. */
+  /** Ends the open segment right after its last frame, if it has any. */
   cutBehindLast(): void {
     if (this.open.numFrames === 0) return;
     const end = this.position.lastTimePs + 1n;
@@ -112,7 +112,7 @@ export class SegmentCutter {
     this.cutAt = performance.now();
   }
 
-  /** After a cut behind the last frame: the next segment starts there too if its first frame has the same time, else behind it. */
+  /** After a cut after the last frame: the next segment starts there too if its first frame has the same time, else after it. */
   private fixStart(lo: number, hi: number): void {
     this.startOpen = false;
     const last = this.position.lastTimePs;

@@ -35,7 +35,7 @@ export interface CycleSums {
     sumLo: number,
     sumHi: number,
   ): void;
-  /** The cycle a field is in and its sum so far, which is forgotten here: somebody else goes on with it. null when it is 0. */
+  /** The cycle a field is in and its sum so far, which is forgotten here: somebody else continues with it. null when it is 0. */
   takeOpenCycle(index: number): { readonly cycle: bigint; readonly sum: bigint } | null;
 }
 

@@ -38,14 +38,14 @@ export function unusedWriterBytes(): number {
   return sum;
 }
 
-/** Gives up what is kept for next writers: the garbage collector may have it. Returns those memories. */
+/** Releases what is kept for next writers to the garbage collector. Returns those memories. */
 export function dropIdleMemories(): WriterMemory[] {
   const all = idle.splice(0);
   for (const memory of all) memory.abandon();
   return all;
 }
 
-/** Of the block that is taken for so many bytes. */
+/** Of the block that is taken for this number of bytes. */
 export function blockBytes(bytes: number): number {
   const power = 2 ** Math.ceil(Math.log2(Math.max(bytes, MIN_BLOCK_BYTES)));
   if (power <= MAX_POWER_BYTES) return power;
@@ -77,7 +77,7 @@ export class WriterMemory {
     }
   }
 
-  /** A memory that a writer before has left, of at most so many bytes: it is not unused any more. null: there is none. */
+  /** A memory that a writer before has left, of at most this number of bytes: it is not unused any more. null: there is none. */
   static claim(bytes: number): WriterMemory | null {
     const fitting = idle.findLastIndex(({ memory }) => memory.buffer.byteLength <= bytes);
     return fitting < 0 ? null : idle.splice(fitting, 1)[0];
@@ -110,7 +110,7 @@ export class WriterMemory {
   }
 
   /**
-   * At least so many bytes, 16-aligned, of zeros or of what was there before. Its `byteOffset` is its address.
+   * At least this number of bytes, 16-aligned, of zeros or of what was there before. Its `byteOffset` is its address.
    * @throws UscopeError WRITER_OVERRUN when there is no more, and what the allowance throws
    */
   take(bytes: number): Uint8Array {
@@ -130,7 +130,7 @@ export class WriterMemory {
     else this.free.set(size, [byteOffset]);
   }
 
-  /** Address of so many zero bytes, 16-aligned, that are never given back. */
+  /** Address of zero bytes, 16-aligned, that are never given back. */
   place(bytes: number): number {
     const address = this.extend(bytes);
     if (address < this.usedEnd) new Uint8Array(this.memory.buffer, address, bytes).fill(0);

@@ -24,6 +24,7 @@ import {
   nameOfHolder,
   newHolder,
   type Seen,
+  temporaryPath,
 } from './lock-holder.js';
 import { ioError } from './output-file.js';
 
@@ -38,10 +39,10 @@ const LATE = 0.5;
 /** Answers of file systems without hard links. */
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EINVAL']);
 
-/** Looks at locks that are not over: they may have files of their own. */
+/** Looks at locks that are still held: they may have separate files. */
 const underWay = new Set<Promise<void>>();
 
-/** To be awaited before the process ends, when all locks are released: otherwise a claim may be left behind, which the next daemon removes. */
+/** To be awaited before the process ends, when all locks are released: otherwise a claim may be left, which the next daemon removes. */
 export async function locksSettled(): Promise<void> {
   await Promise.allSettled(underWay);
 }
@@ -54,7 +55,7 @@ export class LockFile {
    */
   static async acquire(path: string, subject: string, leaseMs: number): Promise<LockFile> {
     const own = newHolder(leaseMs);
-    const temporary = `${path}.${own.token}`;
+    const temporary = temporaryPath(path, own);
     try {
       await writeNew(temporary, encodeHolder(own));
       const clock = new Elapsed();
@@ -135,7 +136,7 @@ export class LockFile {
     return this.renewing;
   }
 
-  /** A machine all of whose clocks stood still does not know that it is late: its file is gone then. */
+  /** A machine whose clocks all stopped does not know that it is late: its file is gone then. */
   private async beatOn(): Promise<void> {
     await this.showLife();
     const { nlink } = await this.file.stat();
@@ -335,7 +336,7 @@ interface Moment {
 }
 
 /**
- * Time since a moment, by the clock of this machine that has gone further: the monotonic one stands still while a machine sleeps. A wall
+ * Time since a moment, by the clock of this machine that has gone further: the monotonic one stops while a machine sleeps. A wall
  * clock that is set only makes a holder look twice.
  */
 class Elapsed {

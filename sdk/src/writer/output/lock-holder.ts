@@ -1,5 +1,5 @@
-/** Who holds a lock file, as the file says, and what this machine can tell of it. */
-import { randomBytes } from 'node:crypto';
+/** Who holds a lock file, as the file says, and what this machine knows of the holder. */
+import { createHash, randomBytes } from 'node:crypto';
 import { constants, readFileSync, readlinkSync } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -38,6 +38,10 @@ const ownStart = processStart(process.pid) ?? 0n;
 const boot = textOf(() => readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim());
 const pidNamespace = textOf(() => readlinkSync('/proc/self/ns/pid'));
 
+/** Boot and PID namespace in the name of a file. */
+const place = createHash('sha256').update(`${boot}/${pidNamespace}`).digest('hex').slice(0, 6);
+const TEMPORARY = /\.([0-9a-f]{8})\.([0-9a-f]{6})-([0-9a-z]{1,8})-([0-9a-z]{1,14})$/;
+
 /** Tokens of the locks that this process holds: what else names this process is of an attempt that failed. */
 const held = new Set<string>();
 
@@ -50,6 +54,26 @@ export function newHolder(leaseMs: number): Holder {
 
 export function forget({ token }: Holder): void {
   held.delete(token);
+}
+
+/**
+ * Of a file that is to become a lock. It is empty for a moment, and its process may be killed in that moment: its owner is in its
+ * name.
+ */
+export function temporaryPath(path: string, { token }: Holder): string {
+  return `${path}.${token}.${place}-${process.pid.toString(36)}-${ownStart.toString(36)}`;
+}
+
+/** What can be said of the process that made such a file; null: its name is not of that kind. */
+export function judgeTemporary(name: string): Verdict | null {
+  const [, token, where, pid, start] = TEMPORARY.exec(name) ?? [];
+  if (token === undefined) return null;
+  if (where !== place || boot === '') return 'unknown';
+  return judgeProcess(token, { pid: Number.parseInt(pid, 36), start: fromBase36(start) });
+}
+
+function fromBase36(digits: string): bigint {
+  return [...digits].reduce((sum, digit) => sum * 36n + BigInt(Number.parseInt(digit, 36)), 0n);
 }
 
 export function encodeHolder({ token, host, boot, pidNamespace, process, leaseMs }: Holder): string {
@@ -114,10 +138,14 @@ function decodeHolder(text: string): Holder | null {
 export function judge(holder: Holder | null): Verdict {
   if (holder === null || holder.boot === '' || holder.boot !== boot) return 'unknown';
   if (holder.pidNamespace !== pidNamespace) return 'unknown';
-  if (holder.process.pid === process.pid && holder.process.start === ownStart)
-    return held.has(holder.token) ? 'alive' : 'dead';
-  if (!isRunning(holder.process)) return 'dead';
-  return isEnding(holder.process) ? 'ending' : 'alive';
+  return judgeProcess(holder.token, holder.process);
+}
+
+/** @param name of a process of this boot and PID namespace */
+function judgeProcess(token: string, name: ProcessName): Verdict {
+  if (name.pid === process.pid && name.start === ownStart) return held.has(token) ? 'alive' : 'dead';
+  if (!isRunning(name)) return 'dead';
+  return isEnding(name) ? 'ending' : 'alive';
 }
 
 /** For messages. */

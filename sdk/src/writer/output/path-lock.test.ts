@@ -12,16 +12,21 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { LockFile, locksSettled } from './lock-file.js';
+import { forget, newHolder, temporaryPath } from './lock-holder.js';
 import { lockedOutput } from './locked-output.js';
 import { openNodeOutput } from './output-file.js';
 import { isLocked, lockFilePath, lockName, lockPath } from './path-lock.js';
 import { processStart } from './process-name.js';
 import { removeStaleLocks } from './stale-locks.js';
+
+// Processes are started, and end in many ways.
+limitOfFile(PROCESSES_MS);
 
 const directories: string[] = [];
 afterEach(() => {
@@ -57,7 +62,7 @@ describe.skipIf(lacks('Linux', process.platform === 'linux'))('the lock of a tra
     beside.release();
   });
 
-  it('is a file beside the trace, which is gone when it is released', async () => {
+  it('is a file next to the trace, which is gone when it is released', async () => {
     const where = directory();
     const path = join(where, 'core0.uscope');
     const lock = await lockPath(path);
@@ -170,6 +175,40 @@ describe.skipIf(lacks('Linux', process.platform === 'linux'))(
       const left = ['.alive.uscope.lock', '.held.uscope.lock', '.mine.lock', '.other.uscope.lock'];
       expect(readdirSync(where).sort()).toEqual(left);
       lock.release();
+    });
+
+    it('that was killed while it made its lock leaves an empty file, which goes too', async () => {
+      const where = directory();
+      const own = newHolder(1000);
+      forget(own);
+      const ours = temporaryPath(join(where, '.core0.uscope.lock'), own);
+      const of = (pid: number, start: bigint, path = ours): string =>
+        path.replace(/-[0-9a-z]+-[0-9a-z]+$/, `-${pid.toString(36)}-${start.toString(36)}`);
+      const alive = of(process.ppid, processStart(process.ppid) ?? 0n);
+      const elsewhere = ours.replace(/[0-9a-f]{6}-/, 'ffffff-');
+      const claim = of(process.ppid, 1n).replace('.lock.', '.lock-0badcafe.');
+      for (const path of [ours, of(process.ppid, 1n), claim, alive, elsewhere]) writeFileSync(path, '');
+      await removeStaleLocks(where);
+      expect(readdirSync(where).sort()).toEqual([alive, elsewhere].map((path) => basename(path)).sort());
+    });
+
+    it('that is ending is waited for', async () => {
+      const where = directory();
+      const child = spawn('sleep', ['60'], { stdio: 'ignore' });
+      const { pid = 0 } = child;
+      const start = String(processStart(pid));
+      leaveLock(join(where, 'core0.uscope'), { pid, start });
+      process.kill(pid, 'SIGKILL');
+      await removeStaleLocks(where);
+      expect(readdirSync(where)).toEqual([]);
+    });
+
+    it('with the longest name leaves room in it for claims', async () => {
+      const where = directory();
+      const path = join(where, `${'n'.repeat(200)}.uscope`);
+      leaveLock(path, { pid: process.pid, start: '1' });
+      (await lockPath(path)).release();
+      expect(readdirSync(where)).toEqual([]);
     });
 
     it('and gone is taken while a daemon that starts removes it', async () => {

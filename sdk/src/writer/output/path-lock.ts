@@ -3,7 +3,7 @@
  *
  * - A Unix socket in the abstract name space, named after the file. The kernel takes it back when its process ends, however it ends. It holds
  *   between the processes of one machine and network name space; Linux only.
- * - A hidden file beside the trace (lock-file.ts), which holds between all that share the directory.
+ * - A hidden file next to the trace (lock-file.ts), which holds between all that share the directory.
  */
 import { createHash } from 'node:crypto';
 import { stat } from 'node:fs/promises';
@@ -31,7 +31,8 @@ export interface PathLockOptions {
   readonly leaseMs?: number | undefined;
 }
 
-const MAX_NAME_BYTES = 210;
+/** Everything after it in the names of claims, and of files that are to become locks, takes up to 60 more. */
+const MAX_NAME_BYTES = 180;
 
 /**
  * Waits for a holder that was killed and has not ended yet, and for the lease of one on another host that gives no sign of life.
@@ -72,7 +73,7 @@ export function lockFilePath(path: string): string {
 }
 
 /**
- * Whether a process writes the file now, as far as can be told at once. Of a holder on another host there is only the time of its last sign
+ * Whether a process writes the file now, as far as can be seen immediately. Of a holder on another host there is only the time of its last sign
  * of life, by a clock that need not be ours: good enough for a list.
  */
 export async function isLocked(path: string): Promise<boolean> {

@@ -8,7 +8,7 @@ export interface ProcessName {
   readonly start: bigint;
 }
 
-/** Fields of `/proc/PID/stat` behind the command name, which is field 2. */
+/** Fields of `/proc/PID/stat` after the command name, which is field 2. */
 const STATE = 0;
 const FLAGS = 6;
 const START = 19;

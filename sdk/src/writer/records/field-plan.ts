@@ -39,7 +39,7 @@ export function upperBits(value: number): number {
   return value >= 0 && value < BITS_32 ? 0 : Math.floor(value / BITS_32) >>> 0;
 }
 
-/** Writes a safe integer in `size` bytes, little-endian; returns the offset behind it. */
+/** Writes a safe integer in `size` bytes, little-endian; returns the offset after it. */
 export function putNumber(view: DataView, at: number, size: number, value: number): number {
   if (size === 1) view.setUint8(at, value);
   else if (size === 2) view.setUint16(at, value, true);

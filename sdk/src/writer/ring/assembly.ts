@@ -34,7 +34,7 @@ export interface AssemblySource {
   strings(): AsyncIterable<IndexedText>;
 }
 
-/** Stands for texts that were let go before they were named again. */
+/** Replaces strings that were dropped before they were named again. */
 const LET_GO = new TextEncoder().encode('(text no longer kept)');
 
 export interface AssemblyOptions {
@@ -49,11 +49,11 @@ export interface AssemblyOptions {
   readonly isFromDamaged?: boolean | undefined;
   /** Bytes that are written, and synced, together. */
   readonly groupBytes?: number | undefined;
-  /** Segments up to this ordinal are durable in the file, which has so many bytes. */
+  /** Segments up to this ordinal are durable in the file, which has this number of bytes. */
   readonly onWritten?: ((ordinal: number, bytes: number) => void | Promise<void>) | undefined;
 }
 
-/** Bytes that the summary of so many bytes of segments may take. */
+/** Bytes that the summary of this number of bytes of segments may take. */
 export function summaryBudget(segmentBytes: number): number {
   return Math.max(MIN_SUMMARY_BYTES, Math.floor(segmentBytes / SUMMARY_SHARE));
 }
@@ -124,7 +124,7 @@ interface Texts {
 }
 
 /**
- * The strings referred to. A reference that names no string of the client goes on naming none: its number stays, and is beyond the table. One
+ * The strings referred to. A reference that names no string of the client continues naming none: its number stays, and is beyond the table. One
  * to a string that was let go names a text that says so; its number takes the place of the first of these.
  */
 async function textsOf(source: AssemblySource, refs: StringRefs): Promise<Texts> {
@@ -255,7 +255,7 @@ class Assembly {
   }
 }
 
-/** Of a segment in a file of its own, or on its way there. */
+/** Of a segment in a separate file, or on its way there. */
 export interface SegmentContent {
   readonly header: Pick<SegmentHeader, 'timeStartPs' | 'deltasRawSize'>;
   readonly checkpoint: Uint8Array;

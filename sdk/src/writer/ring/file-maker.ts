@@ -94,7 +94,7 @@ export class FileMaker {
     );
   }
 
-  /** Whether to go on waiting for disk space. */
+  /** Whether to continue waiting for disk space. */
   private stalled(error: UscopeError | null): boolean {
     if (error && (this.stopped || this.options.onFull === 'stop')) return false;
     this.options.onStall?.(error);

@@ -1,5 +1,5 @@
 /**
- * A recorder's trace that is finalized, whose client did not learn of it: it asks again, of another daemon. It is told where it stands, so
+ * A recorder's trace that is finalized, whose client did not learn of it: it asks again, of another daemon. It gets the place of the file, so
  * that it can close; more cannot be taken, as the spool is gone.
  */
 import { align8 } from '../../base/bytes.js';
@@ -14,7 +14,7 @@ import { type OutputFile, openNodeOutput } from '../output/output-file.js';
 import { refuseDamaged } from '../resume.js';
 import { readTraceHeader } from './spool-content.js';
 
-/** null: what stands at `options.path` is not that session's finalized trace of a recorder. */
+/** null: what is at `options.path` is not that session's finalized trace of a recorder. */
 export async function finishedRing(options: WriterOptions): Promise<FinishedRing | null> {
   const found = await readTraceHeader(
     options.path,

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 /** Trace path without its ending. */
 const stemOf = (path: string): string => path.replace(/\.uscope$/, '');
 
-/** The spool directory beside the trace. */
+/** The spool directory next to the trace. */
 export const spoolDirectory = (path: string): string => `${stemOf(path)}.ring`;
 
 export const triggerPath = (path: string, number: number): string =>
@@ -39,7 +39,7 @@ export function ordinalOf(name: string): number | null {
   return match ? Number(match[1]) : null;
 }
 
-/** Whether the name is one of those above: nothing else in the directory is ours. */
+/** Whether the name is one of those above: only they are ours in the directory. */
 export function isSpoolName(name: string): boolean {
   return (
     name === 'header.uscope' ||

@@ -1,4 +1,4 @@
-/** What a flight recorder is told. */
+/** What a flight recorder gets. */
 import type { UscopeError } from '../../base/errors.js';
 import type { TriggerFile } from '../contract/ring-report.js';
 import type { TriggerSource } from './trigger-scan.js';

@@ -4,7 +4,7 @@ import type { OpenOutput, OutputFile } from '../output/output-file.js';
 
 const RETRY_MS = 500;
 
-/** @param onFull the disk is full (an error), or has room again (null); returns whether to go on waiting */
+/** @param onFull the disk is full (an error), or has room again (null); returns whether to continue waiting */
 export function patientOutput(open: OpenOutput, onFull: (error: UscopeError | null) => boolean): OpenOutput {
   return async (...target) => {
     const file = await open(...target);

@@ -1,7 +1,7 @@
 /** A finalized trace from the spool that a killed daemon left. The spool is only read. */
 import { UscopeError } from '../../base/errors.js';
 import { compressionOf } from '../../format/header.js';
-import { SessionStatus } from '../../format/session-chunk.js';
+import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { assemble } from './assembly.js';
@@ -12,14 +12,18 @@ import { stringsOf } from './spool-strings.js';
 import { StringFile } from './string-file.js';
 
 export interface SpoolRecovery {
+  /** Of the client whose trace it is. */
+  readonly session: SessionInfo;
   readonly segments: number;
   readonly frames: bigint;
+  /** Ordinal of the first frame in the output: those before it were let go, or are damaged. */
+  readonly firstFrame: bigint;
   readonly firstTimePs: bigint;
   readonly endTimePs: bigint;
   readonly bytes: number;
   /** Segments that were durable and cannot be read; what is older than the last of them is not in the output. */
   readonly damaged: number;
-  /** Files of segments nobody was told are durable. */
+  /** Files of segments that were never acknowledged as durable. */
   readonly torn: number;
   /** The checksum of the spool's header does not hold: names, types and the session may be wrong. */
   readonly isDoubtful: boolean;
@@ -39,7 +43,7 @@ export async function recoverSpool(
   const found = await readSpoolHeader(files);
   const content = found && (await readSpool(files));
   if (!found || !content || content.entries.length === 0) {
-    const detail = 'no spool of a flight recorder with at least one whole segment';
+    const detail = 'no spool of a flight recorder with at least one complete segment';
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
   const { entries, damaged, dropped } = content;
@@ -68,9 +72,12 @@ export async function recoverSpool(
         isFromDamaged: isDoubtful,
       },
     );
+    const frames = entries.reduce((sum, { numFrames }) => sum + BigInt(numFrames), 0n);
     return {
+      session: found.session,
       segments: entries.length,
-      frames: entries.reduce((sum, { numFrames }) => sum + BigInt(numFrames), 0n),
+      frames,
+      firstFrame: entries[entries.length - 1].nextFrame - frames,
       firstTimePs: entries[0].timeStartPs,
       endTimePs: entries[entries.length - 1].timeEndPs,
       bytes,

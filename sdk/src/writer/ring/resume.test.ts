@@ -1,4 +1,4 @@
-/** What is left when a daemon is killed, and how the next one goes on with it. */
+/** What is left when a daemon is killed, and how the next one continues with it. */
 import {
   cpSync,
   existsSync,
@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
@@ -27,6 +28,9 @@ import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type OpenOutput, type OutputFile, openNodeOutput } from '../output/output-file.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
 
+// The disk is tried in hundreds of states.
+limitOfFile(MANY_CASES_MS);
+
 let directory: string;
 let path: string;
 beforeEach(() => {
@@ -36,7 +40,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a recorder whose daemon was killed', () => {
-  it('goes on from every state its disk can be in, with all that was promised', async () => {
+  it('continues from every state its disk can be in, with all that was promised', async () => {
     const images: { image: string; promised: bigint }[] = [];
     const spool = join(directory, 'core0.ring');
     let promised = 0n;

@@ -1,5 +1,5 @@
 /**
- * Behind the commit record of a spooled segment: what a daemon that goes on needs to know and the segments let go do not tell any more.
+ * After the commit record of a spooled segment: what a daemon that continues needs to know about the dropped segments.
  *
  *   0 u32 magic "uRNG"   4 u32 size, padding included   8 u32 CRC-32 of the record, with this field taken as 0   12 u32 length   16 JSON, zeros
  */

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { wordsOf } from '../../../../test/support/random-trace.js';
 import {
   ANNOTATE,
@@ -24,6 +25,9 @@ import { verifyTrace } from '../../tools/verify/index.js';
 import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { RecordBatch } from '../records/record-batch.js';
 import { createRing, recoverSpool, resumeRing } from './index.js';
+
+// Properties of recordings, each of many segments.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
@@ -61,7 +65,7 @@ describe('a ring', () => {
     expect(expired).toBeGreaterThan(5);
   });
 
-  it('keeps every string that is still referred to, under a number of its own', async () => {
+  it('keeps every string that is still referred to, under its own number', async () => {
     const writer = await createRing(ringOptions(path), { span: { ps: 25_000n } });
     for (let i = 0; i < 30; i++) {
       push(writer, annotated(i, i));

@@ -37,12 +37,12 @@ import { StringFile } from './string-file.js';
 import { StringKeeper } from './string-keeper.js';
 import { TriggerScan } from './trigger-scan.js';
 
-/** So many segments fit into a ring at least: else letting one go would leave too little. */
+/** Segments that fit into a ring at least: with fewer, dropping one would leave too little. */
 const SEGMENTS_PER_RING = 8;
 const MIN_SOFT_BYTES = 64 * 1024;
 
 /**
- * A flight recorder for the trace at `options.path`, with an empty spool. What stands at that path, and files of triggers before, are treated as
+ * A flight recorder for the trace at `options.path`, with an empty spool. What is at that path, and files of triggers before, are treated as
  * those of any new trace: finalized ones are replaced.
  * @throws UscopeError WRITER_*, SCHEMA_LIMIT, and what `ring.triggers` throws
  */
@@ -132,7 +132,7 @@ async function clearSpool(directory: string, open: OpenOutput): Promise<void> {
 }
 
 /**
- * Goes on with the spool of session `options.sessionId` beside `options.path`; null when there is none. What is torn is dropped, files that
+ * Goes on with the spool of session `options.sessionId` next to `options.path`; null when there is none. What is torn is dropped, files that
  * triggers were due to get are made.
  * @throws UscopeError WRITER_*, and what `ring.triggers` throws
  */

@@ -59,7 +59,7 @@ export class SpoolUsage {
     this.heldBytes -= bytes;
   }
 
-  /** A file is being made, which has so many bytes. */
+  /** A file is being made, which has this number of bytes. */
   assembling(bytes: number): void {
     this.assemblyBytes = onDisk(bytes);
     this.measure();

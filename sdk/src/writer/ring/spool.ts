@@ -1,5 +1,5 @@
 /**
- * The newest segments of a trace, each in a file of its own; the oldest are let go when the bound is exceeded. Triggers and the end assemble what is
+ * The newest segments of a trace, each in a separate file; the oldest are let go when the bound is exceeded. Triggers and the end assemble what is
  * kept into ordinary files.
  *
  * Order of a commit: segment files, fdatasync each; fsync of the directory; then the oldest are let go: their strings appended and synced,
@@ -44,7 +44,7 @@ interface Waiting {
 }
 
 export class Spool implements SegmentStore {
-  /** Says what is to be told about triggers at a cut. */
+  /** Returns what to report about triggers at a cut. */
   triggersAtCut: () => TriggerState = () => NO_TRIGGERS;
   /** The client may come back: the spool outlives the end. */
   keepsFiles = false;
@@ -229,7 +229,7 @@ export class Spool implements SegmentStore {
     await this.strings.compact(this.live, waiting, budget);
   }
 
-  /** The segments behind the oldest alone reach back far enough. */
+  /** The segments after the oldest alone reach back far enough. */
   private isBeyondSpan(): boolean {
     const { spanPs } = this;
     if (spanPs === null) return false;

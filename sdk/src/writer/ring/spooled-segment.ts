@@ -1,4 +1,4 @@
-/** One segment in a file of its own: segment, commit record, ring record. Nothing in it depends on where in a trace it will stand. */
+/** One segment in a separate file: segment, commit record, ring record. Nothing in it depends on its place in a trace. */
 import { crc32 } from '#platform/crc32';
 import { align8 } from '../../base/bytes.js';
 import {

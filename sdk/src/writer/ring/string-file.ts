@@ -32,7 +32,7 @@ export class StringFile {
 
   constructor(private readonly file: OutputFile) {}
 
-  /** Takes the groups that are whole; what is torn behind them is cut off. */
+  /** Takes the groups that are whole; what is torn after them is cut off. */
   static async open(file: OutputFile): Promise<StringFile> {
     const strings = await StringFile.read(file);
     await file.truncate(strings.size);

@@ -32,7 +32,7 @@ export class StringKeeper {
     return this.file.size;
   }
 
-  /** Resolves when the file stands still: it may be read then, until the next `compact`. */
+  /** Resolves when the file is stable: it may be read then, until the next `compact`. */
   async settled(): Promise<void> {
     await this.compaction;
   }

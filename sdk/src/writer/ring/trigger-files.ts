@@ -1,4 +1,4 @@
-/** The files of triggers: each is made of what is kept when its last segment is durable, one after the other, while recording goes on. */
+/** The files of triggers: each is made of what is kept when its last segment is durable, one after the other, while recording continues. */
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { TriggerFile } from '../contract/ring-report.js';
@@ -30,7 +30,7 @@ export class TriggerFiles {
   private running: Promise<void> | null = null;
   private readonly made: TriggerFile[] = [];
   private readonly failed: string[] = [];
-  /** Told when segments that were wanted are not any more. */
+  /** Called when segments that were wanted are not any more. */
   onRelease: () => Promise<void> = async () => {};
 
   constructor(
@@ -75,7 +75,7 @@ export class TriggerFiles {
     return this.jobs.some(({ segments, written }) => ordinal >= segments[0].ordinal && ordinal > written);
   }
 
-  /** @param live the segments kept @param committed ordinal behind those that are durable */
+  /** @param live the segments kept @param committed ordinal after those that are durable */
   startDue(live: readonly SpoolEntry[], committed: number): void {
     for (let i = 0; i < this.requests.length; ) {
       const { upTo } = this.requests[i];
@@ -88,19 +88,19 @@ export class TriggerFiles {
       if (segments.length > 0) this.jobs.push({ ...request, segments, written: -1 });
       else this.failed.push(`trigger ${request.trigger.number}: nothing had been recorded`);
     }
-    if (this.jobs.length > 0 && !this.running) {
-      this.running = this.runJobs().finally(() => {
-        this.running = null;
-      });
-    }
+    if (this.jobs.length > 0) this.running ??= this.runJobs();
   }
 
   private async runJobs(): Promise<void> {
-    await this.strings.settled();
-    for (let job = this.jobs[0]; job; job = this.jobs[0]) {
-      await this.carryOut(job);
-      this.jobs.shift();
-      await this.onRelease();
+    try {
+      await this.strings.settled();
+      for (let job = this.jobs[0]; job; job = this.jobs[0]) {
+        await this.carryOut(job);
+        this.jobs.shift();
+        await this.onRelease();
+      }
+    } finally {
+      this.running = null; // at once, not when the promise is settled: a job that came between would wait for the next one
     }
   }
 

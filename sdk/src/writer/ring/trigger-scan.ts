@@ -24,7 +24,7 @@ export type FieldTest = { readonly offset: number; readonly size: number } & (
   | { readonly text: string }
 );
 
-/** Tells which events of a trace are triggers. @throws UscopeError when what is asked for is not in the schema */
+/** Says which events of a trace are triggers. @throws UscopeError when what is asked for is not in the schema */
 export type TriggerSource = (schema: Schema) => readonly EventTrigger[];
 
 export interface Hit {
@@ -80,7 +80,7 @@ export class TriggerScan {
   }
 
   /**
-   * Goes from `words[first]` to the end, or to one of two stops before: behind a frame with `hits`, or in front of a frame later than
+   * Goes from `words[first]` to the end, or to one of two stops before: after a frame with `hits`, or in front of a frame later than
    * `deadlinePs` (`isLate`). Returns the word it stopped at. Nothing is checked: what is malformed is the writer's matter.
    */
   next(words: Uint32Array, first: number, end: number, deadlinePs: bigint | null): number {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
@@ -13,6 +14,9 @@ import {
 } from '../../../../test/support/ring-traces.js';
 import { openTraceFile } from '../../reader/node.js';
 import { createRing, type RingOptions } from './index.js';
+
+// Many recordings, each with its messages cut in another way.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
@@ -78,7 +82,7 @@ describe('triggers', () => {
   }
 });
 
-/** Parts of so many records, none of which ends inside a string. */
+/** Parts of this number of records, none of which ends inside a string. */
 function* cuts(words: Uint32Array, records: number): Generator<[number, number]> {
   const BEGIN = 0x10;
   const starts = Array.from({ length: words.length / 4 }, (_, i) => i * 4).filter(

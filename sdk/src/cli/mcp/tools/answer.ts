@@ -29,7 +29,7 @@ export class Budget {
   }
 }
 
-/** What stands at the end of an answer: where the next one goes on, or that this is all. */
+/** What is at the end of an answer: where the next one continues, or that this is all. */
 export function ending(next: string | null): { more: boolean; cursor?: string } {
   return next === null ? { more: false } : { more: true, cursor: next };
 }
@@ -67,7 +67,7 @@ function badCursor(cursor: string): never {
   );
 }
 
-/** Plain data with no list longer than `limit`: beside one that was cut stands how long it was (`stages`, `stagesCount`). */
+/** Plain data with no list longer than `limit`: the length of a truncated list is next to it (`stages`, `stagesCount`). */
 export function shortLists<T>(value: T, limit = 50): T {
   if (Array.isArray(value)) return value.slice(0, limit).map((one) => shortLists(one, limit)) as T;
   if (typeof value !== 'object' || value === null) return value;

@@ -53,7 +53,7 @@ export const points = (most: number) =>
     .min(1)
     .max(most)
     .optional()
-    .describe(`Also a series of at most so many intervals, up to ${most}`);
+    .describe(`Also a series with at most this number of intervals, up to ${most}`);
 
 export interface RangeInput {
   readonly from_cycle?: number | string | undefined;

@@ -27,7 +27,7 @@ export const diffTool = defineTool({
   name: 'diff',
   title: 'Compare two traces',
   description:
-    'The first difference between two traces, what stands around it, and a summary. By "time": the same items at the same times; by "state": what the storages hold after each instant; by "retired": the same instructions whenever they retire, for runs with different timing. Reads both traces over the whole range.',
+    'The first difference between two traces, its context, and a summary. By "time": the same items at the same times; by "state": what the storages hold after each instant; by "retired": the same instructions whenever they retire, for runs with different timing. Reads both traces over the whole range.',
   input,
   run(args, call) {
     const { files } = call;

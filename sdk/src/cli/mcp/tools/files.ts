@@ -55,7 +55,7 @@ function free(file: string, taken: ReadonlySet<string>): string {
 
 interface OpenTrace {
   readonly trace: Trace;
-  /** What tells one version of the file from another. */
+  /** What distinguishes one version of the file from another. */
   identity: string | null;
 }
 
@@ -135,7 +135,7 @@ async function isCurrent(known: OpenTrace, file: string): Promise<boolean> {
   const { trace } = known;
   const identity = await identityOf(file);
   if (trace.isComplete) return identity === known.identity;
-  // The file opened may go on under another name, or nowhere.
+  // The file opened may continue under another name, or nowhere.
   if (!isHttpUrl(file) && inodeOf(identity) !== inodeOf(known.identity)) return false;
   try {
     await trace.poll();

@@ -8,7 +8,7 @@ import { Budget, ending, pairOf } from './answer.js';
 import { boundsOf, cursor, file, limit, range } from './arguments.js';
 import { type Call, defineTool } from './tool.js';
 
-/** A search for something rare in a long trace is cut here, with a cursor: clients give up on calls after a minute or so. */
+/** A search for something rare in a long trace is cut here, with a cursor: clients abandon calls after about a minute. */
 const MAX_SEARCH_MS = 20_000;
 
 export const findEventsTool = defineTool({
@@ -48,7 +48,7 @@ export interface EventAnswer {
   readonly searchedToPs?: bigint;
 }
 
-/** The cursor is the time to go on at, and how many matching events of that time have been given. */
+/** The cursor is the time to continue at, and how many matching events of that time have been given. */
 export async function searchEvents(
   trace: Trace,
   filter: EventFilter,
@@ -104,7 +104,7 @@ export async function searchEvents(
   };
 }
 
-/** Where a search stands among the matching events of one instant. */
+/** Where a search is among the matching events of one instant. */
 class Place {
   private passed = 0;
 

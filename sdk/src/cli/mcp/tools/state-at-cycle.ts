@@ -12,7 +12,7 @@ export const stateAtCycleTool = defineTool({
   name: 'state_at_cycle',
   title: 'State at a cycle',
   description:
-    'What storages (register files, buffers, catalogues of instructions in flight, counters) hold after everything recorded up to and including a cycle: valid or occupied slots with their fields, and properties. Name the storages you need: all of them may be many.',
+    'What storages (register files, buffers, catalogs of instructions in flight, counters) hold after everything recorded up to and including a cycle: valid or occupied slots with their fields, and properties. Name the storages you need: all of them may be many.',
   input: {
     file,
     cycle: cycle.optional().describe('Cycle; the state includes everything recorded in it'),

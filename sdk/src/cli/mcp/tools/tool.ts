@@ -11,7 +11,7 @@ import type { TraceFiles } from './files.js';
 export interface Call {
   readonly files: TraceFiles;
   readonly signal: AbortSignal;
-  /** To be called now and then during long work, with the share done: tells the client, and ends the work when it no longer wants it. */
+  /** To be called now and then during long work, with the share done: notifies the client, and ends the work when the client no longer wants it. */
   readonly progress: (share: number) => void;
 }
 
@@ -20,7 +20,7 @@ export interface Tool<Input extends z.ZodRawShape> {
   readonly title: string;
   readonly description: string;
   readonly input: Input;
-  /** The answer, as an object for JSON. Throws UscopeError for what the caller can mend. */
+  /** The answer, as an object for JSON. Throws UscopeError for what the caller can fix. */
   run(args: z.output<z.ZodObject<Input>>, call: Call): Promise<object>;
 }
 

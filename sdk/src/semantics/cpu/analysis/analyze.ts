@@ -1,16 +1,16 @@
 /** Performance of the cores of a trace over a range, in one pass over the segments that the range touches. */
 import { UscopeError } from '../../../base/errors.js';
-import type { FrameCursor } from '../../../format/frame.js';
-import type { LoadedSegment, TimePs, Trace } from '../../../reader/index.js';
-import { stateBefore } from '../../../reader/queries/state-before.js';
+import type { TimePs, Trace } from '../../../reader/index.js';
+import { askStretches, NotMergeable, type StretchRunner } from '../../common/stretches.js';
 import { segmentToBeginWith } from '../../lifecycle/history.js';
 import { SegmentAccess } from '../../lifecycle/segments.js';
 import { type CpuCore, findCore, findCores, requirePeriod } from '../cores.js';
 import { askedRange, coveredRange, MAX_POINTS } from '../query-range.js';
-import { CoreAnalysis, type Handler } from './core-analysis.js';
+import { continued } from './carry.js';
+import type { CoreAnalysis, CoreCarry } from './core-analysis.js';
 import { PERCENTILE_ERROR } from './histogram.js';
 import type { CoreReport, PerformanceReport } from './report.js';
-import { CycleWindow } from './window.js';
+import { type AnalysisRange, type PerformancePart, type PerformanceStretch, StretchWalk } from './stretch.js';
 
 export interface PerformanceOptions {
   /** Start of the range, inclusive; default: the beginning of the trace. What lies outside the trace is not part of the range. */
@@ -29,7 +29,12 @@ export interface PerformanceOptions {
   readonly onProgress?: ((share: number) => void) | undefined;
   /** Ends the analysis: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
+  /** Looks at stretches of a long range at once, for instance `TraceWorkers` over the same trace. The report is the same. */
+  readonly stretches?: StretchRunner | undefined;
 }
+
+/** The kind of work that `performanceStretch` does. */
+export const PERFORMANCE = 'performance';
 
 /** DUT property of traces made from formats without time: how their cycles were made up. */
 export const SYNTHETIC_TIME = 'time.synthetic';
@@ -56,20 +61,16 @@ export async function analyzePerformance(
   const { unit } = options;
   const asked = askedRange({ from: options.from, to: options.to, unit, core: cores[0] });
   const { from, to } = await coveredRange(trace, asked, requirePeriod(cores[0]));
-  const before = await stateBefore(trace, from);
   const first = await firstSegment(access, cores, from, lookback);
-  const windows = new Map<bigint, CycleWindow>();
-  const analyses = cores.map((core) => {
-    const period = requirePeriod(core);
-    const window = windows.get(period) ?? new CycleWindow(period, from, to, points);
-    windows.set(period, window);
-    return new CoreAnalysis(trace, core, window, before, {
-      interleaved: trace.isInterleaved,
-      strictSlots: trace.session !== null,
-      adoptsStrangers: first > 0,
-    });
-  });
-  if (to > from) await pass(trace, access, analyses, [...windows.values()], { first, from, to }, options);
+  const range: AnalysisRange = {
+    from,
+    to,
+    points,
+    lookback,
+    first,
+    scopes: cores.map(({ scopeId }) => scopeId),
+  };
+  const analyses = await analysesOf(trace, range, options);
   const made = analyses.map((analysis) => analysis.report(points > 0));
   const reports = trace.dutProperty(SYNTHETIC_TIME) === undefined ? made : made.map(withoutRates);
   return { fromPs: from, toPs: to, percentiles: PERCENTILE_ERROR, cores: reports };
@@ -88,7 +89,7 @@ function selectCores(trace: Trace, names: readonly string[] | undefined): CpuCor
     return [...new Map(named.map((core) => [core.scopeId, core])).values()];
   }
   const cores = findCores(trace);
-  // Of a trace without any, findCore tells why.
+  // Of a trace without any, findCore says why.
   return cores.length > 0 ? cores : [findCore(trace)];
 }
 
@@ -106,52 +107,55 @@ async function firstSegment(
   return first;
 }
 
-/** Reads the segments from `first` to the end of the range and hands everything in them to the analyses. */
-async function pass(
+/** In stretches where that is worth it and gives the same as one scan, else in one. */
+async function analysesOf(
   trace: Trace,
-  access: SegmentAccess,
-  analyses: readonly CoreAnalysis[],
-  windows: readonly CycleWindow[],
-  { first, from, to }: { first: number; from: bigint; to: bigint },
-  { onProgress, signal }: PerformanceOptions,
-): Promise<void> {
-  const ops: (Handler | undefined)[] = new Array(trace.schema.storages.length).fill(undefined);
-  const events: (Handler | undefined)[] = new Array(trace.schema.events.length).fill(undefined);
-  for (const analysis of analyses) analysis.handlers(ops, events);
-  const pipelines = analyses.flatMap(({ pipeline }) => pipeline ?? []);
-  // Several segments may begin at one instant: what precedes the first one is in its checkpoint.
-  let hasBegun = false;
-  /** A segment whose first frame has not come yet. */
-  let begun: LoadedSegment | null = null;
-  await trace.scan(
-    { from: await access.start(first), to },
-    {
-      segment: async (segment) => {
-        signal?.throwIfAborted();
-        if (segment.index === first) {
-          const state = await access.stateBefore(segment.index);
-          for (const pipeline of pipelines) pipeline.begin(state);
-          hasBegun = true;
-        } else if (hasBegun) begun = segment;
-        onProgress?.(shareOf(segment.header.timeStartPs, from, to));
-      },
-      frame: (cursor: FrameCursor) => {
-        for (const window of windows) window.advance(cursor);
-        if (hasBegun) for (const pipeline of pipelines) pipeline.frame();
-        if (!begun) return;
-        for (const analysis of analyses) analysis.continueFrom(begun);
-        begun = null;
-      },
-      op: (cursor: FrameCursor) => {
-        if (hasBegun) ops[cursor.storageId]?.(cursor);
-      },
-      event: (cursor: FrameCursor) => {
-        if (hasBegun) events[cursor.eventType]?.(cursor);
-      },
-    },
-  );
+  range: AnalysisRange,
+  { signal, onProgress: progress, stretches: runner }: PerformanceOptions,
+): Promise<readonly CoreAnalysis[]> {
+  const joined = runner && (await Joined.of(trace, range));
+  const isDone = await askStretches<PerformancePart, readonly CoreCarry[]>(trace, runner, {
+    kind: PERFORMANCE,
+    ...range,
+    signal,
+    progress,
+    work: (stretch, carry): PerformanceStretch => ({ ...range, ...stretch, carry }),
+    add: (part) => joined?.add(part) ?? false,
+    carry: () => joined?.carry ?? [],
+  });
+  if (isDone && joined) return joined.analyses;
+  const walk = await StretchWalk.of(trace, { ...range, begin: range.first, end: null, carry: null });
+  await walk.run({ signal, progress });
+  return walk.analyses;
 }
 
-function shareOf(timePs: bigint, from: bigint, to: bigint): number {
-  return timePs <= from ? 0 : Number(timePs - from) / Number(to - from);
+/** The parts so far. */
+class Joined {
+  carry: readonly CoreCarry[] | null = null;
+  private lastPs: bigint | null = null;
+
+  private constructor(readonly analyses: readonly CoreAnalysis[]) {}
+
+  static async of(trace: Trace, range: AnalysisRange): Promise<Joined> {
+    const walk = await StretchWalk.of(trace, { ...range, begin: range.first, end: range.first, carry: null });
+    return new Joined(walk.analyses);
+  }
+
+  /** False: the stretch did not begin with what the one before has ended with; nothing was added. @throws NotMergeable */
+  add({ cores, firstPs, lastPs }: PerformancePart): boolean {
+    const { carry } = this;
+    if (firstPs !== null && this.lastPs !== null && firstPs < this.lastPs)
+      throw new NotMergeable('time runs backwards');
+    const next = cores.map(({ before, after, part }, core) => {
+      const wasReplaced = part.pipeline?.wasReplaced ?? false;
+      return carry ? continued(carry[core], { before, after, wasReplaced }) : after;
+    });
+    if (next.some((one) => one === null)) return false;
+    this.carry = next as CoreCarry[];
+    this.lastPs = lastPs ?? this.lastPs;
+    cores.forEach(({ part }, core) => {
+      this.analyses[core].absorb(part);
+    });
+    return true;
+  }
 }

@@ -2,9 +2,16 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
+import { addTo } from './merge.js';
 import type { CycleWindow } from './window.js';
 
 const TWO_32 = 2 ** 32;
+
+/** What a counter did in a stretch. */
+export interface CounterPart {
+  readonly end: bigint;
+  readonly deltas: Float64Array;
+}
 
 export class CounterStats {
   readonly name: string;
@@ -29,6 +36,21 @@ export class CounterStats {
 
   get end(): bigint {
     return (BigInt(this.hi) << 32n) | BigInt(this.lo);
+  }
+
+  part(): CounterPart {
+    return { end: this.end, deltas: this.deltas };
+  }
+
+  absorb({ end, deltas }: CounterPart): void {
+    this.restore(end);
+    addTo(this.deltas, deltas);
+  }
+
+  /** Goes on from a value. */
+  restore(value: bigint): void {
+    this.lo = Number(value & 0xffff_ffffn);
+    this.hi = Number(value >> 32n);
   }
 
   op(cursor: FrameCursor): void {

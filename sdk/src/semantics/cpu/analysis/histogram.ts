@@ -17,6 +17,16 @@ const COARSEST = 4;
 /** Above the exact values a percentile is the greatest value of its class: too large by less than the class is wide. */
 export const PERCENTILE_ERROR: PercentileError = { exactUpTo: LINEAR - 1, relativeError: 1 / PER_OCTAVE };
 
+/** What a histogram of a stretch adds to one of the stretches before. */
+export interface HistogramPart {
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  /** By class. */
+  readonly counts: Float64Array;
+}
+
 export class Histogram {
   count = 0;
   min = Number.POSITIVE_INFINITY;
@@ -34,6 +44,21 @@ export class Histogram {
     this.sum += bounded * times;
     if (bounded < this.min) this.min = bounded;
     if (bounded > this.max) this.max = bounded;
+  }
+
+  part(): HistogramPart {
+    const { count, min, max, sum, counts } = this;
+    const used = counts.findLastIndex((times) => times > 0) + 1;
+    return { count, min, max, sum, counts: counts.slice(0, used) };
+  }
+
+  absorb({ count, min, max, sum, counts }: HistogramPart): void {
+    if (counts.length > this.counts.length) this.grow(counts.length - 1);
+    for (let index = 0; index < counts.length; index++) this.counts[index] += counts[index];
+    this.count += count;
+    this.sum += sum;
+    this.min = Math.min(this.min, min);
+    this.max = Math.max(this.max, max);
   }
 
   get mean(): number | null {

@@ -78,7 +78,7 @@ function classOfWord(bits: number): number {
   }
 }
 
-/** Classifies the instructions of one word size; compressed ones as what they stand for. */
+/** Classifies the instructions of one word size; compressed ones as what they represent. */
 export class InstructionClassifier {
   private readonly halves = new Uint8Array(HALF_WORDS).fill(NOT_KNOWN);
 

@@ -1,7 +1,7 @@
 /** Numbers things by the value of an enum, in bounded memory whatever values a file holds. */
 import type { EnumDef } from '../../../format/types.js';
 
-/** Different values told apart; all others share the last index. */
+/** Different values distinguished; all others share the last index. */
 const MAX_VALUES = 512;
 const OTHER = 'other';
 
@@ -23,15 +23,30 @@ export class LabelIndex {
     return this.indexOfValue.get(value) ?? this.learn(value);
   }
 
+  /** Values that share the last index cannot be told apart any more. */
+  get isFull(): boolean {
+    return this.names.length >= MAX_VALUES;
+  }
+
+  /** Takes over names in the order in which another index has learned them. @returns this index's number of each */
+  absorb(names: readonly string[]): number[] {
+    return names.map((name) => this.indexOf(name));
+  }
+
   private learn(value: number): number {
     const isFull = this.names.length >= MAX_VALUES;
     const name = isFull ? OTHER : (this.labels.get(value) ?? String(value));
+    const index = this.indexOf(name);
+    if (!isFull) this.indexOfValue.set(value, index);
+    return index;
+  }
+
+  private indexOf(name: string): number {
     let index = this.indexOfName.get(name);
     if (index === undefined) {
       index = this.names.push(name) - 1;
       this.indexOfName.set(name, index);
     }
-    if (!isFull) this.indexOfValue.set(value, index);
     return index;
   }
 }

@@ -2,15 +2,27 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import type { CatalogueState } from '../../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../../common/catalog-checkpoint.js';
+import { NotMergeable } from '../../common/stretches.js';
+import { addTo } from './merge.js';
 import type { BufferFigures } from './report.js';
 import type { CycleWindow } from './window.js';
+
+/** What was accounted for in a stretch, from cycle `from` to `since`; `from` null: no frame of the range lies in it. */
+export interface MeterPart {
+  readonly from: number | null;
+  readonly since: number;
+  readonly level: number;
+  readonly cyclesAt: Float64Array;
+  readonly sums: Float64Array;
+}
 
 /** Follows a number that changes within cycles; what counts is its value at a cycle's end. */
 export class OccupancyMeter {
   level = 0;
   /** Cycle from which on `level` has not been accounted for. */
   private since = 0;
+  private from: number | null = 0;
   private readonly cyclesAt: Float64Array;
   private readonly sums: Float64Array;
 
@@ -28,6 +40,29 @@ export class OccupancyMeter {
     const { cycle } = this.window;
     if (cycle > this.since) this.account(cycle);
     this.level += by;
+  }
+
+  /** The stretch begins later than the range: what is before is accounted for by others. @param cycle of its first frame; null: it has none yet */
+  openAt(cycle: number | null): void {
+    this.from = cycle;
+    if (cycle !== null) this.since = cycle;
+  }
+
+  part(): MeterPart {
+    const { from, since, level, cyclesAt, sums } = this;
+    return { from, since, level, cyclesAt, sums };
+  }
+
+  /** Adds the next stretch. @throws NotMergeable where its time goes back */
+  absorb({ from, since, level, cyclesAt, sums }: MeterPart): void {
+    if (from !== null) {
+      if (from < this.since) throw new NotMergeable('time runs backwards');
+      this.account(from);
+      addTo(this.cyclesAt, cyclesAt);
+      addTo(this.sums, sums);
+      this.since = since;
+    }
+    this.level = level;
   }
 
   /** Accounts for the rest of the range. */
@@ -103,9 +138,20 @@ export class BufferStats {
   }
 
   /** In the first frame of a segment: the buffer may have been replaced by a snapshot. */
-  continueFrom(state: CatalogueState): void {
+  continueFrom(state: CatalogState): void {
     if (!this.window.inRange) return;
     for (let slot = 0; slot < this.occupied.length; slot++) this.take(slot, state.isTaken(slot) ? 1 : 0);
+  }
+
+  /** Which slots are taken, one byte each. */
+  get taken(): Uint8Array {
+    return this.occupied;
+  }
+
+  /** Begins with these slots taken. */
+  restore(taken: Uint8Array): void {
+    this.occupied.set(taken);
+    this.meter.level = taken.reduce((sum, one) => sum + one, 0);
   }
 
   op({ action, slot }: FrameCursor): void {

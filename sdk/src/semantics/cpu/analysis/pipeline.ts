@@ -5,28 +5,52 @@
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import type { CatalogueState } from '../../common/catalogue-checkpoint.js';
+import type { CatalogState } from '../../common/catalog-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { FlushStats } from './flush-stats.js';
-import { Histogram } from './histogram.js';
+import { type FlushPart, FlushStats } from './flush-stats.js';
+import { Histogram, type HistogramPart } from './histogram.js';
 import { INSTRUCTION_CLASSES, InstructionClassifier } from './instruction-class.js';
-import { OccupancyMeter } from './occupancy.js';
-import { RetireWidths } from './retire-widths.js';
-import { SlotFlag, SlotTable } from './slots.js';
-import { NO_STAGE, Stages } from './stages.js';
+import { addTo } from './merge.js';
+import { type MeterPart, OccupancyMeter } from './occupancy.js';
+import { RetireWidths, type WidthsPart } from './retire-widths.js';
+import { type CarriedSlots, SlotFlag, SlotTable } from './slots.js';
+import { NO_STAGE, Stages, type StagesPart } from './stages.js';
 import type { CycleWindow } from './window.js';
 
 /** Events of one frame about ids that nobody has: some writers put them in front of the birth. */
 const MAX_EARLY = 4096;
 
 export interface PipelineOptions {
-  /** Files of v0.1 list the ops of a frame before its events: a flush comes behind its CLEAR. */
+  /** Files of v0.1 list the ops of a frame before its events: a flush comes after its CLEAR. */
   readonly interleaved: boolean;
-  /** Slots beyond the catalogue's do not occur: files of ours. */
+  /** Slots beyond the catalog's do not occur: files of ours. */
   readonly strictSlots: boolean;
-  /** What is looked at begins in the middle: ids beyond the catalogue are taken for instructions in flight. */
+  /** What is looked at begins in the middle: ids beyond the catalog are taken for instructions in flight. */
   readonly adoptsStrangers: boolean;
+}
+
+/** What was counted in a stretch. */
+export interface PipelinePart {
+  readonly fetched: number;
+  readonly retired: number;
+  readonly lost: number;
+  /** null: no frame of the stretch lies in the range. */
+  readonly inFlightAtStart: number | null;
+  readonly stages: StagesPart;
+  readonly flushes: FlushPart;
+  readonly lifetime: HistogramPart;
+  readonly inFlight: MeterPart;
+  readonly widths: WidthsPart;
+  readonly retiredPerInterval: Float64Array;
+  readonly mix: Float64Array;
+  /** A checkpoint has changed who is in flight. */
+  readonly wasReplaced: boolean;
+}
+
+/** The instructions in flight at a border, and how many they are taken for. */
+export interface PipelineCarry extends CarriedSlots {
+  readonly level: number;
 }
 
 /** Cleared in the present frame, with what their slots held. Whether they retired is known when the frame is over. */
@@ -61,6 +85,7 @@ export class PipelineStats {
   /** The frame being followed. */
   private cycle = 0;
   private inRange = false;
+  private wasReplaced = false;
 
   constructor(
     core: CpuCore,
@@ -98,7 +123,7 @@ export class PipelineStats {
   }
 
   /** In the first frame of a segment: what its checkpoint knows nothing of is lost (its scope was disabled), others may have come by a snapshot. */
-  continueFrom(state: CatalogueState): void {
+  continueFrom(state: CatalogState): void {
     const { slots } = this;
     const { def, idField } = this.entities;
     for (let slot = 0; slot < def.numSlots; slot++) {
@@ -111,13 +136,14 @@ export class PipelineStats {
         slots.free(slot);
         this.changeInFlight(-1);
       }
+      this.wasReplaced = true;
       if (!isTaken) continue;
       slots.bear(slot, id, Number.NaN);
       this.changeInFlight(1);
     }
   }
 
-  /** A frame begins; the window stands on it already. */
+  /** A frame begins; the window is on it already. */
   frame(): void {
     if (this.closing.length > 0) this.settle();
     if (this.early.length > 0) this.early.length = 0;
@@ -125,6 +151,56 @@ export class PipelineStats {
     const { inRange } = this.window;
     if (inRange && !this.inRange) this.inFlightAtStart = this.inFlight.level;
     this.inRange = inRange;
+  }
+
+  /** At a border: nothing of the frames before is pending. */
+  carry(): PipelineCarry {
+    this.settle();
+    return { ...this.slots.carry((stage) => this.stages.keyOf(stage)), level: this.inFlight.level };
+  }
+
+  /** Begins at a border. */
+  restore(carry: PipelineCarry): void {
+    this.slots.restore(carry, (key) => this.stages.indexOf(key));
+    this.inFlight.level = carry.level;
+  }
+
+  /** @throws NotMergeable */
+  part(): PipelinePart {
+    this.settle();
+    const { fetched, retired, lost, retiredPerInterval, wasReplaced } = this;
+    return {
+      fetched,
+      retired,
+      lost,
+      inFlightAtStart: this.inRange ? this.inFlightAtStart : null,
+      stages: this.stages.part(),
+      flushes: this.flushes.part(),
+      lifetime: this.lifetime.part(),
+      inFlight: this.inFlight.part(),
+      widths: this.widths.part(),
+      retiredPerInterval,
+      mix: this.mixCounts,
+      wasReplaced,
+    };
+  }
+
+  /** Adds what the next stretch has counted. @throws NotMergeable */
+  absorb(part: PipelinePart): void {
+    this.fetched += part.fetched;
+    this.retired += part.retired;
+    this.lost += part.lost;
+    if (part.inFlightAtStart !== null && !this.inRange) {
+      this.inFlightAtStart = part.inFlightAtStart;
+      this.inRange = true;
+    }
+    this.stages.absorb(part.stages);
+    this.flushes.absorb(part.flushes);
+    this.lifetime.absorb(part.lifetime);
+    this.inFlight.absorb(part.inFlight);
+    this.widths.absorb(part.widths);
+    addTo(this.retiredPerInterval, part.retiredPerInterval);
+    addTo(this.mixCounts, part.mix);
   }
 
   finish(): void {

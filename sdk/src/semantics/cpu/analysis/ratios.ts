@@ -124,7 +124,7 @@ function accessesOf(counters: Counters, unit: string, misses: CounterFigures): F
   );
 }
 
-/** What was counted here, beside the counters that should say the same. */
+/** What was counted here, next to the counters that should say the same. */
 export function checksOf(
   counters: Counters,
   counted: {

@@ -34,16 +34,16 @@ export interface CoreReport {
   readonly clockCycles: number;
   /** What rates refer to: the clock's cycles; those the core itself counted where it counts them and differs by no more than one. */
   readonly cycles: number;
-  /** The counter behind `cycles`; null: the clock. */
+  /** The counter after `cycles`; null: the clock. */
   readonly cyclesCounter: string | null;
   readonly instructions: InstructionReport;
   readonly flushes: FlushReport;
   readonly stalls: StallReport;
-  /** In pipeline order; stages that only single instructions name stand behind. */
+  /** In pipeline order; stages that only single instructions name follow. */
   readonly stages: readonly StageReport[];
   /** From fetch to retirement, of retired instructions. */
   readonly lifetime: Distribution;
-  /** The catalogue of instructions in flight first, then the core's buffers. */
+  /** The catalog of instructions in flight first, then the core's buffers. */
   readonly buffers: readonly BufferFigures[];
   readonly counters: readonly CounterFigures[];
   /** Classes of the retired instructions, most frequent first; empty where the machine code says nothing. */

@@ -1,7 +1,8 @@
 /** How long instructions stay in each stage. */
 import type { CpuCore } from '../cores.js';
-import { Histogram } from './histogram.js';
+import { Histogram, type HistogramPart } from './histogram.js';
 import { LabelIndex } from './labels.js';
+import { namesOf } from './merge.js';
 import type { StageReport } from './report.js';
 
 /** No stage has been entered. */
@@ -15,6 +16,16 @@ interface StageStats {
 }
 
 /** Stages by index: first those of the core, in pipeline order, then values that are none of them, as they come. */
+/** What was counted in a stretch; `unlisted`: names of the stages behind those of the core. */
+export interface StagesPart {
+  readonly unlisted: readonly string[];
+  readonly stats: readonly {
+    readonly latency: HistogramPart;
+    readonly squashed: number;
+    readonly unknown: number;
+  }[];
+}
+
 export class Stages {
   private readonly stats: StageStats[];
   private readonly unlisted: LabelIndex;
@@ -41,6 +52,44 @@ export class Stages {
   /** A visit ended by a flush. */
   cut(stage: number): void {
     if (stage !== NO_STAGE) this.stats[stage].squashed++;
+  }
+
+  /** @throws NotMergeable */
+  part(): StagesPart {
+    const stats = this.stats.map(({ latency, squashed, unknown }) => ({
+      latency: latency.part(),
+      squashed,
+      unknown,
+    }));
+    return { unlisted: namesOf(this.unlisted), stats };
+  }
+
+  absorb({ unlisted, stats }: StagesPart): void {
+    const listed = this.core.stages.length;
+    const indices = this.unlisted.absorb(unlisted);
+    stats.forEach(({ latency, squashed, unknown }, i) => {
+      const index = i < listed ? i : listed + indices[i - listed];
+      this.stats[index] ??= newStage(unlisted[i - listed]);
+      const sum = this.stats[index];
+      sum.latency.absorb(latency);
+      sum.squashed += squashed;
+      sum.unknown += unknown;
+    });
+  }
+
+  /** A stage as another analysis of the core knows it too: the index of one of the core's, the name of any other; null: none. */
+  keyOf(index: number): number | string | null {
+    if (index === NO_STAGE) return null;
+    const listed = this.core.stages.length;
+    return index < listed ? index : this.unlisted.names[index - listed];
+  }
+
+  indexOf(key: number | string | null): number {
+    if (key === null) return NO_STAGE;
+    if (typeof key === 'number') return key;
+    const index = this.core.stages.length + this.unlisted.absorb([key])[0];
+    this.stats[index] ??= newStage(key);
+    return index;
   }
 
   report(): StageReport[] {

@@ -1,4 +1,4 @@
-/** The 16-bit encodings (extension C) of RV32 and RV64: their own form, and the 32-bit instruction each stands for. */
+/** The 16-bit encodings (extension C) of RV32 and RV64: their own form, and the 32-bit instruction each represents. */
 import type { Xlen } from './encodings.js';
 import { field, floatRegisterName, hex, type Operand, registerName, signed, target } from './operands.js';
 

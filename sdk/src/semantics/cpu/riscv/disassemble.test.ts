@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MANY_CASES_MS } from '../../../../../test/support/limits.js';
 import { lacks } from '../../../../../test/support/needs.js';
 import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
 import { disassemble, floatRegisterName, instructionLength, registerName, xlenOfIsa } from './index.js';
@@ -60,14 +61,14 @@ describe('disassemble', () => {
     expect(disassemble(0x0205_1513, { xlen: 64 })).toBe('slli a0,a0,0x20');
   });
 
-  it('takes a compressed instruction from the lower half, under its own name or the one it stands for', () => {
+  it('takes a compressed instruction from the lower half, under its own name or the one it represents', () => {
     expect(disassemble(0xdead_4505, { xlen: 64 })).toBe('li a0,1');
     expect(disassemble(0x4505, { xlen: 64, pseudo: false })).toBe('c.li a0,1');
     expect(disassemble(0x2001, { xlen: 32, pc: BASE })).toBe('jal 0x80000000');
     expect(disassemble(0x2505, { xlen: 64 })).toBe('addiw a0,a0,1');
   });
 
-  it('has a text for every 32-bit and 16-bit value', () => {
+  it('has a text for every 32-bit and 16-bit value', { timeout: MANY_CASES_MS }, () => {
     for (let bits = 0; bits < 2 ** 16; bits++) {
       expect(disassemble(bits * 0x1_0001, { xlen: 32 })).toMatch(/^[a-z.]/);
       expect(disassemble(bits * 0x1_0001, { xlen: 64, pseudo: false })).toMatch(/^[a-z.]/);
@@ -198,13 +199,13 @@ function isKnownDifference(bits: number, ours: string, theirs: string, xlen: Xle
   if (/unknown/.test(theirs)) return /^(\.word|fence|pause)/.test(ours);
   // RV32 has no shifts by 32 and more.
   if (xlen === 32 && /^s[lr][la]i .*,0x[23]/.test(theirs)) return /^\.(word|half)/.test(ours);
-  // Conversions without rounding, fields that a fence ignores: the manual has readers ignore what stands there.
+  // Conversions without rounding, fields that a fence ignores: the manual has readers ignore what is there.
   if (/^(fcvt\.d\.[sw]u?|fence(\.i|\.tso)?)$/.test(name)) return theirs.startsWith('.word');
   if (/^fs(rm|flags)i$/.test(name)) return theirs.startsWith(`${name} zero,`);
   return (bits & 3) !== 3 && isCompressedDifference(bits & 0xffff, ours, theirs, xlen);
 }
 
-/** Encodings that change nothing ("hints") have names of their own there; one reserved value is accepted there. */
+/** Encodings that change nothing ("hints") have separate names there; one reserved value is accepted there. */
 function isCompressedDifference(bits: number, ours: string, theirs: string, xlen: Xlen): boolean {
   const [quadrant, funct3, rd] = [bits & 3, bits >> 13, (bits >> 7) & 31];
   const shamt = ((bits >> 7) & 32) | ((bits >> 2) & 31);

@@ -16,7 +16,7 @@ export interface DisassembleOptions {
   /** Address of the instruction: branch and jump targets are shown as addresses; without it as distances (`.+8`). */
   readonly pc?: bigint | undefined;
   /**
-   * Pseudo-instructions (`li`, `ret`, `beqz`, …) where they apply, and compressed instructions as what they stand for. False: every
+   * Pseudo-instructions (`li`, `ret`, `beqz`, …) where they apply, and compressed instructions as what they represent. False: every
    * instruction under its own name (`addi`, `c.jr`). Default true.
    */
   readonly pseudo?: boolean | undefined;

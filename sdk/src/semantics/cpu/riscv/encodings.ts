@@ -1,6 +1,6 @@
 /**
  * The 32-bit encodings of RV32 and RV64 I, M, A, F, D, Zicsr, Zifencei and the privileged instructions, and the pseudo-instructions
- * that stand for some of their values, each as mask, match and operands.
+ * that represent some of their values, each as mask, match and operands.
  */
 
 /** Word size of the integer registers. */
@@ -8,7 +8,7 @@ export type Xlen = 32 | 64;
 
 /**
  * `bits & mask === match` (both unsigned) is this instruction. Words in `operands` that name an operand (operands.ts) are replaced by its text, everything
- * else stands for itself.
+ * else represents itself.
  */
 export interface Encoding {
   readonly name: string;
@@ -287,7 +287,7 @@ const branchesToZero = [
   encoding('bgtz', 0x63 | funct3(4), I_TYPE | RS1, 'rs2,btarget'),
 ];
 
-/** Pseudo-instructions: tried before the instructions they stand for, the narrower first. */
+/** Pseudo-instructions: tried before the instructions they represent, the narrower first. */
 export const PSEUDO: readonly Encoding[] = [
   encoding('nop', 0x13, ALL, ''),
   encoding('li', 0x13, I_TYPE | RS1, 'rd,imm'),

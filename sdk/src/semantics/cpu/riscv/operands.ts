@@ -2,7 +2,7 @@
 import { csrName } from './csr-names.js';
 import type { Xlen } from './encodings.js';
 
-/** What the text of an instruction depends on beside its bits. */
+/** What the text of an instruction depends on next to its bits. */
 export interface OperandContext {
   readonly xlen: Xlen;
   /** Address of the instruction; undefined: targets are shown relative to it. */
@@ -104,7 +104,7 @@ export const OPERANDS: Readonly<Record<string, Operand>> = {
   '^': (bits) => rounding(bits, 0),
 };
 
-/** Compiles the operands of a table row: words that name an operand become its text, the rest stands for itself. */
+/** Compiles the operands of a table row: words that name an operand become its text, the rest represents itself. */
 export function compileOperands(template: string, operands: Readonly<Record<string, Operand>>): Operand {
   const parts = template.match(/[a-z0-9]+|[^a-z0-9]/g) ?? [];
   const makers = parts.map((part): Operand => operands[part] ?? (() => part));

@@ -1,0 +1,156 @@
+// @ts-check
+/**
+ * `npm run test:long [-- --minutes N] [PART...]`: what is too long for `npm test`: the same tests with more runs, other seeds and larger
+ * sizes. Every part gets a share of the time (20 minutes by default) and does as much in it as the machine can. What fails is printed with
+ * the seed that runs it again. The last line is `N passed, N failed`; the exit status is 0 only when nothing failed.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { make, nodeTool, script } from './commands.mjs';
+import { countsFromOutput, total } from './counts.mjs';
+import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
+import { printResult, ROOT, run } from './step.mjs';
+
+/** @typedef {import('./counts.mjs').Counts} Counts */
+/** @typedef {import('./step.mjs').Command} Command */
+
+/**
+ * @typedef {object} Part
+ * @property {string} title
+ * @property {number} share of the time
+ * @property {(seconds: number) => Command} [timed] A command that ends after about this time.
+ * @property {(round: number) => Command} [round] One that is repeated while there is time, at least once.
+ */
+
+const DEFAULT_MINUTES = 20;
+/** A command that takes so much longer than it may hangs. */
+const SLACK_SECONDS = 10 * 60;
+/** Differs from run to run; rounds count on from it. */
+const SEED = Math.floor(Date.now() / 1000) % 1_000_000;
+const NUM_FUZZERS = 4;
+const FUZZERS_AT_ONCE = 2;
+const TORTURE = 'test/torture/run.mjs';
+const POWER = 'test/torture/power-run.mjs';
+
+/** @type {Record<string, Part>} */
+const PARTS = {
+  torture: {
+    title: 'killed at random moments',
+    share: 4,
+    timed: (seconds) => script('', TORTURE, ['--minutes', `${seconds / 60}`]),
+  },
+  'torture-load': {
+    title: 'killed at random moments, under load',
+    share: 4,
+    timed: (seconds) => script('', TORTURE, ['--minutes', `${seconds / 60}`, '--load', '8']),
+  },
+  power: {
+    title: 'power loss at every operation',
+    share: 3,
+    round: (round) => script('', POWER, ['--segments', '8', '--seeds', '3', '--seed', `${SEED + round}`]),
+  },
+  farm: {
+    title: '500 simulators on one daemon',
+    share: 2,
+    round: () => ({ ...vitest('system', ['test/bridge/farm.test.ts']), env: { USCOPE_FARM: '500' } }),
+  },
+  properties: {
+    title: 'properties, with other seeds',
+    share: 3,
+    round: () => vitest('{unit,calculations}', filesWithProperties('sdk/src')),
+  },
+  fuzz: {
+    title: 'fuzzing of the C client (libFuzzer)',
+    share: 2,
+    timed: (seconds) => {
+      const each = Math.max(1, Math.floor((seconds * FUZZERS_AT_ONCE) / NUM_FUZZERS));
+      return make('', 'dpi', ['test-fuzz', `FUZZ_SECONDS=${each}`, `-j${FUZZERS_AT_ONCE}`, '-O']);
+    },
+  },
+  endurance: {
+    title: 'thousands of traces (LeakSanitizer)',
+    share: 1,
+    round: () => make('', 'dpi', ['endurance', 'LIVES=500']),
+  },
+  bench: {
+    title: 'benchmarks, one run of each',
+    share: 1,
+    round: () =>
+      script('', 'bench/run.mjs', ['client', 'path', 'size', 'writer', 'library', 'reader', '--runs', '1']),
+  },
+};
+
+/**
+ * @param {string} project
+ * @param {string[]} files
+ */
+function vitest(project, files) {
+  return {
+    ...nodeTool('', 'vitest/vitest.mjs', ['run', '--project', project, ...files]),
+    env: { NO_COLOR: '1' },
+  };
+}
+
+/** @param {string} folder */
+function filesWithProperties(folder) {
+  const names = /** @type {string[]} */ (readdirSync(join(ROOT, folder), { recursive: true }));
+  return names
+    .filter((name) => name.endsWith('.test.ts'))
+    .map((name) => join(folder, name))
+    .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes("from 'fast-check'"));
+}
+
+/**
+ * @param {Part} part
+ * @param {number} seconds
+ * @returns {Promise<Counts>}
+ */
+async function runPart({ title, timed, round }, seconds) {
+  const started = performance.now();
+  const elapsed = () => (performance.now() - started) / 1000;
+  const timeoutMs = (seconds + SLACK_SECONDS) * 1000;
+  /** @type {Counts[]} */
+  const counts = [];
+  let longest = 0;
+  for (let n = 0; ; n++) {
+    const command = timed ? timed(seconds) : round?.(n);
+    if (!command) throw new Error(`${title} has nothing to run`);
+    const outcome = await run({ ...command, timeoutMs });
+    counts.push(countsFromOutput(outcome));
+    longest = Math.max(longest, outcome.seconds);
+    const isLast = timed !== undefined || elapsed() + longest > seconds;
+    if (!outcome.ok || isLast) {
+      const whole = { ...outcome, seconds: elapsed() };
+      printResult(round ? `${title} (${n + 1}×)` : title, whole);
+      return total(counts);
+    }
+  }
+}
+
+function request() {
+  const options = /** @type {const} */ ({ minutes: { type: 'string', default: `${DEFAULT_MINUTES}` } });
+  const { values, positionals } = parseArgs({ allowPositionals: true, options });
+  const minutes = Number(values.minutes);
+  const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name));
+  if (!(minutes > 0)) throw new SetupError(`CLI_USAGE: --minutes takes a number, not ${values.minutes}`, 2);
+  if (unknown) throw new SetupError(`CLI_USAGE: ${unknown} is none of ${Object.keys(PARTS).join(', ')}`, 2);
+  return { minutes, names: positionals.length > 0 ? positionals : Object.keys(PARTS) };
+}
+
+await runScript(async () => {
+  const { minutes, names } = request();
+  const started = performance.now();
+  await setUpPackages('test');
+  await build();
+  const parts = names.map((name) => PARTS[name]);
+  const shares = parts.reduce((sum, { share }) => sum + share, 0);
+  console.log(`\nLong tests, ${minutes} minutes`);
+  /** @type {Counts[]} */
+  const counts = [];
+  for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares));
+  const { passed, failed } = total(counts);
+  console.log(`\n${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
+  console.log(`${passed} passed, ${failed} failed`);
+  return failed === 0 ? 0 : 1;
+});
