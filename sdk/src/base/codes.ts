@@ -95,6 +95,7 @@ export const ERROR_CODES = {
   // -- verify and recover
   VERIFY_CHECKPOINT: 'A checkpoint differs from the state that replaying the frames before it gives.',
   VERIFY_SNAPSHOT: 'A checkpoint holds a snapshot that the model supplied and that differs from replay.',
+  VERIFY_INDEX: 'The index of a segment is not the one that its frames give.',
   VERIFY_SUMMARY: 'The trace summary is not the one that the frames give.',
   VERIFY_STRINGS: 'The string table differs from the strings in the commit records.',
   VERIFY_LAYOUT: 'Bytes of the file belong to none of its structures, or two structures overlap.',

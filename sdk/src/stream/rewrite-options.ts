@@ -1,5 +1,6 @@
 /** Options of a conversion that makes a new trace of others. */
 import type { CompressionName } from '../format/types.js';
+import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
 import type { SummarizerFactory } from '../writer/frames/summarizer.js';
 
 export interface RewriteOptions {
@@ -12,6 +13,8 @@ export interface RewriteOptions {
   readonly small?: boolean | undefined;
   /** Gathers the summary of the new trace. */
   readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Makes the index of the new trace; without one it has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
   /** Called now and then with the part that is done, 0 to 1. */
   readonly onProgress?: ((part: number) => void) | undefined;
   readonly signal?: AbortSignal | undefined;

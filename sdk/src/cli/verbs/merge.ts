@@ -5,6 +5,7 @@ import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../tools/merge/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
@@ -46,7 +47,7 @@ async function merge(files: readonly string[], options: MergeArguments): Promise
   await withTraces(files, async (traces) => {
     const plan = await planOf(files, traces, options);
     const report = await writeOutput('merge', options, files, (output) =>
-      mergeTraces(plan, { ...output, summarizer: createCpuSummarizer }),
+      mergeTraces(plan, { ...output, summarizer: createCpuSummarizer, index: createSegmentIndexer }),
     );
     if (report) tell(plan, report, options);
   });

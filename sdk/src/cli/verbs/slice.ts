@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type SliceReport, sliceTrace } from '../../tools/slice/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
@@ -44,6 +45,7 @@ async function slice(file: string, asked: AskedRange, options: OutputArguments):
         ...rangeInTime(asked, trace),
         name: basename(shownName(file)),
         summarizer: createCpuSummarizer,
+        index: createSegmentIndexer,
       }),
     ),
   );

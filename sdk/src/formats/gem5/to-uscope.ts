@@ -1,6 +1,7 @@
 /** gem5's O3PipeView to µScope. Three passes: what is there, how much of it at a time, and the copy. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../writer/index.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { pcText } from '../pipeline/code-text.js';
@@ -28,6 +29,7 @@ export async function gem5ToUscope(
     ...target,
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
+    index: createSegmentIndexer,
     signal: context.signal,
   });
   const sink = new PipelineSink(writer, shape, context.report);

@@ -1,6 +1,7 @@
 /** Kanata to µScope: two passes, the first for what the schema has to know. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../writer/index.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
@@ -27,6 +28,7 @@ export async function kanataToUscope(
     ...target,
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
+    index: createSegmentIndexer,
     signal: context.signal,
   });
   const sink = new PipelineSink(writer, shape, context.report);

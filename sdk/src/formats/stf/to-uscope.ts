@@ -9,6 +9,7 @@ import { Action, qualifiedName, type Schema } from '../../format/types.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { StringOutput } from '../../stream/string-remap.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
@@ -48,6 +49,7 @@ export async function stfToUscope(
     compression: target.compression,
     checkpointIntervalPs: target.checkpointIntervalPs ?? CHECKPOINT_PS,
     summarizer: createCpuSummarizer,
+    index: createSegmentIndexer,
   };
   let isPartial = false;
   const stats = await withOutput(options, batch, context.signal, async (output) => {

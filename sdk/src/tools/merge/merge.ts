@@ -157,6 +157,7 @@ function writerOptions(
     compression: options.compression,
     small: options.small,
     summarizer: options.summarizer,
+    index: options.index,
     runId: sameRun ? runId : undefined,
     start,
   };

@@ -88,6 +88,7 @@ function writerOptions(trace: Trace, plan: SlicePlan, options: SliceOptions) {
     compression: options.compression,
     small: options.small,
     summarizer: options.summarizer,
+    index: options.index,
     runId: session?.runId,
     coreIndex: session?.coreIndex,
   };

@@ -14,6 +14,7 @@ import type { SummarizerFactory } from '../../writer/frames/summarizer.js';
 import { MERGE_KEY } from '../merge/dut.js';
 import { SLICE_KEYS } from '../slice/plan.js';
 import { type Finding, FindingLog } from './finding.js';
+import { checkIndex } from './index-check.js';
 import { type Outline, readOutline } from './outline.js';
 import { readSections, type Sections } from './sections.js';
 import { SegmentCheck } from './segment-check.js';
@@ -70,6 +71,7 @@ export async function verifyTrace(source: Source, options: VerifyOptions = {}): 
   const outline = await readOutline(checked, log);
   const verifier = new Verifier(checked, size, outline, log, options);
   await verifier.run();
+  await verifier.checkIndex(source);
   return verifier.report();
 }
 
@@ -120,6 +122,16 @@ class Verifier {
       await this.take(found);
     }
     await this.finish();
+  }
+
+  /** Only where the segments that it is made of are right. */
+  async checkIndex(source: Source): Promise<void> {
+    if (!this.ours || !this.segments?.isWhole || this.segments.count === 0) return;
+    try {
+      await checkIndex(source, this.codec, this.log);
+    } catch (error) {
+      this.log.caught(error);
+    }
   }
 
   report(): VerifyReport {

@@ -1,0 +1,93 @@
+/** `verify` makes the index anew and compares. */
+import { describe, expect, it } from 'vitest';
+import { add, frame, type SegmentSpec } from '../../../../test/support/build-trace.js';
+import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { IndexPart } from '../../format/index-container.js';
+import { memorySource } from '../../reader/index.js';
+import { parseSchema } from '../../schema/index.js';
+import { verifyTrace } from './index.js';
+
+const { schema } = parseSchema(`
+uscope: 1
+clocks: {clk: 10}
+storages:
+  done: counter
+`);
+const segments: SegmentSpec[] = Array.from({ length: 6 }, (_, segment) => ({
+  frames: Array.from({ length: 20 }, (_frame, index) =>
+    frame(BigInt((segment * 20 + index) * 1000), add(0, 0, 0, 1)),
+  ),
+  start: BigInt(segment * 20_000),
+}));
+
+async function findings(
+  spec: Partial<IndexedSpec>,
+  change?: (bytes: Uint8Array, at: readonly number[]) => void,
+) {
+  const { bytes, containers } = await indexedTrace({ schema, segments, ...spec });
+  change?.(bytes, containers);
+  const report = await verifyTrace(memorySource(bytes));
+  const wanted = report.findings.filter(
+    ({ code, offset }) =>
+      code === 'VERIFY_INDEX' || (code === 'FORMAT_CHECKSUM' && containers.includes(offset ?? -1)),
+  );
+  return {
+    found: wanted.map(({ severity, code, offset, detail }) => ({ severity, code, offset, detail })),
+    containers,
+  };
+}
+
+describe('the index of a file', () => {
+  it.each(['finalized', 'without-directory', 'open'] as const)(
+    'is right as it was written: %s',
+    async (state) => {
+      expect((await findings({ state })).found).toEqual([]);
+    },
+  );
+
+  it('that lies about what happened is found, with segment and part', async () => {
+    const { found, containers } = await findings({
+      container: (one, segment) => {
+        if (segment !== 2) return one;
+        const parts = one.parts.map((part) => {
+          if (part.kind !== IndexPart.TIME) return part;
+          const bytes = part.bytes.slice();
+          bytes[bytes.length - 1]! ^= 1;
+          return { ...part, bytes };
+        });
+        return { ...one, parts };
+      },
+    });
+    expect(found).toEqual([
+      {
+        severity: 'error',
+        code: 'VERIFY_INDEX',
+        offset: containers[2],
+        detail: expect.stringMatching(
+          /^the index of the segment at \d+ differs in its part TIME 0 from the one that the frames give$/,
+        ),
+      },
+    ]);
+  });
+
+  it('of flipped bits is found by its checksum', async () => {
+    const { found, containers } = await findings({}, (bytes, at) => {
+      bytes[at[3]! + 50]! ^= 8;
+    });
+    expect(found[0]).toMatchObject({ severity: 'error', code: 'FORMAT_CHECKSUM', offset: containers[3] });
+  });
+
+  it('that is missing where the others are is no error: readers count anew', async () => {
+    const { found } = await findings({ container: (one, segment) => (segment === 4 ? null : one) });
+    expect(found).toEqual([]);
+  });
+
+  it('has a directory that is right', async () => {
+    const { found } = await findings({ directory: (bytes) => bytes.subarray(0, bytes.length - 8) });
+    expect(found).toMatchObject(
+      [{ severity: 'error', code: 'VERIFY_INDEX', detail: /does not belong|./ }].map(
+        ({ severity, code }) => ({ severity, code }),
+      ),
+    );
+  });
+});
