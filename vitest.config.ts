@@ -17,9 +17,14 @@ const alias = [
 /** These compute from what they are given and keep nothing: no daemons, no memory that is used again, no replaced functions. */
 const calculations = [
   'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
+  'viewer/src/**/*.test.ts',
 ];
 /** These wait for compilers, simulators and browsers most of the time, each in a folder of its own. */
-const builds = ['test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts', 'examples/**/*.test.ts'];
+const builds = [
+  'viewer/test/**/*.test.ts',
+  'test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts',
+  'examples/**/*.test.ts',
+];
 const demo = ['verilator-demo/**/*.test.ts'];
 const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
 

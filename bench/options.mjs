@@ -14,6 +14,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'library',
   'reader',
   'answers',
+  'index',
   'demo',
   'cocotb',
   'stf',

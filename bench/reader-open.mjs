@@ -10,7 +10,6 @@ import {
   encodePreamble,
   encodeSectionTable,
   encodeSegmentHeader,
-  encodeSegmentTable,
   Flag,
   SectionType,
 } from 'uscope/format';
@@ -100,12 +99,7 @@ async function writeSparse(path, segments) {
     const previous = index > 0 ? offset(index - 1) : 0;
     await put(content(index > 0, start, BigInt(previous)), offset(index));
   }
-  const entries = Array.from({ length: segments }, (_, index) => ({
-    offset: BigInt(offset(index)),
-    timeStartPs: BigInt(index) * SPAN_PS,
-    timeEndPs: BigInt(index + 1) * SPAN_PS,
-  }));
-  const table = encodeSegmentTable(entries);
+  const table = segmentTable(segments, offset);
   const tableAt = offset(segments);
   const section = {
     type: SectionType.SEGMENTS,
@@ -158,4 +152,17 @@ function segmentContent(schema) {
     });
     return Buffer.concat([header, checkpoint, deltas]);
   };
+}
+
+/**
+ * docs/format.md#segment-table
+ * @param {number} segments
+ * @param {(index: number) => number} offset
+ */
+function segmentTable(segments, offset) {
+  const words = new BigUint64Array(3 * segments);
+  for (let index = 0; index < segments; index++) {
+    words.set([BigInt(offset(index)), BigInt(index) * SPAN_PS, BigInt(index + 1) * SPAN_PS], 3 * index);
+  }
+  return new Uint8Array(words.buffer);
 }

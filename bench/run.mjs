@@ -24,6 +24,7 @@ const LOADERS = {
   library: async () => (await import('./library.mjs')).benchLibrary,
   reader: async () => (await import('./reader.mjs')).benchReader,
   answers: async () => (await import('./answers.mjs')).benchAnswers,
+  index: async () => (await import('./index.mjs')).benchIndex,
   demo: async () => (await import('./demo.mjs')).benchDemo,
   stf: async () => (await import('./stf.mjs')).benchStf,
   flux: async () => (await import('./flux.mjs')).benchFlux,

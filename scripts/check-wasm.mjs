@@ -19,6 +19,7 @@ const KERNELS = [
   { folder: 'sdk/kernel', checkedIn: 'sdk/src/native' },
   { folder: 'sdk/kernel/reader', checkedIn: 'sdk/src/reader/kernel' },
   { folder: 'sdk/kernel/index', checkedIn: 'sdk/src/trace-index/kernel' },
+  { folder: 'sdk/kernel/blocks', checkedIn: 'sdk/src/semantics/blocks/kernel' },
 ];
 
 /**

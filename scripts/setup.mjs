@@ -61,6 +61,7 @@ export async function build() {
 export function buildSteps() {
   return [
     { title: 'build the SDK', ...npmCommand(['run', '--silent', 'build', '-w', 'sdk']) },
+    { title: 'build the viewer', ...npmCommand(['run', '--silent', 'build', '-w', 'viewer']) },
     {
       title: 'build the native kernel',
       command: 'make',

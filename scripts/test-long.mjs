@@ -53,12 +53,12 @@ const PARTS = {
   farm: {
     title: '500 simulators on one daemon',
     share: 2,
-    round: () => ({ ...vitest('system', ['test/bridge/farm.test.ts']), env: { USCOPE_FARM: '500' } }),
+    round: () => ({ ...vitest(['system'], ['test/bridge/farm.test.ts']), env: { USCOPE_FARM: '500' } }),
   },
   properties: {
     title: 'properties, with other seeds',
     share: 3,
-    round: () => vitest('{unit,calculations}', filesWithProperties('sdk/src')),
+    round: () => vitest(['unit', 'calculations'], filesWithProperties('sdk/src')),
   },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
@@ -82,14 +82,12 @@ const PARTS = {
 };
 
 /**
- * @param {string} project
+ * @param {string[]} projects
  * @param {string[]} files
  */
-function vitest(project, files) {
-  return {
-    ...nodeTool('', 'vitest/vitest.mjs', ['run', '--project', project, ...files]),
-    env: { NO_COLOR: '1' },
-  };
+function vitest(projects, files) {
+  const only = projects.flatMap((project) => ['--project', project]);
+  return { ...nodeTool('', 'vitest/vitest.mjs', ['run', ...only, ...files]), env: { NO_COLOR: '1' } };
 }
 
 /** @param {string} folder */

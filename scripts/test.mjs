@@ -33,6 +33,7 @@ const SOURCES = [
     'sdk/kernel',
     'sdk/kernel/native',
     'sdk/kernel/reader',
+    'sdk/kernel/blocks',
     'sdk/kernel/index',
     'bench',
     'examples/c-model',
@@ -41,7 +42,11 @@ const SOURCES = [
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
 ];
-const TYPES = [nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json'])];
+const TYPES = [
+  nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),
+  nodeTool('types of the viewer (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'viewer/tsconfig.json']),
+  nodeTool('types of its tests (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'viewer/test/tsconfig.json']),
+];
 /** All that the tests simulate, so that none of them has to build it. */
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),

@@ -65,7 +65,7 @@ describe('the checked-in image', () => {
   const hex = readFileSync(join(DEMO, 'firmware/firmware.hex'), 'utf8');
   const version = /^\/\/ compiler: (.+)$/m.exec(hex)?.[1];
 
-  it('was made from the sources beside it', () => {
+  it('was made from the sources next to it', () => {
     const makefile = readFileSync(join(DEMO, 'firmware/Makefile'), 'utf8');
     const sources = /^SOURCES := (.+)$/m.exec(makefile)![1]!.split(' ');
     const inputs = [...sources, 'platform.h', 'workload.h', 'link.ld', 'Makefile'];
@@ -105,7 +105,7 @@ describe('the pipeline', () => {
     expect(run.report.counters.stalls_load_use).toBe('0');
   });
 
-  it('waits one cycle for a load, no cycle when another instruction stands between', () => {
+  it('waits one cycle for a load, no cycle when another instruction is between', () => {
     const near = [lui(8, HIGH), lw(1, 8, 0), addi(2, 1, 0)];
     const far = [lui(8, HIGH), lw(1, 8, 0), NOP, addi(2, 1, 0)];
     expect(counters(near)).toMatchObject({ stalls_load_use: 1 });
@@ -239,7 +239,7 @@ describe('exceptions stop a core that has no handler, precisely', () => {
     expect(run.report).toMatchObject({ cause: Cause.ILLEGAL, pc: RAM_END - 4 });
   });
 
-  it('an instruction behind one that stops the core has no effect, a store neither', () => {
+  it('an instruction after one that stops the core has no effect, a store neither', () => {
     const words = [lui(8, 0x10000), addi(1, 0, 7), EBREAK, sw(1, 8, 4), addi(2, 0, 1), NOP, NOP, NOP];
     const { run, machine } = both(words);
     expectSame({ run, machine });

@@ -215,7 +215,7 @@ describe('the trace', () => {
     expect(crowded).toEqual([]);
   });
 
-  it('squashes behind a wrong prediction before execute, and everything when a trap is taken', () => {
+  it('squashes after a wrong prediction before execute, and everything when a trap is taken', () => {
     const squashed = instructions.filter((instruction) => !instruction.isRetired);
     const late = squashed.filter(({ flushed, enteredAt }) => flushed === MISPREDICT && enteredAt.length > 2);
     expect(late).toEqual([]);

@@ -114,7 +114,7 @@ describe('the timer', () => {
     },
   );
 
-  it('wakes a sleeping core, once per interrupt, and takes it behind the wfi', () => {
+  it('wakes a sleeping core, once per interrupt, and takes it after the wfi', () => {
     const handler = [addi(30, 30, 1), csrrs(24, Csr.MEPC, 0), ...restartTimer, MRET];
     const sleep = [WFI, addi(1, 1, 1), WFI, addi(1, 1, 1)];
     const words = [...startTimer(200), ...sleep, interruptsOff, ...END];

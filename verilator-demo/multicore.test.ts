@@ -106,7 +106,7 @@ describe('the program of several cores', () => {
     expect(run.stderr).toContain(message);
   });
 
-  it('is what was made from the sources beside the image', () => {
+  it('is what was made from the sources next to the image', () => {
     const makefile = readFileSync(join(PARALLEL, 'Makefile'), 'utf8');
     const sources = /^SOURCES := (.+)$/m.exec(makefile)![1]!.split(' ');
     const hash = createHash('sha256');

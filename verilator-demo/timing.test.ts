@@ -95,7 +95,7 @@ describe('prediction', () => {
     expect(counters(loop)).toMatchObject({ branches: 50, branches_taken: 49, mispredicts: 2 });
   });
 
-  it('squashes the two instructions behind a branch that goes elsewhere', () => {
+  it('squashes the two instructions after a branch that goes elsewhere', () => {
     // The first lines of the program are in the cache when the branch comes the second time.
     const found = counters([encode.b(0, 0, 0, 12), addi(2, 0, 1), addi(3, 0, 1)]);
     expect(found.mispredicts).toBe(1);

@@ -26,4 +26,5 @@ export {
   recoverTrace,
 } from './tools/recover/index.js';
 export { type Finding, type VerifyOptions, type VerifyReport, verifyTrace } from './tools/verify/index.js';
+export { createSegmentIndexer } from './trace-index/recording/segment-indexer.js';
 export * from './writer/index.js';

@@ -108,7 +108,7 @@ const open = (more: Partial<Extract<ClientMessage, { t: 'open' }>>): ClientMessa
   ...more,
 });
 
-it('a daemon ends with no words of its message library, whoever has not read what it was sent', async () => {
+it('a daemon ends with no words of its message library, the code that has not read what it was sent', async () => {
   const { endpoint, daemon } = await serve();
   const peer = new Hostile(endpoint);
   await peer.hello();
@@ -285,7 +285,7 @@ describe('a daemon withstands', () => {
       expect((await peer.next('closed', ['ack'])).stats.strings).toBe(400n);
     }));
 
-  it('messages of lane records that stand for 64 times as much', () =>
+  it('messages of lane records that represent 64 times as much', () =>
     withstands(async ({ endpoint }) => {
       const peer = new RawPeer(endpoint);
       bench.later(() => peer.close());

@@ -67,7 +67,7 @@ describe('a connection over tcp', () => {
     expect(values).toEqual(upTo(FRAMES));
   });
 
-  it('that stalls goes on when it flows again, or is replaced', async () => {
+  it('that stalls continues when it flows again, or is replaced', async () => {
     const { daemon } = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(daemon);
     const values = await traced(network, async (sent) => {
@@ -101,7 +101,7 @@ describe('a connection over tcp', () => {
     expect(valuesOf(decodeFile(trace.path))).toEqual(upTo(sent));
   });
 
-  it('that garbles bytes is given up by ZeroMQ, or what comes out is refused; the session goes on behind it', async () => {
+  it('that garbles bytes is given up by ZeroMQ, or what comes out is refused; the session continues after it', async () => {
     const { daemon } = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(daemon);
     const values = await traced(network, async (sent) => {
@@ -115,7 +115,7 @@ describe('a connection over tcp', () => {
     expect(values).toEqual(upTo(FRAMES));
   });
 
-  it('outlives its daemon: the next one, on another port, goes on', async () => {
+  it('outlives its daemon: the next one, on another port, continues', async () => {
     const first = await bench.startDaemon({ endpoint: TCP });
     const network = await networkTo(first.daemon);
     const values = await traced(network, async (sent) => {

@@ -64,7 +64,7 @@ describe('uscope run --last', () => {
     expect(traces[0].ring).toMatchObject({ files: [], triggers: 0, failures: [] });
   });
 
-  it('goes on when the daemon is killed', async () => {
+  it('continues when the daemon is killed', async () => {
     const { running, cwd } = run(['slow', '6000'], ['--last', '1us']);
     const spool = join(cwd, 'out', 'core0.ring');
     await until('segments', () => segmentsIn(spool) > 5);

@@ -221,7 +221,7 @@ describe('uscope run', () => {
     expect(existsSync(join(cwd, 'd.sock'))).toBe(true);
   });
 
-  it('goes on when the daemon is killed: nothing is lost', async () => {
+  it('continues when the daemon is killed: nothing is lost', async () => {
     const { running, cwd } = run(['slow', '6000', 'gate']);
     await running.printed('tracing');
     for (let kills = 0; kills < 2; kills++) {

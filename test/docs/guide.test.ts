@@ -54,7 +54,7 @@ describe.each(['docs/guide.md', 'docs/simulators/verilator.md'])('%s', (path) =>
     );
   }
 
-  it('shows files as they stand in examples/guide', () => {
+  it('shows files as they are in examples/guide', () => {
     const files = new Map(
       blocks.flatMap((block) => (block.kind === 'file' ? [[block.path, block.text]] : [])),
     );

@@ -45,7 +45,7 @@ describe('two cores with one name', () => {
   const refusals = (stderr: string): string[] =>
     stderr.split('\n').filter((line) => line.includes('cannot open trace "core0": BRIDGE_NAME_BUSY'));
 
-  it('are both named in one error, and the first goes on', () => {
+  it('are both named in one error, and the first continues', () => {
     const { status, stdout, stderr } = run('model');
     expect(stdout).toBe('second: refused\n');
     expect(refusals(stderr)).toEqual([
@@ -57,7 +57,7 @@ describe('two cores with one name', () => {
     expect(status).toBe(3);
   });
 
-  it('end a simulation from SystemVerilog, unless it is to go on', ({ skip }) => {
+  it('end a simulation from SystemVerilog, unless it is to continue', ({ skip }) => {
     if (lacks('Verilator', hasShim)) skip();
     const stopped = run('simulator');
     expect(stopped).toMatchObject({ status: 3, stdout: '' });

@@ -281,7 +281,7 @@ describe('the SystemVerilog sources', () => {
   it.skipIf(lacks('Verilator', has('verilator'))).each([
     ['with a timescale', '`timescale 1ns / 1ps\n'],
     ['without one', ''],
-  ])('pass Verilator without options beside a design %s', (_, timescale) => {
+  ])('pass Verilator without options next to a design %s', (_, timescale) => {
     const design = join(directory, 'dut.sv');
     const generated = join(ROOT, 'test/vectors/codegen/core.sv');
     writeFileSync(

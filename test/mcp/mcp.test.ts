@@ -171,7 +171,7 @@ describe('uscope mcp', () => {
       expect(pipe.enums[0]).toEqual({ enum: 'pipeline_stage', labels: STAGES });
     });
 
-    it('is cut at a limit, and goes on at the cursor', async () => {
+    it('is cut at a limit, and continues at the cursor', async () => {
       const lists = ['dut', 'scopes', 'storages', 'events', 'enums'];
       const all = (json: Answer['json']) => lists.flatMap((list) => json[list] ?? []);
       const whole = await session.pages('file_info', { file: 'pipe' }, all);
@@ -318,7 +318,7 @@ describe('uscope mcp', () => {
     expect(part.json.cores[0].series).toBeUndefined();
   });
 
-  it('tells how far long work has come to a client that asks', async () => {
+  it('says how far long work has come to a client that asks', async () => {
     const told: number[] = [];
     const params = { name: 'analyze_performance', arguments: { file: 'pipe' } };
     await session.client.callTool(params, undefined, { onprogress: ({ progress }) => told.push(progress) });

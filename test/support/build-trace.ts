@@ -9,9 +9,7 @@ import { compressionFlags, encodeHeader, Flag, HEADER_SIZE } from '../../sdk/src
 import { ChunkType, decodeChunks, encodeChunk, encodePreamble } from '../../sdk/src/format/preamble.js';
 import { encodeSectionTable, type SectionEntry, SectionType } from '../../sdk/src/format/section-table.js';
 import { encodeSegmentHeader } from '../../sdk/src/format/segment.js';
-import { encodeSegmentTable } from '../../sdk/src/format/segment-table.js';
 import { encodeSessionInfo, type SessionInfo, SessionStatus } from '../../sdk/src/format/session-chunk.js';
-import { encodeStringTable } from '../../sdk/src/format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../../sdk/src/format/tsum.js';
 import {
   Action,
@@ -24,6 +22,7 @@ import {
   type Schema,
 } from '../../sdk/src/format/types.js';
 import { StorageState } from '../../sdk/src/state/storage-state.js';
+import { encodeSegmentTable, encodeStringTable } from './format-tables.js';
 
 export interface TraceSpec {
   readonly schema: Schema;
@@ -58,8 +57,19 @@ export interface SegmentSpec {
   readonly uncommitted?: boolean;
   /** Replaces the encoded frames. */
   readonly rawDeltas?: Uint8Array;
+  /** Makes the index container in the commit record, without checksum and place; null: none. */
+  readonly index?: ((made: MadeSegment) => Uint8Array | null) | undefined;
   /** Changes header fields after the fact. */
   readonly patch?: Partial<Parameters<typeof encodeSegmentHeader>[0]>;
+}
+
+/** A segment as it is put into the file. */
+export interface MadeSegment {
+  readonly offset: number;
+  readonly timeStartPs: bigint;
+  readonly checkpoint: Uint8Array;
+  /** Decompressed. */
+  readonly frames: Uint8Array;
 }
 
 export const openSession: SessionInfo = {
@@ -147,17 +157,16 @@ export class TraceBuilder {
     this.frameOrdinal += BigInt(segment.frames.length);
     this.strings.push(...(segment.strings ?? []));
     if (this.spec.session !== null)
-      this.appendRecord(offset, this.file.length - offset, segment.strings ?? []);
+      this.appendRecord(
+        offset,
+        this.file.length - offset,
+        segment.strings ?? [],
+        segment.index?.({ offset, timeStartPs: start, checkpoint, frames: raw }) ?? undefined,
+      );
     this.index.push({ offset: BigInt(offset), timeStartPs: start, timeEndPs: end });
     this.offsets.push(offset);
     this.lastTime = last;
     return this.writeHeader(0n);
-  }
-
-  /** Bytes behind the last commit record, which no reader is led to. */
-  behind(bytes: Uint8Array): this {
-    this.append(bytes);
-    return this;
   }
 
   /** Writes the tables and sets F_COMPLETE. */
@@ -217,7 +226,12 @@ export class TraceBuilder {
     return this;
   }
 
-  private appendRecord(segmentOffset: number, segmentSize: number, strings: readonly string[]): void {
+  private appendRecord(
+    segmentOffset: number,
+    segmentSize: number,
+    strings: readonly string[],
+    index?: Uint8Array,
+  ): void {
     const crc = crc32(this.file.subarray(segmentOffset, segmentOffset + segmentSize));
     this.append(new Uint8Array(align8(this.file.length) - this.file.length));
     const encoder = new TextEncoder();
@@ -228,6 +242,7 @@ export class TraceBuilder {
         nextFrame: this.frameOrdinal,
         nextString: BigInt(this.strings.length),
         strings: strings.map((text) => encoder.encode(text)),
+        index,
       },
       crc,
     );

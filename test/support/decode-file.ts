@@ -1,4 +1,5 @@
 /** A plain decoder of whole trace files from format functions alone: the second opinion that tests hold against writer and reader. */
+
 import { readFileSync } from 'node:fs';
 import {
   type CommitRecord,
@@ -10,7 +11,6 @@ import {
   decodePreamble,
   decodeSectionTable,
   decodeSegmentHeader,
-  decodeSegmentTable,
   decodeTraceSummary,
   decompressLz4Blob,
   type FileHeader,
@@ -21,10 +21,10 @@ import {
   SectionType,
   type SegmentHeader,
   type SegmentIndexEntry,
-  StringTable,
   type TraceSummary,
   verifyCommitRecord,
 } from '../../sdk/src/format/index.js';
+import { decodeSegmentTable, StringTable } from './format-tables.js';
 
 export interface DecodedSegment {
   readonly offset: number;

@@ -1,11 +1,11 @@
 /** Traces with an index, as a writer leaves them: a container behind each commit record, and a directory at the end. */
 import { crc32 } from '../../sdk/src/base/crc32.js';
+import { FrameCursor } from '../../sdk/src/format/frame.js';
 import {
   decodeIndexContainer,
   encodeIndexContainer,
   type IndexContainer,
 } from '../../sdk/src/format/index-container.js';
-import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { DIRECTORY_SECTION } from '../../sdk/src/trace-index/directory/format.js';
 import { type DirectoryInput, writeDirectory } from '../../sdk/src/trace-index/directory/write-directory.js';
 import { indexPlan } from '../../sdk/src/trace-index/plan.js';
@@ -36,15 +36,22 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
   const containers: number[] = [];
   let carry: Carry = FIRST;
   for (const [index, segment] of spec.segments.entries()) {
-    builder.segment(segment);
-    const trace = await openTrace(memorySource(builder.bytes));
-    const loaded = await trace.loadSegment(index);
-    const result = referencePass(plan, loaded, carry);
-    carry = result.carry;
-    const made = { segmentOffset: BigInt(loaded.offset), planCrc: plan.crc, parts: result.parts };
-    const container = spec.container ? spec.container(made, index) : made;
-    containers.push(container ? builder.bytes.length : 0);
-    if (container) builder.behind(encodeIndexContainer(container));
+    let size = 0;
+    builder.segment({
+      ...segment,
+      index: ({ offset, timeStartPs, checkpoint, frames }) => {
+        const cursor = () => new FrameCursor(frames, timeStartPs, true);
+        const result = referencePass(plan, { header: { timeStartPs }, checkpoint, cursor }, carry);
+        carry = result.carry;
+        const made = { segmentOffset: BigInt(offset), planCrc: plan.crc, parts: result.parts };
+        const container = spec.container ? spec.container(made, index) : made;
+        const bytes = container && encodeIndexContainer(container);
+        size = bytes?.length ?? 0;
+        return bytes;
+      },
+    });
+    // It is at the end of the commit record.
+    containers.push(size > 0 ? builder.bytes.length - size : 0);
   }
   const { state = 'finalized' } = spec;
   if (state === 'open') return { bytes: builder.bytes, containers, directory: 0 };
@@ -53,7 +60,7 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
     plan,
     segments: containers.length,
     startPs: spec.segments[0]?.start ?? 0n,
-    maxBytes: spec.maxBytes ?? Number.POSITIVE_INFINITY,
+    maxBytes: () => spec.maxBytes ?? Number.POSITIVE_INFINITY,
     crc32,
     container: async (segment) => {
       const offset = containers[segment]!;

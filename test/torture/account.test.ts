@@ -177,7 +177,7 @@ describe('the account of a run whose simulator', () => {
     expect((await bench.checked()).lost).toBe(0n);
   });
 
-  it('goes on while its daemon is killed: nothing is lost', async () => {
+  it('continues while its daemon is killed: nothing is lost', async () => {
     const bench = new Bench();
     const running = bench.run([], bench.simulatorCommand(CYCLES, 25));
     await until('cycles', () => bench.ledger.completed > 500);

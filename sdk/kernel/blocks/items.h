@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The items of interleaved frames (docs/format.md#delta-blobs) one after the other, for loops that are compiled
- * around it: what FrameCursor (sdk/src/format/frame-cursor.ts) does. Every valid frame and item is returned, short
- * or long; in front of damage the cursor stops for good, and FrameCursor says what is wrong there.
+ * The items of interleaved frames (docs/format.md#delta-blobs) one after the other, for loops that are
+ * compiled around it: what FrameCursor (sdk/src/format/frame-cursor.ts) does. Every valid frame and item is
+ * returned, short or long; in front of damage the cursor stops for good, and FrameCursor says what is wrong
+ * there.
  *
  * Form is checked, ids are not: a storage, slot, field or event type may lie beyond the schema.
  */
@@ -48,7 +49,7 @@ static inline uint64_t items_load64(const uint8_t *from)
 }
 
 /* Two words from a place near the end: zeros follow the last byte. */
-static inline void items_load_last(const struct items *s, uint64_t words[2])
+static __attribute__((noinline, unused)) void items_load_last(const struct items *s, uint64_t words[2])
 {
     uint8_t bytes[16] = {0};
     for (uint32_t i = 0; i < s->end - s->at && i < 16; i++)
@@ -58,7 +59,7 @@ static inline void items_load_last(const struct items *s, uint64_t words[2])
 }
 
 /* A frame whose time delta has any length. */
-static inline enum item_kind items_long_frame(struct items *s)
+static __attribute__((noinline, unused)) enum item_kind items_long_frame(struct items *s)
 {
     uint64_t delta = 0;
     uint32_t at = s->at;
@@ -77,7 +78,7 @@ static inline enum item_kind items_long_frame(struct items *s)
     return ITEM_IRREGULAR;
 }
 
-static inline enum item_kind items_frame(struct items *s)
+static inline __attribute__((always_inline)) enum item_kind items_frame(struct items *s)
 {
     uint32_t left = s->end - s->at;
     if (left == 0) return ITEM_END;
@@ -103,7 +104,7 @@ static inline enum item_kind items_frame(struct items *s)
 }
 
 /* Moves on to the next frame or item, and says what it is. */
-static inline enum item_kind items_next(struct items *s, struct item *item)
+static inline __attribute__((always_inline)) enum item_kind items_next(struct items *s, struct item *item)
 {
     if (s->items_left == 0) return items_frame(s);
     uint32_t left = s->end - s->at;

@@ -32,13 +32,27 @@ enum {
 
 /* What is followed of a storage; many are not. */
 struct followed {
-    struct track *track; /* NULL: not counted */
-    struct group *group;
-    uint8_t *taken;
-    uint64_t value;       /* of a counter */
-    struct slots *slots;  /* of the core whose catalogue it is; NULL: of none */
-    const uint8_t *block; /* in the checkpoint, behind the head; NULL: none */
+    uint8_t *taken;      /* by slot: 1 taken, 0 free; of a storage without such slots there are none */
+    struct group *group; /* NULL: nothing of it is counted */
+    struct track *track; /* NULL: its occupancy is not */
+    struct slots *slots; /* of the core whose catalogue it is; NULL: of none */
+    uint64_t value;      /* of a counter */
+    uint32_t num_slots, fields;
+    uint32_t id_field; /* whose SET in a taken slot says something */
+    uint32_t column;
+    uint32_t kind;
     uint32_t block_size;
+    const uint8_t *block; /* in the checkpoint, behind the head; NULL: none */
+};
+
+/* What is counted of an event type, for one look at each event. */
+struct counted_event {
+    struct group *group;   /* NULL: nothing */
+    const uint8_t *labels; /* value -> column, from the first one */
+    uint32_t label; /* offset of the value in the item; without labels anything, of which all are column 0 */
+    uint32_t column;
+    uint32_t payload;
+    uint32_t role;
 };
 
 struct pass {
@@ -48,9 +62,11 @@ struct pass {
     const struct plan_event *events;
     const struct plan_core *cores;
     struct followed *followed;
+    struct counted_event *counted;
     struct group *groups;
     struct slots *slots; /* by core */
     struct closings closings;
+    const uint8_t *no_labels;
     uint64_t from; /* what it answers for begins here, ps */
     uint64_t time; /* of the present frame; up to here it is accounted for, ps */
     bool is_exact;
@@ -118,7 +134,7 @@ static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
 {
     const struct plan_storage *storage = pass->storages + id;
     bool has_slots = storage->kind == STORAGE_SPARSE || storage->kind == STORAGE_DENSE_BUFFER;
-    uint8_t *taken = has_slots ? take_zeros(arena, mask_bytes(storage)) : 0;
+    uint8_t *taken = has_slots ? take_zeros(arena, storage->slots) : 0;
     struct track *track = 0;
     uint64_t *histogram = 0;
     if (has_occupancy(storage)) {
@@ -128,6 +144,11 @@ static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
     if (!arena->base) return;
     struct followed *followed = pass->followed + id;
     followed->taken = taken;
+    followed->kind = storage->kind;
+    followed->num_slots = storage->slots;
+    followed->fields = storage->fields;
+    followed->column = storage->column;
+    followed->id_field = storage->core ? pass->cores[storage->core - 1].id_field : PLAN_NONE;
     followed->group = storage->group == PLAN_NONE ? 0 : pass->groups + storage->group;
     followed->track = track;
     followed->slots = storage->core ? pass->slots + storage->core - 1 : 0;
@@ -152,6 +173,24 @@ static void lay_out_core(struct pass *pass, struct arena *arena, uint32_t index,
     pass->slots[index] = (struct slots){flags, ids, heads, next, size, core->id_field, 0};
 }
 
+static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_t *plan)
+{
+    pass->no_labels = take_zeros(arena, PLAN_MAP_BYTES);
+    pass->counted = take_zeros(arena, pass->head->events * sizeof *pass->counted);
+    if (!arena->base) return;
+    for (uint32_t i = 0; i < pass->head->events; i++) {
+        const struct plan_event *event = pass->events + i;
+        pass->counted[i] = (struct counted_event){
+            .group = event->group == PLAN_NONE ? 0 : pass->groups + event->group,
+            .labels = event->label ? plan_labels(plan, event->map) : pass->no_labels,
+            .label = event->label ? EVENT_HEAD_BYTES + event->label - 1 : 0,
+            .column = event->column,
+            .payload = event->payload,
+            .role = event->role,
+        };
+    }
+}
+
 /* Everything that a pass needs besides its job, in one block. */
 static void lay_out(struct pass *pass, struct arena *arena, const uint32_t *plan, uint32_t strange_slots)
 {
@@ -166,6 +205,7 @@ static void lay_out(struct pass *pass, struct arena *arena, const uint32_t *plan
         lay_out_core(pass, arena, i, strange_slots);
     for (uint32_t i = 0; i < pass->head->storages; i++)
         lay_out_storage(pass, arena, i);
+    lay_out_events(pass, arena, plan);
     pass->closings.capacity = ALL_SLOTS;
     pass->closings.list = take(arena, ALL_SLOTS * sizeof *pass->closings.list);
 }
@@ -201,19 +241,28 @@ static bool is_mask(const uint8_t *mask, const struct plan_storage *storage)
     return !spare || !(mask[bytes - 1] >> (8 - spare));
 }
 
-static bool is_taken(const uint8_t *mask, uint32_t slot)
-{
-    return (mask[slot >> 3] >> (slot & 7) & 1) != 0;
-}
-
 /* Occupied: slots with data. What of the others is, only ops have told. */
 static void take_dense(struct followed *followed, const struct plan_storage *storage)
 {
     for (uint32_t slot = 0; slot < storage->slots; slot++) {
         const uint8_t *bytes = followed->block + (uint64_t)slot * storage->slot_bytes;
         for (uint32_t i = 0; i < storage->slot_bytes; i++)
-            if (bytes[i]) followed->taken[slot >> 3] |= (uint8_t)(1 << (slot & 7));
+            if (bytes[i]) followed->taken[slot] = 1;
     }
+}
+
+static void take_mask(struct followed *followed, const uint8_t *mask)
+{
+    for (uint32_t slot = 0; slot < followed->num_slots; slot++)
+        followed->taken[slot] = mask[slot >> 3] >> (slot & 7) & 1;
+}
+
+static uint32_t slots_taken(const struct followed *followed)
+{
+    uint32_t count = 0;
+    for (uint32_t slot = 0; slot < followed->num_slots; slot++)
+        count += followed->taken[slot];
+    return count;
 }
 
 static bool load_block(struct pass *pass, uint32_t id, const uint8_t *block, uint32_t size)
@@ -228,7 +277,7 @@ static bool load_block(struct pass *pass, uint32_t id, const uint8_t *block, uin
         if (!is_mask(block, storage)) return false;
         uint64_t slots = count_taken(block, bytes);
         if (size < bytes + slots * storage->slot_bytes) return false;
-        copy_bytes(followed->taken, block, bytes);
+        take_mask(followed, block);
     } else if (size < (uint64_t)storage->slots * storage->slot_bytes) {
         return false;
     }
@@ -251,7 +300,7 @@ static bool load_checkpoint(struct pass *pass)
     for (uint32_t id = 0; id < pass->head->storages; id++) {
         struct followed *followed = pass->followed + id;
         if (!followed->track) continue;
-        followed->track->count = count_taken(followed->taken, mask_bytes(pass->storages + id));
+        followed->track->count = slots_taken(followed);
     }
     return true;
 }
@@ -266,7 +315,7 @@ static void load_core(struct pass *pass, uint32_t index)
     if (!followed->block) return;
     const uint8_t *data = followed->block + mask_bytes(storage);
     for (uint32_t slot = 0; slot < storage->slots; slot++) {
-        if (!is_taken(followed->taken, slot)) continue;
+        if (!followed->taken[slot]) continue;
         bool has_id = core->id_field != PLAN_NONE;
         slots_bear(slots, slot, has_id ? read_low(data + core->id_offset, core->id_bytes) : slot, false);
         data += storage->slot_bytes;
@@ -338,7 +387,7 @@ static bool walk_carry(struct pass *pass, struct input in, uint64_t last, bool a
             if (in.failed) return false;
             if (!apply) continue;
             pass->followed[id].track->count = (uint32_t)count;
-            if (is_dense) copy_bytes(pass->followed[id].taken, mask, mask_bytes(storage));
+            if (is_dense) take_mask(pass->followed + id, mask);
         }
     }
     for (uint32_t i = 0; i < pass->head->cores; i++) {
@@ -392,7 +441,7 @@ static void start_buffers(struct pass *pass)
             struct followed *followed = pass->followed + id;
             struct track *track = followed->track;
             if (!track) continue;
-            uint32_t count = count_taken(followed->taken, mask_bytes(pass->storages + id));
+            uint32_t count = slots_taken(followed);
             if (round == 0)
                 changed = changed || count != track->count;
             else if (count != track->count)
@@ -441,52 +490,78 @@ static void settle(struct pass *pass)
     pass->closings.count = 0;
 }
 
-static void set_taken(struct pass *pass, struct followed *followed, const struct plan_storage *storage,
-                      uint32_t slot, bool taken)
+static void set_taken(struct followed *followed, uint32_t slot, uint8_t taken, uint64_t time)
 {
-    uint8_t *byte = followed->taken + (slot >> 3), bit = (uint8_t)(1 << (slot & 7));
-    if (((*byte & bit) != 0) == taken) return;
-    *byte ^= bit;
+    if (followed->taken[slot] == taken) return;
+    followed->taken[slot] = taken;
     struct track *track = followed->track;
     if (!track) return;
     uint64_t *row = followed->group->row;
-    row[storage->column + (taken ? 0 : 1)]++;
-    track_lasted(track, pass->time, row);
+    row[followed->column + (taken ^ 1)]++;
+    track_lasted(track, time, row);
     track->count += taken ? 1 : UINT32_MAX;
 }
 
-static void change_counter(struct followed *followed, const struct plan_storage *storage, uint32_t action,
-                           uint64_t value)
+static void change_counter(struct followed *followed, uint32_t action, uint64_t value)
 {
     uint64_t after = action == ACTION_ADD ? followed->value + value : action == ACTION_SET ? value : 0;
-    if (followed->group) followed->group->row[storage->column] += after - followed->value;
+    if (followed->group) followed->group->row[followed->column] += after - followed->value;
     followed->value = after;
 }
 
-struct op {
-    uint32_t action, storage, slot, field;
-    uint64_t value;
-};
-
-static bool take_op(struct pass *pass, struct op op)
+/* An op as the first eight bytes of a wide one have it. */
+static inline uint32_t action_of(uint64_t head)
 {
-    if (op.storage >= pass->head->storages || op.action - 1 > ACTION_PROP_SET - 1) return false;
-    const struct plan_storage *storage = pass->storages + op.storage;
-    struct followed *followed = pass->followed + op.storage;
-    if (storage->kind == STORAGE_OTHER || op.action == ACTION_PROP_SET) return true;
+    return (uint32_t)head >> 8 & 0xff;
+}
+
+static inline uint32_t storage_of(uint64_t head)
+{
+    return (uint32_t)head >> 16;
+}
+
+static inline uint32_t slot_of(uint64_t head)
+{
+    return (uint32_t)(head >> 32) & 0xffff;
+}
+
+static inline uint32_t field_of(uint64_t head)
+{
+    return (uint32_t)(head >> 48);
+}
+
+static bool take_slot_op(struct pass *pass, struct followed *followed, uint64_t head, uint64_t value)
+{
+    uint32_t slot = slot_of(head), field = field_of(head);
+    bool is_clear = action_of(head) == ACTION_CLEAR;
     struct slots *slots = followed->slots;
-    if (slots && op.slot < slots->size) {
-        if (op.action != ACTION_CLEAR)
-            slots_set(slots, op.slot, op.field, (uint32_t)op.value);
-        else if (!slots_clear(slots, op.slot, storage->core - 1, &pass->closings))
+    if (slots && slot < slots->size) {
+        if (!is_clear)
+            slots_set(slots, slot, field, (uint32_t)value);
+        else if (!slots_clear(slots, slot, (uint32_t)(slots - pass->slots), &pass->closings))
             return false;
     }
-    if (op.slot >= storage->slots || (op.action != ACTION_CLEAR && op.field >= storage->fields)) return true;
-    if (storage->kind == STORAGE_COUNTER)
-        change_counter(followed, storage, op.action, op.value);
-    else
-        set_taken(pass, followed, storage, op.slot, op.action != ACTION_CLEAR);
+    if (slot < followed->num_slots && (is_clear || field < followed->fields))
+        set_taken(followed, slot, !is_clear, pass->time);
     return true;
+}
+
+/* False: it is none. */
+static inline bool take_op(struct pass *pass, uint64_t head, uint64_t value)
+{
+    uint32_t action = action_of(head), slot = slot_of(head);
+    if (storage_of(head) >= pass->head->storages || action - 1 > ACTION_PROP_SET - 1) return false;
+    struct followed *followed = pass->followed + storage_of(head);
+    if (action == ACTION_PROP_SET || followed->kind == STORAGE_OTHER) return true;
+    if (followed->kind == STORAGE_COUNTER) {
+        if (slot == 0 && (action == ACTION_CLEAR || field_of(head) == 0))
+            change_counter(followed, action, value);
+        return true;
+    }
+    /* Most ops set a field of a slot that is taken, which tells nothing new. */
+    bool is_known = slot < followed->num_slots && followed->taken[slot];
+    if (is_known && action != ACTION_CLEAR && field_of(head) != followed->id_field) return true;
+    return take_slot_op(pass, followed, head, value);
 }
 
 static void count_reason(struct pass *pass, struct group *group, const uint8_t *payload, uint32_t column,
@@ -508,13 +583,8 @@ static void take_flush(struct pass *pass, uint32_t index, const uint8_t *payload
     count_reason(pass, group, payload, core->flushes, core->flush_reason, core->flush_map);
 }
 
-static void take_event(struct pass *pass, const struct plan_event *event, const uint8_t *payload)
+static void take_role(struct pass *pass, const struct plan_event *event, const uint8_t *payload)
 {
-    if (event->group != PLAN_NONE) {
-        uint32_t label =
-            event->label ? plan_label(pass->job->plan, event->map, payload[event->label - 1]) : 0;
-        pass->groups[event->group].row[event->column + label]++;
-    }
     if (event->role == EVENT_FLUSH) take_flush(pass, event->core, payload);
     if (event->role == EVENT_STALL) {
         const struct plan_core *core = pass->cores + event->core;
@@ -523,28 +593,39 @@ static void take_event(struct pass *pass, const struct plan_event *event, const 
     }
 }
 
+/* An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. */
+static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head, uint64_t left)
+{
+    uint32_t type = (uint32_t)(head >> 16) & 0xffff, size = (uint32_t)(head >> 32);
+    if (size > left - EVENT_HEAD_BYTES) return 0;
+    const uint8_t *next = at + EVENT_HEAD_BYTES + size;
+    if (type >= pass->head->events) return next;
+    const struct counted_event *event = pass->counted + type;
+    if (size != event->payload) return 0;
+    if (event->group) event->group->row[event->column + event->labels[at[event->label]]]++;
+    if (event->role) take_role(pass, pass->events + type, at + EVENT_HEAD_BYTES);
+    return next;
+}
+
+/* The same for an op of nine bytes: storage and value are shorter. */
+static inline uint64_t wide_head(const uint8_t *at)
+{
+    return (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)read_u32(at + 3) << 32;
+}
+
 /* The item at `at`; returns where the next one is, NULL: it is none. */
-static const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
+static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
 {
     uint64_t left = (uint64_t)(end - at);
     if (left < EVENT_HEAD_BYTES) return 0;
-    if (*at == TAG_WIDE && left >= WIDE_BYTES) {
-        struct op op = {at[1], read_u16(at + 2), read_u16(at + 4), read_u16(at + 6), read_u64(at + 8)};
-        return take_op(pass, op) ? at + WIDE_BYTES : 0;
-    }
-    if (*at == TAG_COMPACT && left >= COMPACT_BYTES) {
-        struct op op = {at[1], at[2], read_u16(at + 3), read_u16(at + 5), read_u16(at + 7)};
-        return take_op(pass, op) ? at + COMPACT_BYTES : 0;
-    }
-    if (*at != TAG_EVENT) return 0;
-    uint32_t type = read_u16(at + 2), size = read_u32(at + 4);
-    if (size > left - EVENT_HEAD_BYTES) return 0;
-    if (type < pass->head->events) {
-        const struct plan_event *event = pass->events + type;
-        if (size != event->payload) return 0;
-        take_event(pass, event, at + EVENT_HEAD_BYTES);
-    }
-    return at + EVENT_HEAD_BYTES + size;
+    uint64_t head = read_u64(at);
+    uint8_t tag = (uint8_t)head;
+    if (tag == TAG_EVENT) return take_event(pass, at, head, left);
+    if (tag == TAG_WIDE && left >= WIDE_BYTES)
+        return take_op(pass, head, read_u64(at + 8)) ? at + WIDE_BYTES : 0;
+    if (tag == TAG_COMPACT && left >= COMPACT_BYTES)
+        return take_op(pass, wide_head(at), read_u16(at + 7)) ? at + COMPACT_BYTES : 0;
+    return 0;
 }
 
 static void enter_frame(struct pass *pass, uint64_t by)
@@ -644,6 +725,14 @@ static void put_occupancy_part(struct pass *pass, struct output *out, uint32_t i
     }
 }
 
+static uint8_t mask_byte(const struct followed *followed, uint32_t first)
+{
+    uint8_t byte = 0;
+    for (uint32_t bit = 0; bit < 8 && first + bit < followed->num_slots; bit++)
+        byte |= (uint8_t)(followed->taken[first + bit] << bit);
+    return byte;
+}
+
 static void put_carry(struct pass *pass, struct output *out)
 {
     put_leb(out, pass->time);
@@ -667,8 +756,8 @@ static void put_carry(struct pass *pass, struct output *out)
             if (!followed->track || storage->group != i) continue;
             put_leb(out, followed->track->count);
             if (storage->kind != STORAGE_DENSE_BUFFER) continue;
-            for (uint32_t byte = 0; byte < mask_bytes(storage); byte++)
-                put_byte(out, followed->taken[byte]);
+            for (uint32_t slot = 0; slot < storage->slots; slot += 8)
+                put_byte(out, mask_byte(followed, slot));
         }
     }
     for (uint32_t i = 0; i < pass->head->cores; i++) {

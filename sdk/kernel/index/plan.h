@@ -87,11 +87,16 @@ static inline const struct plan_core *plan_cores(const uint32_t *plan)
     return (const struct plan_core *)(plan + plan_head(plan)->core_table);
 }
 
-/* Column of a label, counted from the first one of labels. */
-static inline uint32_t plan_label(const uint32_t *plan, uint32_t map, uint8_t value)
+/* By value, columns counted from the first one of labels. */
+static inline const uint8_t *plan_labels(const uint32_t *plan, uint32_t map)
 {
     const uint8_t *maps = (const uint8_t *)(plan + plan_head(plan)->maps);
-    return maps[map * PLAN_MAP_BYTES + value];
+    return maps + map * PLAN_MAP_BYTES;
+}
+
+static inline uint32_t plan_label(const uint32_t *plan, uint32_t map, uint8_t value)
+{
+    return plan_labels(plan, map)[value];
 }
 
 #endif

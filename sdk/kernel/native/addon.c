@@ -12,7 +12,7 @@
  *   encodeCheckpoint(handle, target)    target: address in the run's memory
  *   lz4Compress(memory, table, source, size, target) -> size
  *   unfoldLanes(unfold, words, piece) -> enum unfold_stop    Uint32Arrays; words may change meanwhile
- *   openPool, poolCompress: see pool_binding.h
+ *   openPool, poolCompress, openIndexer, poolIndex: see pool_binding.h
  *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
  *   unmapFile(buffer)    it and all views of it are empty from now on
  *
@@ -252,6 +252,8 @@ NAPI_MODULE_INIT()
         {.utf8name = "lz4Compress", .method = compress, .attributes = napi_enumerable},
         {.utf8name = "openPool", .method = open_pool, .attributes = napi_enumerable},
         {.utf8name = "poolCompress", .method = compress_in_pool, .attributes = napi_enumerable},
+        {.utf8name = "openIndexer", .method = open_indexer, .attributes = napi_enumerable},
+        {.utf8name = "poolIndex", .method = index_in_pool, .attributes = napi_enumerable},
         {.utf8name = "unfoldLanes", .method = unfold, .attributes = napi_enumerable},
         {.utf8name = "mapFile", .method = map_file, .attributes = napi_enumerable},
         {.utf8name = "unmapFile", .method = unmap_file, .attributes = napi_enumerable},

@@ -60,6 +60,24 @@ static inline struct words get_words(struct arguments *arguments, size_t index)
     return (struct words){data, (uint32_t)length};
 }
 
+/* A typed array; one of no bytes may have no address. */
+struct bytes {
+    uint8_t *start;
+    uint32_t length;
+};
+
+static inline struct bytes get_bytes(struct arguments *arguments, size_t index)
+{
+    napi_typedarray_type type;
+    void *data = NULL;
+    size_t length = 0;
+    if (arguments->valid)
+        arguments->valid = napi_get_typedarray_info(arguments->env, arguments->values[index], &type, &length,
+                                                    &data, NULL, NULL) == napi_ok &&
+                           (data || !length) && type == napi_uint8_array && length <= UINT32_MAX;
+    return (struct bytes){data, (uint32_t)length};
+}
+
 /* false: thrown. */
 static inline bool check(const struct arguments *arguments)
 {

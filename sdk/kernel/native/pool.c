@@ -33,13 +33,18 @@ static struct block *wait_for_block(struct pool *pool)
     return block;
 }
 
+static void compress(struct block *block)
+{
+    block->length = lz4_compress(block->table, block->source, block->size, block->target);
+    /* While the block is in this processor's cache. */
+    block->checksum = crc32_of(block->target - block->prefix, block->prefix + block->length);
+}
+
 static void *run_thread(void *argument)
 {
     struct pool *pool = argument;
     for (struct block *block; (block = wait_for_block(pool));) {
-        block->length = lz4_compress(block->table, block->source, block->size, block->target);
-        /* While the block is in this processor's cache. */
-        block->checksum = crc32_of(block->target - block->prefix, block->prefix + block->length);
+        (block->work ? block->work : compress)(block);
         pool->done(pool->receiver, block);
     }
     return NULL;

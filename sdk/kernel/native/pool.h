@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Threads that compress blocks (../lz4.h), in the order in which they are handed over. */
+/* Threads that compress blocks (../lz4.h) and do other work, begun in the order in which it is handed over.
+ */
 #ifndef USCOPE_POOL_H
 #define USCOPE_POOL_H
 
@@ -17,6 +18,9 @@ struct block {
     uint32_t length;   /* bytes at `target` */
     uint32_t checksum; /* CRC-32 of prefix and block */
     struct block *next;
+    /* Other work than compressing it, and how it is freed; NULL: neither. */
+    void (*work)(struct block *block);
+    void (*drop)(struct block *block);
 };
 
 struct pool;

@@ -2,7 +2,7 @@
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
  * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
- * CONVERT_ files of other formats, CLI_ arguments, ENV_ the machine.
+ * CONVERT_ files of other formats, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -122,6 +122,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
+  VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
   ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;

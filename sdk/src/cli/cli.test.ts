@@ -231,7 +231,7 @@ describe('uscope dump', () => {
     expect(text[6]).toBe('1000 ps  event  core0/annotate entity_id=3 text="say \\"hi\\""');
   });
 
-  it('prints what stands before damage, then the error', async () => {
+  it('prints everything before damage, then the error', async () => {
     const damaged = join(directory, 'damaged.uscope');
     const builder = build().finalize();
     const bytes = builder.bytes.slice();

@@ -80,7 +80,7 @@ describe('uscope convert', () => {
     expect(await run(...args, '--waive', 'all')).toMatchObject({ status: 0 });
   });
 
-  it('keeps what stands before the end of a file that was cut, and ends with 3', async () => {
+  it('keeps everything before the end of a file that was cut, and ends with 3', async () => {
     await writeFile(at('cut.stf'), (await readFile(STF)).subarray(0, 300));
     const { status, err } = await run('convert', at('cut.stf'), '-o', at('cut.uscope'));
     expect(status).toBe(3);
@@ -123,7 +123,7 @@ describe('uscope convert', () => {
 });
 
 describe('verbs on a file of another format', () => {
-  it('info tells what it is', async () => {
+  it('info says what it is', async () => {
     expect((await run('info', STF)).out).toMatch(
       /every-record\.stf: STF 1\.6 \(plain\)\n\nheader\n {2}version +1\.6\n/,
     );

@@ -67,7 +67,7 @@ async function rewriteAll(): Promise<void> {
   for (const args of verbs) expect([0, 3], args.join(' ')).toContain((await runUscope(args)).status);
 }
 
-describe('what tells what was traced', () => {
+describe('what says what was traced', () => {
   it.each([
     ['022, the usual one', 0o022, 0o640, 0o750],
     ['002, of people who share', 0o002, 0o640, 0o750],

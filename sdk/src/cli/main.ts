@@ -41,6 +41,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
     state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
     history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },
+    view: { summary: 'look at a trace in a browser', load: () => import('./verbs/view.js') },
     timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
     counters: { summary: 'values and rates of counters', load: () => import('./verbs/counters.js') },
     buffers: { summary: 'how full buffers are', load: () => import('./verbs/buffers.js') },
@@ -48,6 +49,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
+    index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
       load: () => import('./verbs/verify.js'),

@@ -31,7 +31,7 @@ afterAll(() => server.close());
 
 const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 
-describe('uscope with a URL in place of a file', () => {
+describe('uscope with a URL instead of a file', () => {
   it('info reads a small part of the file', async () => {
     const { status, out } = await run('info', server.url, '--json');
     expect(status).toBe(0);

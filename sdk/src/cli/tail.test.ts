@@ -189,7 +189,7 @@ describe('uscope tail', () => {
     });
   });
 
-  it('gives up when nothing new comes: status 1', async () => {
+  it('stops when nothing new comes: status 1', async () => {
     await file.grow(1000);
     const result = await run(['tail', '--timeout', '0.05']);
     expect([result.status, linesOf(result).length]).toEqual([1, 2]);

@@ -116,7 +116,7 @@ describe.each(Object.entries(zlibs))('gzip in %s', (_, zlib) => {
 });
 
 describe.each(Object.entries(crcs))('CRC-32 in %s', (_, { crc32 }) => {
-  it('goes on from a seed, also over nothing', () => {
+  it('continues from a seed, also over nothing', () => {
     const bytes = new TextEncoder().encode('123456789');
     expect(crc32(bytes)).toBe(0xcbf4_3926);
     expect(crc32(bytes.subarray(4), crc32(bytes.subarray(0, 4)))).toBe(0xcbf4_3926);

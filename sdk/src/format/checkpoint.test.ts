@@ -32,7 +32,7 @@ const coded = (code: string, offset?: number) =>
   expect.objectContaining(offset === undefined ? { code } : { code, place: { offset } });
 
 describe('checkpoint', () => {
-  test('blocks may stand in any order', () => {
+  test('blocks may be in any order', () => {
     const blocks = [dense, sparse([0x01, 0x02], 4)];
     expect(decodeCheckpoint(encodeCheckpoint(SCHEMA, blocks), SCHEMA)).toEqual(blocks);
   });

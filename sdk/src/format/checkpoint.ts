@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { packedSize, type Schema, SF_SPARSE, type StorageDef } from './types.js';
 
-export const CHECKPOINT_BLOCK_HEADER_SIZE = 8;
+const CHECKPOINT_BLOCK_HEADER_SIZE = 8;
 
 export interface CheckpointBlock {
   readonly storageId: number;

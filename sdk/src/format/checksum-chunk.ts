@@ -18,7 +18,7 @@ import { SESSION_CHUNK_TYPE } from './session-chunk.js';
 
 export const CHECKSUM_CHUNK_TYPE = 0xff02;
 export const CHECKSUM_PAYLOAD_SIZE = 32;
-export const CHECKSUM_LAYOUT = 1;
+const CHECKSUM_LAYOUT = 1;
 /** In the payload: where the CRC of the header is written when a trace is finalized. */
 export const HEADER_CRC_AT = 16;
 

@@ -28,7 +28,7 @@ describe('commit record', () => {
     expect(verifyCommitRecord(crc32(SEGMENT), Uint8Array.of(...bytes, 1, 2, 3))).toBe(true);
   });
 
-  test('names the storages whose checkpoint the client supplied, behind the strings', () => {
+  test('names the storages whose checkpoint the client supplied, after the strings', () => {
     const bytes = encodeCommitRecord({ ...PARTS, snapshots: [3, 65_535, 0] }, crc32(SEGMENT));
     expect(bytes.length).toBe(record().length + 16);
     expect(decodeCommitRecord(bytes)).toMatchObject({ ...PARTS, snapshots: [3, 65_535, 0] });
@@ -85,7 +85,7 @@ describe('commit record', () => {
     expect(() => decodeCommitRecord(bytes)).toThrow(expect.objectContaining({ code }));
   });
 
-  test('commitRecordSize tells whether a record starts here', () => {
+  test('commitRecordSize says whether a record starts here', () => {
     expect(commitRecordSize(record())).toBe(record().length);
     expect(commitRecordSize(new Uint8Array(COMMIT_HEADER_SIZE))).toBe(0);
     expect(commitRecordSize(record().subarray(0, 20))).toBe(0);

@@ -5,18 +5,24 @@
  *   0 u32 magic "uREC"     4 u32 size, padding included    8 u32 crc        12 u32 num_strings
  *  16 u64 segment_offset  24 u64 next_frame               32 u64 next_string 40 u64 segment_size
  *  48 per string: u32 length, bytes; then zeros to a multiple of 8
- *     only if the checkpoint holds snapshots that the client supplied: u32 count, u16 storage id each; zeros to a multiple of 8
+ *     only if the checkpoint holds snapshots that the client supplied, or an index follows: u32 count, u16 storage id each; zeros to a
+ *     multiple of 8
+ *     only if there is an index: u32 core_crc, u32 0, and the index container (index-container.ts)
  *
- * crc = CRC-32 over the segment's bytes, continued over the record with its crc field taken as 0.
+ * crc = CRC-32 over the segment's bytes, continued over the record with its crc field taken as 0. core_crc is the same up to core_crc: where it
+ * holds and crc does not, only the index is damaged.
  */
 import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
 import { crc32 as pureCrc32 } from '../base/crc32.js';
+import { indexContainerSize } from './index-container.js';
 
-export const COMMIT_MAGIC = 0x43455275; // "uREC"
+const COMMIT_MAGIC = 0x43455275; // "uREC"
 export const COMMIT_HEADER_SIZE = 48;
 const SIZE_OFFSET = 4;
 const CRC_OFFSET = 8;
 const AFTER_CRC = 12;
+
+const CORE_CRC_SIZE = 8;
 
 /** `(bytes, seed)` as zlib's: Node's native one may be passed for speed. */
 export type Crc32 = (bytes: Uint8Array, seed: number) => number;
@@ -33,6 +39,8 @@ export interface CommitParts {
   readonly strings: readonly Uint8Array[];
   /** Ids of the storages whose slots in the segment's checkpoint are snapshots of the client, which may differ from replay. */
   readonly snapshots?: readonly number[] | undefined;
+  /** The index container of the segment, sealed. */
+  readonly index?: Uint8Array | undefined;
 }
 
 export interface CommitRecord extends CommitParts {
@@ -49,8 +57,9 @@ export function encodeCommitRecord(
 ): Uint8Array {
   let textBytes = 0;
   for (const text of parts.strings) textBytes += 4 + text.length;
-  const { snapshots = [] } = parts;
-  const tailBytes = snapshots.length > 0 ? align8(4 + 2 * snapshots.length) : 0;
+  const { snapshots = [], index } = parts;
+  const listBytes = snapshots.length > 0 || index ? align8(4 + 2 * snapshots.length) : 0;
+  const tailBytes = listBytes + (index ? CORE_CRC_SIZE + index.length : 0);
   const size = align8(COMMIT_HEADER_SIZE + textBytes) + tailBytes;
   const writer = new ByteWriter(size)
     .u32(COMMIT_MAGIC)
@@ -63,12 +72,19 @@ export function encodeCommitRecord(
     .u64(parts.segmentSize);
   for (const text of parts.strings) writer.u32(text.length).bytes(text);
   writer.align(8);
-  if (snapshots.length > 0) {
+  if (listBytes > 0) {
     writer.u32(snapshots.length);
     for (const storageId of snapshots) writer.u16(storageId);
   }
-  const record = writer.align(8).finish();
-  new DataView(record.buffer).setUint32(CRC_OFFSET, crc32(record, segmentCrc), true);
+  writer.align(8);
+  const coreSize = writer.length;
+  if (index) writer.zeros(CORE_CRC_SIZE).bytes(index);
+  const record = writer.finish();
+  const view = new DataView(record.buffer);
+  // The two CRCs share their way up to here.
+  const coreCrc = crc32(record.subarray(0, coreSize), segmentCrc);
+  if (index) view.setUint32(coreSize, coreCrc, true);
+  view.setUint32(CRC_OFFSET, crc32(record.subarray(coreSize), coreCrc), true);
   return record;
 }
 
@@ -112,7 +128,42 @@ export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRec
   const strings = readStrings(reader, numStrings);
   const snapshots = readSnapshots(reader);
   const record = { size, crc, segmentOffset, segmentSize, nextFrame, nextString, strings };
-  return snapshots.length > 0 ? { ...record, snapshots } : record;
+  const found = indexIn(bytes, reader.offset);
+  const index = found ? { index: bytes.slice(found.offset, found.offset + found.size) } : {};
+  return { ...record, ...(snapshots.length > 0 ? { snapshots } : {}), ...index };
+}
+
+/** Where the container is in the record, if the record's size and its own agree. @param offset behind the list of snapshots */
+function indexIn(bytes: Uint8Array, offset: number): { offset: number; size: number } | null {
+  const end = commitRecordSize(bytes);
+  const at = align8(offset) + CORE_CRC_SIZE;
+  if (at >= end || end > bytes.length) return null;
+  const size = indexContainerSize(bytes.subarray(at, end));
+  return size > 0 && at + size === end ? { offset: at, size } : null;
+}
+
+/**
+ * The index container in the record at `bytes[0]`, and its offset there; null: it has none. Neither its checksum nor the record's is checked.
+ */
+export function indexOfRecord(bytes: Uint8Array): { readonly offset: number; readonly size: number } | null {
+  const size = commitRecordSize(bytes);
+  if (size === 0 || size > bytes.length) return null;
+  const end = endOfCore(bytes, size);
+  return end === null ? null : indexIn(bytes, end);
+}
+
+/** Where the list of snapshots ends, by what the record says, which may be wrong; null: not in the record. */
+function endOfCore(bytes: Uint8Array, size: number): number | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, size);
+  let at = COMMIT_HEADER_SIZE;
+  for (let left = view.getUint32(AFTER_CRC, true); left > 0; left--) {
+    if (at + 4 > size) return null;
+    at += 4 + view.getUint32(at, true);
+  }
+  at = align8(at);
+  if (at + 4 > size) return null;
+  at = align8(at + 4 + 2 * view.getUint32(at, true));
+  return at + CORE_CRC_SIZE <= size ? at : null;
 }
 
 /** The list of snapshots, where the record continues after its strings. */
@@ -136,7 +187,10 @@ function readStrings(reader: ByteReader, count: number): Uint8Array[] {
   return strings;
 }
 
-/** Whether the CRC of a record (exactly its bytes, or more) matches its segment, given as bytes or as their CRC-32. */
+/**
+ * Whether the CRC of a record (exactly its bytes, or more) matches its segment, given as bytes or as their CRC-32. An index in it has its own
+ * checksum: damage to the index alone does not count.
+ */
 export function verifyCommitRecord(
   segment: number | Uint8Array,
   record: Uint8Array,
@@ -144,9 +198,11 @@ export function verifyCommitRecord(
 ): boolean {
   const size = commitRecordSize(record);
   if (size === 0 || size > record.length) return false;
-  const stored = new DataView(record.buffer, record.byteOffset).getUint32(CRC_OFFSET, true);
+  const view = new DataView(record.buffer, record.byteOffset);
   let crc = typeof segment === 'number' ? segment : crc32(segment, 0);
   crc = crc32(record.subarray(0, CRC_OFFSET), crc);
   crc = crc32(new Uint8Array(4), crc);
-  return crc32(record.subarray(AFTER_CRC, size), crc) === stored;
+  if (crc32(record.subarray(AFTER_CRC, size), crc) === view.getUint32(CRC_OFFSET, true)) return true;
+  const core = endOfCore(record, size);
+  return core !== null && crc32(record.subarray(AFTER_CRC, core), crc) === view.getUint32(core, true);
 }

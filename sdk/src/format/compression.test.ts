@@ -1,10 +1,11 @@
 import fc from 'fast-check';
 import { compressSync } from 'lz4-napi';
 import { describe, expect, test } from 'vitest';
+import { frameLz4 } from '../../../test/support/lz4-frame.js';
 import { isUscopeError } from '../base/errors.js';
 import { checkRawSize } from '../codecs/expansion.js';
 import { decompressLz4Block } from '../codecs/lz4-block.js';
-import { decompressLz4Blob, frameLz4, unframeLz4 } from './compression.js';
+import { decompressLz4Blob, unframeLz4 } from './compression.js';
 
 const coded = (code: string) => expect.objectContaining({ code });
 
@@ -55,7 +56,7 @@ describe('LZ4 blocks', () => {
     expect(() => decompressLz4Block(new Uint8Array(100), 2 ** 32 - 1)).toThrow(coded('FORMAT_COMPRESSION'));
   });
 
-  test('no bytes at all stand for no bytes', () => {
+  test('no bytes at all represent no bytes', () => {
     expect(decompressLz4Blob(new Uint8Array(0), 0).length).toBe(0);
     expect(decompressLz4Blob(Uint8Array.of(0, 0, 0, 0, 0), 0).length).toBe(0);
   });

@@ -6,14 +6,6 @@ import { decompressLz4Block, decompressLz4Prefix } from '../codecs/lz4-block.js'
 
 export const LZ4_PREFIX_SIZE = 4;
 
-/** Puts the raw size in front of an LZ4 block. */
-export function frameLz4(block: Uint8Array, rawSize: number): Uint8Array {
-  const framed = new Uint8Array(LZ4_PREFIX_SIZE + block.length);
-  new DataView(framed.buffer).setUint32(0, rawSize, true);
-  framed.set(block, LZ4_PREFIX_SIZE);
-  return framed;
-}
-
 /** The LZ4 block of a delta blob, whether or not the raw size is in front. */
 export function unframeLz4(blob: Uint8Array, rawSize: number): Uint8Array {
   return hasPrefix(blob, rawSize) ? blob.subarray(LZ4_PREFIX_SIZE) : blob;

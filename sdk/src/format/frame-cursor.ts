@@ -9,7 +9,7 @@ import { Action } from './types.js';
 export const CursorItem = { FRAME: 0, OP: 1, EVENT: 2 } as const;
 
 /** Of a frame of version 0.1. In an interleaved frame a compact op has a tag in front: 9 bytes, not the 8 the format text states. */
-export const COMPACT_OP_SIZE = TAGGED_COMPACT_OP_SIZE - 1;
+const COMPACT_OP_SIZE = TAGGED_COMPACT_OP_SIZE - 1;
 
 export { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE };
 

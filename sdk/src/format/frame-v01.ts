@@ -2,8 +2,8 @@
 import { ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { writeLeb128 } from '../base/leb128.js';
-import { canonicalOp, decodeFrames, fitsCompact, frameDelta } from './frame.js';
-import type { Frame, Item, Schema } from './types.js';
+import { canonicalOp, fitsCompact, frameDelta } from './frame.js';
+import type { Frame, Item } from './types.js';
 
 const OP_FORMAT = { WIDE: 0, COMPACT: 1 } as const;
 
@@ -44,14 +44,4 @@ function writeOp(writer: ByteWriter, item: Extract<Item, { kind: 'op' }>, isComp
   const { action, storageId, slot, field, value } = canonicalOp(item);
   if (isCompact) writer.u8(action).u8(storageId).u16(slot).u16(field).u16(Number(value));
   else writer.u8(action).u8(0).u16(storageId).u16(slot).u16(field).u64(value);
-}
-
-/** `decodeFrames` for a v0.1 blob. */
-export function decodeFramesV01(
-  bytes: Uint8Array,
-  startPs: bigint,
-  schema?: Schema,
-  blobOffset = 0,
-): Frame[] {
-  return decodeFrames(bytes, startPs, schema, false, blobOffset);
 }

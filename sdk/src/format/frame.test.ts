@@ -45,7 +45,7 @@ describe('encoding', () => {
 });
 
 describe('FrameCursor', () => {
-  test('stops at every frame, op and event, and tells what each holds', () => {
+  test('stops at every frame, op and event, and says what each holds', () => {
     const blob = encodeFrames(
       [at(1000n, op(7n), event(9, 8)), at(1000n), at(2n ** 40n, op(-1n + 2n ** 64n, 300))],
       0n,

@@ -27,7 +27,7 @@ function changed(at: number, value: number): Uint8Array {
 }
 
 describe('file header', () => {
-  test('has 48 bytes; bytes behind it are not looked at', () => {
+  test('has 48 bytes; bytes after it are not looked at', () => {
     const bytes = encodeHeader(HEADER);
     expect(bytes.length).toBe(HEADER_SIZE);
     expect(decodeHeader(Uint8Array.of(...bytes, 1, 2, 3))).toEqual(HEADER);

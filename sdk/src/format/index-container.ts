@@ -1,5 +1,5 @@
 /**
- * Index container (docs/format.md#index-containers): ours, directly behind a commit record, invisible to readers that follow the chain or the table.
+ * Index container (docs/format.md#index-containers): ours, at the end of a commit record, invisible to readers that follow the chain or the table.
  *
  *   0 u32 magic "uIDX"   4 u32 size, a multiple of 8   8 u32 CRC-32 of bytes 12..size   12 u16 id   14 u16 layout
  *  16 u64 file offset of its segment   24 u32 CRC-32 of the plan   28 u32 number of parts
@@ -79,8 +79,7 @@ export function sealIndexContainer(
 }
 
 /**
- * Size of the container that starts at `bytes[0]` by its head, or 0 when none does: for walking from segment to segment. The CRC is not
- * checked: `isIndexContainer`.
+ * Size of the container that starts at `bytes[0]` by its head, or 0 when none does. The CRC is not checked: `isIndexContainer`.
  */
 export function indexContainerSize(bytes: Uint8Array): number {
   if (bytes.length < INDEX_HEADER_SIZE) return 0;
@@ -99,13 +98,14 @@ export function isIndexContainer(bytes: Uint8Array, crc32: Crc32 = pureCrc32): b
 }
 
 /**
- * Decodes the container at `bytes[0]`; bytes behind it are ignored, parts are views. null: of another id or layout.
+ * Decodes the container at `bytes[0]`; bytes after it are ignored, parts are views. null: of another id or layout. Without `crc32`, for one that
+ * has not been sealed yet, the checksum is not looked at.
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_CHECKSUM.
  */
 export function decodeIndexContainer(
   bytes: Uint8Array,
   baseOffset = 0,
-  crc32: Crc32 = pureCrc32,
+  crc32: Crc32 | null = pureCrc32,
 ): IndexContainer | null {
   const head = new ByteReader(bytes, 0, bytes.length, baseOffset);
   head.need(INDEX_HEADER_SIZE, 'index container');
@@ -118,7 +118,7 @@ export function decodeIndexContainer(
   }
   head.offset = 0;
   head.need(size, 'index container');
-  if (!isIndexContainer(bytes, crc32)) {
+  if (crc32 && !isIndexContainer(bytes, crc32)) {
     throw head.error('FORMAT_CHECKSUM', 'the index container is not what was written', CRC_OFFSET);
   }
   const reader = new ByteReader(bytes, AFTER_CRC, size, baseOffset);

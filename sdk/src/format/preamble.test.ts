@@ -48,7 +48,7 @@ const concat = (...parts: Uint8Array[]) => Uint8Array.from(parts.flatMap((part) 
 const END = encodeChunk(ChunkType.END, new Uint8Array(0));
 
 describe('preamble', () => {
-  test('tells where it ends and where the session payload stands in the file', () => {
+  test('says where it ends and where the session payload is in the file', () => {
     const { bytes, preambleEnd, sessionPayloadOffset } = encodePreamble(PARTS);
     expect(preambleEnd).toBe(48 + bytes.length);
     expect(preambleEnd % 8).toBe(0);
@@ -76,7 +76,7 @@ describe('preamble', () => {
     expect(preamble.unknownChunks).toMatchObject([{ type: 0xff01, payload: later }]);
   });
 
-  test('a mandatory chunk that stands twice is refused where it stands again', () => {
+  test('a mandatory chunk that is duplicated is refused at its second place', () => {
     const { bytes, preambleEnd } = encodePreamble(PARTS);
     const again = encodeChunk(ChunkType.DUT_DESC, encodeDut([], new StringPoolBuilder()));
     const doubled = concat(bytes.subarray(0, -END.length), again, END);

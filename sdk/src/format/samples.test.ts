@@ -1,7 +1,9 @@
 /** Files of other writers, where they are at hand: every structure decodes, totals are the known ones, and our encoders agree byte for byte. */
+
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { decodeSegmentTable, encodeStringTable, StringTable } from '../../../test/support/format-tables.js';
 import { lacks } from '../../../test/support/needs.js';
 import {
   buildDensityLevels,
@@ -14,19 +16,16 @@ import {
   decodePreamble,
   decodeSectionTable,
   decodeSegmentHeader,
-  decodeSegmentTable,
   decodeTraceSummary,
   decompressLz4Blob,
   encodeFrames,
   encodePreamble,
-  encodeStringTable,
   encodeTraceSummary,
   type FileHeader,
   Flag,
   FrameCursor,
   SEGMENT_HEADER_SIZE,
   SectionType,
-  StringTable,
 } from './index.js';
 
 const folder = fileURLToPath(new URL('../../../../shared/samples/uscope/', import.meta.url));

@@ -44,7 +44,7 @@ describe('limits when writing', () => {
     expect(() => encodeSchemaPayload(BASE, [['key', 'v'.repeat(65_530)]])).toThrow(coded('SCHEMA_LIMIT'));
   });
 
-  test('definitions past 65,535 bytes are refused: the pool behind them could not be named', () => {
+  test('definitions past 65,535 bytes are refused: the pool after them could not be named', () => {
     const fields = range(200).map((index) => field(`f${index}`));
     const storages = (count: number) => range(count).map((id) => storage(id, fields));
     expect(decodeSchemaPayload(payload({ storages: storages(40) }), 3).storages.length).toBe(40);

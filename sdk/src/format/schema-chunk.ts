@@ -15,7 +15,6 @@ import {
 
 export { decodeSchemaChunk, decodeSchemaPayload } from './schema-decode.js';
 
-export const SCHEMA_HEADER_SIZE = 12;
 const POOL_OFFSET_AT = 10;
 const MAX_POOL_OFFSET = 0xffff;
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { encodeStringTable, StringTable } from '../../../test/support/format-tables.js';
 import { decodeSectionTable, encodeSectionTable, SectionType } from './section-table.js';
 import { decodeSegmentHeader, encodeSegmentHeader, SEGMENT_HEADER_SIZE } from './segment.js';
-import { encodeStringTable, encodeStringTableHeader, putStringEntry, StringTable } from './string-table.js';
+import { encodeStringTableHeader, putStringEntry } from './string-table.js';
 
 const coded = (code: string, offset?: number) =>
   expect.objectContaining(offset === undefined ? { code } : { code, place: { offset } });

@@ -3,9 +3,9 @@ import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';
 
-export const TSUM_MAGIC = 0x4d555354; // "TSUM"
+const TSUM_MAGIC = 0x4d555354; // "TSUM"
 export const CSUM_MAGIC = 0x4d555343; // "CSUM"
-export const MIPMAP_ENTRY_SIZE = 24;
+const MIPMAP_ENTRY_SIZE = 24;
 
 /** One level of a counter: per bucket the least, greatest and total per-cycle delta. A bucket without a non-zero cycle is all zeros. */
 export interface MipmapLevel {

@@ -1,4 +1,4 @@
-/** Which format a file is of: told by its content, never by its name. */
+/** The format of a file, recognized by its content, never by its name. */
 import { UscopeError } from '../base/errors.js';
 import type { Source } from '../reader/index.js';
 import { type ForeignFormat, SNIFF_BYTES } from './common/foreign-format.js';

@@ -14,7 +14,7 @@ it.each(Object.entries({ frameRun, lz4 }))(
 );
 
 describe('the addon', () => {
-  it('has the digest of the sources beside it (else: make -C sdk/kernel/native sources)', () => {
+  it('has the digest of the sources next to it (else: make -C sdk/kernel/native sources)', () => {
     expect(native.SOURCES_SHA256).toBe(sourceDigest(native.SOURCES));
   });
 

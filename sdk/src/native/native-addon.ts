@@ -15,7 +15,9 @@ export type Handle = object;
 export type Pool = object;
 type TakeString = (word: number) => void;
 type TakeBucket = (source: number) => void;
-type BlockDone = (number: number, size: number, checksum: number) => void;
+/** Makes the index of one trace's segments, in their order. */
+export type Indexer = object;
+type BlockDone = (number: number, size: number, checksum: number, container?: ArrayBuffer) => void;
 
 /** See sdk/kernel/native/addon.c. */
 export interface Addon {
@@ -39,6 +41,19 @@ export interface Addon {
     size: number,
     target: number,
     prefix: number,
+  ): void;
+  /** null: the schema is too large. @param carry null: not known */
+  openIndexer(plan: Uint32Array, crc: number, carry: Uint8Array | null): Indexer | null;
+  /** @param copy 1: frames may change at once, 0: when it is done; the checkpoint may when it is done */
+  poolIndex(
+    pool: Pool,
+    indexer: Indexer,
+    number: number,
+    frames: Uint8Array,
+    checkpoint: Uint8Array,
+    startLo: number,
+    startHi: number,
+    copy: number,
   ): void;
   /** Returns an UnfoldStop of sdk/src/bridge/session/unfold-lanes.ts, which does the same. */
   unfoldLanes(unfold: Uint32Array, words: Uint32Array, piece: Uint32Array): number;

@@ -4,6 +4,18 @@ export const SOURCES = [
   'constants.h',
   'frame_run.c',
   'frame_run.h',
+  'index/../constants.h',
+  'index/bytes.h',
+  'index/columns.c',
+  'index/columns.h',
+  'index/output.h',
+  'index/pass.c',
+  'index/pass.h',
+  'index/plan.h',
+  'index/rows.c',
+  'index/rows.h',
+  'index/slots.c',
+  'index/slots.h',
   'lz4.c',
   'lz4.h',
   'native/Makefile',
@@ -11,6 +23,8 @@ export const SOURCES = [
   'native/arguments.h',
   'native/crc32.c',
   'native/crc32.h',
+  'native/indexer.c',
+  'native/indexer.h',
   'native/mapping.c',
   'native/mapping.h',
   'native/pool.c',
@@ -24,4 +38,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '7514a512c57b668984adedbcbfefda55d56b1b38239d9abd9ff886cbf6e65049';
+export const SOURCES_SHA256 = '01c455ff2470325a7ce3c861a192758903db17cab00548085f4c0f2403575c47';

@@ -15,7 +15,7 @@ import { bindNativeLz4 } from './native.js';
 import { nativeAddonPath } from './native-addon.js';
 import { bindWasmLz4 } from './wasm-lz4.js';
 
-it('the addon is built, from the sources beside it (else: make -C sdk/kernel/native)', () => {
+it('the addon is built, from the sources next to it (else: make -C sdk/kernel/native)', () => {
   expect(nativeAddonPath()).toMatch(/kernel\.node$/);
 });
 

@@ -92,7 +92,7 @@ export class HttpFile {
     throw this.error(code, detail);
   }
 
-  /** What the server says about the version of the file it has now: equal texts, as far as it can tell equal files. */
+  /** What the server says about the version of the file it has now: equal strings mean equal files, as far as the server knows. */
   async version(): Promise<string> {
     try {
       return await this.send(0, 1, null, async (response) => {

@@ -170,7 +170,7 @@ describe('the version of a file', () => {
   it.each<[string, () => void]>([
     ['its ETag', () => Object.assign(server, { etag: '"2"' })],
     ['its size', () => Object.assign(server, { bytes: big.subarray(0, 1000) })],
-  ])('is told by %s, in one small request', async (_, change) => {
+  ])('is recognized by %s, in one small request', async (_, change) => {
     const before = await httpVersion(server.url);
     expect(await httpVersion(server.url)).toBe(before);
     expect(server.sent).toBe(2);
@@ -180,7 +180,7 @@ describe('the version of a file', () => {
     await expect(httpVersion(server.url)).rejects.toMatchObject({ code: 'READER_HTTP_STATUS' });
   });
 
-  it('is told by the whole file without reading it, where the server sends no parts', async () => {
+  it('is recognized by the whole file without reading it, where the server sends no parts', async () => {
     Object.assign(server, { ranges: false, etag: null });
     expect(await httpVersion(server.url)).toContain(String(big.byteLength));
   });

@@ -265,7 +265,7 @@ export class SegmentScan {
     return false;
   }
 
-  /** At the start of a frame: whether it is in range; `isDone` where it lies behind it. */
+  /** At the start of a frame: whether it is in range; `isDone` where it is after it. */
   private enterFrame(cursor: FrameCursor): boolean {
     this.advance(cursor);
     this.isDone = this.isPast(cursor);

@@ -7,7 +7,7 @@ import { schemaToText } from './to-text.js';
 const small = () => new SchemaBuilder().clock('clk', '1 ns').enum('stage', ['a', 'b']);
 
 describe('withControlEvent', () => {
-  it('stands behind everything else, so that no id changes', () => {
+  it('follows everything else, so that no id changes', () => {
     const { schema } = small().event('enter', { stage: 'stage' }).build();
     const extended = withControlEvent(schema);
     expect(extended.storages).toEqual(schema.storages);

@@ -56,7 +56,7 @@ describe('ops', () => {
     expect(state.occupancy(COUNTER)).toBe(1);
   });
 
-  it('ids out of range are told apart', () => {
+  it('ids out of range are distinguished', () => {
     const state = new StorageState(cpuSchema());
     expect(() => state.value(9, 0, 0)).toThrow('OP_STORAGE');
     expect(() => state.value(ENTITIES, 16, 0)).toThrow('OP_SLOT');

@@ -15,7 +15,7 @@ export interface AtomicOptions {
 }
 
 /**
- * `write` is given the temporary path; when it has resolved, the file gets its name. When it fails nothing is left behind.
+ * `write` is given the temporary path; when it has resolved, the file gets its name. When it fails, no file remains.
  * @throws UscopeError WRITER_EXISTS for an input or, without `force`, any file that is there; WRITER_*
  */
 export async function writeAtomically<T>(

@@ -12,7 +12,7 @@ export const ColumnForm = {
   CONSTANT: 1,
   /** LEB128 each. */
   PLAIN: 2,
-  /** LEB128 number of rows that are not zero; for each LEB128 distance from the row behind the last one, and the number. */
+  /** LEB128 number of rows that are not zero; for each LEB128 distance from the row after the last one, and the number. */
   SPARSE: 3,
   /** Zigzag LEB128 difference to the row before each; the first to 0. */
   DIFFERENCES: 4,

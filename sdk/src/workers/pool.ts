@@ -27,7 +27,7 @@ export interface RequestOptions {
   readonly priority?: number | undefined;
   /** Ends the request: it fails with the signal's reason at once, and the thread turns to the next within milliseconds. */
   readonly signal?: AbortSignal | undefined;
-  /** Told how much is done, 0 to 1, now and then. */
+  /** Called with the share done, 0 to 1, now and then. */
   readonly progress?: ((fraction: number) => void) | undefined;
 }
 
@@ -153,7 +153,7 @@ export class WorkerPool implements StretchRunner {
     return this.request('stretch', { kind, work }, { signal, progress, priority: -1 });
   }
 
-  /** Looks whether a live trace has grown, and tells the subscribers if so. @throws UscopeError as `Trace.poll` */
+  /** Checks whether a live trace has grown, and notifies the subscribers if so. @throws UscopeError as `Trace.poll` */
   async poll(): Promise<TraceGrowth> {
     const before = this.known;
     const extent = await this.request('poll', null, { priority: Number.MAX_VALUE });

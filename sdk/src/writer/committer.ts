@@ -6,6 +6,7 @@
  */
 import { UscopeError } from '../base/errors.js';
 import type { Compressor } from './compression/compressor.js';
+import type { SegmentIndexer } from './contract/segment-indexer.js';
 import type { FinishedSegment, SegmentStore } from './file/segment-store.js';
 import type { SegmentBuffer } from './frames/segment-buffer.js';
 
@@ -59,6 +60,8 @@ interface Queued {
   readonly checkpoint: Uint8Array;
   readonly snapshots: readonly number[];
   readonly compressed: Promise<Uint8Array>;
+  /** Its index container; null: none. */
+  readonly index: Promise<Uint8Array | null> | null;
   settled: boolean;
   /** Bytes of it that wait. */
   pending: number;
@@ -90,6 +93,7 @@ export class Committer {
     private readonly compressor: Compressor,
     private readonly events: CommitterEvents,
     private readonly onFull: 'wait' | 'stop',
+    private readonly indexer: SegmentIndexer | null = null,
   ) {}
 
   /** Takes over the segment; it is durable when `onDurable` says so. */
@@ -103,6 +107,7 @@ export class Committer {
     const isSmall = buffer.length <= SMALL_BYTES;
     const raw = isSmall ? buffer.bytes.slice(0, buffer.length) : buffer.bytes.subarray(0, buffer.length);
     const compressed = this.compressor.compress(raw);
+    const index = this.indexOf(buffer, raw, isSmall);
     const entry: Queued = {
       cut,
       timeStartPs: buffer.timeStartPs,
@@ -112,6 +117,7 @@ export class Committer {
       checkpoint: buffer.checkpoint,
       snapshots: [...buffer.snapshots],
       compressed,
+      index,
       settled: false,
       pending: buffer.length,
       buffer: isSmall ? null : buffer,
@@ -122,14 +128,23 @@ export class Committer {
     this.checkpointBytes += entry.checkpoint.length;
     this.newestCheckpointBytes = entry.checkpoint.length;
     this.queue.push(entry);
-    compressed.then(
-      (blob) => this.settle(entry, raw, blob),
+    // The buffer is in use until both are made.
+    Promise.all([compressed, index]).then(
+      ([blob]) => this.settle(entry, raw, blob),
       () => this.settle(entry, raw, null), // `run` meets the rejection in its turn
     );
     if (isSmall) this.events.onRecycle(buffer);
     this.running ??= this.run().finally(() => {
       this.running = null;
     });
+  }
+
+  private indexOf(
+    { checkpoint, timeStartPs }: SegmentBuffer,
+    frames: Uint8Array,
+    isTransient: boolean,
+  ): Queued['index'] {
+    return this.indexer?.add({ frames, checkpoint, timeStartPs, isTransient }) ?? null;
   }
 
   private settle(entry: Queued, raw: Uint8Array, blob: Uint8Array | null): void {
@@ -201,7 +216,9 @@ export class Committer {
       group.push(entry);
       const blob = await entry.compressed;
       blobs.push(blob);
-      bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob)));
+      const made = await entry.index;
+      const index = made && (this.indexer?.fit(made, blob.length) ?? null);
+      bytes += this.store.add(finished(entry, blob, this.compressor.checksum?.(blob), index));
     }
     if (this.discarded) return;
     const last = group[group.length - 1];
@@ -251,7 +268,12 @@ export class Committer {
   }
 }
 
-function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefined): FinishedSegment {
+function finished(
+  entry: Queued,
+  deltas: Uint8Array,
+  deltasCrc: number | undefined,
+  index: Uint8Array | null,
+): FinishedSegment {
   const { cut, checkpoint } = entry;
   return {
     header: {
@@ -272,5 +294,6 @@ function finished(entry: Queued, deltas: Uint8Array, deltasCrc: number | undefin
     nextString: cut.nextString,
     strings: cut.strings,
     note: cut.note,
+    index,
   };
 }

@@ -14,6 +14,7 @@ import { Committer, type CutSegment } from './committer.js';
 import { forgetMemory } from './compression/compression-pool.js';
 import { type Compressor, createCompressor } from './compression/compressor.js';
 import type { AcceptedStats, SessionEnd, TraceStats, WriterOptions } from './contract/options.js';
+import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import type { SegmentStore } from './file/segment-store.js';
@@ -75,6 +76,7 @@ export class RecordWriter {
         session: trace.session,
         state,
         summarizer: options.summarizer?.(options.schema) ?? null,
+        indexer: options.index?.(options.schema, options.dut ?? [], new Uint8Array(0)) ?? null,
         nextFrame: 0,
         nextString: 0,
         items: 0,
@@ -99,6 +101,7 @@ export class RecordWriter {
   private readonly summarizer: Summarizer | null;
   private readonly intake: RecordIntake;
   private readonly compressor: Compressor;
+  private readonly indexer: SegmentIndexer | null;
   private readonly committer: Committer;
   private readonly timer: CutTimer;
 
@@ -147,7 +150,8 @@ export class RecordWriter {
         strings,
       );
       this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel, memory);
-      this.committer = this.createCommitter();
+      this.indexer = start.indexer ?? null;
+      this.committer = this.createCommitter(this.indexer);
       this.cutter.start(startPs);
     } catch (error) {
       this.memory?.abandon();
@@ -163,7 +167,7 @@ export class RecordWriter {
     if (options.signal?.aborted) this.onAbort();
   }
 
-  private createCommitter(): Committer {
+  private createCommitter(indexer: SegmentIndexer | null): Committer {
     const { options } = this;
     return new Committer(
       this.store,
@@ -175,6 +179,7 @@ export class RecordWriter {
         onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
       },
       options.onFull ?? 'wait',
+      indexer,
     );
   }
 
@@ -361,6 +366,7 @@ export class RecordWriter {
       summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
+      indexer: this.indexer,
       session: { ...this.session, status, lost, rejected, completed, endTimeMs: BigInt(Date.now()) },
     });
     this.durable = { ...this.durable, nextString: this.nextString };

@@ -64,7 +64,7 @@ async function abandoned(committed: number): Promise<Uint8Array> {
 }
 
 describe('a trace whose daemon was killed', () => {
-  it('goes on where it was durable and ends like an undisturbed one', async () => {
+  it('continues where it was durable and ends like an undisturbed one', async () => {
     const expected = await undisturbed();
     for (const committed of [1, 37, 40, 99, 100]) {
       await abandoned(committed);
@@ -80,7 +80,7 @@ describe('a trace whose daemon was killed', () => {
     }
   });
 
-  it('survives being cut at any byte behind its preamble: a prefix of segments remains', async () => {
+  it('survives being cut at any byte after its preamble: a prefix of segments remains', async () => {
     const whole = await abandoned(FRAMES);
     const header = decodeFile(path).header;
     const keep = join(directory, 'keep');

@@ -18,7 +18,13 @@ import { decodePreamble, type Preamble } from '../format/preamble.js';
 import { checkPreamble, type PreambleCheck } from '../format/preamble-check.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import { SessionStatus } from '../format/session-chunk.js';
-import { type Action, type CompressionName, packedSize, type Schema } from '../format/types.js';
+import {
+  type Action,
+  type CompressionName,
+  type DutProperties,
+  packedSize,
+  type Schema,
+} from '../format/types.js';
 import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { decompress } from './compression/compressor.js';
@@ -67,7 +73,7 @@ export function refuseDamaged({ damaged }: PreambleCheck, path: string): void {
   throw new UscopeError('FORMAT_CHECKSUM', detail, { file: path, offset: first.offset });
 }
 
-export function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
+function checksumsOf({ checksums, checksumOffset }: Preamble): TraceFile['checksums'] {
   return checksums && checksumOffset !== undefined ? { offset: checksumOffset, values: checksums } : null;
 }
 
@@ -121,6 +127,7 @@ async function resumeFile(
   const fileOptions: WriterOptions = {
     ...options,
     schema: preamble.schema,
+    dut: preamble.dut,
     compression,
     checkpointIntervalPs: preamble.checkpointIntervalPs,
   };
@@ -181,8 +188,12 @@ export class Replay {
   nextString = 0;
   items = 0;
   private lastTimePs: bigint | null = null;
+  /** Index container of the last segment, as its record has it; null: none. */
+  private lastIndex: Uint8Array | null = null;
 
   private readonly schema: Schema;
+  private readonly index: WriterOptions['index'];
+  private readonly dut: DutProperties;
 
   constructor(
     layout: StateLayout,
@@ -190,6 +201,8 @@ export class Replay {
     options: WriterOptions,
   ) {
     this.schema = layout.schema;
+    this.index = options.index;
+    this.dut = options.dut ?? [];
     this.state = new StorageState(layout);
     this.summarizer = options.summarizer?.(layout.schema) ?? null;
   }
@@ -207,7 +220,9 @@ export class Replay {
     const { state, segments, summarizer, end, nextFrame, nextString, items, lastTimePs } = this;
     const store = new FileStore(trace, segments, end);
     const { session } = trace;
-    return { store, session, state, summarizer, nextFrame, nextString, items, lastTimePs };
+    const before = segments.length === 0 ? new Uint8Array(0) : this.lastIndex;
+    const indexer = this.index?.(this.schema, this.dut, before) ?? null;
+    return { store, session, state, summarizer, indexer, nextFrame, nextString, items, lastTimePs };
   }
 
   private async takeSegment(file: OutputFile, offset: number, fileSize: number): Promise<boolean> {
@@ -245,6 +260,7 @@ export class Replay {
     this.replayFrames(new FrameCursor(raw, header.timeStartPs, true));
     this.nextFrame = Number(record.nextFrame);
     this.nextString = Number(record.nextString);
+    this.lastIndex = record.index ?? null;
   }
 
   private replayFrames(cursor: FrameCursor): void {

@@ -340,7 +340,7 @@ describe('misuse', () => {
   });
 });
 
-describe('what stands at the path', () => {
+describe('what is at the path', () => {
   it('is replaced when it is a finalized trace', async () => {
     for (let run = 0; run < 2; run++) await (await TraceWriter.create(options())).close();
     expect(readdirSync(directory)).toEqual(['core0.uscope']);
@@ -504,7 +504,7 @@ describe('numbers', () => {
     expect((await writer.close()).items).toBe(0n);
   });
 
-  it('booleans and texts in events stand for 0, 1 and their index', async () => {
+  it('booleans and texts in events represent 0, 1 and their index', async () => {
     const writer = await TraceWriter.create(options({ schema: typed }));
     writer.beginCycle(0);
     writer.event(0, [0, 0, 0, 0, 0, 0, 0, 0, true, 'high', 'a text']);

@@ -1,7 +1,15 @@
 /** Whole files of golden vectors: every part at the offset its JSON names, zeros between. */
+
 import { crc32 } from '../../../sdk/src/base/crc32.js';
 import { UscopeError } from '../../../sdk/src/base/errors.js';
 import * as format from '../../../sdk/src/format/index.js';
+import {
+  decodeSegmentTable,
+  encodeSegmentTable,
+  encodeStringTable,
+  StringTable,
+} from '../../support/format-tables.js';
+import { frameLz4 } from '../../support/lz4-frame.js';
 
 interface FileSegment {
   offset: bigint;
@@ -51,7 +59,7 @@ export function decodeFile(bytes: Uint8Array): FileValue {
     sections,
     summary: summary && format.decodeTraceSummary(summary),
     strings: strings && textsOf(strings),
-    segmentTable: segmentTable && format.decodeSegmentTable(segmentTable),
+    segmentTable: segmentTable && decodeSegmentTable(segmentTable),
   };
 }
 
@@ -65,7 +73,7 @@ function sectionBytes(
 }
 
 function textsOf(section: Uint8Array): string[] {
-  const table = new format.StringTable(section);
+  const table = new StringTable(section);
   return Array.from({ length: table.length }, (_, index) => table.get(index));
 }
 
@@ -120,13 +128,13 @@ export function encodeFile(file: FileValue): Uint8Array {
 
 function encodeSection(file: FileValue, type: number): Uint8Array {
   if (type === format.SectionType.COUNTER_SUMMARY) return format.encodeTraceSummary(file.summary!);
-  if (type === format.SectionType.STRINGS) return format.encodeStringTable(file.strings!);
-  return format.encodeSegmentTable(file.segmentTable!);
+  if (type === format.SectionType.STRINGS) return encodeStringTable(file.strings!);
+  return encodeSegmentTable(file.segmentTable!);
 }
 
 function encodeSegment(segment: FileSegment, schema: format.Schema): [number, Uint8Array][] {
   const deltas = format.encodeFrames(segment.frames, segment.header.timeStartPs);
-  const blob = segment.lz4Block ? format.frameLz4(segment.lz4Block, deltas.length) : deltas;
+  const blob = segment.lz4Block ? frameLz4(segment.lz4Block, deltas.length) : deltas;
   const bytes = concat([
     format.encodeSegmentHeader(segment.header),
     format.encodeCheckpoint(schema, segment.checkpoint),

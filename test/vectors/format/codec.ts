@@ -1,7 +1,14 @@
 /** Between the JSON of golden vectors and the values of sdk/src/format: 64-bit integers are decimal strings there, bytes hex. */
+
 import { crc32 } from '../../../sdk/src/base/crc32.js';
 import { UscopeError } from '../../../sdk/src/base/errors.js';
 import * as format from '../../../sdk/src/format/index.js';
+import {
+  decodeSegmentTable,
+  encodeSegmentTable,
+  encodeStringTable,
+  StringTable,
+} from '../../support/format-tables.js';
 import { decodeFile, encodeFile } from './codec-file.js';
 import { fromHex, toHex } from './source/hex.js';
 import type { Json } from './source/vector.js';
@@ -95,12 +102,12 @@ const codecs: Record<string, Codec> = {
   frames: { decode: decodeFramesOf, encode: encodeFramesOf },
   'commit-record': { decode: decodeCommit, encode: encodeCommit },
   'string-table': {
-    decode: (bytes) => allStrings(new format.StringTable(bytes)),
-    encode: format.encodeStringTable,
+    decode: (bytes) => allStrings(new StringTable(bytes)),
+    encode: encodeStringTable,
   },
   'segment-table': {
-    decode: (bytes) => format.decodeSegmentTable(bytes),
-    encode: format.encodeSegmentTable,
+    decode: (bytes) => decodeSegmentTable(bytes),
+    encode: encodeSegmentTable,
   },
   'section-table': {
     decode: (bytes) => format.decodeSectionTable(bytes),
@@ -126,7 +133,7 @@ export function encode(structure: string, value: Json, context: Context): Uint8A
   return codecs[structure].encode(revive(value) as never, context);
 }
 
-export function allStrings(table: format.StringTable): string[] {
+export function allStrings(table: StringTable): string[] {
   return Array.from({ length: table.length }, (_, index) => table.get(index));
 }
 
@@ -143,7 +150,7 @@ function encodeDutAlone(value: format.DutProperties, context: Context): Uint8Arr
 
 function decodeFramesOf(bytes: Uint8Array, context: Context): format.Frame[] {
   const start = BigInt(context.timeStartPs as string);
-  return context.interleaved ? format.decodeFrames(bytes, start) : format.decodeFramesV01(bytes, start);
+  return format.decodeFrames(bytes, start, undefined, context.interleaved === true);
 }
 
 function encodeFramesOf(frames: format.Frame[], context: Context): Uint8Array {

@@ -64,7 +64,7 @@ describe('a client', () => {
     expect((await trace.close()).frames).toBe(10_000n);
   });
 
-  it('goes on when the daemon dies and another one takes its place', async () => {
+  it('continues when the daemon dies and another one takes its place', async () => {
     const directory = dirs.make();
     const endpoint = `ipc://${directory}/d.sock`;
     const first = await startDaemon(endpoint, directory);
@@ -85,7 +85,7 @@ describe('a client', () => {
     expect(valuesOf(decodeFile(trace.path))).toEqual([...upTo(100), ...extra, ...upTo(200).slice(100)]);
   });
 
-  it('goes on with a trace that a daemon finalized on its way out', async () => {
+  it('continues with a trace that a daemon finalized on its way out', async () => {
     const directory = dirs.make();
     const endpoint = `ipc://${directory}/d.sock`;
     const first = await startDaemon(endpoint, directory);

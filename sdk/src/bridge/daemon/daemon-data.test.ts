@@ -212,7 +212,7 @@ describe('data', () => {
 });
 
 describe('resume', () => {
-  it('on a new connection goes on where the file ends, and skips what is sent again', async () => {
+  it('on a new connection continues where the file ends, and skips what is sent again', async () => {
     const { daemon } = await bench.startDaemon();
     const before = await bench.greetedPeer(daemon);
     const opened = await before.open({ session: sessionId(1) });

@@ -27,7 +27,7 @@ describe('the outbox', () => {
     },
   );
 
-  it('goes on behind a message that cannot be delivered', async () => {
+  it('continues after a message that cannot be delivered', async () => {
     const { router, sent } = socket();
     const { send } = router;
     let refuses = true;

@@ -43,6 +43,8 @@ export interface RegistryOptions {
   /** What all peers together may cost. */
   readonly memory: MemoryAccount;
   readonly summarizer?: SummarizerFactory | undefined;
+  /** Makes the index of the traces; default: none. */
+  readonly index?: WriterOptions['index'];
   /** A full disk: wait for room (default), or give the trace up. */
   readonly onFull?: WriterOptions['onFull'];
   /** When what is acknowledged is synced; default: before. */
@@ -125,7 +127,7 @@ export class Registry {
   async adopt({ sessionId, name, path, isLeft }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
-      const { summarizer, onFull, memory } = this.options;
+      const { summarizer, index, onFull, memory } = this.options;
       const grant = memory.open(`the trace "${name}", left by another daemon,`);
       const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0, grant }, this.events);
       const isThere = await this.attachSink(session, path, async (lock) => {
@@ -134,6 +136,7 @@ export class Registry {
           schema: NO_SCHEMA,
           sessionId,
           summarizer,
+          index,
           onFull,
           openOutput: lockedOutput(openNodeOutput, lock),
           budget: grant,
@@ -234,6 +237,7 @@ export class Registry {
       runId: run.id,
       coreIndex: message.core,
       summarizer: options.summarizer,
+      index: options.index,
       creditBytes: credit,
       onFull: options.onFull,
       budget: grant,

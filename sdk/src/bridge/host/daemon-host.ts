@@ -38,7 +38,7 @@ interface Reporter {
 }
 
 /**
- * Runs a daemon until it is told to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
+ * Runs a daemon until it is asked to end: by SIGTERM or SIGINT (a second one stops waiting for a full disk), or by its supervisor. Then every
  * open trace is finalized. Resolves when that is done: true when no trace has lost or rejected anything.
  * @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_*
  */
@@ -160,11 +160,12 @@ function tellProgress(daemon: Daemon, reporter: Reporter): void {
 /** Finalizes a trace whose client has gone while no daemon was there. */
 async function recover(
   trace: TraceName,
-  { summarizer, sinks = fileSinks }: DaemonHostOptions,
+  { summarizer, index, sinks = fileSinks }: DaemonHostOptions,
   reporter: Reporter,
 ): Promise<void> {
   const { path } = trace;
-  const options = { path, schema: NO_SCHEMA, sessionId: Buffer.from(trace.session, 'hex'), summarizer };
+  const sessionId = Buffer.from(trace.session, 'hex');
+  const options = { path, schema: NO_SCHEMA, sessionId, summarizer, index };
   const tell = (stats: TraceStats): void => {
     const account = accountOf({ stats, completed: completedIn(stats) });
     reporter.tell({ type: 'ended', ...trace, stats, account, reasons: [], failure: null });
@@ -225,7 +226,7 @@ class LossWatch implements Reporter {
 }
 
 function supervisorReporter(): Reporter {
-  // The supervisor may be gone: then there is nobody to tell, and the traces are finalized all the same.
+  // The supervisor may be gone: then messages are dropped, and the traces are finalized all the same.
   return { tell: (message) => process.connected && process.send?.(message, undefined, {}, () => {}) };
 }
 

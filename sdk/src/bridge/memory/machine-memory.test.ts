@@ -37,7 +37,7 @@ describe('what peers may cost', () => {
     expect(memoryBound(GiB, withLimit(3 * GiB, 100 * MiB))).toEqual({ bytes: GiB, limit: null });
   });
 
-  it('is what a limit leaves beside the program, and a reserve for its threads', () => {
+  it('is what a limit leaves next to the program, and a reserve for its threads', () => {
     expect(memoryBound(20 * GiB, withLimit(3 * GiB, 100 * MiB))).toEqual({
       bytes: 3 * GiB - 356 * MiB,
       limit: 'a limit',

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 
 /** What peers may cost of it: the rest is for the program itself, the simulators, and the file cache. */
-export const MEMORY_SHARE = 0.5;
+const MEMORY_SHARE = 0.5;
 const MiB = 1024 * 1024;
 /**
  * Of what the process can still get, kept for itself: threads that are started later, their stacks and heaps, file buffers. Node ends the whole

@@ -54,7 +54,7 @@ export interface TraceProgress {
 }
 
 export type SupervisorMessage =
-  /** Finalize everything and end. `unfinished`: sessions that a daemon before this one left behind. */
+  /** Finalize everything and end. `unfinished`: sessions that an earlier daemon left. */
   | { readonly type: 'finalize'; readonly unfinished: readonly TraceName[] }
   /** Stop waiting for disk space. */
   | { readonly type: 'abort' };

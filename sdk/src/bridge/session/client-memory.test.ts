@@ -234,7 +234,7 @@ describe('a client that dies', () => {
     writeFileSync(pathOf(session), bytes, { mode: 0o600 });
   }
 
-  it('leaves nothing behind that is not in the file: what it had not sent is taken from its memory', async () => {
+  it('leaves nothing that is not in the file: what it had not sent is taken from its memory', async () => {
     const { daemon } = await bench.startDaemon();
     const peer = await bench.greetedPeer(daemon);
     const opened = await peer.open({ session: sessionId(1), memory: true });
@@ -383,7 +383,7 @@ describe('a client that dies', () => {
     expect(existsSync(pathOf(sessionId(2)))).toBe(true);
   });
 
-  it('behind its close leaves nothing that is needed', async () => {
+  it('after its close leaves nothing that is needed', async () => {
     const { daemon, out } = await bench.startDaemon();
     const peer = await bench.greetedPeer(daemon);
     const opened = await peer.open({ session: sessionId(1), memory: true });
@@ -398,7 +398,7 @@ describe('a client that dies', () => {
     expect(existsSync(pathOf(sessionId(1)))).toBe(false);
   });
 
-  it('and wrote over its memory before loses no frame that stands before the damage', async () => {
+  it('and wrote over its memory before loses no frame that precedes the damage', async () => {
     const { out, path } = await killedDaemon(sessionId(1));
     const damaged = framesFrom(10, 20);
     damaged.fill(0xee, 48 * 5, 48 * 6);

@@ -28,7 +28,7 @@ describe('a job queue', () => {
     expect(log).toEqual(['a', 'b']);
   });
 
-  it('lets a job that waits hold up those behind it', async () => {
+  it('makes the jobs after a waiting job wait too', async () => {
     const jobs = queue();
     const [first, second] = [waiting('first'), waiting('second')];
     jobs.run(first.job);
@@ -53,7 +53,7 @@ describe('a job queue', () => {
     expect(log).toEqual(['outer', 'inner']);
   });
 
-  it('tells what a job throws, or rejects with, and goes on', async () => {
+  it('says what a job throws, or rejects with, and continues', async () => {
     const jobs = queue();
     const refused = waiting('refused');
     jobs.run(() => {

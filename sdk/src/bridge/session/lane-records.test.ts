@@ -108,7 +108,7 @@ describe.each([
     [RecordKind.SNAPSHOT, 0x8000_0000],
     [RecordKind.EVENT, 0xffff_fff8],
     [RecordKind.STRING, 33],
-  ])('behind a record of kind %i that claims %i bytes of payload are part of it', (kind, size) => {
+  ])('after a record of kind %i that claims %i bytes of payload are part of it', (kind, size) => {
     const { folded } = messageOf((stream) => stream.addLanes(1, 3n));
     const words = Uint32Array.from([...folded, kind, size, 0, 0, ...folded, ...folded]);
     const unfolded = unfold(new LaneRecords(native), words);

@@ -95,7 +95,7 @@ describe('reading ahead', () => {
     expect((await third.words).buffer === started[0].window.buffer).toBe(true);
   });
 
-  it('tells whoever takes a message why it could not be read, and goes on with its window', async () => {
+  it('says why a message could not be read, and continues with its window', async () => {
     const { ahead, started } = readAhead(1);
     const [first, second] = [0, 1].map((offset) => ahead.ask(message(offset)) as AheadRead);
     started[0].fail(new UscopeError('BRIDGE_MESSAGE', 'it is not there'));

@@ -28,7 +28,7 @@ const CONTROL = 1;
 const range = (from: number, to: number): number[] => Array.from({ length: to - from }, (_, i) => from + i);
 
 describe('a flight recorder in the daemon', () => {
-  it('goes on with the next daemon when its client outlives the first', async () => {
+  it('continues with the next daemon when its client outlives the first', async () => {
     const { daemon, out } = await bench.startDaemon({ sinks: sinks(), checkpointIntervalPs });
     const peer = bench.peerOf(daemon);
     await peer.hello(me);

@@ -361,7 +361,7 @@ describe('a session', () => {
     expect(decodeFile(bench.path).segments.flatMap(({ frames }) => frames)).toHaveLength(1);
   });
 
-  it('checks what lane records stand for against the schema', async () => {
+  it('checks what lane records represent against the schema', async () => {
     const { bench, stream } = await withFrame((s) => s.setLanes(0x80, 0, SLOTS - 7, 0, ones));
     bench.send({ first: 0, end: stream.folded.marks.length });
     await bench.session.ended;

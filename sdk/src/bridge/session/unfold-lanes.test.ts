@@ -101,7 +101,7 @@ describe.each([
   ['machine code', native],
   ['TypeScript', unfoldLanes],
 ])('%s', (_, unfold) => {
-  it('makes of lane records what they stand for, and copies all others', () => {
+  it('makes of lane records what they represent, and copies all others', () => {
     fc.assert(
       fc.property(streams, pieceSizes, (stream, size) => {
         const pieces = [...steps(unfold, Uint32Array.from(stream.folded.words), size)];
@@ -116,7 +116,7 @@ describe.each([
     );
   });
 
-  it('does so with frames that go on in other messages', () => {
+  it('does so with frames that continue in other messages', () => {
     fc.assert(
       fc.property(streams, fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 }), (stream, lengths) => {
         const { words, marks } = stream.folded;

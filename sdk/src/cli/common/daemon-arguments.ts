@@ -17,6 +17,8 @@ export interface DaemonArguments extends RingArguments {
   readonly schema?: string;
   readonly compression?: string;
   readonly small?: boolean;
+  /** false with `--no-index`. */
+  readonly index?: boolean;
   readonly checkpointInterval?: string;
   readonly maxTraces?: string;
   readonly maxMemory?: string;
@@ -40,6 +42,7 @@ export function addDaemonOptions(command: Command): Command {
     .option('--schema <file>', 'schema for clients that bring none')
     .option('--compression <method>', `${COMPRESSIONS.join(', ')} (default: lz4)`)
     .option('--small', SMALL_HELP)
+    .option('--no-index', 'write no index: questions about a long trace then read all of it')
     .option(
       '--checkpoint-interval <time>',
       'simulated time between checkpoints: 10000000 (ps), 10us, … (default: 10us)',

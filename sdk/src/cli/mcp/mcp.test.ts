@@ -86,7 +86,7 @@ describe('answers', () => {
 });
 
 describe('a search for events that takes too long', () => {
-  it('is cut at a segment, says how far it came, and goes on from there', async () => {
+  it('is cut at a segment, says how far it came, and continues from there', async () => {
     const builder = new TraceBuilder({ schema: coreSchema });
     for (const cycle of [0, 1, 2, 3]) {
       builder.segment({ frames: [frame(cycle * 1000, stage(1, 0), stage(2, 1), stage(3, 1))] });

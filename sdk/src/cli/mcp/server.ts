@@ -18,7 +18,7 @@ exclude their end. Storages and events are named by scope path (core0/rob), or b
 integers are decimal strings. Answers are bounded: "more": true means that something was left out; ask again with the cursor, or for \
 a smaller range.`;
 
-/** Answers until stdin ends or the process is told to stop. */
+/** Answers until stdin ends or a signal stops the process. */
 export async function serveMcp(files: readonly NamedFile[], version: string): Promise<void> {
   const traces = new TraceFiles(files);
   const server = new McpServer({ name: 'uscope', version }, { instructions: INSTRUCTIONS });

@@ -24,7 +24,7 @@ export interface TraceHead {
   readonly damage: UscopeError | null;
 }
 
-/** What the end of a file tells. */
+/** What the end of a file contains. */
 type Tail = Pick<TraceHead, 'totalTimePs' | 'damage'>;
 
 /** @throws UscopeError READER_OPEN, FORMAT_* when header or preamble cannot be read */

@@ -48,7 +48,7 @@ async function newestRun(directory: string): Promise<string[]> {
   return usable.map(({ path }) => path);
 }
 
-/** Names that tell the cores of several traces apart: the core's own where no other has it, else with that of its file. */
+/** Names that distinguish the cores of several traces: the core's own where no other has it, else with that of its file. */
 export function distinctNames(cores: readonly { readonly file: string; readonly core: string }[]): string[] {
   const count = (names: readonly string[], name: string): number =>
     names.filter((other) => other === name).length;

@@ -190,7 +190,7 @@ describe('uscope timeline of several cores', () => {
     expect(err).toContain('core1 has no instruction in flight in cycles 0 to 29');
   });
 
-  it('goes on with the others when one trace has ended', async () => {
+  it('continues with the others when one trace has ended', async () => {
     const { status, out, err } = await runUscope(['timeline', at('a'), at('slow'), '--cycles', '250:260']);
     expect(status).toBe(0);
     expect(rowsOf(out, 'a:core0').length).toBeGreaterThan(0);

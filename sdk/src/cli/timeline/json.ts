@@ -1,7 +1,7 @@
 /** The timeline for programs: one object per instruction. Cycles and other 64-bit integers are decimal strings. */
 import type { CpuCore } from '../../semantics/cpu/cores.js';
+import { instructionText } from '../../semantics/cpu/instruction-text.js';
 import type { Instruction } from '../../semantics/cpu/lifecycle.js';
-import { instructionText } from './row.js';
 
 /** @param more members in front */
 export function instructionJson(core: CpuCore, instruction: Instruction, more: object = {}): string {

@@ -1,7 +1,7 @@
 /** One instruction as a row of the timeline: what is in which cycle. */
 import type { CpuCore } from '../../semantics/cpu/cores.js';
+import { instructionText } from '../../semantics/cpu/instruction-text.js';
 import { type Instruction, InstructionEnd, type StageEntry } from '../../semantics/cpu/lifecycle.js';
-import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
 import { NO_LETTER } from './letters.js';
 
 /** What a cell shows; also what it is coloured by. */
@@ -148,21 +148,4 @@ function countBefore(entries: readonly StageEntry[], timePs: bigint): number {
     else high = middle;
   }
   return low;
-}
-
-/** Disassembly; of other instruction sets, or without machine code, what the model annotated. */
-export function instructionText(core: CpuCore, { pc, bits, annotations }: Instruction): string {
-  if (core.xlen !== null && bits !== null && bits !== 0) {
-    return disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
-  }
-  for (const { text } of annotations) {
-    const match = /^(?:0x)?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
-    if (match?.[1]) return oneLine(match[1]);
-  }
-  return oneLine(annotations[0]?.text ?? '');
-}
-
-// Text of a model may hold anything: control characters would break the columns, or drive the terminal.
-function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 }

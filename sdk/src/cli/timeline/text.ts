@@ -42,7 +42,7 @@ export interface Layout {
 
 /** Prints a timeline; rows must come in order of birth. */
 export class TextTimeline {
-  /** Instructions known to be in flight, of which the trace tells nothing: not listed. */
+  /** Instructions known to be in flight, of which the trace has no data: not listed. */
   silent = 0;
   /** Rows printed, each instruction once. */
   printed = 0;

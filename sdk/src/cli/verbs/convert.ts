@@ -43,7 +43,7 @@ export function register(program: Command): void {
     .command('convert')
     .summary('traces from and to other formats')
     .description(
-      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is told by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
+      'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is recognized by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
     )
     .argument('[file]', 'the trace to convert')
     .option(

@@ -165,7 +165,7 @@ function printRecorder(
 ): void {
   const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
   io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
-  if (torn > 0) io.out(`dropped ${torn} segments that nobody was told are durable\n`);
+  if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
   if (problem !== null) io.out(`memory  not looked at: ${problem}\n`);
   if (isDoubtful) io.out(`doubt   ${PREAMBLE_UNTRUSTED}\n`);
   if (account !== null) printUnknown(account);

@@ -77,7 +77,8 @@ function serveArguments(options: RunArguments): string[] {
     ['--nice', options.nice],
   ];
   const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
-  return [...plain, ...(options.small ? ['--small'] : []), ...ringServeArguments(options)];
+  const flags = [...(options.small ? ['--small'] : []), ...(options.index === false ? ['--no-index'] : [])];
+  return [...plain, ...flags, ...ringServeArguments(options)];
 }
 
 function millisecondsOf(seconds: string | undefined): number | undefined {

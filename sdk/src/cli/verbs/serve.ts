@@ -6,6 +6,7 @@ import { collectGarbage } from '../../bridge/memory/garbage.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import {
   addDaemonOptions,
   addKeyOptions,
@@ -55,6 +56,7 @@ export function register(program: Command): void {
       maxMemoryBytes: maxMemoryOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
+      index: options.index === false ? null : createSegmentIndexer,
       ...(recorder ? { sinks: ringSinks(recorder) } : {}),
     });
     if (!isWhole) process.exitCode = ExitCode.LOSS;

@@ -66,7 +66,7 @@ export interface InfoSection {
 export interface DumpOptions {
   /** One JSON object per line instead of text. */
   readonly json: boolean;
-  /** At most so many records; undefined: all. */
+  /** The largest number of records; undefined: all. */
   readonly limit?: number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { StringRefs } from '../../stream/string-refs.js';
 import type { ConversionContext } from './foreign-format.js';
 
 /**
- * Yields at the start of each segment: its items are those of `next()`, and `trace.strings.peek` has their texts. Tells the progress.
+ * Yields at the start of each segment: its items are those of `next()`, and `trace.strings.peek` has their texts. Reports the progress.
  * @throws UscopeError FORMAT_*, and the signal's reason
  */
 export async function* itemsWithTexts(

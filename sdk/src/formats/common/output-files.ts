@@ -48,7 +48,7 @@ export class ExportFiles implements OutputFiles {
     return this.entries.map(({ path, output }) => ({ path, bytes: output.length }));
   }
 
-  /** Leaves nothing behind. */
+  /** Removes all files. */
   async abandon(): Promise<void> {
     for (const { temporary, output } of this.entries) {
       await output.abandon();

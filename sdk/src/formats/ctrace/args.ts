@@ -69,11 +69,6 @@ function valueAt(bytes: Uint8Array, view: DataView, at: number, size: number, ty
   }
 }
 
-/** @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold, CONVERT_LIMIT */
-export function encodeArgs(values: readonly CtraceValue[], types: readonly number[]): Uint8Array {
-  return new ArgEncoder().encode(values, types).slice();
-}
-
 /** Encodes into the same memory again and again. */
 export class ArgEncoder {
   private readonly bytes = new Uint8Array(MAX_ARGS_BYTES);

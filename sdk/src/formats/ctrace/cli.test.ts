@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => rm(directory, { recursive: true }));
 
 describe('uscope ctrace', () => {
-  it('prints the events that are asked for, options before or behind the file', async () => {
+  it('prints the events that are asked for, options before or after the file', async () => {
     const all = linesOf(await run('ctrace', 'dump', file));
     expect(all).toHaveLength(50);
     expect(all[0]).toBe('[         0] cpu.fetch: pc=0x10 says n0 {');
@@ -83,7 +83,7 @@ describe('uscope ctrace', () => {
     });
   });
 
-  it('prints what stands before a cut, and ends with 3', async () => {
+  it('prints everything before a cut, and ends with 3', async () => {
     const cut = path('cut.ctrace');
     await writeFile(cut, (await readFile(file)).subarray(0, -300));
     const whole = linesOf(await run('ctrace', 'dump', file));

@@ -15,7 +15,7 @@ export interface DumpSelection {
   readonly cycles?: { readonly from: bigint; readonly to: bigint } | undefined;
   /** Part of a unit's name. */
   readonly unit?: string | undefined;
-  /** At most so many events. */
+  /** The largest number of events. */
   readonly limit?: number | undefined;
   /** A JSON object per line instead of the text of trace_reader. */
   readonly json?: boolean | undefined;

@@ -1,7 +1,7 @@
 /** Floating-point numbers as C's `printf("%g")` prints them. */
 
 const DIGITS = 6;
-/** The most significant digits a double can need to be told from the middle between two numbers of seven digits. */
+/** The most significant digits a double can need to differ from the middle between two numbers of seven digits. */
 const EXACT_DIGITS = 60;
 
 export function formatG(value: number): string {

@@ -27,7 +27,7 @@ export function decodeFooterHead(head: Uint8Array, offset: number): CtraceFooter
 }
 
 /**
- * The blocks that a footer lists. They stand one after the other before the footer: a list that says otherwise would have some read again
+ * The blocks that a footer lists. They are consecutive before the footer: a list that says otherwise would have some read again
  * and again.
  * @throws UscopeError CONVERT_FORMAT
  */

@@ -122,7 +122,7 @@ describe('the text of a message', () => {
     expect(await message(text, types, values)).toBe(expected);
   });
 
-  it('has no argument whose bytes are not there, nor any behind it', async () => {
+  it('has no argument whose bytes are not there, nor any after it', async () => {
     expect(await message('{} {} {}', [UINT8, UINT32, UINT8], Uint8Array.of(1, 2, 3, 4))).toBe('1 {} {}');
     expect(await message('{} {}', [STRING, UINT8], Uint8Array.of(0x41, 0x42))).toBe('{} {}');
     expect(await message('{} {}', [UINT8, 99, UINT8], Uint8Array.of(1, 2, 3))).toBe('1 {}');

@@ -56,7 +56,7 @@ async function small(compression: 'zstd' | 'none'): Promise<Uint8Array> {
 const KINDS = canCompressZstd() ? (['none', 'zstd'] as const) : (['none'] as const);
 
 describe.each(KINDS)('a file cut at every byte (%s)', (compression) => {
-  it('delivers what stands before the cut, and reports it', async () => {
+  it('delivers everything before the cut, and reports it', async () => {
     const bytes = await small(compression);
     const whole = await read(bytes);
     expect(whole).toMatchObject({ error: null, warnings: [] });

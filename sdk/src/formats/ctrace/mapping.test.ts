@@ -274,7 +274,7 @@ async function streamOf(bytes: Uint8Array) {
 }
 
 describe('any trace', () => {
-  it('becomes messages at cycles of its clock, and what is lost is told', async () => {
+  it('becomes messages at cycles of its clock, and what is lost is reported', async () => {
     const builder = new TraceBuilder({
       schema: coreSchema,
       compression: 'lz4',

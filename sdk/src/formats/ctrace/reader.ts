@@ -76,7 +76,7 @@ export class CtraceFile {
     );
   }
 
-  /** Whether the events were written with the compression of whole blocks: every block tells for itself. */
+  /** Whether the events were written with the compression of whole blocks: every block says it for itself. */
   get isCompressed(): boolean {
     return (this.header.flags & CtraceFlag.COMPRESSED) !== 0n;
   }
@@ -211,7 +211,7 @@ export class CtraceStream {
     return !cycles || (minCycle <= cycles.to && maxCycle >= cycles.from);
   }
 
-  /** The number of events is told twice; a caller that left the block early is not checked. */
+  /** The number of events is given twice; a caller that left the block early is not checked. */
   private checkCount(): void {
     const { cursor, block, expected } = this;
     if (!block || expected < 0 || cursor.next()) return;
@@ -274,7 +274,7 @@ interface FoundFooter {
   readonly warning: string | null;
 }
 
-/** Damage is no reason to give up: what an index says can be found without it. */
+/** Damage is not fatal: everything in an index can be found without it. */
 async function readFooter(
   source: ByteSource,
   size: number,

@@ -164,7 +164,7 @@ class Import {
     this.timePs = cursor.cycle * this.periodPs;
   }
 
-  /** Before each item: it needs a frame, and a frame holds only so many. */
+  /** Before each item: it needs a frame, and a frame holds a limited number. */
   private count(): void {
     if (this.items >= MAX_ITEMS_PER_FRAME) this.close();
     if (this.items === 0) this.batch.begin(this.timePs);

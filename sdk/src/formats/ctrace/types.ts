@@ -51,7 +51,7 @@ export function isArgType(type: number): boolean {
 export const LOG_LEVELS: readonly string[] = ['debug', 'info', 'warn', 'error'];
 
 /**
- * A message: its text with `{}` where arguments stand, and where in the source it is. In all texts bytes that are no UTF-8 stand as lone
+ * A message: its text with `{}` for arguments, and its place in the source. In all texts, bytes that are not UTF-8 are lone
  * surrogates U+DC80 to U+DCFF, so that they can be written again.
  */
 export interface CtraceFormat {
@@ -98,7 +98,7 @@ export const EMPTY_SCHEMA: CtraceSchema = {
   configHash: 0n,
 };
 
-/** A block of events, as its header and the index tell of it. */
+/** A block of events, as its header and the index describe it. */
 export interface CtraceBlock {
   readonly index: number;
   readonly events: number;

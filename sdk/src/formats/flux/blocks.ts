@@ -19,7 +19,7 @@ export function isInflated(mode: number): boolean {
 }
 
 /**
- * Exactly `size` bytes; the caller has checked that it may be so many.
+ * Exactly `size` bytes; the caller has checked that the number is allowed.
  * @throws UscopeError CONVERT_FORMAT when the block is malformed or of another size, CONVERT_UNSUPPORTED for an unknown mode
  */
 export function unpackBlock(mode: number, source: Uint8Array, size: number, offset: number): Uint8Array {

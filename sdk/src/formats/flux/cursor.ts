@@ -10,8 +10,8 @@ import { sintToBigInt } from './numbers.js';
 import { FluxTag, HAS_DELTA, HeadMode, MAGIC, TAG_NAMES } from './types.js';
 
 /** Largest entry and block taken before a head says how large they are, and however large it says. */
-export const MIN_LIMIT = 64 * 1024;
-export const MAX_LIMIT = 64 * 1024 * 1024;
+const MIN_LIMIT = 64 * 1024;
+const MAX_LIMIT = 64 * 1024 * 1024;
 /** Blocks in blocks. Bytes unpacked in one block of the file with all that are nested in it: a multiple of its size. */
 const MAX_DEPTH = 4;
 const MAX_EXPANSION = 4096;

@@ -20,7 +20,7 @@ export function decodeEntry(cursor: FluxCursor): FluxEntry {
   return entry as FluxEntry;
 }
 
-export function decodeSample(cursor: FluxCursor): FluxSample {
+function decodeSample(cursor: FluxCursor): FluxSample {
   const { id, flags, df, xdf, value, group } = cursor;
   const position = group?.position ?? 0n;
   return {

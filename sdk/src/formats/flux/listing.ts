@@ -169,7 +169,7 @@ export function quoted(text: string): string {
 }
 
 /** The shortest decimal that gives the number again; always seen to be a float. */
-export function floatText(value: number): string {
+function floatText(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   if (!Number.isFinite(value)) return value < 0 ? '-inf' : 'inf';
   if (Object.is(value, -0)) return '-0.0';

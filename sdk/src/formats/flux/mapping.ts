@@ -104,7 +104,7 @@ export const META_EVENTS = {
   },
   label: { trace: 'u32', id: 'u32', style: 'u32', x: 'string', y: 'string' },
   control: { trace: 'u32', kind: 'u8', control: 'u32', message: 'u32', tag: 'u8', hex: 'string' },
-  /** Where the next value of the group of an item stands, when its time does not say so exactly. */
+  /** Position of the next value of an item's group, when its time does not give it exactly. */
   position: { trace: 'u32', id: 'u32', position: 'i64' },
   sample: { trace: 'u32', item: 'u32', tag: 'u8', format: 'u8', hex: 'string' },
 } as const satisfies Record<string, Fields>;

@@ -18,16 +18,16 @@ const MAX_ROUND = 15;
 const MIN_SECTIONS = 2;
 
 /**
- * An entry is written into `bytes` from `at` on, after `room` has seen to it that it fits there, and stands when `commit` was called.
+ * An entry is written into `bytes` from `at` on, after `room` has made sure that it fits there. `commit` makes it final.
  */
 export interface FluxBuffer {
   bytes: Uint8Array;
   view: DataView;
-  /** End of what stands. */
+  /** End of the committed entries. */
   at: number;
   room(size: number): void;
   commit(end: number): void;
-  /** Hands over what stands to what is behind. */
+  /** Hands the committed entries over to the output. */
   end(): void;
 }
 
@@ -225,7 +225,7 @@ export class RingBuffer extends EntryBuffer {
   }
 
   protected makeRoom(): void {
-    // A section and an entry fit; larger entries make the array grow and are refused when they stand.
+    // A section and an entry fit; larger entries make the array grow and are refused at their commit.
   }
 
   private store(): void {

@@ -15,7 +15,7 @@ export interface ByteSource {
 
 export interface FluxReadOptions {
   /**
-   * Goes on behind damage at the next head, as in streams that were joined in the middle; called with what was passed over. Without it damage is
+   * Continues after damage at the next head, as in streams that were joined in the middle; called with what was skipped. Without it damage is
    * an error.
    */
   readonly onSkip?: ((from: number, to: number, reason: UscopeError) => void) | undefined;

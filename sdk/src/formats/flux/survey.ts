@@ -153,7 +153,7 @@ export class Survey {
     else if (tag === FluxTag.MEMD) this.member(cursor);
   }
 
-  /** Per lane: ps, or units of what is no time, at which its time 0 stands. */
+  /** Per lane: its time 0 in ps, or in units of a domain that is not time. */
   get origins(): bigint[] {
     let origin = 0n;
     for (const { min, unit } of this.lanes.all) {
@@ -259,7 +259,7 @@ function comesBack(type: number, df: number, xdf: number, data: Uint8Array, stat
   }
 }
 
-export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }
 

@@ -153,7 +153,7 @@ class LaneReader {
         this.hasMore = false;
       }
     } catch (error) {
-      // The survey has told of it.
+      // The survey has reported it.
       if (isCut(error)) return false;
       throw error;
     }
@@ -231,7 +231,7 @@ class Sink {
     else this.emitter.entry(cursor);
   }
 
-  /** Opens the frame of a position; false when the frame's time does not tell it. */
+  /** Opens the frame of a position; false when the frame's time does not determine it. */
   private moveTo(lane: FluxLane, position: bigint): boolean {
     if (lane === this.lastLane && position === this.lastPosition) return this.lastIsExact;
     const { unit } = lane;

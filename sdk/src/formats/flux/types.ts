@@ -4,7 +4,7 @@
 export const MAGIC = Uint8Array.of(0x00, 0x01, 0x66, 0x6c, 0x75, 0x78);
 export const VERSION = 6;
 
-/** Tags of entries; a sample has none and is told from them by its first number, which is not 0. */
+/** Tags of entries; a sample has none; its first number, which is not 0, distinguishes it from them. */
 export const FluxTag = {
   SAMPLE: 0,
   HEAD: 0x01,
@@ -101,7 +101,7 @@ export const MEMBER_NAMES: readonly string[] = [
   'text[]',
 ];
 
-/** Enumerations of an item; those of a member stand from `MEMBER` on, one per member id. */
+/** Enumerations of an item; those of a member are from `MEMBER` on, one per member id. */
 export const Enumeration = {
   GLOBAL: 0,
   RELATION_TARGET: 1,

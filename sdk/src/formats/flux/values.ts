@@ -236,7 +236,7 @@ export function memberValue({ type, data }: FluxMember): bigint | number | strin
   }
 }
 
-export function floatBytes(value: number, size: number): Uint8Array {
+function floatBytes(value: number, size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   const view = new DataView(bytes.buffer);
   if (size === 4) view.setFloat32(0, value, true);

@@ -31,7 +31,7 @@ export function isCutHere(chunk: RawChunk, at: number, error: unknown): boolean 
 }
 
 /** Reads the items of an array or map, of a stated number or up to a break; those before a cut. */
-export class ItemReader {
+class ItemReader {
   readonly cbor: CborReader;
   private left = 0;
   private isOpen = true;

@@ -161,7 +161,7 @@ export interface FtrTransaction {
   /** In ticks. */
   readonly start: bigint;
   readonly end: bigint;
-  /** In the order in which they were told; names may repeat. */
+  /** In the order in which they were recorded; names may repeat. */
   readonly attributes: readonly FtrAttribute[];
 }
 

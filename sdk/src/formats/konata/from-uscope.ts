@@ -32,7 +32,7 @@ export async function uscopeToKanata(
 }
 
 /** Those that record instructions, or the one named. */
-export function coresToExport(trace: Trace, name: string | undefined): CpuCore[] {
+function coresToExport(trace: Trace, name: string | undefined): CpuCore[] {
   if (name !== undefined) return [findCore(trace, name)];
   const cores = findCores(trace).filter(({ entities }) => entities !== null);
   if (cores.length > 0) return cores;

@@ -89,7 +89,7 @@ const header = 'Kanata\t0004\n';
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('the reader', () => {
-  it('takes comments behind the columns, other line ends, and a last line without its end', async () => {
+  it('takes comments after the columns, other line ends, and a last line without its end', async () => {
     const text = 'Kanata\t0004    \r\nC=\t-5\t \r\n\r\nI\t0\t7\t1\tcomment\nR\t0\t3\t1';
     expect(await read(bytesOf(text))).toEqual([
       { kind: 'cycle', cycle: -5n },
@@ -427,7 +427,7 @@ describe('damage', () => {
     }
   };
 
-  it('a file cut at any byte gives what stands before the cut, then CONVERT_TRUNCATED unless it ends with a whole line', async () => {
+  it('a file cut at any byte gives everything before the cut, then CONVERT_TRUNCATED unless it ends with a whole line', async () => {
     const plain = readFileSync(VECTOR);
     const all = await read(plain);
     let truncated = 0;

@@ -287,7 +287,7 @@ describe('µScope to Perfetto', () => {
     },
   );
 
-  it('counters, occupancies and stalls have tracks of their own', async () => {
+  it('counters, occupancies and stalls have their own tracks', async () => {
     const builder = new SchemaBuilder().clock('clk', 1000).enum('why', ['full', 'miss']);
     const scope = builder.scope('c', { protocol: 'cpu', clock: 'clk' });
     scope.storage('entities', { slots: 4, kind: 'sparse', fields: { entity_id: 'u32', pc: 'u64' } });

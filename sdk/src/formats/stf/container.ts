@@ -1,4 +1,4 @@
-/** What an STF file is packed in, told by its first bytes, and the uncompressed bytes of those that are read from front to end. */
+/** The packing of an STF file, recognized by its first bytes, and the uncompressed bytes of those that are read from front to end. */
 import { gunzip } from '#platform/zlib';
 import { unxz } from '../../codecs/xz.js';
 import { decompressZstd, ZSTD_MAGIC } from '../../codecs/zstd.js';

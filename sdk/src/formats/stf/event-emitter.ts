@@ -24,7 +24,7 @@ export class EventEmitter {
     schema: Schema,
     private readonly batch: RecordBatch,
     private readonly strings: StringOutput,
-    /** Called before each event: a frame holds only so many. */
+    /** Called before each event: a frame holds a limited number. */
     private readonly count: () => void,
   ) {
     this.ids = eventIds(schema);
@@ -81,7 +81,7 @@ export class EventEmitter {
     }
   }
 
-  /** Text behind fixed fields and its size; bytes that are no UTF-8, or too many for a string, follow in events. */
+  /** Text after fixed fields and its size; bytes that are not UTF-8, or too many for a string, follow in events. */
   private text(
     kind: number,
     text: Uint8Array,

@@ -26,7 +26,7 @@ export function trapValue(id: bigint, data: readonly bigint[]): bigint {
   return data.length > 0 && id < FIRST_ACCESS ? data[0] : 0n;
 }
 
-/** A trap as the `cpu` protocol tells it, of the instruction at `pc`. */
+/** A trap as the `cpu` protocol records it, of the instruction at `pc`. */
 export interface TrapEvent {
   readonly cause: bigint;
   readonly tval: bigint;

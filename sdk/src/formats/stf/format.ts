@@ -62,7 +62,7 @@ export const FORMAT: ForeignFormat = {
   },
 };
 
-/** Of gzip the beginning is unpacked; xz is taken for STF, which alone comes in it; zstd without chunks is not told from other formats. */
+/** Of gzip the beginning is unpacked; xz is taken for STF, which alone comes in it; zstd without chunks is not distinguished from other formats. */
 async function sniff(head: Uint8Array): Promise<boolean> {
   const container = containerOf(head);
   if (container !== 'gzip') return container === 'plain' || container === 'zstf' || container === 'xz';

@@ -44,7 +44,7 @@ export async function instructionsToStf(
   }
 }
 
-/** Nothing can be said without where an instruction stood and what it was. */
+/** An instruction needs an address and its machine code. */
 function requireCode({ name, entities }: CpuCore): void {
   const missing = [
     ...(entities && entities.pcField >= 0 ? [] : ['pc']),

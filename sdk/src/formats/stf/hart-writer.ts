@@ -137,7 +137,7 @@ export class HartWriter {
   /** An interrupt taken instead of an instruction belongs to the one before it, which took effect. */
   private interruptBefore(instruction: Instruction, bits: number): void {
     const { last } = this.stream;
-    if (!last || last.trapTarget !== null) return; // a FORCE_PC will tell of the break
+    if (!last || last.trapTarget !== null) return; // a FORCE_PC will mark the break
     const records = [...last.records, ...this.trapRecords(instruction, bits)];
     const trapTarget = instruction.trap!.target;
     this.stream.amend({ ...last, records, trapTarget, architecturalNext: instruction.pc });

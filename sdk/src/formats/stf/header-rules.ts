@@ -8,7 +8,7 @@ import { MAGIC, MAX_VLEN, StfFeature, StfType, TYPE_NAMES } from './types.js';
 export const IN_HEADER = 1;
 export const IN_BODY = 2;
 
-/** Descriptor -> where it may stand. */
+/** Descriptor -> where it is allowed. */
 export const PLACES = new Uint8Array(256);
 for (const type of TYPE_NAMES.keys()) PLACES[type] = type <= StfType.END_HEADER ? IN_HEADER : IN_BODY;
 for (const type of [StfType.COMMENT, StfType.PROCESS_ID_EXT, StfType.FORCE_PC]) {

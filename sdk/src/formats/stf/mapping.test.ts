@@ -140,7 +140,7 @@ describe('the hart', () => {
     });
   });
 
-  it('stands in a file that passes every check', async () => {
+  it('is in a file that passes every check', async () => {
     const source = await openSource(made.path);
     const { ok, findings } = await verifyTrace(source);
     await source.close?.();

@@ -9,7 +9,7 @@ export interface StreamInstruction {
   readonly pc: bigint;
   /** Of a compressed instruction 16 bits. */
   readonly bits: number;
-  /** Written behind INST_PC_TARGET: memory accesses, events. An EVENT_PC_TARGET among them overrides the jump. */
+  /** Written after INST_PC_TARGET: memory accesses, events. An EVENT_PC_TARGET among them overrides the jump. */
   readonly records: readonly StfRecord[];
   /** Where it goes next according to the trap it took; the next instruction need not agree. */
   readonly trapTarget: bigint | null;

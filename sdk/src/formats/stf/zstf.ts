@@ -26,7 +26,7 @@ export interface ZstfChunk {
 export interface ZstfIndex {
   readonly markersPerChunk: number;
   readonly chunks: readonly ZstfChunk[];
-  /** False: the file was cut, or its writer did not finish; there is no index, and the chunks stand up to the end of the file. */
+  /** False: the file was cut, or its writer did not finish; there is no index, and the chunks extend to the end of the file. */
   readonly isComplete: boolean;
 }
 

@@ -3,9 +3,9 @@ import { compressSync } from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { coreSchema, frame, set, stage, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
+import { frameLz4 } from '../../../../test/support/lz4-frame.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { decompressLz4Block } from '../../codecs/lz4-block.js';
-import { frameLz4 } from '../../format/compression.js';
 import { decompressDeltas } from '../codec.js';
 import { type LoadedSegment, memorySource, openTrace, type Trace } from '../index.js';
 import { giveBack, type SegmentKernel, takeKernel } from './segment-kernel.js';
@@ -14,7 +14,7 @@ import { SOURCES, SOURCES_SHA256 } from './segment-wasm.js';
 // Properties of hundreds of segments.
 limitOfFile(MANY_CASES_MS);
 
-it('the kernel that is checked in was compiled from the sources beside it (else: make -C sdk/kernel/reader)', () => {
+it('the kernel that is checked in was compiled from the sources next to it (else: make -C sdk/kernel/reader)', () => {
   expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
 });
 
@@ -88,7 +88,7 @@ describe('compiled LZ4', () => {
     giveBack(kernel);
   });
 
-  it('hands out bytes of its own, unless they are asked for in a kernel', async () => {
+  it('hands out its own bytes, unless they are asked for in a kernel', async () => {
     const bytes = Uint8Array.from({ length: 5000 }, (_, i) => i % 13);
     const blob = {
       bytes: frameLz4(blockOf(bytes), bytes.length),

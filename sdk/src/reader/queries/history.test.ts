@@ -115,7 +115,7 @@ describe('a history', () => {
     );
   });
 
-  it('hands out what stands before damage, then the error', async () => {
+  it('hands out everything before damage, then the error', async () => {
     const builder = new TraceBuilder({ schema: coreSchema });
     builder.segment({ frames: frames.slice(0, 1) }).segment({ frames: frames.slice(1) });
     const bytes = builder.bytes.slice();

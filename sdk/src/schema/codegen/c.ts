@@ -1,4 +1,5 @@
 /** C11 and C++: one header of inline functions over uscope.h. C has no packages, so every name begins with that of the schema. */
+import { type CallSyntax, callLines, type NamedParam } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
@@ -8,12 +9,9 @@ import {
   enumOf,
   eventProcedures,
   hasWideEvents,
-  MAX_CALL_VALUES,
-  type Param,
   type ParamType,
   type Procedure,
   snapshotProcedures,
-  snapshotSteps,
   storageProcedures,
 } from './procedures.js';
 import { call, quotedBytes, separated } from './text.js';
@@ -266,7 +264,7 @@ class CGenerator {
     return [
       ...call(`static inline void ${name}`, [HANDLE, ...inputs], '', '', '    '),
       '{',
-      ...this.body(procedure, slot, values),
+      ...callLines(procedure, slot, values, this.syntax),
       '}',
     ];
   }
@@ -303,54 +301,17 @@ class CGenerator {
     ];
   }
 
-  private body({ action }: Procedure, slot: string, values: readonly NamedParam[]): string[] {
-    const wide = values.map(widened);
+  private get syntax(): CallSyntax {
+    const { constants } = this;
     const statement = (fn: string, args: readonly string[]): string[] =>
       call(fn, ['w', ...args], ';', '    ', '    ');
-    switch (action.kind) {
-      case 'set':
-      case 'add': {
-        const target = [this.constants.of(action.storage), slot, this.constants.of(action.field)];
-        return statement(`uscope_slot_${action.kind}`, [...target, ...wide]);
-      }
-      case 'clear':
-        return statement('uscope_slot_clear', [this.constants.of(action.storage), slot]);
-      case 'put': {
-        const storage = this.constants.of(action.storage);
-        const first = wide.slice(0, MAX_CALL_VALUES);
-        const rest = action.storage.fields.slice(MAX_CALL_VALUES);
-        return [
-          ...statement(`uscope_slot_put${first.length}`, [storage, slot, ...first]),
-          ...rest.flatMap((field) =>
-            statement('uscope_slot_set', [storage, slot, this.constants.of(field), wide[field.index]]),
-          ),
-        ];
-      }
-      case 'snapshot':
-        return snapshotSteps(action.step).flatMap((step) => {
-          if (step === 'begin')
-            return statement('uscope_checkpoint_begin', [this.constants.of(action.storage)]);
-          if (step === 'end') return statement('uscope_checkpoint_end', []);
-          const first = wide.slice(0, MAX_CALL_VALUES);
-          const rest = action.storage.fields.slice(MAX_CALL_VALUES);
-          return [
-            ...statement(`uscope_checkpoint_slot${first.length}`, [slot, ...first]),
-            ...rest.flatMap((field) =>
-              statement('uscope_checkpoint_field', [slot, this.constants.of(field), wide[field.index]]),
-            ),
-          ];
-        });
-      case 'prop': {
-        const target = [this.constants.of(action.storage), this.constants.of(action.property)];
-        return statement('uscope_prop_set', [...target, ...wide]);
-      }
-      case 'event': {
-        const id = this.constants.of(action.event);
-        if (values.length === 0) return statement('uscope_event_bytes', [id, 'NULL', '0']);
-        if (values.length > MAX_CALL_VALUES) return this.packedEvent(id, action.event.payloadSize, values);
-        return statement(`uscope_event${values.length}`, [id, ...wide]);
-      }
-    }
+    return {
+      constants,
+      statement,
+      widened,
+      emptyEvent: (id) => statement('uscope_event_bytes', [id, 'NULL', '0']),
+      packedEvent: (id, size, values) => this.packedEvent(id, size, values),
+    };
   }
 
   private packedEvent(id: string, size: number, values: readonly NamedParam[]): string[] {
@@ -385,11 +346,6 @@ class CGenerator {
 }
 
 const LANES = ['unsigned long long lanes'];
-
-interface NamedParam {
-  readonly param: Param;
-  readonly name: string;
-}
 
 function widened({ param, name }: NamedParam): string {
   return param.type === 'text' ? `uscope_string(w, ${name})` : `(unsigned long long)${name}`;

@@ -89,10 +89,10 @@ describe('scopes', () => {
     '{a: {storages: {rob: counter, x: counter}}, b: {storages: {rob: counter, y: counter}}}',
   );
 
-  it('stand in front of names that two of them define', () =>
+  it('precede names that two of them define', () =>
     expect(storageIds(generate('sv', two))).toEqual(['ST_A_ROB', 'ST_X', 'ST_B_ROB', 'ST_Y']));
 
-  it('stand in front of all names on demand', () =>
+  it('precede all names on demand', () =>
     expect(storageIds(generate('sv', two, { qualified: true }))).toEqual([
       'ST_A_ROB',
       'ST_A_X',

@@ -1,4 +1,5 @@
 /** SystemVerilog: a package over the DPI imports of uscope_pkg. */
+import { type CallSyntax, callLines, type NamedParam } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { SV_WORDS } from './keywords.js';
@@ -15,11 +16,9 @@ import {
   enumOf,
   eventProcedures,
   MAX_CALL_VALUES,
-  type Param,
   type ParamType,
   type Procedure,
   snapshotProcedures,
-  snapshotSteps,
   storageProcedures,
 } from './procedures.js';
 import { call, indented, quotedBytes, separated } from './text.js';
@@ -182,7 +181,7 @@ class SvGenerator {
     const { action } = procedure;
     const lines = [
       ...call(`function automatic void ${name}`, ['input chandle w', ...inputs], ';', '', '    '),
-      ...this.body(procedure, slot, values),
+      ...callLines(procedure, slot, values, this.syntax),
       'endfunction',
     ];
     return action.kind === 'event' && values.length > MAX_CALL_VALUES ? rawOnly(lines) : lines;
@@ -218,52 +217,16 @@ class SvGenerator {
     ];
   }
 
-  private body({ action }: Procedure, slot: string, values: readonly NamedParam[]): string[] {
-    const wide = values.map(({ param, name }) => widened(param, name));
+  private get syntax(): CallSyntax {
+    const { constants } = this;
     const statement = (fn: string, args: readonly string[]): string[] => call(fn, ['w', ...args], ';', '  ');
-    switch (action.kind) {
-      case 'set':
-      case 'add': {
-        const target = [this.constants.of(action.storage), slot, this.constants.of(action.field)];
-        return statement(`uscope_slot_${action.kind}`, [...target, ...wide]);
-      }
-      case 'clear':
-        return statement('uscope_slot_clear', [this.constants.of(action.storage), slot]);
-      case 'put': {
-        const storage = this.constants.of(action.storage);
-        const first = wide.slice(0, MAX_CALL_VALUES);
-        const rest = action.storage.fields.slice(MAX_CALL_VALUES);
-        return [
-          ...statement(`uscope_slot_put${first.length}`, [storage, slot, ...first]),
-          ...rest.flatMap((field) =>
-            statement('uscope_slot_set', [storage, slot, this.constants.of(field), wide[field.index]]),
-          ),
-        ];
-      }
-      case 'snapshot':
-        return snapshotSteps(action.step).flatMap((step) => {
-          if (step === 'begin')
-            return statement('uscope_checkpoint_begin', [this.constants.of(action.storage)]);
-          if (step === 'end') return statement('uscope_checkpoint_end', []);
-          const first = wide.slice(0, MAX_CALL_VALUES);
-          const rest = action.storage.fields.slice(MAX_CALL_VALUES);
-          return [
-            ...statement(`uscope_checkpoint_slot${first.length}`, [slot, ...first]),
-            ...rest.flatMap((field) =>
-              statement('uscope_checkpoint_field', [slot, this.constants.of(field), wide[field.index]]),
-            ),
-          ];
-        });
-      case 'prop': {
-        const target = [this.constants.of(action.storage), this.constants.of(action.property)];
-        return statement('uscope_prop_set', [...target, ...wide]);
-      }
-      case 'event': {
-        const id = this.constants.of(action.event);
-        if (values.length > MAX_CALL_VALUES) return packedEvent(id, action.event.payloadSize, values);
-        return statement(`uscope_event${values.length}`, [id, ...wide]);
-      }
-    }
+    return {
+      constants,
+      statement,
+      widened,
+      emptyEvent: (id) => statement('uscope_event0', [id]),
+      packedEvent,
+    };
   }
 
   private paramNames(): Names {
@@ -286,13 +249,7 @@ class SvGenerator {
 
 const LANES = ['input longint unsigned lanes'];
 
-interface NamedParam {
-  readonly param: Param;
-  readonly name: string;
-}
-
-/** A value as the client takes it: 64 bits, sign-extended when its type is signed. */
-function widened({ type }: Param, name: string): string {
+function widened({ param: { type }, name }: NamedParam): string {
   if (type === 'u64') return name;
   if (type === 'i64') return `unsigned'(${name})`;
   if (type === 'text') return `64'(uscope_string(w, ${name}))`;

@@ -11,6 +11,9 @@ export type Values = Uint8Array | Uint16Array | Uint32Array;
 /** Ticks after `baseTick`; numbers of 64 bits where the block spans 2^32 ticks or more. */
 export type Ticks = Uint32Array | Float64Array;
 
+/** Ticks between two things, in the narrowest array; floating point from 2^32 on. */
+export type Delays = Values | Float64Array;
+
 /** Bits of `InstructionBlock.flags`. */
 export const BlockFlag = {
   /** The two low bits are a `BlockEnd`. */
@@ -45,7 +48,7 @@ export const LONG_STAY = 255;
 /** The distinct static instructions of a block: address and machine code. */
 export interface StaticTable {
   readonly pcLo: Uint32Array;
-  readonly pcHi: Uint32Array;
+  readonly pcHi: Values;
   readonly bits: Uint32Array;
   /** `Known`: which of the two the trace says. */
   readonly known: Uint8Array;
@@ -61,8 +64,9 @@ export interface LongStays {
 /** Something that happened to instructions. Sorted by row, and by time within a row: `firstOf` finds the entries of a row. */
 export interface SideColumns {
   /** Index of the instruction in the block. */
-  readonly row: Uint32Array;
-  readonly tick: Ticks;
+  readonly row: Values;
+  /** Ticks after the birth of the instruction, or after `baseTick` where that is not known: see `sideTick`. */
+  readonly delay: Delays;
 }
 
 /** Stalls that name an instruction, and flushes (at most one for each instruction). */
@@ -73,7 +77,7 @@ export interface Reasons extends SideColumns {
 
 export interface Annotations extends SideColumns {
   /** Reference into the trace's strings. */
-  readonly string: Uint32Array;
+  readonly string: Values;
 }
 
 /** The producers that are no rows of the block, and all of them where rows have `numbers`. By ascending `at`. */
@@ -217,7 +221,7 @@ export function stageTick(block: InstructionBlock, row: number, i: number): numb
   return tick;
 }
 
-/** What the first of `stageTicks` of a row counts from: for loops that go through the stages of a row and add them up with `stayTicks`. */
+/** What the first of `stageTicks`, and all delays of a row, count from: for loops that go through the stages of a row and add them up with `stayTicks`. */
 export function stagesBegin(block: InstructionBlock, row: number): number {
   return (block.flags[row] & BlockFlag.BIRTH_UNKNOWN) !== 0 ? 0 : block.birth[row];
 }
@@ -232,13 +236,18 @@ function longStay({ longStays }: InstructionBlock, at: number): number {
   return longStays.ticks[lowerBound(longStays.index, at)];
 }
 
+/** When an entry of a side array happened, in ticks after `baseTick`. */
+export function sideTick(block: InstructionBlock, side: SideColumns, at: number): number {
+  return stagesBegin(block, side.row[at]) + side.delay[at];
+}
+
 /** Index of the first entry of a row: its entries are from there to `firstOf(side, row + 1)`. */
 export function firstOf(side: SideColumns, row: number): number {
   return lowerBound(side.row, row);
 }
 
 /** Index of the first number that is not less than `value`, in ascending numbers. */
-export function lowerBound(numbers: Uint32Array, value: number): number {
+export function lowerBound(numbers: Values, value: number): number {
   let low = 0;
   let high = numbers.length;
   while (low < high) {

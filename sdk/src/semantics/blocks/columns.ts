@@ -1,5 +1,5 @@
 /** Puts the arrays of a block into one buffer. */
-import type { Ticks, Values } from './block.js';
+import type { Delays, Ticks, Values } from './block.js';
 
 const ALIGNMENT = 8;
 
@@ -14,6 +14,12 @@ export function valuesOf(numbers: readonly number[]): Values {
 
 export function ticksOf(ticks: readonly number[], isLong: boolean): Ticks {
   return isLong ? Float64Array.from(ticks) : Uint32Array.from(ticks);
+}
+
+/** Delays as they are: negative ones (frames that go back in time) and long ones are floating point. */
+export function delaysOf(delays: readonly number[]): Delays {
+  const isSmall = delays.every((delay) => delay >= 0 && delay < 2 ** 32);
+  return isSmall ? valuesOf(delays) : Float64Array.from(delays);
 }
 
 /** The same object, with all typed arrays in it copied into one new buffer. */

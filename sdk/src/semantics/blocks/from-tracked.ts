@@ -6,8 +6,17 @@ import type { CpuCore } from '../cpu/cores.js';
 import { InstructionEnd } from '../cpu/lifecycle.js';
 import { earlier } from '../cpu/query-range.js';
 import type { Tracked } from '../cpu/tracked.js';
-import { BlockEnd, BlockFlag, type InstructionBlock, Known, LONG_STAY, NO_PRODUCER, NONE } from './block.js';
-import { inOneBuffer, ticksOf, valuesOf } from './columns.js';
+import {
+  BlockEnd,
+  BlockFlag,
+  type InstructionBlock,
+  Known,
+  LONG_STAY,
+  NO_PRODUCER,
+  NONE,
+  type Values,
+} from './block.js';
+import { delaysOf, inOneBuffer, ticksOf, valuesOf } from './columns.js';
 
 /** Where the period of the clock is not known: times are counted in a divisor of this. */
 export const UNKNOWN_PERIOD_PS = 1_000_000_000_000n;
@@ -26,6 +35,8 @@ export interface BlockOrigin {
   readonly segment: number;
   /** Births before tracking began; null: not known. */
   readonly base: bigint | null;
+  /** Births since then, before the block. */
+  readonly births: number;
 }
 
 /** @param rows in order of birth */
@@ -36,15 +47,17 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
   const basePs = times.length === 0 ? 0n : times.reduce(earlier);
   const isLong = times.some((time) => (time - basePs) / tickPs >= LONG_TICKS);
   const tick = (timePs: bigint): number => Number((timePs - basePs) / tickPs);
-  const firstOrdinal = rows.find(({ ordinal }) => ordinal >= 0)?.ordinal ?? 0;
+  const firstOrdinal = rows.find(({ ordinal }) => ordinal >= 0)?.ordinal ?? origin.births;
   const isInSequence = rows.every(({ ordinal }, row) => ordinal === firstOrdinal + row);
+  // As wide as any row of the block needs.
+  const rowsOf = (numbers: readonly number[]): Values =>
+    valuesOf([...numbers, Math.max(rows.length - 1, 0)]).slice(0, -1);
   const side = <T extends { readonly timePs: bigint }>(list: (row: Tracked) => readonly T[]) => {
     const entries = rows.flatMap((one, row) => list(one).map((entry) => ({ row, entry })));
     const columns = {
-      row: Uint32Array.from(entries, ({ row }) => row),
-      tick: ticksOf(
-        entries.map(({ entry }) => tick(entry.timePs)),
-        isLong,
+      row: rowsOf(entries.map(({ row }) => row)),
+      delay: delaysOf(
+        entries.map(({ row, entry }) => tick(entry.timePs) - tick(rows[row].birthPs ?? basePs)),
       ),
     };
     return { columns, entries: entries.map(({ entry }) => entry) };
@@ -91,7 +104,7 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
     },
     annotations: {
       ...annotations.columns,
-      string: Uint32Array.from(annotations.entries, ({ string }) => string),
+      string: valuesOf(annotations.entries.map(({ string }) => string)),
     },
     flushes: {
       ...flushes.columns,
@@ -149,7 +162,7 @@ function staticColumns(rows: readonly Tracked[]): Pick<InstructionBlock, 'static
     statics: valuesOf(statics),
     staticTable: {
       pcLo: Uint32Array.from(things, ({ pcLo }) => pcLo),
-      pcHi: Uint32Array.from(things, ({ pcHi }) => pcHi),
+      pcHi: valuesOf(things.map(({ pcHi }) => pcHi)),
       bits: Uint32Array.from(things, ({ bits }) => bits),
       known: Uint8Array.from(things, ({ known }) => known),
     },

@@ -6,6 +6,8 @@ import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
+import { compiledBlockOf, compiledRangeBlocks, compiledSegmentBlocks } from './compiled-blocks.js';
+import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
 import { type BlockOptions, checkOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
 import { plainRangeBlocks } from './plain-range.js';
@@ -27,7 +29,10 @@ export async function blockOf(
   if (!(Number.isInteger(segment) && segment >= 0 && segment < count)) {
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${count}`);
   }
-  return plainBlockOf(trace, core, segment, options);
+  return (
+    (await withKernel(trace, (kernel) => compiledBlockOf(kernel, trace, core, segment, options))) ??
+    plainBlockOf(trace, core, segment, options)
+  );
 }
 
 /**
@@ -48,6 +53,15 @@ export async function* instructionBlocks(
   }
   requireEntities(core);
   checkOptions(options);
+  const kernel = kernelFor(trace);
+  if (kernel) {
+    try {
+      yield* compiledSegmentBlocks(kernel, trace, core, options);
+    } finally {
+      giveBlocksKernelBack(kernel);
+    }
+    return;
+  }
   const { count } = await SegmentAccess.of(trace);
   for (let segment = 0; segment < count; segment++) yield await plainBlockOf(trace, core, segment, options);
 }
@@ -65,5 +79,29 @@ export async function* rangeBlocks(
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, options.lookback ?? DEFAULT_SEGMENTS);
-  yield* plainRangeBlocks(trace, core, { from, to }, access, first, options);
+  const kernel = kernelFor(trace);
+  if (!kernel) {
+    yield* plainRangeBlocks(trace, core, { from, to }, access, first, options);
+    return;
+  }
+  try {
+    yield* compiledRangeBlocks(kernel, trace, core, { from, to }, access, first, options);
+  } finally {
+    giveBlocksKernelBack(kernel);
+  }
+}
+
+/** null: frames of v0.1, or no WebAssembly. */
+function kernelFor(trace: Trace): BlocksKernel | null {
+  return trace.isInterleaved ? takeBlocksKernel() : null;
+}
+
+async function withKernel<T>(trace: Trace, use: (kernel: BlocksKernel) => Promise<T>): Promise<T | null> {
+  const kernel = kernelFor(trace);
+  if (!kernel) return null;
+  try {
+    return await use(kernel);
+  } finally {
+    giveBlocksKernelBack(kernel);
+  }
 }

@@ -7,7 +7,7 @@ export interface BlockOptions {
   readonly signal?: AbortSignal | undefined;
   /** Segments read before to find the birth of those in flight at the start: producers of dependencies then have numbers. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind to find the end of those in flight at the end. Default 16. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16. */
   readonly lookahead?: number | undefined;
   /** Whether `firstRow` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
@@ -16,7 +16,7 @@ export interface BlockOptions {
 export const DEFAULT_SEGMENTS = 16;
 
 export interface RangeBlockOptions extends BlockOptions {
-  /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
+  /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one after it. */
   readonly stages?: 'all' | 'range' | undefined;
 }
 

@@ -30,6 +30,7 @@ export async function plainBlockOf(
   const checkpoints = access.checkpointsOf(entities);
   const window = await access.window();
   let own: Tracked[] = [];
+  let births = 0;
   const enter = async (loaded: LoadedSegment): Promise<void> => {
     if (loaded.index > first && checkpoints) {
       tracker.continueFrom(checkpoints.at(loaded), loaded.header.timeStartPs);
@@ -44,6 +45,7 @@ export async function plainBlockOf(
     for (let index = first; index <= last; index++) {
       signal?.throwIfAborted();
       const loaded = await window.load(index);
+      if (index === segment) births = tracker.births;
       if (index === segment && first < segment) tracker.queue = [];
       await enter(loaded);
       walk.begin(loaded);
@@ -57,5 +59,5 @@ export async function plainBlockOf(
   } finally {
     window.close();
   }
-  return fromTracked(core, own, { segment, base });
+  return fromTracked(core, own, { segment, base, births });
 }

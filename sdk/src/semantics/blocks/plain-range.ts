@@ -2,12 +2,11 @@
 import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
-import { type CoreEntities, type CpuCore, requireEntities } from '../cpu/cores.js';
-import { birthsBefore } from '../cpu/numbering.js';
-import type { Tracked } from '../cpu/tracked.js';
+import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { Tracker } from '../cpu/tracker.js';
 import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
 import type { SegmentAccess } from '../lifecycle/segments.js';
+import { Births } from './births.js';
 import type { InstructionBlock } from './block.js';
 import { fromTracked } from './from-tracked.js';
 import { DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
@@ -44,8 +43,10 @@ export async function* plainRangeBlocks(
       const until = endPs ?? flush?.timePs;
       return until === undefined || until >= from;
     });
-    const base = wanted.some(hasNumber) ? await births.before() : null;
-    const blocks = wanted.length > 0 ? [fromTracked(core, wanted, { segment, base })] : [];
+    const blocks =
+      wanted.length > 0
+        ? [fromTracked(core, wanted, { segment, base: await births.before(), births: 0 })]
+        : [];
     // The producers must not be kept alive by those who waited for them.
     for (const one of taken) one.dependencies = [];
     return blocks;
@@ -65,29 +66,4 @@ export async function* plainRangeBlocks(
     yield* await blockOf(index, false);
   }
   yield* await blockOf(index, true);
-}
-
-/** Births before tracking began, counted once somebody needs them. */
-export class Births {
-  private found: Promise<bigint | null> | null = null;
-
-  constructor(
-    private readonly trace: Trace,
-    private readonly core: CpuCore,
-    private readonly entities: CoreEntities,
-    private readonly access: SegmentAccess,
-    private readonly first: number,
-    private readonly options: RangeBlockOptions,
-  ) {}
-
-  before(): Promise<bigint | null> {
-    const { trace, core, entities, access, first } = this;
-    this.found ??= birthsBefore(trace, core, entities, access, first, this.options.numbering ?? 'cheap');
-    return this.found;
-  }
-}
-
-/** It, or whom it waited for, was seen being born: then a number can be told. */
-function hasNumber({ ordinal, dependencies }: Tracked): boolean {
-  return ordinal >= 0 || dependencies.some(({ producer }) => producer !== null && producer.ordinal >= 0);
 }

@@ -2,12 +2,12 @@
  * Counters of the cpu protocol over a range: values, change, rate, extremes per cycle, and a series. The result is the same whether it comes from
  * checkpoints, from the trace summary (docs/format.md#trace-summary) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
  */
-import { UscopeError } from '../../base/errors.js';
 import type { CounterSummary, TraceSummary } from '../../format/tsum.js';
 import type { StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import { askStretches, NotMergeable, type Stretch, type StretchCall } from '../common/stretches.js';
+import { chosenStorages } from './chosen-storages.js';
 import { CounterReplay, type PerCycle, type ReplayedCounter, type ReplayPart } from './counter-replay.js';
 import { isCounterStorage } from './counter-storage.js';
 import {
@@ -97,18 +97,9 @@ export async function counters(trace: Trace, options: CounterOptions = {}): Prom
 }
 
 function selectCounters(trace: Trace, { counters: names, core }: CounterOptions): readonly StorageDef[] {
-  const all = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
-  if (!names) return all;
-  const defs = names.map((name) => {
-    const own = core && typeof name === 'string' ? all.find((def) => def.name === name) : undefined;
-    const def = own ?? trace.names.storage(name);
-    if (isCounterStorage(def)) return def;
-    throw new UscopeError(
-      'READER_NAME',
-      `"${trace.names.storageNames[def.storageId]}" is no counter: a counter is dense and has one slot with one u64 field`,
-    );
-  });
-  return [...new Set(defs)];
+  const usual = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
+  const why = 'is no counter: a counter is dense and has one slot with one u64 field';
+  return chosenStorages(trace, names, usual, core !== undefined, isCounterStorage, why);
 }
 
 async function usableSummary(trace: Trace): Promise<TraceSummary | null> {

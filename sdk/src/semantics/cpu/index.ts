@@ -5,6 +5,11 @@ export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
 export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
 export { type InstructionOptions, instructions } from '../instructions/instructions.js';
 export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
+export {
+  INSTRUCTION_CLASSES,
+  type InstructionClass,
+  InstructionClassifier,
+} from './analysis/instruction-class.js';
 export type * from './analysis/report.js';
 export { type CoreRange, rangeInPs } from './core-range.js';
 export {
@@ -23,6 +28,7 @@ export {
 export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
 export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
+export { instructionText } from './instruction-text.js';
 export {
   type Annotation,
   type Dependency,
@@ -36,5 +42,6 @@ export {
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
+export { type DisassembleOptions, disassemble } from './riscv/index.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';
 export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';

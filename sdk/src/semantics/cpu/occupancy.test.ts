@@ -153,7 +153,7 @@ describe('occupancy over a range', () => {
     ]);
   });
 
-  it('tells how far it is', async () => {
+  it('says how far it is', async () => {
     const seen: number[] = [];
     await occupancy(await open(frames, 1), { progress: (fraction) => seen.push(fraction) });
     expect(seen[0]).toBe(0);

@@ -3,7 +3,6 @@
  * weighted with the time it lasts. States in between the frames of one instant last no time and do not count.
  */
 
-import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, SF_BUFFER, SF_SPARSE, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
@@ -11,6 +10,7 @@ import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
 import { askStretches, NotMergeable, type StretchCall } from '../common/stretches.js';
+import { chosenStorages } from './chosen-storages.js';
 import { OccupancyTrack, type TrackPart } from './occupancy-track.js';
 import {
   askedRange,
@@ -241,18 +241,10 @@ interface Work {
 }
 
 function selectBuffers(trace: Trace, { buffers: names, core }: OccupancyOptions): readonly StorageDef[] {
-  const all = core ? core.buffers : trace.schema.storages.filter((def) => (def.flags & SF_BUFFER) !== 0);
-  if (!names) return all;
-  const defs = names.map((name) => {
-    const own = core && typeof name === 'string' ? all.find((def) => def.name === name) : undefined;
-    const def = own ?? trace.names.storage(name);
-    if ((def.flags & (SF_BUFFER | SF_SPARSE)) !== 0) return def;
-    throw new UscopeError(
-      'READER_NAME',
-      `"${trace.names.storageNames[def.storageId]}" is a dense storage and no buffer: its slots are always occupied`,
-    );
-  });
-  return [...new Set(defs)];
+  const usual = core ? core.buffers : trace.schema.storages.filter((def) => (def.flags & SF_BUFFER) !== 0);
+  const isFit = ({ flags }: StorageDef): boolean => (flags & (SF_BUFFER | SF_SPARSE)) !== 0;
+  const why = 'is a dense storage and no buffer: its slots are always occupied';
+  return chosenStorages(trace, names, usual, core !== undefined, isFit, why);
 }
 
 /** Applies the ops of the requested storages, and notifies each track when its storage's occupancy has changed. */

@@ -13,6 +13,9 @@ import { Tracked } from './tracked.js';
 const { CLEAR, PROP_SET } = Action;
 const TWO_32 = 2 ** 32;
 
+/** Slots that an op can name. */
+const MAX_SLOTS = 0x1_0000;
+
 /** Value of the control event's `action`. */
 const PAUSE = 0;
 
@@ -91,6 +94,7 @@ export class Tracker {
    */
   continueFrom(state: CatalogState, timePs: bigint): void {
     const { idField } = this.entities;
+    this.frame();
     this.bySlot.forEach((tracked, slot) => {
       if (!tracked) return;
       if (state.isTaken(slot) && (idField < 0 || Number(state.value(slot, idField)) === tracked.id)) return;
@@ -211,7 +215,8 @@ export class Tracker {
 
   private enter(tracked: Tracked): void {
     tracked.isBorn = true;
-    this.bySlot[tracked.slot] = tracked;
+    // A stranger's id may be any number; the array must not grow to it.
+    if (tracked.slot < MAX_SLOTS) this.bySlot[tracked.slot] = tracked;
     this.byId.set(tracked.id, tracked);
     // Born after the range it is not handed out, but events are about it, and others may depend on it.
     if (!this.acceptsBirths) return;

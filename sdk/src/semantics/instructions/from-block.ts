@@ -13,6 +13,8 @@ import {
   psOf,
   type Reasons,
   rowNumber,
+  type SideColumns,
+  sideTick,
   stageCount,
   stageOf,
   stagesBegin,
@@ -98,7 +100,7 @@ export class InstructionsOfBlock {
   private stalls(row: number): Instruction['stalls'] {
     const { stalls } = this.block;
     return this.entries(stalls, row, (at) => ({
-      timePs: psOf(this.block, stalls.tick[at]),
+      timePs: this.when(stalls, at),
       reason: this.reason('stall', stalls, at) ?? '',
     }));
   }
@@ -109,7 +111,7 @@ export class InstructionsOfBlock {
     return this.entries(annotations, row, (at) => {
       const string = annotations.string[at];
       return {
-        timePs: psOf(this.block, annotations.tick[at]),
+        timePs: this.when(annotations, at),
         text: strings.peek(string) ?? `#${string}`,
       };
     });
@@ -117,9 +119,9 @@ export class InstructionsOfBlock {
 
   private dependencies(row: number): Dependency[] {
     const { dependencies } = this.block;
-    const { tick, type } = dependencies;
+    const { type } = dependencies;
     return this.entries(dependencies, row, (at) => ({
-      timePs: psOf(this.block, tick[at]),
+      timePs: this.when(dependencies, at),
       ...this.producer(at),
       type: type && this.label('dependency', 'dep_type', type[at]),
     }));
@@ -146,7 +148,7 @@ export class InstructionsOfBlock {
     if ((block.flags[row] & BlockFlag.FLUSHED) === 0) return null;
     const at = firstOf(block.flushes, row);
     return {
-      timePs: psOf(block, block.flushes.tick[at]),
+      timePs: this.when(block.flushes, at),
       reason: this.reason('flush', block.flushes, at),
     };
   }
@@ -160,17 +162,21 @@ export class InstructionsOfBlock {
         ? joined(traps.words[at * 6 + index * 2 + 1], traps.words[at * 6 + index * 2])
         : null;
     return {
-      timePs: psOf(this.block, traps.tick[at]),
+      timePs: this.when(traps, at),
       cause: value(0),
       tval: value(1),
       target: value(2),
     };
   }
 
-  private entries<T>(side: { readonly row: Uint32Array }, row: number, make: (at: number) => T): T[] {
+  private entries<T>(side: SideColumns, row: number, make: (at: number) => T): T[] {
     const made: T[] = [];
     for (let at = lowerBound(side.row, row); side.row[at] === row; at++) made.push(make(at));
     return made;
+  }
+
+  private when(side: SideColumns, at: number): bigint {
+    return psOf(this.block, sideTick(this.block, side, at));
   }
 
   private reason(event: 'stall' | 'flush', { reason }: Reasons, at: number): string | null {

@@ -193,7 +193,7 @@ describe('instructions', () => {
     );
   });
 
-  it('tells on request only the stages of the range, and the last one before and behind it', async () => {
+  it('reports on request only the stages of the range, and the last one before and after it', async () => {
     await fc.assert(
       fc.asyncProperty(models, async ({ model, every, from, to }) => {
         const trace = await open(build(model.frames, model.strings, { every }));
@@ -213,7 +213,7 @@ describe('instructions', () => {
     );
   });
 
-  it('does so for files that store checkpoints behind their segments', async () => {
+  it('does so for files that store checkpoints after their segments', async () => {
     await fc.assert(
       fc.asyncProperty(models, async ({ model, every, from, to }) => {
         const trace = await open(
@@ -300,7 +300,7 @@ describe('instructions', () => {
   });
 });
 
-describe('what stands outside the range', () => {
+describe('what is outside the range', () => {
   /** One instruction from cycle 0 to 99, a frame per cycle and ten frames per segment. */
   const long = (): Frame[] =>
     Array.from({ length: 100 }, (_, cycle) => {
@@ -424,7 +424,7 @@ describe('files in the wild', () => {
     ]);
   });
 
-  it('may have its scope disabled: what was in flight is lost there, whoever takes the slot next', async () => {
+  it('may have its scope disabled: what was in flight is lost there, whichever takes the slot next', async () => {
     const builder = new TraceBuilder({ schema: modelSchema() })
       .segment({
         frames: [frame(0, set(0, 1, 0, 1), set(0, 2, 0, 2)), frame(ps(1), clear(0, 2))],
@@ -471,7 +471,7 @@ describe('files in the wild', () => {
 });
 
 describe('cores', () => {
-  it('are told apart although their names repeat', async () => {
+  it('are distinguished although their names repeat', async () => {
     const schema = modelSchema({ cores: 2 });
     const bytes = build(
       [
@@ -495,7 +495,7 @@ describe('cores', () => {
     expect(() => findCore(trace, 'core7')).toThrow(/READER_NAME.*core0, core1/);
   });
 
-  it('have what stands in scopes below them, unless it has a protocol of its own', async () => {
+  it('have what is in scopes below them, unless it has its own protocol', async () => {
     const schema = modelSchema();
     const [entities, counter] = schema.storages;
     const nested: Schema = {

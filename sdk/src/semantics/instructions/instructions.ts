@@ -10,7 +10,7 @@ import { InstructionsOfBlock } from './from-block.js';
 export interface InstructionOptions {
   /** Segments read before the range to find the birth of those in flight at its start. Default 16. */
   readonly lookback?: number | undefined;
-  /** Segments read behind the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
+  /** Segments read after the range to find the end of those in flight at its end. Default 16; 0 stops at the end of the range. */
   readonly lookahead?: number | undefined;
   /** Whether `seq` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;

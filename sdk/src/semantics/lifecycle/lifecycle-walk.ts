@@ -136,13 +136,20 @@ export class LifecycleWalk {
   private event(cursor: FrameCursor): void {
     const size = this.limits.payloadSizes[cursor.eventType];
     if (size === cursor.payloadSize) this.tracker.event(cursor);
-    else if (cursor.eventType < this.trace.schema.events.length) {
-      const name = this.trace.names.eventNames[cursor.eventType];
-      throw new UscopeError(
-        'FORMAT_LENGTH',
-        `event "${name}" at ${cursor.timePs} ps has ${cursor.payloadSize} bytes, its fields take ${size}`,
-        { offset: cursor.itemOffset },
-      );
-    }
+    else if (cursor.eventType < this.trace.schema.events.length) throw wrongSize(this.trace, cursor);
   }
+}
+
+/** Of an event whose payload does not have the size that its fields take. */
+export function wrongSize(
+  trace: Trace,
+  { eventType, timePs, payloadSize, itemOffset }: FrameCursor,
+): UscopeError {
+  const name = trace.names.eventNames[eventType];
+  const size = trace.itemLimits.payloadSizes[eventType];
+  return new UscopeError(
+    'FORMAT_LENGTH',
+    `event "${name}" at ${timePs} ps has ${payloadSize} bytes, its fields take ${size}`,
+    { offset: itemOffset },
+  );
 }

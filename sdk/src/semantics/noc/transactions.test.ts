@@ -120,7 +120,7 @@ const story: Frame[] = [
 ];
 
 describe('a network that is disabled', () => {
-  it('has lost there what was in flight, whoever takes the slot next', async () => {
+  it('has lost there what was in flight, whichever takes the slot next', async () => {
     const builder = new TraceBuilder({ schema, dut })
       .segment({ frames: [frame(0, ...begin(MESH, 2, 0x1000), ...begin(R1, 3, 0x1000))], end: 4000n })
       .segment({ frames: [frame(4000)], emptied: [MESH], end: 9000n })
@@ -167,7 +167,7 @@ describe('networks of a trace', () => {
 });
 
 describe('a transaction', () => {
-  it('has everything that happened to it, and where it went on', async () => {
+  it('has everything that happened to it, and where it continued', async () => {
     const trace = await open(build(story, 3, {}, ['hello']));
     const [one, ...others] = await collect(trace, 'mesh');
     expect(others).toEqual([]);

@@ -187,7 +187,7 @@ describe('by time', () => {
     expect(result.paths).toEqual([{ path: 'core0/rob', itemsA: 1, itemsB: 1, instants: 1, firstPs: 2000n }]);
   });
 
-  it('goes on behind a difference: one instant more or less does not make all that follows different', async () => {
+  it('continues after a difference: one instant more or less does not make all that follows different', async () => {
     const tail = [frame(3000, add(3, 0, 0, 5)), frame(4000, add(3, 0, 0, 5))];
     const a = await build({ frames: [...common, frame(2000, stage(1, 1)), ...tail] });
     const b = await build({ frames: [...common, ...tail] });
@@ -197,7 +197,7 @@ describe('by time', () => {
     expect((await byTime(b, a)).result.first).toMatchObject({ kind: 'only_b', timePs: 2000n });
   });
 
-  it('tells another order from other items, and can overlook it', async () => {
+  it('distinguishes another order from other items, and can overlook it', async () => {
     const a = await build({
       frames: [...common, frame(2000, stage(1, 1), set(1, 1, 0, 1), set(1, 1, 1, 1))],
     });
@@ -268,7 +268,7 @@ describe('by state', () => {
     ]);
   });
 
-  it('tells a slot of zeros from none', async () => {
+  it('distinguishes a slot of zeros from none', async () => {
     const a = await build({ frames: [frame(7, set(0, 2, 0, 0))] });
     const b = await build({ frames: [frame(7)] });
     const { result } = await byState(a, b);

@@ -204,7 +204,7 @@ describe('a merged trace', () => {
     );
   });
 
-  it('puts a trace with things at its root into a scope of its own', async () => {
+  it('puts a trace with things at its root into a separate scope', async () => {
     await merged(inputsOf(await tiny(coreSchema), await tiny(oneScope)), async (soc) => {
       expect(soc.names.storageNames).toContain('file0/core0/rob');
       expect(soc.names.eventNames).toContain('file0/reset');

@@ -293,7 +293,7 @@ describe('a trace of another writer', () => {
     },
   );
 
-  it('that stores checkpoints behind its segments gets them in front', async () => {
+  it('that stores checkpoints after its segments gets them before its segments', async () => {
     const bytes = new TraceBuilder({ schema: coreSchema, session: null, checkpointsAfter: true })
       .segment({ frames: [frame(0, add(3, 0, 0, 5))] })
       .segment({ frames: [frame(2000, add(3, 0, 0, 7))] })
@@ -340,7 +340,7 @@ describe('the memory of a dead client', () => {
     expect(texts.at(-1)).toBe('text 39');
   });
 
-  it('makes good what was torn behind the commit point', async () => {
+  it('makes good what was torn after the commit point', async () => {
     const bytes = live.slice();
     new DataView(bytes.buffer).setBigUint64(40, BigInt(starts[1] ?? 0), true);
     bytes[(starts[2] ?? 0) + 80] ^= 1;
@@ -348,14 +348,14 @@ describe('the memory of a dead client', () => {
     expect(report).toMatchObject({ complete: true, framesFromMemory: 18, saved: { frames: 30 } });
   });
 
-  it('that begins behind what the file holds is not used, and that is told', async () => {
+  it('that begins after what the file holds is not used, and that is reported', async () => {
     const report = await recover(live, { memory: memoryOf(30, 40) });
     expect(report).toMatchObject({ framesFromMemory: 0, saved: { frames: FRAMES } });
     expect(report.memoryProblem).toMatch(/string 10 follows string 7/);
   });
 });
 
-describe('files that stand where the output shall go', () => {
+describe('files that are where the output shall go', () => {
   it('are not replaced unless told to; then only by a whole file', async () => {
     writeFileSync(input, live);
     writeFileSync(output, 'precious');

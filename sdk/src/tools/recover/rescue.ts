@@ -334,10 +334,10 @@ export class Rescue {
 
   /** The header promised segments that were not found at all. */
   private countMissingTail(): void {
-    const { header, mended } = this.outline;
+    const { header, repaired } = this.outline;
     if (!header || this.tailSeen || header.tailOffset === 0n) return;
     if (header.tailOffset < BigInt(this.size) && this.losses.segments === 0) return; // only the header is damaged
-    const missing = mended.has('flags')
+    const missing = repaired.has('flags')
       ? 0
       : Math.max(0, header.numSegments - this.found - this.losses.segments);
     this.losses.lose(missing, null, this.lastTimePs);

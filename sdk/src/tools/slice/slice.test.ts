@@ -114,7 +114,7 @@ describe('a slice', () => {
     });
   });
 
-  it('has a summary of its own range', async () => {
+  it('has its own summary range', async () => {
     const trace = await openBytes(busy().finalize().bytes);
     const counted = await sliced(trace, { from: 2500n }, (slice) => slice.summary());
     expect(counted?.counters[0].levels[0].sum[0]).toBe(1n);

@@ -16,7 +16,7 @@ export interface Finding {
   readonly detail: string;
 }
 
-/** Findings of one code that are told; a file of noise has millions. */
+/** Findings of one code that are reported; a file of noise has millions. */
 const MAX_PER_CODE = 200;
 
 export class FindingLog {

@@ -31,7 +31,7 @@ export interface Outline {
   /** What the file's header says, damaged fields replaced; null when there are not even 48 bytes of it. */
   readonly header: FileHeader | null;
   /** Header fields that were damaged and so say nothing. */
-  readonly mended: ReadonlySet<HeaderField>;
+  readonly repaired: ReadonlySet<HeaderField>;
   readonly chunks: readonly Chunk[];
   readonly schema: Schema | null;
   /** null: the chunk is missing or cannot be read. */
@@ -43,7 +43,7 @@ export interface Outline {
   readonly hasSessionChunk: boolean;
   /** Where the segments begin: after the END chunk, or where the header says when that is damaged. */
   readonly segmentsStart: number;
-  /** What of a file of ours has no checksum, for those who are to be told; null: nothing. */
+  /** The part of a file of ours without a checksum, for the report; null: none. */
   readonly unprotected: Pick<Finding, 'severity' | 'offset' | 'detail'> | null;
   /** CRC-32 of the tail sections, if the file has one. */
   readonly sectionsCrc: number | null;
@@ -54,13 +54,13 @@ export interface Outline {
 export type HeaderField = 'magic' | 'version' | 'flags' | 'preambleEnd';
 
 export async function readOutline(source: CheckedSource, log: FindingLog): Promise<Outline> {
-  const { header, mended } = mendHeader(await source.upTo(0, HEADER_SIZE), log);
-  if (!header) return { ...NOTHING, mended };
-  if (!mended.has('magic')) return readPreamble(source, header, mended, log);
+  const { header, repaired } = repairHeader(await source.upTo(0, HEADER_SIZE), log);
+  if (!header) return { ...NOTHING, repaired };
+  if (!repaired.has('magic')) return readPreamble(source, header, repaired, log);
   // A file of something else entirely has said so; what else it is not is of no interest.
   const trial = new FindingLog();
-  const outline = await readPreamble(source, header, mended, trial);
-  if (outline.schema === null) return { ...NOTHING, mended };
+  const outline = await readPreamble(source, header, repaired, trial);
+  if (outline.schema === null) return { ...NOTHING, repaired };
   for (const { severity, code, offset, detail } of trial.findings) log.add(severity, code, offset, detail);
   return outline;
 }
@@ -68,11 +68,11 @@ export async function readOutline(source: CheckedSource, log: FindingLog): Promi
 async function readPreamble(
   source: CheckedSource,
   header: FileHeader,
-  mended: Set<HeaderField>,
+  repaired: Set<HeaderField>,
   log: FindingLog,
 ): Promise<Outline> {
   const { chunks, end } = await readChunks(source, log);
-  if (end !== null && end !== header.preambleEnd && !mended.has('preambleEnd')) {
+  if (end !== null && end !== header.preambleEnd && !repaired.has('preambleEnd')) {
     log.add('error', 'VERIFY_HEADER', 28, `preamble_end is ${header.preambleEnd}, the chunks end at ${end}`);
   }
   const segmentsStart = end ?? Math.max(header.preambleEnd, HEADER_SIZE);
@@ -81,7 +81,7 @@ async function readPreamble(
   const { checksums = null, damaged = [] } = check ?? {};
   return {
     header,
-    mended,
+    repaired,
     chunks,
     segmentsStart,
     ...payloads,
@@ -134,7 +134,7 @@ function unprotectedPart(
 
 const NOTHING: Outline = {
   header: null,
-  mended: new Set(),
+  repaired: new Set(),
   chunks: [],
   schema: null,
   dut: null,
@@ -148,34 +148,34 @@ const NOTHING: Outline = {
 };
 
 /** Each field that `decodeHeader` refuses is reported, replaced by something harmless, and the rest read on. */
-function mendHeader(
+function repairHeader(
   bytes: Uint8Array,
   log: FindingLog,
-): { header: FileHeader | null; mended: Set<HeaderField> } {
+): { header: FileHeader | null; repaired: Set<HeaderField> } {
   if (
     bytes.length < HEADER_SIZE &&
     Buffer.compare(bytes.subarray(0, 4), MAGIC.subarray(0, bytes.length)) !== 0
   ) {
     // Whatever it is, that it is short is not what is wrong with it.
     log.add('error', 'FORMAT_MAGIC', 0, 'not a µScope file: it does not start with "uSCP"');
-    return { header: null, mended: new Set() };
+    return { header: null, repaired: new Set() };
   }
   const copy = bytes.slice();
   const view = new DataView(copy.buffer);
-  const mended = new Set<HeaderField>();
+  const repaired = new Set<HeaderField>();
   for (;;) {
     try {
-      return { header: decodeHeader(copy), mended };
+      return { header: decodeHeader(copy), repaired };
     } catch (error) {
       log.caught(error, 0);
       const code = isUscopeError(error) ? error.code : '';
-      if (code === 'FORMAT_TRUNCATED') return { header: null, mended };
-      mended.add(mendField(code, view));
+      if (code === 'FORMAT_TRUNCATED') return { header: null, repaired };
+      repaired.add(repairField(code, view));
     }
   }
 }
 
-function mendField(code: string, view: DataView): HeaderField {
+function repairField(code: string, view: DataView): HeaderField {
   switch (code) {
     case 'FORMAT_MAGIC':
       view.setUint32(0, 0x50435375, true);

@@ -96,7 +96,7 @@ describe('an undamaged trace', () => {
     ]);
   });
 
-  it('may have bytes behind what was committed', async () => {
+  it('may have bytes after what was committed', async () => {
     const report = await check(
       Uint8Array.of(...live, ...finalized.subarray(segments.tail, segments.tail + 90)),
     );
@@ -109,7 +109,7 @@ describe('a flipped bit', { timeout: MANY_CASES_MS }, () => {
   it.each([
     ['finalized', 1, () => finalized],
     ['live', 5, () => live], // its segments are the same bytes
-  ])('anywhere behind the preamble of a %s trace is found', async (_, step, bytes) => {
+  ])('anywhere after the preamble of a %s trace is found', async (_, step, bytes) => {
     const whole = bytes();
     for (let at = segments.start; at < whole.length; at += step) {
       const damaged = whole.slice();
@@ -188,7 +188,7 @@ describe('checkpoints', () => {
     );
   });
 
-  it('of another writer that stores them behind their segments are a warning', async () => {
+  it('of another writer that stores them after their segments are a warning', async () => {
     const bytes = new TraceBuilder({ schema: coreSchema, checkpointsAfter: true, session: null })
       .segment({ frames: [frame(0, set(0, 3, 0, 3))] })
       .segment({ frames: [frame(2000, set(0, 3, 0, 4), add(3, 0, 0, 2))] })

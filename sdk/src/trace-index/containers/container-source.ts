@@ -1,12 +1,12 @@
-/** Where the index containers of a trace are: behind its commit records, or in a file beside it. */
+/** Where the index containers of a trace are: in its commit records, or in a file beside it. */
 import { isUscopeError } from '../../base/errors.js';
-import { COMMIT_HEADER_SIZE, type Crc32, commitRecordSize } from '../../format/commit-record.js';
 import {
-  decodeIndexContainer,
-  INDEX_HEADER_SIZE,
-  type IndexContainer,
-  indexContainerSize,
-} from '../../format/index-container.js';
+  COMMIT_HEADER_SIZE,
+  type Crc32,
+  commitRecordSize,
+  indexOfRecord,
+} from '../../format/commit-record.js';
+import { decodeIndexContainer, type IndexContainer } from '../../format/index-container.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import { commitRecordOffset } from '../../reader/commit-strings.js';
 import type { Trace } from '../../reader/index.js';
@@ -26,11 +26,11 @@ export function isContainer(found: IndexContainer | NoContainer): found is Index
   return 'parts' in found;
 }
 
-/** Read at once behind a segment: most records and containers are smaller. */
+/** Read at once behind a segment: most records are smaller. */
 const READ_AHEAD = 32 * 1024;
 
 /** Containers of a trace that carries them. One segment takes two reads: of its header, and of what is behind it. */
-export class ContainersBehindCommits implements ContainerSource {
+export class ContainersInRecords implements ContainerSource {
   constructor(
     private readonly trace: Trace,
     private readonly planCrc: number,
@@ -48,15 +48,12 @@ export class ContainersBehindCommits implements ContainerSource {
     const bytes = await trace.bytes(recordAt, known);
     const recordSize = commitRecordSize(bytes);
     if (recordSize === 0) return absent(offset);
-    const at = recordAt + recordSize;
-    const head =
-      bytes.length >= recordSize + INDEX_HEADER_SIZE
-        ? bytes.subarray(recordSize)
-        : await trace.bytes(at, INDEX_HEADER_SIZE);
-    const length = indexContainerSize(head);
-    if (length === 0) return absent(offset);
-    const whole = head.length >= length ? head.subarray(0, length) : await trace.bytes(at, length);
-    return checkedContainer(whole, at, offset, this.planCrc, trace.crc32);
+    const record = bytes.length >= recordSize ? bytes : await trace.bytes(recordAt, recordSize);
+    const index = indexOfRecord(record);
+    if (!index) return absent(offset);
+    const at = recordAt + index.offset;
+    const container = record.subarray(index.offset, index.offset + index.size);
+    return checkedContainer(container, at, offset, this.planCrc, trace.crc32);
   }
 }
 

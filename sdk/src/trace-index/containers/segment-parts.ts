@@ -3,11 +3,17 @@
  * and the trace warns once.
  */
 import { isUscopeError } from '../../base/errors.js';
-import { type IndexContainer, IndexPart, type IndexPartBytes } from '../../format/index-container.js';
+import {
+  decodeIndexContainer,
+  type IndexContainer,
+  IndexPart,
+  type IndexPartBytes,
+} from '../../format/index-container.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES } from '../channels.js';
+import { IndexPass } from '../pass/index-pass.js';
 import type { IndexPlan } from '../plan.js';
-import { type Carry, FIRST, type PassSegment, referencePass } from '../reference/reference-pass.js';
+import { type Carry, FIRST } from '../reference/reference-pass.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { BoundedCache } from './bounded-cache.js';
 import { type ContainerSource, isContainer } from './container-source.js';
@@ -29,13 +35,16 @@ export class SegmentParts {
     parts.reduce((sum, { bytes }) => sum + bytes.length, 64),
   );
   private readonly times = new BoundedCache<string, TimePart>(CACHE_BYTES, sizeOfTimes);
+  private readonly pass: IndexPass;
   private readonly pending = new Map<number, Promise<SegmentIndex>>();
 
   constructor(
     readonly trace: Trace,
     readonly plan: IndexPlan,
     private readonly containers: ContainerSource,
-  ) {}
+  ) {
+    this.pass = new IndexPass(trace, plan);
+  }
 
   /** TIME of one segment, with rows of 256 cycles. @throws UscopeError FORMAT_* where the segment itself is damaged */
   async time(segment: number, group: number): Promise<TimePart> {
@@ -96,11 +105,8 @@ export class SegmentParts {
     const known = this.indices.get(segment);
     if (known?.isScanned) return known;
     const loaded = await this.trace.loadSegment(segment);
-    const { parts } = referencePass(
-      this.plan,
-      await this.passSegment(loaded),
-      await this.carryBefore(segment),
-    );
+    const made = await this.pass.run(loaded, await this.carryBefore(segment));
+    const parts = made ? (decodeIndexContainer(made.container)?.parts ?? []) : [];
     const index = { parts, isScanned: true };
     this.indices.set(segment, index);
     return index;
@@ -117,7 +123,7 @@ export class SegmentParts {
     let carry: Carry = first === 0 ? FIRST : await this.storedCarry(first - 1);
     for (let index = first; index < segment; index++) {
       const loaded = await this.trace.loadSegment(index);
-      ({ carry } = referencePass(this.plan, await this.passSegment(loaded), carry));
+      carry = (await this.pass.run(loaded, carry))?.carry ?? null;
     }
     return carry;
   }
@@ -126,18 +132,6 @@ export class SegmentParts {
     const container = await this.containers.read(segment);
     return isContainer(container) ? findPart(container.parts, IndexPart.CARRY, 0) : null;
   }
-
-  private passSegment(segment: LoadedSegment): Promise<PassSegment> {
-    return toPassSegment(this.trace, segment);
-  }
-}
-
-/** A segment whose checkpoint is the state before it, also in files that store it elsewhere. */
-export async function toPassSegment(trace: Trace, segment: LoadedSegment): Promise<PassSegment> {
-  if (!(await trace.checkpointsAreAfter())) return segment;
-  const state = await trace.stateBefore(segment.index);
-  const { header } = segment;
-  return { header, checkpoint: state.raw.encodeCheckpoint(), cursor: () => segment.cursor() };
 }
 
 function findPart(parts: IndexContainer['parts'], kind: number, subject: number): Uint8Array | null {

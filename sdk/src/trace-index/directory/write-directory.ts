@@ -38,8 +38,8 @@ export interface DirectoryInput {
   readonly startPs: bigint;
   /** null: the segment has none that can be used. Segments are asked for in order, several times each. */
   container(segment: number): Promise<PlacedContainer | null>;
-  /** What the levels may take; the finest are left out before they take more. */
-  readonly maxBytes: number;
+  /** What the levels may take beside containers of so many bytes; the finest are left out before they take more. */
+  maxBytes(containers: number): number;
   readonly crc32: Crc32;
 }
 
@@ -70,8 +70,8 @@ class DirectoryWriter {
 
   async write(): Promise<void> {
     const { plan, segments, startPs, crc32 } = this.input;
-    const share = this.input.maxBytes / Math.max(1, plan.groups.length);
     const survey = await this.survey();
+    const share = this.input.maxBytes(survey.bytes) / Math.max(1, plan.groups.length);
     const levels: LevelEntry[][] = [];
     for (const group of plan.groups) {
       const known = survey.groups[group.index]!;
@@ -172,6 +172,8 @@ class DirectoryWriter {
 }
 
 class Survey {
+  /** Of all containers. */
+  bytes = 0;
   readonly groups: { isWhole: boolean; timeBytes: number }[];
   private readonly offsets: Float64Array;
   private readonly sizes: Uint32Array;
@@ -193,6 +195,7 @@ class Survey {
   add(segment: number, container: PlacedContainer | null): void {
     this.offsets[segment] = container?.offset ?? 0;
     this.sizes[segment] = container?.size ?? 0;
+    this.bytes += container?.size ?? 0;
     this.births.forEach((births, core) => {
       births[segment] = this.totals[core]!;
     });

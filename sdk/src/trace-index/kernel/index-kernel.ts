@@ -1,9 +1,8 @@
 /**
- * The compiled pass (sdk/kernel/index) with a memory of its own: the index of one segment after the other. One kernel serves any number of
+ * The compiled pass (sdk/kernel/index) with its own memory: the index of one segment after the other. One kernel serves any number of
  * traces, as nothing but the plan stays in it.
  */
 import { decodeBase64 } from '../../base/base64.js';
-import type { IndexPlan } from '../plan.js';
 import { WASM_BASE64 } from './index-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -43,6 +42,12 @@ interface KernelExports {
   index_segment(job: number): number;
 }
 
+/** A plan (`IndexPlan`), as far as the pass needs it. */
+export interface PlanWords {
+  readonly words: Uint32Array;
+  readonly crc: number;
+}
+
 /** What a segment's index is made of. */
 export interface IndexInput {
   readonly timeStartPs: bigint;
@@ -74,7 +79,7 @@ export class IndexKernel {
   private readonly exports: KernelExports;
   private readonly base: number;
   /** What lies at the start of the memory. */
-  private placed: { plan: IndexPlan; strangeSlots: boolean; scratch: number; scratchSize: number } | null =
+  private placed: { plan: PlanWords; strangeSlots: boolean; scratch: number; scratchSize: number } | null =
     null;
 
   constructor(module: WebAssembly.Module) {
@@ -83,7 +88,7 @@ export class IndexKernel {
   }
 
   /** null: the segment does not follow the schema, or it or its index are too large. */
-  run(plan: IndexPlan, input: IndexInput): IndexOutput | null {
+  run(plan: PlanWords, input: IndexInput): IndexOutput | null {
     const { checkpoint, frames, carry, timeStartPs, strangeSlots = false } = input;
     const placed = this.place(plan, strangeSlots);
     if (!placed) return null;
@@ -126,7 +131,7 @@ export class IndexKernel {
     return aligned(this.base + Job.LENGTH * 4);
   }
 
-  private place(plan: IndexPlan, strangeSlots: boolean): { scratch: number; scratchSize: number } | null {
+  private place(plan: PlanWords, strangeSlots: boolean): { scratch: number; scratchSize: number } | null {
     const { placed, planAt } = this;
     if (placed?.plan === plan && placed.strangeSlots === strangeSlots) return placed;
     this.placed = null;

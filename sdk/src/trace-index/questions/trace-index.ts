@@ -1,6 +1,6 @@
 /** The questions that the index of a trace answers. */
 import { UscopeError } from '../../base/errors.js';
-import type { Trace } from '../../reader/index.js';
+import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import type { IndexPlan } from '../plan.js';
@@ -33,11 +33,17 @@ export class TraceIndex {
     readonly origin: 'trace' | 'sidecar',
     /** Start of the trace in ps, where that is known already. */
     private startPs: number | null = null,
+    private readonly sidecar: Source | null = null,
   ) {
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
     this.births = new BirthTimes(this.trace);
+  }
+
+  /** Lets go of the file beside the trace, if there is one; the trace stays open. */
+  async close(): Promise<void> {
+    await this.sidecar?.close?.();
   }
 
   /** Everything that is counted, group by group. */

@@ -1,4 +1,4 @@
-/** The instructions in flight of one core, as far as it takes to tell those that retire from those that are squashed: see `PipelineStats`. */
+/** The instructions in flight of one core, as far as needed to distinguish those that retire from those that are squashed: see `PipelineStats`. */
 import type { InFlight } from '../time-carry.js';
 
 interface Slot {

@@ -77,7 +77,7 @@ export class GroupRows {
     return new Array<bigint>(this.group.columns).fill(0n);
   }
 
-  /** A storage of the group, with so many slots taken from the start on. */
+  /** A storage of the group, with this number of slots taken from the start on. */
   track(storageId: number, count: number): void {
     const channel = this.group.channels.find(
       ({ kind, subject }) => kind === ChannelKind.OCCUPANCY && subject === storageId,

@@ -11,6 +11,7 @@ import {
   partsOf,
   sumOf,
 } from '../../../../test/support/index-sums.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
 import {
   analyze,
@@ -27,6 +28,9 @@ import { occupancy } from '../../semantics/cpu/occupancy.js';
 import { ChannelKind } from '../channels.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { referencePass } from './reference-pass.js';
+
+// Properties of whole traces.
+limitOfFile(MANY_CASES_MS);
 
 const shape = fc.record({
   seed: fc.integer(),

@@ -31,7 +31,9 @@ import { GroupRows } from './group-rows.js';
 export type Carry = Uint8Array | null;
 export const FIRST: Carry = new Uint8Array(0);
 
-export type PassSegment = Pick<LoadedSegment, 'header' | 'checkpoint' | 'cursor'>;
+export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor'> & {
+  readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
+};
 
 export interface PassResult {
   /** With CARRY as the last, and DROPPED where one would be too large. */

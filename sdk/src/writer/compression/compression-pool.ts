@@ -101,12 +101,17 @@ const leastLoaded = (): CompressionThread =>
 const numbers = new WeakMap<WebAssembly.Memory, number>();
 let nextNumber = 0;
 
-let nativePool: NativePool | null | undefined;
+let opened: NativePool | null | undefined;
+
+/** The addon's threads; null where there are none. */
+export function nativePool(): NativePool | null {
+  if (opened === undefined) opened = NativePool.open(NUM_THREADS);
+  return opened;
+}
 
 /** Compresses a block inside a writer's memory. @throws UscopeError WRITER_COMPRESSION */
 export function compressInMemory(memory: WebAssembly.Memory, job: Lz4Job): Promise<Compressed> {
-  if (nativePool === undefined) nativePool = NativePool.open(NUM_THREADS);
-  return nativePool ? nativePool.compress(memory, job) : compressInWorker(memory, job);
+  return nativePool()?.compress(memory, job) ?? compressInWorker(memory, job);
 }
 
 /** The same where there is no addon. */

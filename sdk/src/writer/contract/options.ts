@@ -6,6 +6,7 @@ import type { WriterBudget } from '../frames/memory-need.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import type { OpenOutput } from '../output/output-file.js';
 import type { RingReport } from './ring-report.js';
+import type { SegmentIndexerFactory } from './segment-indexer.js';
 
 /** 10,000 cycles of a 1 GHz clock. */
 export const DEFAULT_CHECKPOINT_INTERVAL_PS = 10_000_000n;
@@ -38,6 +39,8 @@ export interface WriterOptions {
   readonly coreIndex?: number | undefined;
   /** Gathers the trace summary; without one the file carries an empty summary. */
   readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Makes the index of the segments; without one the file has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
   /** Client bytes that may be unacknowledged: drives early cuts. Default 32 MiB. */
   readonly creditBytes?: number | undefined;
   /** Raw bytes at which a segment is cut softly (default 8 MiB) and hard (32 MiB). */

@@ -5,7 +5,7 @@
 
 import { align8 } from '../../base/bytes.js';
 import { recordedCrc } from '../../format/checksum-chunk.js';
-import { decodeCommitRecord } from '../../format/commit-record.js';
+import { decodeCommitRecord, indexOfRecord } from '../../format/commit-record.js';
 import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
 import { encodeSectionTable, SectionType } from '../../format/section-table.js';
 import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
@@ -17,6 +17,7 @@ import {
   STRING_TABLE_HEADER_SIZE,
 } from '../../format/string-table.js';
 import { encodeTraceSummary, type TraceSummary } from '../../format/tsum.js';
+import type { SegmentIndexer } from '../contract/segment-indexer.js';
 import type { OutputFile } from '../output/output-file.js';
 import { combineCrc } from './crc-combine.js';
 import { SectionAppender } from './section-appender.js';
@@ -24,6 +25,8 @@ import type { SegmentList } from './segment-list.js';
 import { sealHeader, type TraceFile, writeHead } from './trace-file.js';
 
 const RECORD_PREFIX_BYTES = 8;
+/** Type of the section. */
+const INDEX_DIRECTORY = 0xff11;
 
 export interface FinalContent {
   readonly segments: SegmentList;
@@ -35,6 +38,7 @@ export interface FinalContent {
   /** Strings that no commit record holds, because no frame followed them. */
   readonly lateStrings: Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
   readonly session: SessionInfo;
+  readonly indexer?: Pick<SegmentIndexer, 'directory'> | null | undefined;
 }
 
 interface Section {
@@ -48,6 +52,7 @@ export async function finalizeFile(trace: TraceFile, content: FinalContent): Pro
   const tail = new Tail(trace.file, content.end);
   await tail.section(SectionType.COUNTER_SUMMARY, (out) => out.append(encodeTraceSummary(content.summary)));
   if (content.numStrings > 0) await writeStrings(trace, content, tail);
+  await writeIndexDirectory(trace, content, tail);
   if (content.segments.length > 0)
     await tail.section(SectionType.SEGMENTS, (out) => appendSegmentTable(content.segments, out));
   await tail.align();
@@ -137,6 +142,28 @@ async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenera
     yield* decodeCommitRecord(await trace.file.read(offset, size), offset).strings;
   }
   yield* content.lateStrings;
+}
+
+/** docs/format.md#index-directory, where the last segment has an index: a writer that makes one makes it to the end. */
+async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
+  const { segments, indexer } = content;
+  const { file } = trace;
+  const container = async (segment: number) => {
+    const at = align8(segments.offset(segment) + segments.size(segment));
+    const prefix = await file.read(at, RECORD_PREFIX_BYTES);
+    const record = await file.read(at, new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true));
+    const found = indexOfRecord(record);
+    if (!found) return null;
+    const { offset, size } = found;
+    return { offset: at + offset, bytes: record.subarray(offset, offset + size) };
+  };
+  if (!indexer || segments.length === 0 || !(await container(segments.length - 1))) return;
+  await tail.section(INDEX_DIRECTORY, async (out) => {
+    const startPs = segments.timeStartPs(0);
+    const read = (offset: number, length: number) => file.read(offset, length);
+    const end = { segments: segments.length, bytes: content.end, startPs, container, read };
+    await indexer.directory(end, out);
+  });
 }
 
 /** docs/format.md#segment-table */

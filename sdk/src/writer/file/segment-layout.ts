@@ -1,6 +1,7 @@
-/** The bytes of one segment with its commit record (docs/durability.md), 8-aligned. */
+/** The bytes of one segment with its commit record (docs/durability.md) and the index container in it, 8-aligned. */
 import { crc32 } from '#platform/crc32';
 import { encodeCommitRecord } from '../../format/commit-record.js';
+import { sealIndexContainer } from '../../format/index-container.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import { combineCrc } from './crc-combine.js';
 import type { FinishedSegment } from './segment-store.js';
@@ -21,11 +22,13 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
   const before = crc32(checkpoint, crc32(header));
   const crc = deltasCrc === undefined ? crc32(deltas, before) : combineCrc(before, deltasCrc, deltas.length);
   const { nextFrame, nextString, strings, snapshots } = segment;
+  const index = segment.index ?? undefined;
+  if (index) sealIndexContainer(index, offset, crc32);
   const record = encodeCommitRecord(
-    { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots },
+    { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots, index },
     crc,
     crc32,
   );
-  const size = segmentSize + padding.length + record.length;
-  return { chunks: [header, checkpoint, deltas, padding, record], segmentSize, size };
+  const chunks = [header, checkpoint, deltas, padding, record];
+  return { chunks, segmentSize, size: chunks.reduce((sum, { length }) => sum + length, 0) };
 }

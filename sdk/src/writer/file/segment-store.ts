@@ -2,6 +2,7 @@
 import type { SegmentHeader } from '../../format/segment.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import type { TraceSummary } from '../../format/tsum.js';
+import type { SegmentIndexer } from '../contract/segment-indexer.js';
 
 /** A segment with its deltas compressed. Its place is the store's matter. */
 export interface FinishedSegment {
@@ -19,6 +20,8 @@ export interface FinishedSegment {
   readonly strings: readonly Uint8Array[];
   /** What the store said at the cut. */
   readonly note: unknown;
+  /** Its index container, which does not know its place yet; null: none. */
+  readonly index?: Uint8Array | null | undefined;
 }
 
 /** What a finalized trace has besides its segments. */
@@ -29,6 +32,8 @@ export interface TraceEnd {
   /** Strings that came after the last segment. */
   readonly lateStrings: readonly Uint8Array[];
   readonly session: SessionInfo;
+  /** Writes the directory of the index; null: the trace has no index. */
+  readonly indexer?: Pick<SegmentIndexer, 'directory'> | null | undefined;
 }
 
 export interface SegmentStore {

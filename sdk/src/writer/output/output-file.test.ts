@@ -43,7 +43,7 @@ describe('an output file', () => {
     expect(readFileSync(path).equals(whole)).toBe(true);
   });
 
-  it('that is closed takes nothing, whoever has its descriptor now', async () => {
+  it('that is closed takes nothing, whichever file has its descriptor now', async () => {
     const { file } = await create();
     await file.close();
     const other = await create();

@@ -62,7 +62,7 @@ describe.skipIf(lacks('Linux', process.platform === 'linux'))('the lock of a tra
     beside.release();
   });
 
-  it('is a file beside the trace, which is gone when it is released', async () => {
+  it('is a file next to the trace, which is gone when it is released', async () => {
     const where = directory();
     const path = join(where, 'core0.uscope');
     const lock = await lockPath(path);

@@ -40,7 +40,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a recorder whose daemon was killed', () => {
-  it('goes on from every state its disk can be in, with all that was promised', async () => {
+  it('continues from every state its disk can be in, with all that was promised', async () => {
     const images: { image: string; promised: bigint }[] = [];
     const spool = join(directory, 'core0.ring');
     let promised = 0n;

@@ -65,7 +65,7 @@ describe('a ring', () => {
     expect(expired).toBeGreaterThan(5);
   });
 
-  it('keeps every string that is still referred to, under a number of its own', async () => {
+  it('keeps every string that is still referred to, under its own number', async () => {
     const writer = await createRing(ringOptions(path), { span: { ps: 25_000n } });
     for (let i = 0; i < 30; i++) {
       push(writer, annotated(i, i));

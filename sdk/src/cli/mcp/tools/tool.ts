@@ -11,7 +11,7 @@ import type { TraceFiles } from './files.js';
 export interface Call {
   readonly files: TraceFiles;
   readonly signal: AbortSignal;
-  /** To be called now and then during long work, with the share done: tells the client, and ends the work when it no longer wants it. */
+  /** To be called now and then during long work, with the share done: notifies the client, and ends the work when the client no longer wants it. */
   readonly progress: (share: number) => void;
 }
 

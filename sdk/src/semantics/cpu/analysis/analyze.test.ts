@@ -168,7 +168,7 @@ describe('the analysis', () => {
     expect((await analyze(small, { points: 0 })).series).toBeNull();
   });
 
-  it('tells how far it is, and ends when told to', async () => {
+  it('says how far it is, and ends on request', async () => {
     const { frames } = record(generator(1), 100);
     const trace = await openTrace(memorySource(build(frames, 10)));
     const shares: number[] = [];

@@ -92,7 +92,7 @@ describe('checks', () => {
     reasons: [{ reason: 'rob_full', events: 9, cycles: 9, share: null, episodes: 1, longest: 9 }],
   };
 
-  it('put beside each other what was counted and what counters say', () => {
+  it('put next to each other what was counted and what counters say', () => {
     const found = checksOf(
       counters({
         cycles: 90,

@@ -61,7 +61,7 @@ describe('disassemble', () => {
     expect(disassemble(0x0205_1513, { xlen: 64 })).toBe('slli a0,a0,0x20');
   });
 
-  it('takes a compressed instruction from the lower half, under its own name or the one it stands for', () => {
+  it('takes a compressed instruction from the lower half, under its own name or the one it represents', () => {
     expect(disassemble(0xdead_4505, { xlen: 64 })).toBe('li a0,1');
     expect(disassemble(0x4505, { xlen: 64, pseudo: false })).toBe('c.li a0,1');
     expect(disassemble(0x2001, { xlen: 32, pc: BASE })).toBe('jal 0x80000000');

@@ -1,0 +1,27 @@
+// @ts-check
+/**
+ * Writes the table of keys into docs/viewer.md, between its two marks. A test (viewer/src/input/keys.test.ts) says when it is not current.
+ *
+ *     npm run docs:viewer
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { ROOT } from './step.mjs';
+
+const GUIDE = join(ROOT, 'docs/viewer.md');
+const BEGIN = '<!-- keys: npm run docs:viewer -->\n\n';
+const END = '\n\n<!-- end of keys -->';
+
+const { outputFiles } = await build({
+  entryPoints: [join(ROOT, 'viewer/src/input/document.ts')],
+  bundle: true,
+  format: 'esm',
+  write: false,
+});
+const code = Buffer.from(outputFiles[0]?.text ?? '').toString('base64');
+const { keysTable } = await import(`data:text/javascript;base64,${code}`);
+const guide = readFileSync(GUIDE, 'utf8');
+const [before = '', rest = ''] = guide.split(BEGIN);
+const after = rest.slice(rest.indexOf(END));
+writeFileSync(GUIDE, `${before}${BEGIN}${keysTable()}${after}`);

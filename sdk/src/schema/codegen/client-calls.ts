@@ -1,0 +1,108 @@
+/**
+ * The calls of the client library that a generated function makes. They are the same in C and in SystemVerilog, which differ in how a call
+ * is written.
+ */
+import type { Constants } from './constants.js';
+import type { StorageModel } from './model.js';
+import {
+  MAX_CALL_VALUES,
+  type Param,
+  type Procedure,
+  type SnapshotStep,
+  snapshotSteps,
+} from './procedures.js';
+
+/** A parameter under the name that it has in the function. */
+export interface NamedParam {
+  readonly param: Param;
+  readonly name: string;
+}
+
+/** How a language writes calls. */
+export interface CallSyntax {
+  readonly constants: Constants;
+  /** Lines that call `fn` with the trace and `args`. */
+  statement(fn: string, args: readonly string[]): string[];
+  /** A value as the client takes it: 64 bits, sign-extended when its type is signed. */
+  widened(value: NamedParam): string;
+  emptyEvent(id: string): string[];
+  /** An event with more fields than the fixed calls take; its payload has `size` bytes. */
+  packedEvent(id: string, size: number, values: readonly NamedParam[]): string[];
+}
+
+/** @param slot expression of the slot */
+export function callLines(
+  { action }: Procedure,
+  slot: string,
+  values: readonly NamedParam[],
+  syntax: CallSyntax,
+): string[] {
+  const { constants } = syntax;
+  const wide = values.map((value) => syntax.widened(value));
+  switch (action.kind) {
+    case 'set':
+    case 'add': {
+      const target = [constants.of(action.storage), slot, constants.of(action.field)];
+      return syntax.statement(`uscope_slot_${action.kind}`, [...target, ...wide]);
+    }
+    case 'clear':
+      return syntax.statement('uscope_slot_clear', [constants.of(action.storage), slot]);
+    case 'put': {
+      const storage = constants.of(action.storage);
+      const put = (count: number) => ({ fn: `uscope_slot_put${count}`, lead: [storage, slot] });
+      const set = { fn: 'uscope_slot_set', lead: [storage, slot] };
+      return slotLines(action.storage, wide, put, set, syntax);
+    }
+    case 'snapshot':
+      return snapshotSteps(action.step).flatMap((step) =>
+        snapshotLines(step, action.storage, slot, wide, syntax),
+      );
+    case 'prop': {
+      const target = [constants.of(action.storage), constants.of(action.property)];
+      return syntax.statement('uscope_prop_set', [...target, ...wide]);
+    }
+    case 'event': {
+      const id = constants.of(action.event);
+      if (values.length === 0) return syntax.emptyEvent(id);
+      if (values.length > MAX_CALL_VALUES) return syntax.packedEvent(id, action.event.payloadSize, values);
+      return syntax.statement(`uscope_event${values.length}`, [id, ...wide]);
+    }
+  }
+}
+
+function snapshotLines(
+  step: Exclude<SnapshotStep, 'whole'>,
+  storage: StorageModel,
+  slot: string,
+  wide: readonly string[],
+  syntax: CallSyntax,
+): string[] {
+  if (step === 'begin') return syntax.statement('uscope_checkpoint_begin', [syntax.constants.of(storage)]);
+  if (step === 'end') return syntax.statement('uscope_checkpoint_end', []);
+  const put = (count: number) => ({ fn: `uscope_checkpoint_slot${count}`, lead: [slot] });
+  return slotLines(storage, wide, put, { fn: 'uscope_checkpoint_field', lead: [slot] }, syntax);
+}
+
+/** A function with the arguments that it always has. */
+interface Target {
+  readonly fn: string;
+  readonly lead: readonly string[];
+}
+
+/** All fields of a slot: as many as one call takes, then the others one by one. */
+function slotLines(
+  { fields }: StorageModel,
+  wide: readonly string[],
+  put: (count: number) => Target,
+  set: Target,
+  { constants, statement }: CallSyntax,
+): string[] {
+  const first = wide.slice(0, MAX_CALL_VALUES);
+  const { fn, lead } = put(first.length);
+  return [
+    ...statement(fn, [...lead, ...first]),
+    ...fields
+      .slice(MAX_CALL_VALUES)
+      .flatMap((field) => statement(set.fn, [...set.lead, constants.of(field), wide[field.index]])),
+  ];
+}

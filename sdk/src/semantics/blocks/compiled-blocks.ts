@@ -1,0 +1,213 @@
+/** Blocks made by compiled code: what `plain-blocks.ts` and `plain-range.ts` do with objects. */
+import type { LoadedSegment, Trace } from '../../reader/index.js';
+import { placeInSegment } from '../../reader/segment-loader.js';
+import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
+import { type CpuCore, requireEntities } from '../cpu/cores.js';
+import { birthsBefore } from '../cpu/numbering.js';
+import { segmentToBeginWith } from '../lifecycle/history.js';
+import { wrongSize } from '../lifecycle/lifecycle-walk.js';
+import { SegmentAccess } from '../lifecycle/segments.js';
+import { Births } from './births.js';
+import type { InstructionBlock } from './block.js';
+import { CompiledTracker } from './compiled-tracker.js';
+import type { BlocksKernel } from './kernel/blocks-kernel.js';
+import { Result } from './kernel/layout.js';
+import { type BlockOptions, DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
+import type { RangePs } from './plain-range.js';
+import { Turns } from './turns.js';
+
+/** Bytes of frames followed between two looks at the signal: about a millisecond. */
+const SLICE_BYTES = 512 * 1024;
+
+/** The instructions in flight at some time of a range, in the order of `instructions`. See `plainRangeBlocks`. */
+export async function* compiledRangeBlocks(
+  kernel: BlocksKernel,
+  trace: Trace,
+  core: CpuCore,
+  { from, to }: RangePs,
+  access: SegmentAccess,
+  first: number,
+  options: RangeBlockOptions,
+): AsyncGenerator<InstructionBlock> {
+  const entities = requireEntities(core);
+  const { signal, lookahead = DEFAULT_SEGMENTS, stages } = options;
+  const turns = new Turns(signal);
+  const tracker = new CompiledTracker(kernel, trace, core, entities, first > 0);
+  tracker.setRange({ from, to, onlyItsStages: stages === 'range' });
+  const births = new Births(trace, core, entities, access, first, options);
+  const take = (index: number, all: boolean): Promise<InstructionBlock | null> =>
+    tracker.take(all, MAX_HELD, from, index, () => births.before());
+  const checkpoints = CatalogCheckpoints.of(trace, entities.def);
+  let index = first;
+  for await (const segment of segmentsOf(access, tracker, first, to, lookahead)) {
+    index = segment.index;
+    const isFirst = index === first;
+    const state = isFirst
+      ? await access.catalogBefore(segment, entities, checkpoints)
+      : checkpoints?.at(segment);
+    if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
+    tracker.begin(segment);
+    let result: Result;
+    do {
+      result = step(trace, tracker, segment);
+      await turns.next();
+      if (result === Result.SLICE || result === Result.DONE) continue;
+      const block = await take(index, false);
+      if (block) yield block;
+    } while (result === Result.SLICE || result === Result.PAUSE);
+    if (result === Result.DONE) break;
+  }
+  const block = await take(index, true);
+  if (block) yield block;
+}
+
+/** The segments of a range, then those in which what is in flight at its end may end. See `segmentsToWalk`. */
+async function* segmentsOf(
+  access: SegmentAccess,
+  tracker: CompiledTracker,
+  first: number,
+  to: bigint | undefined,
+  lookahead: number,
+): AsyncGenerator<LoadedSegment> {
+  let next = first;
+  // A range in front of the first segment is empty, but that segment is where to find that out.
+  const start = await access.start(first);
+  const end = to !== undefined && to <= start ? start + 1n : to;
+  for await (const segment of access.from(first, end)) {
+    next = segment.index + 1;
+    yield segment;
+  }
+  const last = Math.min(access.count, next + lookahead);
+  const window = await access.window();
+  try {
+    for (; next < last && tracker.inFlight > 0; next++) yield await window.load(next);
+  } finally {
+    window.close();
+  }
+}
+
+/** @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */
+function step(trace: Trace, tracker: CompiledTracker, segment: LoadedSegment): Result {
+  const result = tracker.run(SLICE_BYTES);
+  if (result !== Result.IRREGULAR) return result;
+  try {
+    const { offset, itemsLeft, timeLo, timeHi } = tracker.place;
+    const cursor = segment.cursor();
+    cursor.continueAt(offset, itemsLeft, 0, timeLo, timeHi);
+    cursor.next();
+    throw wrongSize(trace, cursor);
+  } catch (error) {
+    throw placeInSegment(error, segment);
+  }
+}
+
+/** The instructions born in one segment. */
+export async function compiledBlockOf(
+  kernel: BlocksKernel,
+  trace: Trace,
+  core: CpuCore,
+  segment: number,
+  options: BlockOptions,
+): Promise<InstructionBlock> {
+  const entities = requireEntities(core);
+  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const turns = new Turns(signal);
+  const access = await SegmentAccess.of(trace);
+  const { timeStartPs } = await access.entry(segment);
+  const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
+  const base = await birthsBefore(trace, core, entities, access, first, numbering);
+  const tracker = new CompiledTracker(kernel, trace, core, entities, false);
+  const checkpoints = access.checkpointsOf(entities);
+  const last = Math.min(access.count - 1, segment + lookahead);
+  let births = 0;
+  const window = await access.window();
+  try {
+    for (let index = first; index <= last; index++) {
+      await turns.next();
+      const loaded = await window.load(index);
+      if (index === segment) {
+        tracker.unfollow();
+        births = tracker.births;
+      }
+      const isFirst = index === first;
+      const state = isFirst
+        ? await access.catalogBefore(loaded, entities, checkpoints)
+        : checkpoints?.at(loaded);
+      if (state) tracker.listed(state, loaded.header.timeStartPs, isFirst);
+      // In flight where the trace begins: they belong to its first block. Those of a later segment belong to an earlier one.
+      if (isFirst && first > 0) tracker.unfollow();
+      tracker.begin(loaded);
+      if (index > segment) tracker.watch(tracker.rows);
+      for (let result: Result = Result.SLICE; result === Result.SLICE; await turns.next()) {
+        result = step(trace, tracker, loaded);
+      }
+      if (index < segment) continue;
+      tracker.stopBirths();
+      if (tracker.inFlight === 0) break;
+    }
+  } finally {
+    window.close();
+  }
+  return tracker.takeFirst(tracker.rows, { segment, base, births });
+}
+
+/** A segment whose instructions have not all ended. */
+interface OpenBlock {
+  readonly segment: number;
+  /** Births before it. */
+  readonly births: number;
+  /** Rows in front of those of the next segment. */
+  end: number;
+}
+
+/** The block of each segment, in order, in one walk. */
+export async function* compiledSegmentBlocks(
+  kernel: BlocksKernel,
+  trace: Trace,
+  core: CpuCore,
+  options: BlockOptions,
+): AsyncGenerator<InstructionBlock> {
+  const entities = requireEntities(core);
+  const { signal, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const turns = new Turns(signal);
+  const access = await SegmentAccess.of(trace);
+  if (access.count === 0) return;
+  const base = await birthsBefore(trace, core, entities, access, 0, numbering);
+  const tracker = new CompiledTracker(kernel, trace, core, entities, false);
+  const checkpoints = access.checkpointsOf(entities);
+  const open: OpenBlock[] = [];
+  const takeOldest = (): InstructionBlock => {
+    const { segment, end, births } = open.shift() as OpenBlock;
+    const before = tracker.rows;
+    const block = tracker.takeFirst(end, { segment, base, births });
+    const removed = before - tracker.rows;
+    for (const one of open) one.end -= removed;
+    return block;
+  };
+  for await (const segment of access.from(0, undefined)) {
+    const { index } = segment;
+    while (open.length > 0 && open[0].segment + lookahead < index) yield takeOldest();
+    const isFirst = index === 0;
+    const { births } = tracker;
+    const state = isFirst
+      ? await access.catalogBefore(segment, entities, checkpoints)
+      : checkpoints?.at(segment);
+    if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
+    tracker.begin(segment);
+    let result: Result;
+    do {
+      if (open.length > 0) tracker.watch(open[0].end);
+      result = step(trace, tracker, segment);
+      await turns.next();
+      while (open.length > 0 && isOver(tracker, open[0])) yield takeOldest();
+    } while (result === Result.SLICE || result === Result.PAUSE);
+    open.push({ segment: index, births, end: tracker.rows });
+    while (open.length > 0 && isOver(tracker, open[0])) yield takeOldest();
+  }
+  while (open.length > 0) yield takeOldest();
+}
+
+function isOver(tracker: CompiledTracker, { end }: OpenBlock): boolean {
+  tracker.watch(end);
+  return tracker.watched === 0;
+}

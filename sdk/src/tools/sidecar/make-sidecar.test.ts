@@ -1,0 +1,123 @@
+/** An index beside a trace: the same as one made in order, whatever the threads and however often it was interrupted. */
+import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { indexOf } from '../../../../test/support/index-sums.js';
+import { build, generator, record } from '../../../../test/support/recorded-run.js';
+import { decodeIndexContainer } from '../../format/index-container.js';
+import { openTraceFile } from '../../reader/node.js';
+import { ChannelKind } from '../../trace-index/index.js';
+import { openIndexOf } from '../../trace-index/node/index.js';
+import { makeSidecar } from './index.js';
+
+const bytes = build(record(generator(11), 3000).frames, 40);
+let directory: string;
+let trace: string;
+let output: string;
+
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'uscope-sidecar-'));
+  trace = join(directory, 'a.uscope');
+  output = `${trace}.idx`;
+  await writeFile(trace, bytes);
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+/** The containers in a sidecar, by order. */
+async function containersOf(path: string) {
+  const file = await readFile(path);
+  const { results } = await indexOf(bytes);
+  let at = 64;
+  return results.map(() => {
+    const container = decodeIndexContainer(file.subarray(at));
+    at += file.readUInt32LE(at + 4);
+    return container!.parts;
+  });
+}
+
+const expected = async () => (await indexOf(bytes)).results.map(({ parts }) => parts.map(plain));
+const plain = ({ kind, subject, bytes: content }: { kind: number; subject: number; bytes: Uint8Array }) => ({
+  kind,
+  subject,
+  bytes: [...content],
+});
+const made = async () => (await containersOf(output)).map((parts) => parts.map(plain));
+
+describe('an index beside a trace', () => {
+  it.each([1, 2])('is what the segments give in order, with %i threads', async (threads) => {
+    const report = await makeSidecar({ trace, output, threads });
+    expect(report).toMatchObject({ result: 'made', segments: 75, resumed: 0, without: 0 });
+    expect(report.bytes).toBe((await stat(output)).size);
+    expect(await made()).toEqual(await expected());
+  });
+
+  it('is found and used', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    const opened = await openTraceFile(trace);
+    const index = await openIndexOf(opened, trace);
+    expect([index!.origin, opened.warnings]).toEqual(['sidecar', []]);
+    const retired = index!.channels.find(({ kind }) => kind === ChannelKind.RETIRED);
+    const { channels } = await index!.series(retired!, { intervals: 1 });
+    expect(channels[0]!.columns[0]!.values[0]).toBeGreaterThan(0);
+    await index!.close();
+    await opened.close();
+  });
+
+  it('goes on behind what an interrupted run has left', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    const whole = await readFile(output);
+    await rm(output);
+    const interrupted = new AbortController();
+    await expect(
+      makeSidecar({
+        trace,
+        output,
+        threads: 1,
+        signal: interrupted.signal,
+        onProgress: (share) => share > 0.4 && interrupted.abort(new Error('enough')),
+      }),
+    ).rejects.toThrow('enough');
+    // The last container is cut, as by a power failure.
+    await truncate(`${output}.part`, (await stat(`${output}.part`)).size - 5);
+    const report = await makeSidecar({ trace, output, threads: 1 });
+    expect(report.resumed).toBeGreaterThan(10);
+    expect(report.resumed).toBeLessThan(75);
+    expect((await readFile(output)).equals(whole)).toBe(true);
+    await expect(stat(`${output}.part`)).rejects.toThrow(/ENOENT/);
+  });
+
+  it('is not made again, unless that is asked for', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    expect(await makeSidecar({ trace, output, threads: 1 })).toMatchObject({ result: 'current', bytes: 0 });
+    expect(await makeSidecar({ trace, output, threads: 1, force: true })).toMatchObject({ result: 'made' });
+  });
+
+  it.each([
+    [
+      'of another trace',
+      async () => writeFile(trace, build(record(generator(12), 3000).frames, 50)),
+      /another trace/,
+    ],
+    ['that is cut', async () => truncate(output, (await stat(output)).size - 20), /directory is damaged/],
+    ['that is no index', async () => writeFile(output, 'a text'), /it is no index/],
+    [
+      'with a flipped bit in its head',
+      async () => {
+        const file = await readFile(output);
+        file[30]! ^= 4;
+        await writeFile(output, file);
+      },
+      /it is no index/,
+    ],
+  ])('is ignored %s, with a warning', async (_, damage, text) => {
+    await makeSidecar({ trace, output, threads: 1 });
+    await damage();
+    const opened = await openTraceFile(trace);
+    expect(await openIndexOf(opened, trace)).toBeNull();
+    expect(opened.warnings.find(({ kind }) => kind === 'index-foreign')?.message).toMatch(text);
+    await opened.close();
+    // It is replaced.
+    expect(await makeSidecar({ trace, output, threads: 1, force: true })).toMatchObject({ result: 'made' });
+  });
+});

@@ -1,0 +1,53 @@
+/** The directory of a trace that a writer closes, from the containers in its commit records. */
+import { crc32 } from '#platform/crc32';
+import { isUscopeError } from '../../base/errors.js';
+import { decodeIndexContainer } from '../../format/index-container.js';
+import type { IndexedFile, IndexOutput } from '../../writer/contract/segment-indexer.js';
+import type { IndexPlan } from '../plan.js';
+import { type PlacedContainer, writeDirectory } from './write-directory.js';
+
+/** Of the file, for containers and directory together; of a short one so many bytes for the directory. */
+const MAX_SHARE = 0.03;
+const MIN_BYTES = 16 * 1024;
+
+/** @throws UscopeError WRITER_* from `output` and reading the file */
+export async function appendDirectory(
+  plan: IndexPlan,
+  file: IndexedFile,
+  output: IndexOutput,
+): Promise<void> {
+  const { segments, startPs, bytes } = file;
+  await writeDirectory(
+    {
+      plan,
+      segments,
+      startPs,
+      crc32,
+      maxBytes: (containers) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
+      container: (segment) => placed(plan, file, segment),
+    },
+    {
+      get position() {
+        return output.position;
+      },
+      append: (more) => output.append(more),
+      flush: () => output.flush(),
+      read: (offset, length) => file.read(offset, length),
+    },
+  );
+}
+
+/** null: the segment has none, or one that is damaged or made by other rules. */
+async function placed(plan: IndexPlan, file: IndexedFile, segment: number): Promise<PlacedContainer | null> {
+  const found = await file.container(segment);
+  if (!found) return null;
+  const { offset, bytes } = found;
+  try {
+    const container = decodeIndexContainer(bytes, offset, crc32);
+    if (container?.planCrc !== plan.crc) return null;
+    return { offset, size: bytes.length, parts: container.parts };
+  } catch (error) {
+    if (isUscopeError(error)) return null;
+    throw error;
+  }
+}

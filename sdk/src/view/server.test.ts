@@ -1,0 +1,241 @@
+/** The server of `uscope view`: ranges, versions, what it refuses, what it allows the page. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { httpSource } from '../reader/index.js';
+import { commandFor } from './browser.js';
+import { withTraceNamed } from './page.js';
+import { parseRange } from './ranges.js';
+import { openServedTrace } from './served-trace.js';
+import { type ServedTrace, serveView, type ViewServer } from './server.js';
+
+const bytes = Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7 + (index >> 8)) & 255);
+const page = new Map([
+  ['index.html', Buffer.from('<html><head><title>t</title></head></html>')],
+  ['page.js', Buffer.from('1')],
+]);
+
+let directory: string;
+let path: string;
+let server: ViewServer;
+let trace: ServedTrace & { close(): Promise<void> };
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'uscope-view-'));
+  path = join(directory, 'core "0" <&>.uscope');
+  await writeFile(path, bytes);
+  trace = await openServedTrace(path);
+  server = await serveView(trace, { page });
+});
+afterAll(async () => {
+  await server?.close();
+  await trace?.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly body: Buffer;
+}
+
+/** As it is: `fetch` would tidy up paths and refuse to name another host. */
+function ask(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const { port } = server;
+    const sent = request({ host: '127.0.0.1', port, path: target, method, headers }, (response) => {
+      const parts: Buffer[] = [];
+      response.on('data', (part: Buffer) => parts.push(part));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(parts) }),
+      );
+      response.on('error', reject);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+describe('the trace', () => {
+  it('is served whole', async () => {
+    const { status, headers, body } = await ask('/trace.uscope');
+    expect(status).toBe(200);
+    expect(headers).toMatchObject({ 'accept-ranges': 'bytes', 'content-length': '3000000' });
+    expect(body.equals(bytes)).toBe(true);
+  });
+
+  it.each([
+    ['bytes=0-0', 0, 0],
+    ['bytes=10-19', 10, 19],
+    ['bytes=2999990-', 2_999_990, 2_999_999],
+    ['bytes=-5', 2_999_995, 2_999_999],
+    ['bytes=100-99999999', 100, 2_999_999],
+  ])('is served in parts: %s', async (range, start, end) => {
+    const { status, headers, body } = await ask('/trace.uscope', { range });
+    expect(status).toBe(206);
+    expect(headers['content-range']).toBe(`bytes ${start}-${end}/3000000`);
+    expect(body.equals(bytes.subarray(start, end + 1))).toBe(true);
+  });
+
+  it('has no part behind its end', async () => {
+    const { status, headers } = await ask('/trace.uscope', { range: 'bytes=3000000-' });
+    expect([status, headers['content-range']]).toEqual([416, 'bytes */3000000']);
+  });
+
+  it('answers HEAD with the headers alone', async () => {
+    const { status, headers, body } = await ask('/trace.uscope', { range: 'bytes=5-9' }, 'HEAD');
+    expect([status, headers['content-length'], body.length]).toEqual([206, '5', 0]);
+  });
+
+  it('has an ETag, by which an unchanged file is not sent again and a changed one is sent whole', async () => {
+    const { headers } = await ask('/trace.uscope', { range: 'bytes=0-1' });
+    const etag = String(headers.etag);
+    expect((await ask('/trace.uscope', { 'if-none-match': etag })).status).toBe(304);
+    expect((await ask('/trace.uscope', { range: 'bytes=0-1', 'if-range': etag })).status).toBe(206);
+    expect((await ask('/trace.uscope', { range: 'bytes=0-1', 'if-range': '"other"' })).status).toBe(200);
+  });
+
+  it('is read by the SDK as from any server', async () => {
+    const source = httpSource(`${server.url}trace.uscope`);
+    expect(await source.size()).toBe(bytes.length);
+    expect(Buffer.from(await source.read(2_000_000, 1000)).equals(bytes.subarray(2_000_000, 2_001_000))).toBe(
+      true,
+    );
+  });
+});
+
+describe('parseRange', () => {
+  it('gives what lies in the file, or the whole file for what it does not know', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.nat(1000), (header, size) => {
+        const range = parseRange(header, size);
+        if (typeof range === 'string') return;
+        expect(range.start).toBeLessThanOrEqual(range.end);
+        expect(range.end).toBeLessThan(size);
+      }),
+    );
+    for (const header of [undefined, '', 'bytes=', 'bytes=-', 'bytes=5-2', 'bytes=0-1,4-5', 'items=0-1']) {
+      expect(parseRange(header, 10)).toBe('all');
+    }
+    expect(parseRange('bytes=-0', 10)).toBe('unsatisfiable');
+    expect(parseRange('bytes=0-', 0)).toBe('unsatisfiable');
+  });
+});
+
+describe('the page', () => {
+  it('names the trace, whatever its name holds', async () => {
+    const { body, headers } = await ask('/');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(body.toString()).toContain('<meta name="uscope-trace" content="trace.uscope" />');
+    expect(body.toString()).toContain('content="core &quot;0&quot; &lt;&amp;&gt;.uscope"');
+    expect(withTraceNamed('<title></title>', 'a"b', '$&').match(/content="[^"]*"/g)).toEqual([
+      'content="a&quot;b"',
+      'content="$&amp;"',
+    ]);
+  });
+
+  it('may load from this server alone, and run nothing else', async () => {
+    for (const target of ['/', '/page.js', '/trace.uscope', '/missing']) {
+      const { headers } = await ask(target);
+      const policy = String(headers['content-security-policy']);
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toContain("connect-src 'self'");
+      expect(policy.match(/unsafe-\w+|'wasm-unsafe-eval'|\bhttps?:/g)).toEqual(["'wasm-unsafe-eval'"]);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+    }
+  });
+});
+
+describe('what is refused', () => {
+  it.each([
+    '/../../etc/passwd',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/..%2f..%2fetc%2fpasswd',
+    '//etc/passwd',
+    '/trace.uscope/..',
+    '/index.html/',
+    '/constructor',
+    '/__proto__',
+    '/page.js%00',
+    'http://127.0.0.1/etc/passwd',
+  ])('path %s', async (target) => {
+    expect((await ask(target)).status).toBe(404);
+  });
+
+  it.each([
+    'evil.example',
+    'evil.example:80',
+    '127.0.0.1.evil.example',
+    'localhost.evil.example',
+    '10.0.0.1',
+  ])('host "%s"', async (host) => {
+    const { status, body } = await ask('/trace.uscope', { host });
+    expect(status).toBe(421);
+    expect(body.length).toBeLessThan(100);
+  });
+
+  it.each(['127.0.0.1', 'localhost:8080', '[::1]:99', 'LOCALHOST'])(
+    'not host %s, which is this machine',
+    async (host) => {
+      expect((await ask('/', { host })).status).toBe(200);
+    },
+  );
+
+  it.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('method %s', async (method) => {
+    const { status, headers } = await ask('/', {}, method);
+    expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
+  });
+
+  it('a port that is taken, with what to do', async () => {
+    await expect(serveView(trace, { page, port: server.port })).rejects.toMatchObject({
+      code: 'VIEW_PORT',
+      detail: expect.stringContaining('--port'),
+    });
+  });
+
+  it('a file that is not there', async () => {
+    await expect(openServedTrace(join(directory, 'none'))).rejects.toMatchObject({ code: 'READER_OPEN' });
+  });
+});
+
+describe('a file that becomes shorter', () => {
+  it('ends the answer early instead of filling it', async () => {
+    const short: ServedTrace = {
+      name: 'short',
+      size: async () => 100,
+      read: async (offset) => new Uint8Array(offset === 0 ? 50 : 0),
+      version: async () => '1',
+    };
+    const other = await serveView(short, { page });
+    await expect(fetch(`${other.url}trace.uscope`).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    await other.close();
+  });
+});
+
+describe('a browser', () => {
+  it.each([
+    ['linux', {}, null],
+    ['linux', { DISPLAY: ':0' }, ['xdg-open']],
+    ['linux', { WAYLAND_DISPLAY: 'wayland-0' }, ['xdg-open']],
+    ['linux', { DISPLAY: ':10', SSH_CONNECTION: '1 2 3 4' }, null],
+    ['darwin', {}, ['open']],
+    ['darwin', { CI: 'true' }, null],
+  ] as const)('on %s with %j', (platform, environment, command) => {
+    expect(commandFor(platform, environment)).toEqual(command);
+  });
+});
+
+describe('export', () => {
+  it('writes the page and the trace beside it', async () => {
+    const { exportView } = await import('./export.js');
+    const target = join(directory, 'out');
+    const names = await exportView(target, path, page);
+    expect((await readdir(target)).sort()).toEqual([...names].sort());
+    expect((await readFile(join(target, 'core "0" <&>.uscope'))).equals(bytes)).toBe(true);
+    const html = await readFile(join(target, 'index.html'), 'utf8');
+    expect(html).toContain('content="core%20%220%22%20%3C%26%3E.uscope"');
+  });
+});

@@ -1,0 +1,192 @@
+/**
+ * Serves the viewer's page and one trace on the loopback. Nothing else can be asked for: paths are looked up in a table, never joined to a
+ * directory. Requests that name another host are refused, so that no page of another site reaches the trace by a name that it points here.
+ */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { UscopeError } from '../base/errors.js';
+import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
+import { parseRange } from './ranges.js';
+
+/** The bytes served as the trace. */
+export interface ServedTrace {
+  /** Shown by the page. */
+  readonly name: string;
+  size(): Promise<number>;
+  /** At most 1 MiB at a time is asked for. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+  /** Another text means another version of the file. */
+  version(): Promise<string>;
+}
+
+export interface ViewServerOptions {
+  /** 0: any that is free. */
+  readonly port?: number | undefined;
+  /** Instead of the page of the package. */
+  readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
+}
+
+export interface ViewServer {
+  readonly port: number;
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+const LOOPBACK = '127.0.0.1';
+export const TRACE_PATH = '/trace.uscope';
+const PART_BYTES = 1024 * 1024;
+/** 'wasm-unsafe-eval' lets the reader compile its own WebAssembly and nothing else. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self' 'wasm-unsafe-eval'",
+  "worker-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  'img-src data:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+const HEADERS = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+/** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken) */
+export async function serveView(trace: ServedTrace, options: ViewServerOptions = {}): Promise<ViewServer> {
+  const files = new Map(options.page ?? (await readPage()));
+  const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
+  files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), trace.name)));
+  const server = createServer((request, response) => {
+    answer(request, response, files, trace).catch((error: Error) => fail(response, error));
+  });
+  const port = await listen(server, options.port ?? 0);
+  return {
+    port,
+    url: `http://${LOOPBACK}:${port}/`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listen(server: Server, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) =>
+      reject(
+        new UscopeError(
+          'VIEW_PORT',
+          `port ${port} cannot be used (${error.code ?? error.message}); choose another one with --port, or leave it out`,
+          {},
+          { cause: error },
+        ),
+      ),
+    );
+    server.listen(port, LOOPBACK, () => resolve((server.address() as AddressInfo).port));
+  });
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  files: ReadonlyMap<string, Uint8Array>,
+  trace: ServedTrace,
+): Promise<void> {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  if (!isOwnHost(request.headers.host))
+    return refuse(response, 421, 'this server answers for the loopback only');
+  if (request.method !== 'GET' && request.method !== 'HEAD') {
+    response.setHeader('allow', 'GET, HEAD');
+    return refuse(response, 405, 'only GET and HEAD');
+  }
+  const [path = '/'] = (request.url ?? '/').split('?', 1);
+  if (path === TRACE_PATH) return sendTrace(request, response, trace);
+  const name = path === '/' ? 'index.html' : path.slice(1);
+  const bytes = files.get(name);
+  const type = PAGE_FILES.get(name);
+  if (!bytes || !type) return refuse(response, 404, 'there is no such file');
+  response.writeHead(200, {
+    'content-type': type,
+    'content-length': bytes.byteLength,
+    'cache-control': 'no-cache',
+  });
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+/** Names of this machine alone; through an ssh tunnel the port is another one. */
+function isOwnHost(host: string | undefined): boolean {
+  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i.test(host ?? '');
+}
+
+async function sendTrace(
+  request: IncomingMessage,
+  response: ServerResponse,
+  trace: ServedTrace,
+): Promise<void> {
+  const [size, version] = [await trace.size(), await trace.version()];
+  const etag = `"${version}"`;
+  response.setHeader('etag', etag);
+  response.setHeader('accept-ranges', 'bytes');
+  response.setHeader('content-type', 'application/octet-stream');
+  response.setHeader('cache-control', 'no-cache');
+  const ifRange = request.headers['if-range'];
+  const isCurrent = ifRange === undefined || ifRange === etag;
+  const range = isCurrent ? parseRange(request.headers.range, size) : 'all';
+  if (range === 'all' && request.headers['if-none-match'] === etag) return void response.writeHead(304).end();
+  if (range === 'unsatisfiable') {
+    response.setHeader('content-range', `bytes */${size}`);
+    return refuse(response, 416, 'the range lies behind the end of the file');
+  }
+  const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range;
+  if (range !== 'all') response.setHeader('content-range', `bytes ${start}-${end}/${size}`);
+  response.writeHead(range === 'all' ? 200 : 206, { 'content-length': end - start + 1 });
+  if (request.method === 'HEAD') return void response.end();
+  await sendBytes(response, trace, start, end);
+}
+
+/** Piece by piece, no faster than the browser takes them. */
+async function sendBytes(
+  response: ServerResponse,
+  trace: ServedTrace,
+  start: number,
+  end: number,
+): Promise<void> {
+  for (let offset = start; offset <= end; ) {
+    const bytes = await trace.read(offset, Math.min(PART_BYTES, end - offset + 1));
+    // A file that has become shorter: the browser sees that the answer is cut.
+    if (bytes.byteLength === 0 || response.destroyed) return void response.destroy();
+    offset += bytes.byteLength;
+    if (!response.write(bytes)) await drained(response);
+  }
+  response.end();
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
+
+function refuse(response: ServerResponse, status: number, why: string): void {
+  const body = `${why}\n`;
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
+}
+
+/** The trace cannot be read any more. */
+function fail(response: ServerResponse, error: Error): void {
+  if (response.headersSent) response.destroy();
+  else refuse(response, 500, error.message);
+}

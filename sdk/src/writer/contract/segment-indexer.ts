@@ -1,0 +1,55 @@
+/** What makes the index of a trace's segments while it is written; the writer knows nothing of what is in it. */
+import type { DutProperties, Schema } from '../../format/types.js';
+
+/** A segment that is cut. */
+export interface SegmentToIndex {
+  /** Its frames, raw. They and the checkpoint stay as they are until the index is made. */
+  readonly frames: Uint8Array;
+  readonly checkpoint: Uint8Array;
+  readonly timeStartPs: bigint;
+  /** The frames are another one's as soon as the call returns. */
+  readonly isTransient: boolean;
+}
+
+/** A trace whose segments are all in the file, while it is closed. */
+export interface IndexedFile {
+  readonly segments: number;
+  /** Bytes of the file so far. */
+  readonly bytes: number;
+  /** Start of the first segment. */
+  readonly startPs: bigint;
+  /** The index container of a segment, and its offset in the file; null: it has none. Its checksum has not been looked at. */
+  container(segment: number): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null>;
+  /** Bytes of the file, what was appended and flushed among them. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** The end of the file. */
+export interface IndexOutput {
+  /** File offset of the next byte. */
+  readonly position: number;
+  append(bytes: Uint8Array): Promise<void>;
+  flush(): Promise<void>;
+}
+
+export interface SegmentIndexer {
+  /**
+   * Takes the next segment; resolves to its index container (docs/format.md#index-containers) without place and checksum, or to null where there is
+   * none. Never rejects.
+   */
+  add(segment: SegmentToIndex): Promise<Uint8Array | null>;
+  /** The container as it is to be stored behind a segment of so many bytes: a large one loses its finest parts; null: it is not stored. */
+  fit(container: Uint8Array, segmentBytes: number): Uint8Array | null;
+  /** Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. @throws UscopeError WRITER_* */
+  directory(file: IndexedFile, output: IndexOutput): Promise<void>;
+}
+
+/**
+ * @param before index container of the last segment that the file has; of no bytes: it has no segment; null: it has none, or a damaged one
+ * @returns null where there is no index
+ */
+export type SegmentIndexerFactory = (
+  schema: Schema,
+  dut: DutProperties,
+  before: Uint8Array | null,
+) => SegmentIndexer | null;

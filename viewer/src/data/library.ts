@@ -1,0 +1,3 @@
+/** The reader, as the page uses it. */
+
+export { blobSource, httpSource, openTrace, type Source, type Trace } from 'uscope/reader';

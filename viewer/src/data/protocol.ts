@@ -1,0 +1,78 @@
+/** What the three threads of the page say to each other. */
+import type { AggregatePart, AggregateShape } from '../model/aggregates.js';
+import type { RowBlock } from '../model/blocks.js';
+
+/** A trace to open: a URL, or a file the user dropped on the page. */
+export type TraceOrigin =
+  | { readonly url: string; readonly name: string }
+  | { readonly file: File; readonly name: string };
+
+export interface CoreInfo {
+  readonly name: string;
+  readonly stages: readonly string[];
+  /** Of the core's clock; 0: not known, then a "cycle" is a picosecond. */
+  readonly periodPs: number;
+  readonly clock: string | null;
+  readonly isa: string | null;
+  readonly xlen: 32 | 64 | null;
+}
+
+export interface TraceInfo {
+  readonly name: string;
+  readonly cores: readonly CoreInfo[];
+  /** Index of the core shown. */
+  readonly core: number;
+  /** Cycle at which each segment begins, and at last where the trace ends. */
+  readonly segmentCycles: Float64Array;
+  /** Cycles and rows at the same places, where they are known before everything is read: births counted by the trace summary. */
+  readonly anchors: { readonly cycles: Float64Array; readonly rows: Float64Array } | null;
+  readonly aggregates: AggregateShape;
+  /** Of those aggregated, in the order of their columns. */
+  readonly reasons: readonly string[];
+  readonly isComplete: boolean;
+  readonly dut: readonly (readonly [string, string])[];
+}
+
+/** For the message panel. */
+export interface Problem {
+  readonly code: string;
+  readonly what: string;
+  /** What the user can do. */
+  readonly advice: string;
+  /** The trace cannot be shown at all. */
+  readonly isFatal: boolean;
+}
+
+/** Page → data worker. */
+export interface OpenRequest {
+  readonly type: 'open';
+  readonly origin: TraceOrigin;
+  readonly core: string | null;
+  /** To the drawing worker. */
+  readonly port: MessagePort;
+}
+
+/** Data worker → page. */
+export type DataReport =
+  | { readonly type: 'opened'; readonly info: TraceInfo }
+  | { readonly type: 'problem'; readonly problem: Problem };
+
+/** Drawing worker → data worker: the segments wanted now, most urgent first. What was wanted before and is not in the list is dropped. */
+export interface Want {
+  readonly type: 'want';
+  readonly segments: readonly number[];
+}
+
+/** Data worker → drawing worker. */
+export type DataMessage =
+  | { readonly type: 'trace'; readonly info: TraceInfo }
+  | { readonly type: 'block'; readonly block: RowBlock }
+  | {
+      readonly type: 'aggregate';
+      readonly part: AggregatePart;
+      readonly firstRow: number;
+      readonly segment: number;
+      readonly count: number;
+    }
+  /** The whole trace has been read. */
+  | { readonly type: 'complete'; readonly rows: number };

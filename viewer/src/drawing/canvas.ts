@@ -1,0 +1,40 @@
+/** What is drawn above the boxes: text and lines, in CSS pixels. */
+export type Context = OffscreenCanvasRenderingContext2D;
+
+export const TEXT_FONT = '12px "DejaVu Sans Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace';
+export const BOX_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
+export const AXIS_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
+
+/** Widths of texts, measured once. */
+export class TextWidths {
+  private readonly widths = new Map<string, number>();
+
+  constructor(
+    private readonly context: Context,
+    private readonly font: string,
+  ) {}
+
+  of(text: string): number {
+    let width = this.widths.get(text);
+    if (width === undefined) {
+      this.context.font = this.font;
+      width = this.context.measureText(text).width;
+      if (this.widths.size > 4096) this.widths.clear();
+      this.widths.set(text, width);
+    }
+    return width;
+  }
+}
+
+/** Cuts a text to a width, with an ellipsis. */
+export function fitted(text: string, width: number, widths: TextWidths): string {
+  if (widths.of(text) <= width) return text;
+  let low = 0;
+  let high = text.length;
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (widths.of(`${text.slice(0, middle)}…`) <= width) low = middle;
+    else high = middle - 1;
+  }
+  return low === 0 ? '' : `${text.slice(0, low)}…`;
+}

@@ -1,0 +1,41 @@
+/** What every part of a picture is drawn with. */
+import type { TraceInfo } from '../data/protocol.js';
+import type { Theme } from '../model/palette.js';
+import type { PlotSize, View } from '../model/view.js';
+import type { Context, TextWidths } from './canvas.js';
+import type { Colouring } from './colouring.js';
+import type { Disassembly } from './labels.js';
+import type { Raster } from './raster.js';
+import type { RowStore } from './row-store.js';
+import type { Search } from './search.js';
+import type { Settings } from './settings.js';
+
+export interface Pointer {
+  /** Of the canvas, CSS pixels. */
+  readonly x: number;
+  readonly y: number;
+}
+
+export interface Frame {
+  readonly info: TraceInfo;
+  readonly store: RowStore;
+  readonly view: View;
+  readonly settings: Settings;
+  readonly theme: Theme;
+  readonly colouring: Colouring;
+  readonly disassembly: Disassembly;
+  /** The plot: without labels and axis. CSS pixels. */
+  readonly plot: PlotSize;
+  /** Its upper left corner on the canvas. */
+  readonly left: number;
+  readonly top: number;
+  /** Device pixels per CSS pixel. */
+  readonly ratio: number;
+  readonly pointer: Pointer | null;
+  readonly selected: number | null;
+  /** Its matches are marked. */
+  readonly search: Search | null;
+  readonly raster: Raster;
+  readonly context: Context;
+  readonly widths: { readonly text: TextWidths; readonly box: TextWidths; readonly axis: TextWidths };
+}

@@ -1,0 +1,68 @@
+/** Page ↔ drawing worker. */
+import type { Command } from '../model/commands.js';
+import type { RowDetails } from '../model/row.js';
+import type { View } from '../model/view.js';
+import type { LegendEntry } from './colouring.js';
+import type { Pointer } from './frame.js';
+import type { Settings } from './settings.js';
+
+export interface CanvasSize {
+  readonly width: number;
+  readonly height: number;
+  readonly ratio: number;
+}
+
+export type SceneRequest =
+  | {
+      readonly type: 'start';
+      readonly canvas: OffscreenCanvas;
+      readonly minimap: OffscreenCanvas;
+      readonly port: MessagePort;
+      readonly settings: Settings;
+      readonly size: CanvasSize;
+      readonly minimapSize: CanvasSize;
+      /** What to show first; null: the beginning. */
+      readonly view: View | null;
+      readonly selected: number | null;
+      readonly at: number | null;
+    }
+  | { readonly type: 'resize'; readonly size: CanvasSize; readonly minimapSize: CanvasSize }
+  | { readonly type: 'settings'; readonly settings: Settings }
+  | { readonly type: 'pointer'; readonly pointer: Pointer | null }
+  | { readonly type: 'command'; readonly command: Command }
+  /** Answered with `row`, for tests and copying. */
+  | { readonly type: 'describe'; readonly row: number; readonly id: number };
+
+export interface SearchState {
+  readonly pattern: string;
+  /** `bad`: the pattern is no regular expression. */
+  readonly status: 'searching' | 'found' | 'none' | 'bad' | 'stopped';
+  /** Part of the trace looked through, 0 to 1. */
+  readonly progress: number;
+  /** What is wrong with the pattern. */
+  readonly problem: string | null;
+}
+
+/** After each picture. */
+export interface SceneState {
+  readonly view: View;
+  readonly form: 'classic' | 'strip';
+  readonly rows: number;
+  readonly isCounted: boolean;
+  readonly progress: number;
+  /** Everything that the picture needs is drawn. */
+  readonly isSharp: boolean;
+  readonly selected: RowDetails | null;
+  readonly selectedRow: number | null;
+  readonly hover: { readonly details: RowDetails | null; readonly cycle: number } | null;
+  readonly search: SearchState | null;
+  readonly legend: readonly LegendEntry[];
+  readonly frame: number;
+  /** Milliseconds that drawing took. */
+  readonly ms: number;
+}
+
+export type SceneReport =
+  | { readonly type: 'drawn'; readonly state: SceneState }
+  | { readonly type: 'row'; readonly id: number; readonly details: RowDetails | null }
+  | { readonly type: 'problem'; readonly message: string };

@@ -1,0 +1,38 @@
+/** What the user can do to the picture. The drawing worker carries it out, since it knows where the instructions are. */
+import type { View, ZoomAxis } from './view.js';
+
+export type Command =
+  /** Rows down; following: sideways by as much as the pipeline moves there. */
+  | { readonly do: 'rows'; readonly count: number; readonly follow: boolean }
+  | { readonly do: 'cycles'; readonly count: number }
+  /** Cycles as many as this part of the plot's width holds. */
+  | { readonly do: 'widths'; readonly count: number }
+  /** Pixels, as the pointer drags the picture. */
+  | { readonly do: 'drag'; readonly dx: number; readonly dy: number }
+  /** @param at pixel of the canvas; null: the pointer if it is over the plot, else the middle */
+  | {
+      readonly do: 'zoom';
+      readonly factor: number;
+      readonly at: { readonly x: number; readonly y: number } | null;
+      readonly axis: ZoomAxis;
+    }
+  | { readonly do: 'zoomDefault' }
+  | { readonly do: 'fit' }
+  | { readonly do: 'first' }
+  | { readonly do: 'last' }
+  /** The rows to where the time shown is. */
+  | { readonly do: 'return' }
+  | { readonly do: 'select'; readonly row: number | null }
+  | { readonly do: 'selectNext'; readonly count: number }
+  /** The instruction that the selected one waited for last; the first that waited for it. */
+  | { readonly do: 'producer' }
+  | { readonly do: 'consumer' }
+  /** The fetch of a row to the left edge. */
+  | { readonly do: 'align'; readonly row: number }
+  | { readonly do: 'goRow'; readonly row: number }
+  | { readonly do: 'goCycle'; readonly cycle: number }
+  /** A regular expression over addresses, disassembly and annotations, without regard to case; null: none. Goes to the next match. */
+  | { readonly do: 'search'; readonly pattern: string | null }
+  /** Goes to the next match (1) or the one before (-1). */
+  | { readonly do: 'searchNext'; readonly direction: 1 | -1 }
+  | { readonly do: 'view'; readonly view: View; readonly selected: number | null };

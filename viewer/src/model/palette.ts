@@ -1,0 +1,151 @@
+/**
+ * Colours. Fills are bright enough for black text on them in both themes, and neighbours differ in lightness, so that people who see few
+ * colours can tell them apart.
+ */
+
+export type ThemeName = 'dark' | 'light';
+/** What the colour of a box says. */
+export const COLOUR_MODES = ['stage', 'class', 'thread', 'stall'] as const;
+export type ColourMode = (typeof COLOUR_MODES)[number];
+
+/** CSS colours, `#rrggbb`. */
+export interface Theme {
+  readonly background: string;
+  readonly stripe: string;
+  readonly grid: string;
+  readonly gridStrong: string;
+  readonly gutter: string;
+  readonly text: string;
+  readonly dim: string;
+  readonly accent: string;
+  readonly selection: string;
+  readonly flush: string;
+  readonly inBox: string;
+  readonly pending: string;
+  /** Of stages, classes and threads, in this order, again from the start when there are more. */
+  readonly fills: readonly string[];
+  /** Of stall reasons. */
+  readonly reasons: readonly string[];
+  /** Boxes that have no colour in the mode chosen. */
+  readonly plain: string;
+  readonly ipc: string;
+  /** Dependencies, drawn over boxes and background. */
+  readonly arrow: string;
+}
+
+const FILLS = [
+  '#77aadd',
+  '#99ddff',
+  '#44bb99',
+  '#d5dd7a',
+  '#ee9a6a',
+  '#ffb3c6',
+  '#b39ddb',
+  '#c8a165',
+  '#9fc5a0',
+  '#f2d16b',
+  '#8fb8b8',
+  '#e0a3e0',
+] as const;
+
+const REASONS = [
+  '#cc6677',
+  '#ddcc77',
+  '#4e9e6b',
+  '#88ccee',
+  '#aa4499',
+  '#e58a4e',
+  '#44aa99',
+  '#8877cc',
+  '#999933',
+  '#b5485f',
+  '#6f9fd8',
+  '#c9a0c9',
+  '#7d8a3c',
+  '#d9a441',
+  '#5fb3b3',
+  '#9a9aa5',
+] as const;
+
+export const THEMES: Readonly<Record<ThemeName, Theme>> = {
+  dark: {
+    background: '#14171c',
+    stripe: '#181c22',
+    grid: '#20252d',
+    gridStrong: '#2d343f',
+    gutter: '#191d24',
+    text: '#d9dee7',
+    dim: '#8a93a3',
+    accent: '#62aefc',
+    selection: '#263a56',
+    flush: '#ff6b6b',
+    inBox: '#10131a',
+    pending: '#1f242d',
+    fills: FILLS.map((colour) => mix(colour, '#14171c', 0.14)),
+    reasons: REASONS,
+    plain: '#6d7686',
+    ipc: '#62aefc',
+    arrow: '#ffffff',
+  },
+  light: {
+    background: '#ffffff',
+    stripe: '#f7f8fa',
+    grid: '#edf0f4',
+    gridStrong: '#d9dee6',
+    gutter: '#f3f5f8',
+    text: '#1b222d',
+    dim: '#5f6b7c',
+    accent: '#1668c7',
+    selection: '#d6e6fa',
+    flush: '#c9252d',
+    inBox: '#10131a',
+    pending: '#eef1f5',
+    fills: FILLS,
+    reasons: REASONS,
+    plain: '#b3bac6',
+    ipc: '#1668c7',
+    arrow: '#22304a',
+  },
+};
+
+type Rgb = readonly [number, number, number];
+
+export function rgbOf(colour: string): Rgb {
+  const value = Number.parseInt(colour.slice(1), 16);
+  return [value >> 16, (value >> 8) & 255, value & 255];
+}
+
+function hex(rgb: readonly number[]): string {
+  return `#${rgb.map((part) => Math.round(part).toString(16).padStart(2, '0')).join('')}`;
+}
+
+/** `part` of the second colour in the first. */
+export function mix(colour: string, other: string, part: number): string {
+  const [a, b] = [rgbOf(colour), rgbOf(other)];
+  return hex(a.map((value, index) => value + (b[index]! - value) * part));
+}
+
+/** As a pixel of ImageData on machines of little-endian byte order, which all that run browsers are. */
+export function pixelOf(colour: string): number {
+  const [r, g, b] = rgbOf(colour);
+  return ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
+}
+
+/** Relative luminance, 0 to 1 (WCAG 2). */
+export function luminance(colour: string): number {
+  const [r, g, b] = rgbOf(colour).map((part) => {
+    const value = part / 255;
+    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+  }) as unknown as Rgb;
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+/** Contrast of two colours, 1 to 21 (WCAG 2). */
+export function contrast(a: string, b: string): number {
+  const [low, high] = [luminance(a), luminance(b)].sort((x, y) => x - y) as [number, number];
+  return (high + 0.05) / (low + 0.05);
+}
+
+export const fillOf = (theme: Theme, index: number): string => theme.fills[index % theme.fills.length]!;
+export const reasonColour = (theme: Theme, index: number): string =>
+  theme.reasons[index % theme.reasons.length]!;

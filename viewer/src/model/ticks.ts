@@ -1,0 +1,42 @@
+/** Marks of an axis. */
+
+/** Distance of labelled marks: 1, 2 or 5 times a power of ten, at least 1, so that labels do not touch. */
+export function tickStep(pixelsPerUnit: number, minPixels: number): number {
+  const smallest = Math.max(1, minPixels / pixelsPerUnit);
+  const power = 10 ** Math.floor(Math.log10(smallest));
+  for (const factor of [1, 2, 5]) if (factor * power >= smallest) return factor * power;
+  return 10 * power;
+}
+
+export function ticks(from: number, to: number, step: number): number[] {
+  const first = Math.ceil(from / step);
+  const count = Math.max(0, Math.floor(to / step) - first + 1);
+  return Array.from({ length: count }, (_, index) => (first + index) * step);
+}
+
+/** `1234567` as `1,234,567`. */
+export function grouped(value: number): string {
+  return Math.round(value)
+    .toString()
+    .replace(/\B(?=(\d{3})+$)/g, ',');
+}
+
+const UNITS = ['ps', 'ns', 'µs', 'ms', 's'];
+
+/**
+ * A time with a unit.
+ * @param stepPs distance of the marks: so many decimals are shown
+ * @param largestPs the latest time shown beside it, which chooses the unit for all of them
+ */
+export function timeText(ps: number, stepPs: number, largestPs = ps): string {
+  let unit = 0;
+  let scale = 1;
+  const fits = (): boolean => largestPs / scale < 100_000 && stepPs / scale < 1000;
+  while (unit < UNITS.length - 1 && !fits()) {
+    scale *= 1000;
+    unit++;
+  }
+  const decimals = Math.max(0, Math.min(6, Math.ceil(Math.log10(scale / Math.max(stepPs, 1)))));
+  const [whole, fraction] = (ps / scale).toFixed(decimals).split('.');
+  return `${grouped(Number(whole))}${fraction ? `.${fraction}` : ''} ${UNITS[unit]}`;
+}

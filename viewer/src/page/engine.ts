@@ -1,0 +1,117 @@
+/** The two workers behind one picture. */
+import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
+import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.js';
+import type { Command } from '../model/commands.js';
+import type { RowDetails } from '../model/row.js';
+import type { View } from '../model/view.js';
+import { info, problems, settings, state } from './store.js';
+
+export interface EngineStart {
+  readonly origin: TraceOrigin;
+  readonly core: string | null;
+  readonly canvas: HTMLCanvasElement;
+  readonly minimap: HTMLCanvasElement;
+  readonly view: View | null;
+  readonly selected: number | null;
+  readonly at: number | null;
+}
+
+/** @throws Error where the browser lacks what is needed */
+export class Engine {
+  private readonly data: Worker;
+  private readonly scene: Worker;
+  private readonly asked = new Map<number, (details: RowDetails | null) => void>();
+  private nextId = 0;
+  private readonly observer: ResizeObserver;
+
+  constructor(start: EngineStart) {
+    const { canvas, minimap } = start;
+    this.data = new Worker(new URL('data.js', document.baseURI), { name: 'data' });
+    this.scene = new Worker(new URL('drawing.js', document.baseURI), { name: 'drawing' });
+    this.data.onmessage = ({ data }: MessageEvent<DataReport>) => this.takeData(data);
+    this.scene.onmessage = ({ data }: MessageEvent<SceneReport>) => this.takeScene(data);
+    const failed = (event: ErrorEvent): void => this.fail(event.message || 'a worker could not be started');
+    this.data.onerror = failed;
+    this.scene.onerror = failed;
+    const { port1, port2 } = new MessageChannel();
+    const canvases = [canvas.transferControlToOffscreen(), minimap.transferControlToOffscreen()] as const;
+    this.post(
+      {
+        type: 'start',
+        canvas: canvases[0],
+        minimap: canvases[1],
+        port: port2,
+        settings: settings.value,
+        size: sizeOf(canvas),
+        minimapSize: sizeOf(minimap),
+        view: start.view,
+        selected: start.selected,
+        at: start.at,
+      },
+      [...canvases, port2],
+    );
+    const request: OpenRequest = { type: 'open', origin: start.origin, core: start.core, port: port1 };
+    this.data.postMessage(request, [port1]);
+    this.observer = new ResizeObserver(() =>
+      this.post({ type: 'resize', size: sizeOf(canvas), minimapSize: sizeOf(minimap) }),
+    );
+    this.observer.observe(canvas);
+    this.observer.observe(minimap);
+  }
+
+  run(command: Command): void {
+    this.post({ type: 'command', command });
+  }
+
+  post(request: SceneRequest, transfer: Transferable[] = []): void {
+    this.scene.postMessage(request, transfer);
+  }
+
+  /** What is known of a row; null while it is not loaded. */
+  describe(row: number): Promise<RowDetails | null> {
+    const id = this.nextId++;
+    this.post({ type: 'describe', row, id });
+    return new Promise((resolve) => this.asked.set(id, resolve));
+  }
+
+  close(): void {
+    this.observer.disconnect();
+    this.data.terminate();
+    this.scene.terminate();
+  }
+
+  private takeData(report: DataReport): void {
+    if (report.type === 'opened') info.value = report.info;
+    else if (!problems.value.some(({ what }) => what === report.problem.what)) {
+      problems.value = [...problems.value, report.problem];
+    }
+  }
+
+  private takeScene(report: SceneReport): void {
+    if (report.type === 'drawn') state.value = report.state;
+    else if (report.type === 'problem') this.fail(report.message);
+    else {
+      this.asked.get(report.id)?.(report.details);
+      this.asked.delete(report.id);
+    }
+  }
+
+  private fail(what: string): void {
+    if (problems.value.some((problem) => problem.what === what)) return;
+    const advice = 'Reload the page. If it happens again, report it with this message.';
+    problems.value = [...problems.value, { code: 'VIEWER_FAILED', what, advice, isFatal: false }];
+  }
+}
+
+function sizeOf(element: HTMLElement): CanvasSize {
+  const { width, height } = element.getBoundingClientRect();
+  return { width, height, ratio: devicePixelRatio };
+}
+
+/** What this browser lacks; null: nothing. */
+export function missingFeature(): string | null {
+  if (typeof Worker === 'undefined') return 'workers';
+  if (typeof OffscreenCanvas === 'undefined') return 'OffscreenCanvas';
+  if (!('transferControlToOffscreen' in HTMLCanvasElement.prototype)) return 'transferControlToOffscreen';
+  return null;
+}

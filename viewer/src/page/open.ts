@@ -1,0 +1,30 @@
+/** Which trace the page shows. */
+import { restart } from './app.js';
+import { origin } from './store.js';
+
+/** `?trace=URL`, else what the server that made this page wrote into it. */
+export function openFromAddress(): void {
+  const named = document.querySelector<HTMLMetaElement>('meta[name="uscope-trace"]')?.content;
+  const asked = new URLSearchParams(location.search).get('trace');
+  const address = asked || named;
+  if (!address) return;
+  const url = new URL(address, document.baseURI).href;
+  const name = document.querySelector<HTMLMetaElement>('meta[name="uscope-name"]')?.content;
+  const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? url);
+  origin.value = { url, name: (!asked && name) || last };
+}
+
+export function openFile(file: File): void {
+  restart(null);
+  origin.value = { file, name: file.name };
+}
+
+/** Files dropped anywhere on the page. */
+export function acceptDrops(): void {
+  addEventListener('dragover', (event) => event.preventDefault());
+  addEventListener('drop', (event) => {
+    event.preventDefault();
+    const file = event.dataTransfer?.files[0];
+    if (file) openFile(file);
+  });
+}

@@ -1,0 +1,103 @@
+/** All state of the page, in one place. */
+import { computed, signal } from '@preact/signals';
+import type { Problem, TraceInfo, TraceOrigin } from '../data/protocol.js';
+import type { SceneState } from '../drawing/protocol.js';
+import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SQUASHED } from '../drawing/settings.js';
+import { type Bindings, parseBindings } from '../input/keys.js';
+import { type Linked, parseLink } from '../model/link.js';
+import { COLOUR_MODES } from '../model/palette.js';
+import type { View } from '../model/view.js';
+
+const SETTINGS_KEY = 'uscope.view.settings';
+const BINDINGS_KEY = 'uscope.view.keys';
+
+/** Storage may be forbidden: then nothing is remembered. */
+function remembered(key: string): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function remember(key: string, value: unknown): void {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // Nothing to do: the page works without.
+  }
+}
+
+const CHOICES: Readonly<Record<string, readonly string[]>> = {
+  theme: ['dark', 'light'],
+  colour: COLOUR_MODES,
+  form: FORMS,
+  squashed: SQUASHED,
+  arrows: ARROWS,
+};
+
+function initialSettings(link: Linked): Settings {
+  const theme = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+  let stored: Record<string, unknown> = {};
+  try {
+    stored = JSON.parse(remembered(SETTINGS_KEY) ?? '{}') as Record<string, unknown>;
+  } catch {
+    // As if nothing had been stored.
+  }
+  const chosen = { ...stored, ...link.settings };
+  const valid = Object.entries(chosen).filter(([name, value]) => CHOICES[name]?.includes(String(value)));
+  const gutter = Number(link.settings.gutter ?? stored.gutter);
+  return {
+    ...DEFAULT_SETTINGS,
+    theme,
+    ...(Object.fromEntries(valid) as Partial<Settings>),
+    ...(gutter >= 60 && gutter <= 900 ? { gutter } : {}),
+  };
+}
+
+export const link = parseLink(location.hash);
+
+export const settings = signal<Settings>(initialSettings(link));
+export const origin = signal<TraceOrigin | null>(null);
+export const info = signal<TraceInfo | null>(null);
+export const state = signal<SceneState | null>(null);
+export const problems = signal<readonly Problem[]>([]);
+export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
+export const showsDetails = signal(true);
+export const pointer = signal<{ x: number; y: number } | null>(null);
+export const bookmarks = signal<Readonly<Record<string, View>>>(link.bookmarks);
+export const bindings = signal<Bindings>(parseBindings(remembered(BINDINGS_KEY)));
+/** A short message that goes away. */
+export const notice = signal<string | null>(null);
+
+export const core = computed(() => {
+  const shown = info.value;
+  return shown ? (shown.cores[shown.core] ?? null) : null;
+});
+
+export function change(part: Partial<Settings>): void {
+  settings.value = { ...settings.value, ...part };
+  remember(SETTINGS_KEY, settings.value);
+}
+
+export function changeBindings(next: Bindings): void {
+  bindings.value = next;
+  remember(BINDINGS_KEY, next);
+}
+
+/** The next of the values there are. */
+export function cycle<K extends 'theme' | 'colour' | 'form' | 'squashed' | 'arrows'>(name: K): string {
+  const choices = CHOICES[name]!;
+  const next = choices[(choices.indexOf(settings.value[name]) + 1) % choices.length]!;
+  change({ [name]: next } as Partial<Settings>);
+  return next;
+}
+
+let noticeTimer = 0;
+export function tell(text: string): void {
+  notice.value = text;
+  clearTimeout(noticeTimer);
+  noticeTimer = setTimeout(() => {
+    notice.value = null;
+  }, 2500) as unknown as number;
+}

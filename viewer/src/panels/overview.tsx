@@ -1,0 +1,43 @@
+/** The whole run, with a frame around what is on the screen. */
+import type { RefObject } from 'preact';
+import { currentEngine } from '../page/perform.js';
+import { info, settings, state } from '../page/store.js';
+
+const LABEL = 'overview of the run: retired instructions per cycle, stalls and flushes';
+
+export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | null> }) {
+  const go = (event: PointerEvent): void => {
+    const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    const trace = info.value;
+    if (!trace || !state.value) return;
+    const first = trace.segmentCycles[0]!;
+    const cycles = trace.segmentCycles.at(-1)! - first;
+    const cycle = first + ((event.clientX - box.left) / box.width) * cycles;
+    currentEngine()?.run({ do: 'goCycle', cycle });
+  };
+  return (
+    <div
+      class="overview"
+      onPointerDown={(event) => {
+        event.currentTarget.setPointerCapture(event.pointerId);
+        go(event);
+      }}
+      onPointerMove={(event) => event.buttons === 1 && go(event)}
+    >
+      <canvas ref={canvas} aria-label={LABEL} />
+      <Window />
+    </div>
+  );
+}
+
+function Window() {
+  const trace = info.value;
+  const shown = state.value;
+  if (!trace || !shown) return null;
+  const first = trace.segmentCycles[0]!;
+  const cycles = Math.max(1, trace.segmentCycles.at(-1)! - first);
+  const plotWidth = innerWidth - settings.value.gutter;
+  const left = Math.max(0, Math.min(1, (shown.view.x - first) / cycles));
+  const right = Math.max(0, Math.min(1, (shown.view.x + plotWidth / shown.view.scale - first) / cycles));
+  return <div class="window" style={{ left: `${left * 100}%`, width: `max(3px, ${(right - left) * 100}%)` }} />;
+}

@@ -1,0 +1,522 @@
+/**
+ * The viewer in a real browser, on a made-up pipeline that keeps a record of what it did (test/support/pipeline-model.ts): what is on the screen must
+ * be that record. `npm run viewer:test` is the long form: more windows.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ServedTrace, serveView, type ViewServer } from '../../sdk/src/view/server.js';
+import { TraceBuilder } from '../../test/support/build-trace.js';
+import { chromiumPath, startChromium } from '../../test/support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
+import { lacks } from '../../test/support/needs.js';
+import {
+  type ModelInstruction,
+  modelSchema,
+  PERIOD_PS,
+  runModel,
+  STAGES,
+} from '../../test/support/pipeline-model.js';
+import type { SceneState } from '../src/drawing/protocol.js';
+import { AXIS_HEIGHT, DEFAULT_SETTINGS } from '../src/drawing/settings.js';
+import { ACTIONS } from '../src/input/actions.js';
+import type { Command } from '../src/model/commands.js';
+import { mix, rgbOf, THEMES } from '../src/model/palette.js';
+import type { RowDetails } from '../src/model/row.js';
+import { rowHeight, type View } from '../src/model/view.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
+
+if (!existsSync(fileURLToPath(new URL('../../sdk/dist/viewer/page.js', import.meta.url))))
+  throw new Error('the viewer is not built: run npm run build first');
+
+const WINDOWS = Number(process.env.VIEWER_WINDOWS ?? 20);
+const CYCLES = 4000;
+const FRAMES_PER_SEGMENT = 300;
+const SIZE = { width: 1280, height: 720 };
+const LEFT = DEFAULT_SETTINGS.gutter;
+const MALICE = '<img src=x onerror="window.hacked=1"><b>bold</b>';
+
+let seed = 12345;
+const choose = (below: number): number => {
+  seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+  return (seed >>> 8) % below;
+};
+const model = runModel(choose, CYCLES);
+const malicious = model.instructions.find(({ text }) => text === model.strings[0])!;
+
+function traceBytes(): Uint8Array {
+  const builder = new TraceBuilder({ schema: modelSchema() });
+  const strings = [MALICE, ...model.strings.slice(1)];
+  for (let at = 0; at < model.frames.length; at += FRAMES_PER_SEGMENT) {
+    const end = model.frames[at + FRAMES_PER_SEGMENT]?.timePs ?? BigInt((CYCLES - 1) * PERIOD_PS);
+    const frames = model.frames.slice(at, at + FRAMES_PER_SEGMENT);
+    builder.segment({ frames, end, strings: at === 0 ? strings : [] });
+  }
+  return builder.finalize().bytes;
+}
+
+const served = (bytes: Uint8Array, name = 'model.uscope'): ServedTrace => ({
+  name,
+  size: async () => bytes.length,
+  read: async (offset, length) => bytes.subarray(offset, offset + length),
+  version: async () => String(bytes.length),
+});
+
+/** What the page offers to tests. */
+interface Hook {
+  state(): SceneState | null;
+  problems(): { code: string; what: string; advice: string }[];
+  link(): string;
+  run(command: Command): void;
+  describe(row: number): Promise<RowDetails | null>;
+}
+declare const window: { __uscope: Hook; hacked?: number };
+
+const stateOf = (page: Page): Promise<SceneState> =>
+  page.evaluate(() => window.__uscope.state()) as Promise<SceneState>;
+
+/** Until nothing changes any more and all of it is drawn. */
+async function settled(page: Page): Promise<SceneState> {
+  for (let before = -1; ; ) {
+    await page.waitForFunction(() => window.__uscope?.state()?.isCounted && window.__uscope.state()?.isSharp);
+    await page.waitForTimeout(60);
+    const state = await stateOf(page);
+    if (state.frame === before) return state;
+    before = state.frame;
+  }
+}
+
+async function run(page: Page, command: Command): Promise<SceneState> {
+  const before = await stateOf(page);
+  await page.evaluate((one) => window.__uscope.run(one), command);
+  await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
+  return settled(page);
+}
+
+async function press(page: Page, key: string): Promise<SceneState> {
+  const before = await stateOf(page);
+  await page.keyboard.press(key);
+  await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
+  return settled(page);
+}
+
+const end = ({ flush, end: ended, stages }: ModelInstruction): number | null => {
+  if (flush) return flush.cycle;
+  return ended === null ? null : Math.max(ended, (stages.at(-1)?.cycle ?? -1) + 1);
+};
+
+/** What the card must say. */
+function expected(one: ModelInstruction): object {
+  const behind = (index: number): number | null => one.stages[index + 1]?.cycle ?? end(one);
+  return {
+    row: one.seq,
+    id: one.id,
+    pc: `0x${one.pc.toString(16)}`,
+    bits: one.bits,
+    born: one.birth,
+    end: one.flush ? 'squashed' : one.end === null ? 'in flight' : 'retired',
+    endCycle: end(one),
+    flush: one.flush && { cycle: one.flush.cycle, reason: one.flush.reason },
+    stages: one.stages.map(({ name, cycle }, index) => ({
+      stage: STAGES.indexOf(name),
+      from: cycle,
+      to: behind(index),
+    })),
+    dependencies: one.dependencies.map(({ seq, type, cycle }) => ({ producer: seq, type, cycle })),
+    annotations:
+      one.text === null || one === malicious ? expect.anything() : [{ text: one.text, cycle: one.birth }],
+  };
+}
+
+interface Probe {
+  readonly x: number;
+  readonly y: number;
+  readonly colour: string;
+  readonly what: string;
+}
+
+/** In the upper left corner of boxes, where no text is. */
+function probesOf(view: View): Probe[] {
+  const theme = THEMES.dark;
+  const height = rowHeight(view);
+  const probes: Probe[] = [];
+  for (let row = Math.ceil(view.y); row < model.instructions.length; row++) {
+    const y = AXIS_HEIGHT + Math.round((row - view.y) * height) + 1;
+    if (y > SIZE.height - 120) break;
+    const one = model.instructions[row]!;
+    one.stages.forEach(({ name, cycle }, index) => {
+      const to = one.stages[index + 1]?.cycle ?? end(one) ?? CYCLES;
+      const x = LEFT + Math.round((cycle - view.x) * view.scale) + 1;
+      if (to <= cycle || x <= LEFT + 2 || x >= SIZE.width - 2) return;
+      const fill = theme.fills[STAGES.indexOf(name)]!;
+      const colour = one.flush ? mix(fill, theme.background, 0.68) : fill;
+      probes.push({ x, y, colour, what: `row ${row}, ${name} in cycle ${cycle}` });
+    });
+  }
+  return probes;
+}
+
+const coloursAt = (page: Page, points: readonly Probe[]): Promise<number[][]> =>
+  page.evaluate((list) => {
+    const source = document.querySelector('canvas.rows') as HTMLCanvasElement;
+    const copy = document.createElement('canvas');
+    copy.width = source.width;
+    copy.height = source.height;
+    const context = copy.getContext('2d')!;
+    context.drawImage(source, 0, 0);
+    return list.map(({ x, y }) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]);
+  }, points);
+
+describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
+  let browser: Browser;
+  let server: ViewServer;
+  let page: Page;
+  const problems: string[] = [];
+  const requests: string[] = [];
+
+  const open = async (hash: string): Promise<Page> => {
+    const opened = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
+    opened.on('pageerror', (error) => problems.push(String(error)));
+    opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
+    opened.on('request', (request) => requests.push(request.url()));
+    await opened.goto(server.url + hash);
+    return opened;
+  };
+
+  beforeAll(async () => {
+    server = await serveView(served(traceBytes()));
+    browser = await startChromium();
+    page = await open('#arrows=off');
+    await settled(page);
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+
+  /** A view in which row n is the upper one and the pipeline is in sight. */
+  const viewAt = (row: number, scale = 24): View => ({
+    x: model.instructions[row]!.birth - 3,
+    y: row,
+    scale,
+    aspect: 20 / 24,
+  });
+
+  it('shows the whole run: as many instructions as there were', async () => {
+    const state = await settled(page);
+    expect(state.rows).toBe(model.instructions.length);
+    expect(await page.title()).toBe('model.uscope – µScope');
+  });
+
+  it(`says of every instruction in ${WINDOWS} windows what happened to it, and paints its boxes`, async () => {
+    for (let count = 0; count < WINDOWS; count++) {
+      const view = viewAt(choose(model.instructions.length - 30), [6, 12, 24, 40][choose(4)]);
+      const state = await run(page, { do: 'view', view, selected: null });
+      expect(state.form).toBe('classic');
+      const rows = Array.from({ length: 12 }, (_, index) => Math.floor(state.view.y) + index).filter(
+        (row) => row >= 0 && row < model.instructions.length,
+      );
+      const details = await page.evaluate(
+        (list) => Promise.all(list.map((row) => window.__uscope.describe(row))),
+        rows,
+      );
+      rows.forEach((row, index) => {
+        expect(details[index]).toMatchObject(expected(model.instructions[row]!));
+      });
+      const probes = probesOf(state.view);
+      const colours = await coloursAt(page, probes);
+      expect(
+        probes.flatMap(({ colour, what }, index) => {
+          const [seen, wanted] = [colours[index]!, rgbOf(colour)];
+          return seen.every((part, at) => Math.abs(part - wanted[at]!) <= 1)
+            ? []
+            : [`${what}: ${seen}, not ${wanted}`];
+        }),
+      ).toEqual([]);
+    }
+  });
+
+  describe('keys', () => {
+    const start = 900;
+    const birth = (row: number): number => model.instructions[row]!.birth;
+    const moved = (rows: number) => ({ y: start + rows, x: birth(start + rows) - 3 });
+    /** What each command changes of the view at row 900, or a check of the state after it. */
+    const effects: Record<string, Partial<View> | ((state: SceneState) => void)> = {
+      down: moved(3),
+      up: moved(-3),
+      'down-straight': { y: start + 3, x: birth(start) - 3 },
+      'up-straight': { y: start - 3, x: birth(start) - 3 },
+      'page-down': moved(30),
+      'page-up': moved(-30),
+      'page-down-straight': (state) => expect(state.view.y).toBe(start + 30),
+      'page-up-straight': (state) => expect(state.view.y).toBe(start - 30),
+      left: { x: birth(start) - 9 },
+      right: { x: birth(start) + 3 },
+      'pan-left': (state) => expect(state.view.x).toBeLessThan(birth(start) - 9),
+      'pan-right': (state) => expect(state.view.x).toBeGreaterThan(birth(start) + 3),
+      first: { y: 0, x: -0.5 },
+      last: (state) => {
+        const rows = (SIZE.height - 40 - 46 - 26 - AXIS_HEIGHT) / rowHeight(state.view);
+        expect(state.view.y + rows).toBeGreaterThan(model.instructions.length - 1);
+      },
+      return: (state) => expect(Math.abs(state.view.y - start)).toBeLessThan(30),
+      'zoom-in': (state) => expect(state.view.scale).toBeCloseTo(24 * Math.SQRT2, 6),
+      'zoom-out': (state) => expect(state.view.scale).toBeCloseTo(24 / Math.SQRT2, 6),
+      'zoom-in-time': (state) => {
+        expect(state.view.scale).toBeCloseTo(24 * Math.SQRT2, 6);
+        expect(rowHeight(state.view)).toBeCloseTo(20, 6);
+      },
+      'zoom-out-time': (state) => {
+        expect(state.view.scale).toBeCloseTo(24 / Math.SQRT2, 6);
+        expect(rowHeight(state.view)).toBeCloseTo(20, 6);
+      },
+      'search-next': (state) => expect(state.selectedRow).toBe(start + 5),
+      'search-previous': (state) => expect(state.selectedRow).toBe(start + 5),
+      'zoom-default': { scale: 24, aspect: 20 / 24 },
+      fit: (state) => {
+        expect(state.form).toBe('strip');
+        expect(state.view.x).toBeLessThanOrEqual(0);
+        expect(state.view.x + (SIZE.width - LEFT) / state.view.scale).toBeGreaterThan(CYCLES - 1);
+      },
+      next: (state) => expect(state.selectedRow).toBe(start + 6),
+      previous: (state) => expect(state.selectedRow).toBe(start + 4),
+      producer: (state) => {
+        const known = model.instructions[start + 5]!.dependencies;
+        expect(state.selectedRow).toBe(
+          known.length === 0 ? start + 5 : [...known].sort((a, b) => b.cycle - a.cycle)[0]!.seq,
+        );
+      },
+      consumer: (state) => {
+        const next = model.instructions.find(
+          ({ seq, dependencies }) => seq > start + 5 && dependencies.some((one) => one.seq === start + 5),
+        );
+        expect(state.selectedRow).toBe(next?.seq ?? start + 5);
+      },
+    };
+    const commands = ACTIONS.filter(({ command }) => command !== undefined);
+    const playwrightKey = (key: string): string => key.replace(/^Shift\+\+$/, '+');
+
+    it.each(commands.flatMap(({ id, keys }) => keys.map((key) => [key, id] as const)))(
+      '%s: %s',
+      async (key, id) => {
+        await page.mouse.move(SIZE.width / 2, 5);
+        const before = await run(page, { do: 'view', view: viewAt(start), selected: start + 5 });
+        expect(before.view).toEqual(viewAt(start));
+        const after = await press(page, playwrightKey(key));
+        const effect = effects[id];
+        if (typeof effect === 'function') effect(after);
+        else {
+          const wanted = { ...before.view, ...effect };
+          for (const part of ['x', 'y', 'scale', 'aspect'] as const) {
+            expect(after.view[part], part).toBeCloseTo(wanted[part], 6);
+          }
+        }
+        expect(effect, `what ${id} does`).toBeDefined();
+      },
+    );
+
+    it('of bookmarks bring back the view', async () => {
+      const view = viewAt(500, 30);
+      await run(page, { do: 'view', view, selected: null });
+      await page.keyboard.press('b');
+      await page.keyboard.press('3');
+      await run(page, { do: 'first' });
+      expect((await press(page, '3')).view).toEqual(view);
+    });
+
+    it('open the palette, which goes to a cycle and to an instruction', async () => {
+      for (const [text, check] of [
+        [
+          'c 1500',
+          (state: SceneState) =>
+            expect(1500 - state.view.x).toBeCloseTo((SIZE.width - LEFT) / state.view.scale / 4, 6),
+        ],
+        ['j 777', (state: SceneState) => expect(state.selectedRow).toBe(777)],
+      ] as const) {
+        await page.keyboard.press('F1');
+        await page.keyboard.type(text);
+        check(await press(page, 'Enter'));
+      }
+    });
+
+    it('do nothing to the picture while one types', async () => {
+      const before = await settled(page);
+      await page.keyboard.press('F1');
+      await page.keyboard.type('fit zoom jkwasd');
+      await page.keyboard.press('Escape');
+      expect((await settled(page)).view).toEqual(before.view);
+    });
+  });
+
+  describe('the mouse', () => {
+    const at = { x: 800, y: 420 };
+    const canvasTop = 86;
+    const pointed = (view: View) => ({
+      cycle: view.x + (at.x - LEFT) / view.scale,
+      row: view.y + (at.y - canvasTop - AXIS_HEIGHT) / rowHeight(view),
+    });
+    const pixelsApart = (a: View, b: View): number => {
+      const place = pointed(a);
+      return Math.hypot(
+        (place.cycle - b.x) * b.scale + LEFT - at.x,
+        (place.row - b.y) * rowHeight(b) + canvasTop + AXIS_HEIGHT - at.y,
+      );
+    };
+    const wheel = async (deltaY: number, key?: string): Promise<SceneState> => {
+      const before = await stateOf(page);
+      if (key) await page.keyboard.down(key);
+      await page.mouse.wheel(0, deltaY);
+      if (key) await page.keyboard.up(key);
+      await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
+      return settled(page);
+    };
+    const begin = async (): Promise<View> => {
+      await run(page, { do: 'view', view: viewAt(900), selected: null });
+      await page.mouse.move(at.x, at.y);
+      return (await settled(page)).view;
+    };
+
+    it('wheel moves 3 rows along the pipeline', async () => {
+      await begin();
+      const { view } = await wheel(100);
+      expect(view.y).toBeCloseTo(903, 6);
+      expect(view.x).toBeCloseTo(model.instructions[903]!.birth - 3, 6);
+    });
+
+    it('Ctrl and wheel zooms about the pointer within half a pixel, and back', async () => {
+      const before = await begin();
+      const zoomed = await wheel(-100, 'Control');
+      expect(zoomed.view.scale).toBeGreaterThan(before.scale);
+      expect(pixelsApart(before, zoomed.view)).toBeLessThan(0.5);
+      const back = await wheel(100, 'Control');
+      expect(back.view.x).toBeCloseTo(before.x, 6);
+      expect(back.view.y).toBeCloseTo(before.y, 6);
+    });
+
+    it('dragging takes the picture along, pixel by pixel', async () => {
+      const before = await begin();
+      await page.mouse.down();
+      await page.mouse.move(at.x - 40, at.y - 30, { steps: 4 });
+      await page.mouse.up();
+      const { view } = await settled(page);
+      expect((view.x - before.x) * view.scale).toBeCloseTo(40, 6);
+      expect((view.y - before.y) * rowHeight(view)).toBeCloseTo(30, 6);
+    });
+
+    it('a click selects the row below it, and one on a label aligns its fetch too', async () => {
+      const before = await begin();
+      const row = Math.floor(pointed(before).row);
+      await page.mouse.click(at.x, at.y);
+      expect((await settled(page)).selectedRow).toBe(row);
+      await page.waitForTimeout(600);
+      await page.mouse.click(100, at.y);
+      const { view, selectedRow } = await settled(page);
+      expect(selectedRow).toBe(row);
+      expect((model.instructions[row]!.birth - view.x) * view.scale).toBeCloseTo(8, 6);
+    });
+  });
+
+  describe('search', () => {
+    const found = (pattern: RegExp) =>
+      model.instructions.filter((one) => one !== malicious && pattern.test(one.text ?? ''));
+    const searched = async (): Promise<SceneState> => {
+      await page.waitForFunction(() => window.__uscope.state()?.search?.status !== 'searching');
+      return settled(page);
+    };
+
+    it('finds every match one after the other, round the end of the trace', async () => {
+      const matches = found(/insn \d*77$/);
+      expect(matches.length).toBeGreaterThan(3);
+      await run(page, { do: 'view', view: viewAt(0), selected: 0 });
+      await page.keyboard.press('Control+f');
+      await page.keyboard.type('INSN \\d*77$');
+      await page.keyboard.press('Enter');
+      for (const { seq } of matches) {
+        const state = await searched();
+        expect(state.selectedRow).toBe(seq);
+        const rows = (SIZE.height - 112 - AXIS_HEIGHT) / rowHeight(state.view);
+        expect(seq - state.view.y).toBeGreaterThanOrEqual(0);
+        expect(seq - state.view.y).toBeLessThan(rows);
+        await press(page, 'F3');
+      }
+      expect((await searched()).selectedRow).toBe(matches[0]!.seq);
+      await press(page, 'Shift+F3');
+      expect((await searched()).selectedRow).toBe(matches.at(-1)!.seq);
+    });
+
+    it('says when there is none, and when a pattern is none', async () => {
+      await run(page, { do: 'search', pattern: 'no such instruction' });
+      expect((await searched()).search).toMatchObject({ status: 'none', progress: 1 });
+      expect((await run(page, { do: 'search', pattern: '(' })).search).toMatchObject({ status: 'bad' });
+      await page.keyboard.press('Escape');
+      expect((await settled(page)).search).toBeNull();
+    });
+  });
+
+  it('gives the same pixels for the same address', async () => {
+    await run(page, { do: 'view', view: viewAt(1200, 17.5), selected: 1205 });
+    await page.mouse.move(640, 5);
+    await page.waitForFunction(() => location.hash.includes('1205'));
+    await settled(page);
+    const picture = (one: Page) => one.locator('main.picture').screenshot();
+    const first = await picture(page);
+    const other = await open(new URL(page.url()).hash);
+    await settled(other);
+    expect((await stateOf(other)).view.x).toBeCloseTo((await stateOf(page)).view.x, 6);
+    expect((await picture(other)).equals(first)).toBe(true);
+    await other.close();
+  });
+
+  it('shows text of a trace as text, never as markup', async () => {
+    await run(page, { do: 'goRow', row: malicious.seq });
+    await page.waitForSelector('aside.details');
+    expect(await page.textContent('aside.details')).toContain(MALICE);
+    expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+  });
+
+  it('asks no other server for anything, and says nothing in the console', async () => {
+    await settled(page);
+    expect(requests.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'))).toEqual([]);
+    expect(problems).toEqual([]);
+  });
+
+  describe('when something is wrong', () => {
+    const messageFor = async (trace: ServedTrace): Promise<{ code: string; advice: string }> => {
+      const other = await serveView(trace);
+      const opened = await browser.newPage();
+      await opened.goto(other.url);
+      await opened.waitForSelector('.message');
+      const [code, advice] = await Promise.all([
+        opened.textContent('.message strong'),
+        opened.textContent('.message .advice'),
+      ]);
+      await opened.close();
+      await other.close();
+      return { code: code ?? '', advice: advice ?? '' };
+    };
+    const bytes = traceBytes();
+
+    it.each([
+      [
+        'no trace',
+        served(new TextEncoder().encode('Kanata\t0004\n'.repeat(100))),
+        'FORMAT_MAGIC',
+        'uscope convert',
+      ],
+      ['a cut trace', served(bytes.subarray(0, bytes.length - 3000)), 'FORMAT_TRUNCATED', 'uscope recover'],
+      [
+        'a server that fails',
+        { ...served(bytes), size: () => Promise.reject(new Error('disk gone')) },
+        'READER_HTTP_STATUS',
+        'Reload',
+      ],
+    ] as const)('%s: the page says so and what to do', async (_, trace, code, advice) => {
+      const message = await messageFor(trace);
+      expect(message.code).toBe(code);
+      expect(message.advice.toLowerCase()).toContain(advice.toLowerCase());
+    });
+  });
+});
