@@ -102,7 +102,7 @@ function rowsOf(
   };
   const flushTick = new Map<number, number>();
   block.flushes.row.forEach((row, index) => {
-    flushTick.set(row, block.flushes.tick[index]!);
+    flushTick.set(row, cpu.sideTick(block, block.flushes, index));
   });
   for (let row = 0; row < count; row++) {
     columns.flags[row] = flagsOf(block, row);
@@ -176,18 +176,20 @@ function stagesOf(
 
 function dependenciesOf(
   core: cpu.CpuCore,
-  { dependencies }: cpu.InstructionBlock,
+  block: cpu.InstructionBlock,
   clock: BlockClock,
   names: Names,
   firstRow: number,
 ): RowBlock['dependencies'] {
-  const { row, tick, producer, type } = dependencies;
+  const { dependencies } = block;
+  const { producer, type } = dependencies;
+  const row = Uint32Array.from(dependencies.row);
   const label = labelsOf(core, 'dependency', 'dep_type');
   return {
-    row: row.slice(),
+    row,
     producer: Float64Array.from(producer, (one) => (one === cpu.NO_PRODUCER ? -1 : firstRow + one)),
     type: Uint16Array.from(row, (_, index) => names.of(type === null ? '' : label(type[index]!))),
-    cycle: Uint32Array.from(tick, clock.ofTick),
+    cycle: row.map((_, index) => clock.ofTick(cpu.sideTick(block, dependencies, index))),
   };
 }
 
@@ -206,9 +208,10 @@ function notesOf(
   names: Names,
 ): RowBlock['notes'] {
   const notes: Note[] = [];
-  const add = (kind: number, { row, tick }: cpu.SideColumns, textOf: (index: number) => string): void => {
-    row.forEach((one, index) => {
-      notes.push({ row: one, kind, cycle: clock.ofTick(tick[index]!), text: names.of(textOf(index)) });
+  const add = (kind: number, side: cpu.SideColumns, textOf: (index: number) => string): void => {
+    side.row.forEach((row, index) => {
+      const cycle = clock.ofTick(cpu.sideTick(block, side, index));
+      notes.push({ row, kind, cycle, text: names.of(textOf(index)) });
     });
   };
   const { flushes, stalls, traps, annotations } = block;
