@@ -135,9 +135,7 @@ export class Committer {
       () => this.settle(entry, raw, null), // `run` meets the rejection in its turn
     );
     if (isSmall) this.events.onRecycle(buffer);
-    this.running ??= this.run().finally(() => {
-      this.running = null;
-    });
+    this.running ??= this.run();
   }
 
   private indexOf(
@@ -204,6 +202,9 @@ export class Committer {
           : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
       this.queue.length = 0;
       this.wake();
+    } finally {
+      // Here and not when the promise settles: what is enqueued in between would wait for the segment after it.
+      this.running = null;
     }
   }
 

@@ -182,13 +182,14 @@ function dependenciesOf(
   firstRow: number,
 ): RowBlock['dependencies'] {
   const { dependencies } = block;
-  const { row, producer, type } = dependencies;
+  const { producer, type } = dependencies;
+  const row = Uint32Array.from(dependencies.row);
   const label = labelsOf(core, 'dependency', 'dep_type');
   return {
-    row: Uint32Array.from(row),
+    row,
     producer: Float64Array.from(producer, (one) => (one === cpu.NO_PRODUCER ? -1 : firstRow + one)),
     type: Uint16Array.from(row, (_, index) => names.of(type === null ? '' : label(type[index]!))),
-    cycle: Uint32Array.from(row, (_, index) => clock.ofTick(cpu.sideTick(block, dependencies, index))),
+    cycle: row.map((_, index) => clock.ofTick(cpu.sideTick(block, dependencies, index))),
   };
 }
 
