@@ -17,7 +17,7 @@ uint32_t workload_run(void);
 /* On the host only: runs it, printing through put. */
 uint32_t host_run(put_char_fn put);
 
-/* Parts in separate files. */
+/* Parts in files of their own. */
 uint32_t interpret_program(void);
 void start_samples(void);
 uint32_t filter_samples(void);
