@@ -97,7 +97,7 @@ describe('uscope run', () => {
     const { running, cwd } = run(['cores', '3000'], ['--json', 'run.json']);
     const { status, stdout, stderr } = await running.ended;
     expect(stdout).toMatch(
-      /BRIDGE_NAME_BUSY: .*core 2 asks for the trace "soc\/core1", which core 1 of process \d+ .* is writing; give each core a name/,
+      /BRIDGE_NAME_BUSY: .*core 2 asks for the trace "soc\/core1", which core 1 of process \d+ .* is writing; give each core a different name/,
     );
     expect(stderr).toMatch(/^uscope: trace {6}core {2}cycles {2}frames {2}items {2}\/cycle {2}.*status/m);
     expect(stderr).toMatch(/^uscope: soc\/core1 {5}1 {3}3,000 {3}3,000 {2}3,000 {4}1\.00 .* closed/m);

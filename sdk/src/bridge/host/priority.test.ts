@@ -6,10 +6,14 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../../../../test/support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { BIN, buildSdk, childrenOf, Running, until } from '../../../../test/support/processes.js';
 import { compileAlone } from '../../../../test/support/stand-alone.js';
 import { DEFAULT_NICE } from './priority.js';
+
+// Processes are started, and waited for.
+limitOfFile(PROCESSES_MS);
 
 /** Of these tests, and so of what they start. */
 const OWN = getPriority();
@@ -30,10 +34,6 @@ beforeAll(() => {
 import { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
 import { lowerPriority } from './priority.mjs';
-import { PROCESSES_MS, limitOfFile } from '../../../../test/support/limits.js';
-
-// Daemons and simulators are started, and waited for.
-limitOfFile(PROCESSES_MS);
 const worker = async () => once(new Worker("require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)", { eval: true }), 'message');
 await worker();
 lowerPriority(Number(process.argv[2]));

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import type { StretchRunner } from '../../semantics/common/stretches.js';
-import { workersOf } from '../../workers/index.js';
 
 const MAX_JOBS = 256;
 /** Less is read before threads have started. */
@@ -29,6 +28,7 @@ export async function withJobs<T>(
   ask: (stretches: StretchRunner | undefined) => Promise<T>,
 ): Promise<T> {
   if (jobs < 2 || (await bytesOf(trace)) < MIN_BYTES) return ask(undefined);
+  const { workersOf } = await import('../../workers/index.js');
   const workers = workersOf(file, { threads: jobs, onWarning: (warning) => trace.noteWarning(warning) });
   try {
     return await ask(workers);
