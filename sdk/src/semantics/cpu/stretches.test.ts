@@ -80,7 +80,7 @@ describe('in stretches', () => {
       }),
       { numRuns: 80 },
     );
-    expect(total.done).toBeGreaterThan(100);
+    expect(total.done).toBeGreaterThan(10);
     expect(total.scans).toBeLessThan(total.done / 10);
   });
 
@@ -98,7 +98,7 @@ describe('in stretches', () => {
       }),
       { numRuns: 80 },
     );
-    expect(total.done).toBeGreaterThan(100);
+    expect(total.done).toBeGreaterThan(10);
     expect(total.scans).toBeLessThan(total.done / 10);
   });
 });

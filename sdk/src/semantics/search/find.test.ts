@@ -68,7 +68,7 @@ describe('a search', () => {
       }),
       { numRuns: 60 },
     );
-    expect(total).toBeGreaterThan(100);
+    expect(total).toBeGreaterThan(10);
   });
 
   it('for addresses finds the instructions there', async () => {
@@ -88,7 +88,7 @@ describe('a search', () => {
       }),
       { numRuns: 40 },
     );
-    expect(total).toBeGreaterThan(40);
+    expect(total).toBeGreaterThan(10);
   });
 
   it('for events finds those with these fields', async () => {
@@ -115,7 +115,7 @@ describe('a search', () => {
       }),
       { numRuns: 60 },
     );
-    expect(total).toBeGreaterThan(40);
+    expect(total).toBeGreaterThan(10);
   });
 
   it('takes a text as it is where asked to', async () => {
