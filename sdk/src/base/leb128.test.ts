@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { ByteReader, ByteWriter } from './bytes.js';
-import { putLeb128, readLeb128, writeLeb128 } from './leb128.js';
+import { lebSize, putLeb128, readLeb128, readLeb128Number, writeLeb128 } from './leb128.js';
 
 const encode = (value: bigint | number): number[] => {
   const writer = new ByteWriter();
@@ -34,6 +34,31 @@ describe('LEB128', () => {
     expect(() => decode([...Array(9).fill(0xff), 0x02])).toThrow(value);
     expect(() => decode(Array(11).fill(0x80))).toThrow(value);
     expect(() => decode([0x80])).toThrow(expect.objectContaining({ code: 'FORMAT_TRUNCATED' }));
+  });
+
+  test('as numbers: exact up to 2^53 - 1, the nearest beyond, the same errors and places', () => {
+    const some = fc.oneof(
+      fc.bigInt({ min: 0n, max: (1n << 54n) - 1n }),
+      fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }),
+    );
+    fc.assert(
+      fc.property(some, (value) => {
+        const reader = new ByteReader(Uint8Array.from(encode(value)));
+        expect(readLeb128Number(reader)).toBe(Number(value));
+        expect(reader.remaining).toBe(0);
+        expect(lebSize(value)).toBe(reader.offset);
+        if (value < 1n << 53n) {
+          expect(encode(Number(value))).toEqual(encode(value));
+          expect(lebSize(Number(value))).toBe(reader.offset);
+        }
+      }),
+    );
+    const number = (...bytes: number[]) => readLeb128Number(new ByteReader(Uint8Array.from(bytes)));
+    expect(number(0x85, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x00)).toBe(5);
+    expect(() => number(...Array(9).fill(0xff), 0x02)).toThrow(
+      expect.objectContaining({ code: 'FORMAT_VALUE', place: { offset: 0 } }),
+    );
+    expect(() => number(0x80)).toThrow(expect.objectContaining({ code: 'FORMAT_TRUNCATED' }));
   });
 
   test('every 64-bit value survives, also through u32 halves', () => {

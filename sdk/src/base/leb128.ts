@@ -2,6 +2,8 @@
 import { type ByteReader, type ByteWriter, toU64 } from './bytes.js';
 
 const MAX_LEB128_BYTES = 10;
+/** Weight of the last group of seven bits that a number holds exactly: the eighth. */
+const MAX_EXACT_SCALE = 2 ** 49;
 
 /** Reads one value. FORMAT_VALUE when it exceeds 64 bits or 10 bytes; redundant zero groups are accepted. */
 export function readLeb128(reader: ByteReader): bigint {
@@ -23,12 +25,45 @@ export function readLeb128(reader: ByteReader): bigint {
   throw reader.error('FORMAT_VALUE', 'LEB128 value exceeds 64 bits', start);
 }
 
+/** `readLeb128` as a number: without BigInts below 2^53, the nearest number beyond. Errors as there. */
+export function readLeb128Number(reader: ByteReader): number {
+  const start = reader.offset;
+  let value = 0;
+  for (let scale = 1; ; scale *= 128) {
+    const byte = reader.u8();
+    value += (byte & 0x7f) * scale;
+    if (value > Number.MAX_SAFE_INTEGER || scale > MAX_EXACT_SCALE) break;
+    if (byte < 0x80) return value;
+  }
+  reader.offset = start;
+  return Number(readLeb128(reader));
+}
+
+const scratch = new Uint8Array(MAX_LEB128_BYTES);
+
 /** Appends one value in its shortest form. */
 export function writeLeb128(writer: ByteWriter, value: number | bigint): void {
-  const wide = toU64(value);
-  const bytes = new Uint8Array(MAX_LEB128_BYTES);
-  const end = putLeb128(bytes, 0, Number(wide & 0xffff_ffffn), Number(wide >> 32n));
-  writer.bytes(bytes.subarray(0, end));
+  let [lo, hi] = [0, 0];
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) {
+    if (value < 0x80) {
+      writer.u8(value);
+      return;
+    }
+    [lo, hi] = [value >>> 0, Math.floor(value / 2 ** 32)];
+  } else {
+    const wide = toU64(value);
+    [lo, hi] = [Number(wide & 0xffff_ffffn), Number(wide >> 32n)];
+  }
+  writer.bytes(scratch.subarray(0, putLeb128(scratch, 0, lo, hi)));
+}
+
+/** Bytes of a value in its shortest form. @param value a safe integer from 0 on, or up to 64 bits */
+export function lebSize(value: number | bigint): number {
+  if (typeof value === 'bigint' && value <= BigInt(Number.MAX_SAFE_INTEGER)) return lebSize(Number(value));
+  let size = 1;
+  if (typeof value === 'bigint') for (let rest = value >> 7n; rest > 0n; rest >>= 7n) size++;
+  else for (let limit = 0x80; value >= limit; limit *= 0x80) size++;
+  return size;
 }
 
 /**

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from '../base/bytes.js';
-import { decodeColumns, encodeColumns, unzigzag, zigzag } from './columns.js';
+import { decodeColumns, encodeColumns, MAX_SMALL, smallZigzag, unzigzag, zigzag } from './columns.js';
 
 const encode = (...columns: (number | bigint)[][]): number[] => {
   const writer = new ByteWriter();
@@ -45,10 +45,35 @@ describe('columns', () => {
     );
   });
 
+  it('of numbers and of 64-bit ones have the same bytes', () => {
+    const value = fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat(300), fc.nat(MAX_SMALL - 1));
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 12 }), (column) => {
+        const [small, wide] = [new ByteWriter(), new ByteWriter()];
+        encodeColumns(small, [column]);
+        encodeColumns(wide, [column.map(BigInt)]);
+        expect(small.finish()).toEqual(wide.finish());
+      }),
+    );
+  });
+
+  it('of numbers beyond 2^53 come back as the nearest numbers, signed or not', () => {
+    const values = fc.array(fc.bigInt({ min: 0n, max: (1n << 64n) - 1n }), { minLength: 1, maxLength: 9 });
+    fc.assert(
+      fc.property(values, fc.boolean(), (column, isSigned) => {
+        const writer = new ByteWriter();
+        encodeColumns(writer, [column]);
+        const [decoded] = decodeColumns(new ByteReader(writer.finish()), 1, column.length, () => isSigned);
+        expect([...decoded!]).toEqual(column.map((one) => Number(isSigned ? unzigzag(one) : one)));
+      }),
+    );
+  });
+
   it('hold negative numbers in zigzag form', () => {
     const column = [-3n, 5n, -(1n << 63n), (1n << 63n) - 1n];
     expect(column.map(zigzag).map(unzigzag)).toEqual(column);
     expect([0n, -1n, 1n, -2n].map(zigzag)).toEqual([0n, 1n, 2n, 3n]);
+    expect([0, -1, 1, -2].map(smallZigzag)).toEqual([0, 1, 2, 3]);
   });
 
   it('of any bytes are columns or an error', () => {

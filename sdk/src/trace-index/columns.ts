@@ -3,7 +3,7 @@
  * negative, the zigzag form. The compiled twin is sdk/kernel/index/columns.c.
  */
 import { type ByteReader, ByteWriter } from '../base/bytes.js';
-import { readLeb128, writeLeb128 } from '../base/leb128.js';
+import { lebSize, readLeb128, readLeb128Number, writeLeb128 } from '../base/leb128.js';
 
 export const ColumnForm = {
   /** All zero: LEB128 number of further columns that are too. */
@@ -28,18 +28,44 @@ export function unzigzag(value: bigint): bigint {
   return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
 }
 
-/** Bytes of a number as LEB128. */
-function lebSize(value: bigint): number {
-  let size = 1;
-  for (let rest = value >> 7n; rest > 0n; rest >>= 7n) size++;
-  return size;
+/**
+ * What may be a column: numbers as they are where all of them are below 2^51, which is quick, else 64-bit ones.
+ */
+export type Column = readonly bigint[] | readonly number[];
+
+/** Greatest number of a column of numbers: a difference of two in zigzag form is a safe integer too. */
+export const MAX_SMALL = 2 ** 51;
+
+/** A number or a 64-bit one, with the same meaning of both. */
+interface Width<T extends number | bigint> {
+  readonly zero: T;
+  /** Zigzag form of the difference. */
+  difference(value: T, before: T): T;
 }
 
-/** @param columns unsigned 64-bit numbers, one per row, the same number of rows (at least one) in each */
-export function encodeColumns(writer: ByteWriter, columns: readonly (readonly bigint[])[]): void {
+const SMALL: Width<number> = {
+  zero: 0,
+  difference: (value, before) => smallZigzag(value - before),
+};
+
+const WIDE: Width<bigint> = {
+  zero: 0n,
+  difference: (value, before) => zigzag((value - before) & U64),
+};
+
+/** `zigzag` of a number. */
+export function smallZigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function smallUnzigzag(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
+
+/** @param columns one number per row, unsigned, the same number of rows (at least one) in each */
+export function encodeColumns(writer: ByteWriter, columns: readonly Column[]): void {
   for (let index = 0; index < columns.length; ) {
-    const column = columns[index]!;
-    if (isZero(column)) {
+    if (isZero(columns[index]!)) {
       let end = index + 1;
       while (end < columns.length && isZero(columns[end]!)) end++;
       writer.u8(ColumnForm.ZERO);
@@ -47,47 +73,77 @@ export function encodeColumns(writer: ByteWriter, columns: readonly (readonly bi
       index = end;
       continue;
     }
-    encodeColumn(writer, column);
-    index++;
+    const column = columns[index++]!;
+    if (isSmall(column)) encodeColumn(writer, column, SMALL);
+    else encodeColumn(writer, column, WIDE);
   }
 }
 
-function isZero(column: readonly bigint[]): boolean {
-  return column.every((value) => value === 0n);
+function isSmall(column: Column): column is readonly number[] {
+  return typeof column[0] === 'number';
 }
 
-function encodeColumn(writer: ByteWriter, column: readonly bigint[]): void {
-  const [first = 0n] = column;
+function isZero(column: Column): boolean {
+  for (const value of column) if (value) return false;
+  return true;
+}
+
+function encodeColumn<T extends number | bigint>(
+  writer: ByteWriter,
+  column: readonly T[],
+  width: Width<T>,
+): void {
+  const [first] = column;
   if (column.every((value) => value === first)) {
     writer.u8(ColumnForm.CONSTANT);
-    writeLeb128(writer, first);
+    writeLeb128(writer, first!);
     return;
   }
-  const forms = [
-    { form: ColumnForm.PLAIN, numbers: column },
-    { form: ColumnForm.SPARSE, numbers: sparseOf(column) },
-    { form: ColumnForm.DIFFERENCES, numbers: differencesOf(column) },
-  ].map((one) => ({ ...one, size: sizeOf(one.numbers) }));
-  // Of two that are as short the first.
-  const { form, numbers } = forms.reduce((best, one) => (one.size < best.size ? one : best));
+  const form = shortestForm(column, width);
   writer.u8(form);
-  for (const value of numbers) writeLeb128(writer, value);
+  if (form === ColumnForm.SPARSE) writeSparse(writer, column);
+  else if (form === ColumnForm.PLAIN) for (const value of column) writeLeb128(writer, value);
+  else {
+    let before = width.zero;
+    for (const value of column) {
+      writeLeb128(writer, width.difference(value, before));
+      before = value;
+    }
+  }
 }
 
-function differencesOf(column: readonly bigint[]): bigint[] {
-  return column.map((value, row) => zigzag((value - (column[row - 1] ?? 0n)) & U64));
+/** Of two that are as short the first. */
+function shortestForm<T extends number | bigint>(column: readonly T[], width: Width<T>): number {
+  let [plain, differences, sparse] = [0, 0, 0];
+  let [nonzero, next] = [0, 0];
+  let before = width.zero;
+  for (let row = 0; row < column.length; row++) {
+    const value = column[row]!;
+    const size = lebSize(value);
+    plain += size;
+    differences += lebSize(width.difference(value, before));
+    before = value;
+    if (!value) continue;
+    sparse += lebSize(row - next) + size;
+    next = row + 1;
+    nonzero++;
+  }
+  sparse += lebSize(nonzero);
+  if (plain <= sparse && plain <= differences) return ColumnForm.PLAIN;
+  return sparse <= differences ? ColumnForm.SPARSE : ColumnForm.DIFFERENCES;
 }
 
-function sizeOf(numbers: readonly bigint[]): number {
-  return numbers.reduce((sum, value) => sum + lebSize(value), 0);
-}
-
-function sparseOf(column: readonly bigint[]): bigint[] {
-  const rows = [...column.keys()].filter((row) => column[row] !== 0n);
-  return [
-    BigInt(rows.length),
-    ...rows.flatMap((row, index) => [BigInt(row - (index > 0 ? rows[index - 1]! + 1 : 0)), column[row]!]),
-  ];
+function writeSparse(writer: ByteWriter, column: readonly (number | bigint)[]): void {
+  let nonzero = 0;
+  for (const value of column) if (value) nonzero++;
+  writeLeb128(writer, nonzero);
+  let next = 0;
+  for (let row = 0; row < column.length; row++) {
+    if (!column[row]) continue;
+    writeLeb128(writer, row - next);
+    writeLeb128(writer, column[row]!);
+    next = row + 1;
+  }
 }
 
 /**
@@ -105,20 +161,19 @@ export function decodeColumns(
     const at = reader.offset;
     const form = reader.u8();
     if (form === ColumnForm.ZERO) {
-      const run = readLeb128(reader) + 1n;
-      if (run > BigInt(count - columns.length)) {
+      const run = readLeb128Number(reader) + 1;
+      if (run > count - columns.length) {
         throw reader.error(
           'FORMAT_LENGTH',
           `${run} columns of zeros where ${count - columns.length} are left`,
           at,
         );
       }
-      for (let left = Number(run); left > 0; left--) columns.push(new Float64Array(rows));
+      for (let left = run; left > 0; left--) columns.push(new Float64Array(rows));
       continue;
     }
-    const isSigned = signed(columns.length);
     const column = new Float64Array(rows);
-    decodeColumn(reader, form, at, column, (value) => Number(isSigned ? unzigzag(value) : value));
+    decodeColumn(reader, form, at, column, signed(columns.length));
     columns.push(column);
   }
   return columns;
@@ -129,27 +184,56 @@ function decodeColumn(
   form: number,
   at: number,
   column: Float64Array,
-  numberOf: (value: bigint) => number,
+  isSigned: boolean,
 ): void {
-  if (form === ColumnForm.CONSTANT) column.fill(numberOf(readLeb128(reader)));
+  const read = isSigned ? readSigned : readLeb128Number;
+  if (form === ColumnForm.CONSTANT) column.fill(read(reader));
   else if (form === ColumnForm.PLAIN) {
-    for (let row = 0; row < column.length; row++) column[row] = numberOf(readLeb128(reader));
+    for (let row = 0; row < column.length; row++) column[row] = read(reader);
   } else if (form === ColumnForm.SPARSE) {
-    let row = -1n;
-    for (let left = readLeb128(reader); left > 0n; left--) {
-      row += readLeb128(reader) + 1n;
-      if (row >= BigInt(column.length)) {
+    let row = -1;
+    for (let left = readLeb128Number(reader); left > 0; left--) {
+      row += readLeb128Number(reader) + 1;
+      if (row >= column.length) {
         throw reader.error('FORMAT_VALUE', `row ${row} of a column that has ${column.length}`, at);
       }
-      column[Number(row)] = numberOf(readLeb128(reader));
+      column[row] = read(reader);
     }
   } else if (form === ColumnForm.DIFFERENCES) {
-    let value = 0n;
-    for (let row = 0; row < column.length; row++) {
-      value = (value + unzigzag(readLeb128(reader))) & U64;
-      column[row] = numberOf(value);
-    }
+    const start = reader.offset;
+    if (smallDifferences(reader, column, isSigned)) return;
+    reader.offset = start;
+    wideDifferences(reader, column, isSigned);
   } else throw reader.error('FORMAT_VALUE', `${form} is no form of a column`, at);
+}
+
+/** A number in zigzag form. */
+function readSigned(reader: ByteReader): number {
+  const start = reader.offset;
+  const value = readLeb128Number(reader);
+  if (value <= Number.MAX_SAFE_INTEGER) return smallUnzigzag(value);
+  reader.offset = start;
+  return Number(unzigzag(readLeb128(reader)));
+}
+
+/** False: a number is not small, and what `column` holds has no meaning. */
+function smallDifferences(reader: ByteReader, column: Float64Array, isSigned: boolean): boolean {
+  let value = 0;
+  for (let row = 0; row < column.length; row++) {
+    const difference = readLeb128Number(reader);
+    value += smallUnzigzag(difference);
+    if (!(difference <= Number.MAX_SAFE_INTEGER && value >= 0 && value <= MAX_SMALL)) return false;
+    column[row] = isSigned ? smallUnzigzag(value) : value;
+  }
+  return true;
+}
+
+function wideDifferences(reader: ByteReader, column: Float64Array, isSigned: boolean): void {
+  let value = 0n;
+  for (let row = 0; row < column.length; row++) {
+    value = (value + unzigzag(readLeb128(reader))) & U64;
+    column[row] = Number(isSigned ? unzigzag(value) : value);
+  }
 }
 
 /** A writer of numbers of a part. */

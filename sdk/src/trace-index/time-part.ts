@@ -10,7 +10,7 @@ import { ByteReader } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { readLeb128, writeLeb128 } from '../base/leb128.js';
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from './channels.js';
-import { decodeColumns, encodeColumns, partWriter } from './columns.js';
+import { type Column, decodeColumns, encodeColumns, partWriter } from './columns.js';
 
 /** Numbers of one part at most, rows times columns: a segment that needs more has no such part. */
 export const MAX_CELLS = 1 << 18;
@@ -45,10 +45,10 @@ export interface TimePart extends PartTimes {
   readonly columns: readonly Float64Array[];
 }
 
-/** What makes a TIME part: numbers as unsigned 64-bit ones. */
+/** What makes a TIME part: unsigned numbers. */
 export interface TimeRows extends PartTimes {
   readonly spans: readonly bigint[];
-  readonly columns: readonly (readonly bigint[])[];
+  readonly columns: readonly Column[];
 }
 
 /** @param level each row's buckets are of 256 · 4^level cycles */

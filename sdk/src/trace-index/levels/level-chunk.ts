@@ -1,7 +1,7 @@
 /** Rows of a level in chunks: each is a TIME part of its level, so that any few of them can be read without the others. */
 
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
-import { zigzag } from '../columns.js';
+import { type Column, MAX_SMALL, smallZigzag, zigzag } from '../columns.js';
 import { encodeTimePart, MAX_CELLS } from '../time-part.js';
 import { type LevelRow, occupancyColumns } from './coarsener.js';
 
@@ -41,14 +41,22 @@ export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonl
       isExact: true,
       unitPs,
       spans: rows.map(({ span }) => BigInt(span)),
-      columns: Array.from({ length: group.columns }, (_, column) =>
-        rows.map(({ values }) => {
-          const value = values[column]!;
-          if (isSigned.has(column)) return zigzag(BigInt.asUintN(64, BigInt(value)));
-          return BigInt(Math.round(isSum.has(column) ? value / unitPs : value));
-        }),
-      ),
+      columns: Array.from({ length: group.columns }, (_, column) => {
+        const unit = isSum.has(column) ? unitPs : 1;
+        return columnOf(
+          rows.map(({ values }) => Math.round(values[column]! / unit)),
+          isSigned.has(column),
+        );
+      }),
     },
     level,
   );
+}
+
+/** Numbers of 64 bits only where some are too large. */
+function columnOf(values: readonly number[], isSigned: boolean): Column {
+  if (values.every((value) => Math.abs(value) < MAX_SMALL / 2)) {
+    return isSigned ? values.map(smallZigzag) : values;
+  }
+  return values.map((value) => (isSigned ? zigzag(BigInt.asUintN(64, BigInt(value))) : BigInt(value)));
 }
