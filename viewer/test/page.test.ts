@@ -179,6 +179,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
 
   const open = async (hash: string): Promise<Page> => {
     const opened = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
+    // The picture has all of the width.
+    const layout = JSON.stringify({ isDockOpen: false });
+    await opened.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), layout);
     opened.on('pageerror', (error) => problems.push(String(error)));
     opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
     opened.on('request', (request) => requests.push(request.url()));
@@ -472,9 +475,12 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
 
   it('shows text of a trace as text, never as markup', async () => {
     await run(page, { do: 'goRow', row: malicious.seq });
-    await page.waitForSelector('aside.details');
-    expect(await page.textContent('aside.details')).toContain(MALICE);
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock-panel .card');
+    expect(await page.textContent('.dock-panel .card')).toContain(MALICE);
     expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock', { state: 'detached' });
   });
 
   it('asks no other server for anything, and says nothing in the console', async () => {

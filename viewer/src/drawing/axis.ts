@@ -1,4 +1,5 @@
 /** Cycles, time, and the stalls of the core in every cycle. */
+import { shownCore } from '../data/shown-core.js';
 import { lowerBound } from '../model/blocks.js';
 import { pixelOf, reasonColour } from '../model/palette.js';
 import { grouped, tickStep, ticks, timeText } from '../model/ticks.js';
@@ -57,7 +58,7 @@ function rasterStalls(
 
 export function paintAxis(frame: Frame): void {
   const { context, theme, view, left, plot, info } = frame;
-  const { periodPs } = info.cores[info.core]!;
+  const { periodPs } = shownCore(info);
   const step = tickStep(view.scale, MIN_LABEL_DISTANCE);
   const last = view.x + plot.width / view.scale;
   context.save();

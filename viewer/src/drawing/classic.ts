@@ -1,4 +1,5 @@
 /** One row per instruction, one column per cycle. */
+import { shownCore } from '../data/shown-core.js';
 import { NO_STAGE, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import { pixelOf } from '../model/palette.js';
 import { dependenciesOf, pcOf, stageSpans } from '../model/row.js';
@@ -145,7 +146,7 @@ export function paintRows(frame: Frame): void {
 
 function paintStageNames(frame: Frame): void {
   const { context, theme, info, view, left, top, plot, widths, store, settings } = frame;
-  const stages = info.cores[info.core]!.stages;
+  const stages = shownCore(info).stages;
   const short = shortNames(stages);
   const height = rowHeight(view);
   if (view.scale < 7) return;

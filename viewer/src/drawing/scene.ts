@@ -1,6 +1,7 @@
 /** The picture: what is on the screen, how commands change it, and what must be drawn again. */
 import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
+import { shownCore } from '../data/shown-core.js';
 import { Aggregates } from '../model/aggregates.js';
 import type { Command } from '../model/commands.js';
 import { pixelOf, THEMES, type Theme } from '../model/palette.js';
@@ -218,7 +219,13 @@ export class Scene {
     };
   }
 
+  private get hasCore(): boolean {
+    return this.shown !== null && this.shown.info.core >= 0;
+  }
+
   private get form(): SceneState['form'] {
+    // Without a core there is only time to move in.
+    if (this.shown && !this.hasCore) return 'strip';
     if (this.settings.form !== 'auto') return this.settings.form;
     return rowHeight(this.view) < MIN_CLASSIC_HEIGHT ? 'strip' : 'classic';
   }
@@ -391,7 +398,7 @@ export class Scene {
       store,
       aggregates: new Aggregates(info.aggregates),
       fine: new FineSums(info),
-      disassembly: new Disassembly(info.cores[info.core]!),
+      disassembly: new Disassembly(shownCore(info)),
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
@@ -402,7 +409,7 @@ export class Scene {
   }
 
   private colouringOf(info: TraceInfo): Colouring {
-    return new Colouring(this.theme, this.settings.colour, info.cores[info.core]!, info.reasons);
+    return new Colouring(this.theme, this.settings.colour, shownCore(info), info.reasons);
   }
 
   private schedule(): void {
@@ -435,11 +442,21 @@ export class Scene {
     raster.clip(0, 0);
     raster.clear(theme.background);
     raster.fill(0, 0, Math.round(this.left * size.ratio), raster.height, pixelOf(theme.gutter));
-    const isSharp = this.form === 'classic' ? this.drawClassic(frame) : this.drawStrip(frame, shown);
+    const isSharp = this.hasCore ? this.drawPlot(frame, shown) : this.drawNothing(frame);
     paintAxis(frame);
     paintCursor(frame);
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(shown, isSharp, performance.now() - started) });
+  }
+
+  private drawPlot(frame: Frame, shown: Shown): boolean {
+    return this.form === 'classic' ? this.drawClassic(frame) : this.drawStrip(frame, shown);
+  }
+
+  /** Only the axis: the tracks below share it. */
+  private drawNothing(frame: Frame): boolean {
+    this.putRaster(frame);
+    return true;
   }
 
   private drawClassic(frame: Frame): boolean {

@@ -3,7 +3,9 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
+import type { QuestionKind } from '../data/questions/table.js';
 import { App } from './app.js';
+import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
 import { currentEngine, linkNow, perform } from './perform.js';
 import { bindings, bookmarks, info, origin, problems, settings, state } from './store.js';
@@ -44,6 +46,8 @@ Object.assign(window, {
     settings: () => settings.value,
     link: linkNow,
     run: (command: Command) => currentEngine()?.run(command),
+    layout: () => layout.value,
+    ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },
 });

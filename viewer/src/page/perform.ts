@@ -2,7 +2,8 @@
 import type { Action } from '../input/actions.js';
 import { formatLink } from '../model/link.js';
 import type { Engine } from './engine.js';
-import { bookmarks, core, cycle, info, origin, panel, settings, showsDetails, state, tell } from './store.js';
+import { changeLayout, layout, resetLayout, toggle } from './layout.js';
+import { bookmarks, core, cycle, info, origin, panel, settings, state, tell } from './store.js';
 
 let engine: Engine | null = null;
 export function useEngine(next: Engine | null): void {
@@ -15,7 +16,7 @@ export function perform(action: Action): void {
   else if (action.page) performOnPage(action);
 }
 
-function performOnPage({ page, digit = 0 }: Action): void {
+function performOnPage({ page, digit = 0, panel: id }: Action): void {
   switch (page) {
     case 'search':
       panel.value = 'search';
@@ -33,8 +34,14 @@ function performOnPage({ page, digit = 0 }: Action): void {
     case 'arrows':
       tell(`${page}: ${cycle(page)}`);
       return;
-    case 'details':
-      showsDetails.value = !showsDetails.value;
+    case 'panel':
+      toggle(id!);
+      return;
+    case 'dock':
+      changeLayout({ isDockOpen: !layout.value.isDockOpen });
+      return;
+    case 'resetLayout':
+      resetLayout();
       return;
     case 'copyLink':
       navigator.clipboard?.writeText(location.href).then(

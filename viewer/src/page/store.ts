@@ -1,7 +1,7 @@
 /** All state of the page, in one place. */
 import { computed, signal } from '@preact/signals';
 import type { Problem, TraceInfo, TraceOrigin } from '../data/protocol.js';
-import type { SceneState } from '../drawing/protocol.js';
+import type { CanvasSize, SceneState } from '../drawing/protocol.js';
 import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SQUASHED } from '../drawing/settings.js';
 import { type Bindings, parseBindings } from '../input/keys.js';
 import { type Linked, parseLink } from '../model/link.js';
@@ -12,7 +12,7 @@ const SETTINGS_KEY = 'uscope.view.settings';
 const BINDINGS_KEY = 'uscope.view.keys';
 
 /** Storage may be forbidden: then nothing is remembered. */
-function remembered(key: string): string | null {
+export function remembered(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -63,7 +63,9 @@ export const info = signal<TraceInfo | null>(null);
 export const state = signal<SceneState | null>(null);
 export const problems = signal<readonly Problem[]>([]);
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
-export const showsDetails = signal(true);
+/** Of the canvas of pipeline and axis, which the tracks are as wide as. */
+export const pictureSize = signal<CanvasSize>({ width: 0, height: 0, ratio: 1 });
+/** Over the canvas. */
 export const pointer = signal<{ x: number; y: number } | null>(null);
 export const bookmarks = signal<Readonly<Record<string, View>>>(link.bookmarks);
 export const bindings = signal<Bindings>(parseBindings(remembered(BINDINGS_KEY)));
