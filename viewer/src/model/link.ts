@@ -56,10 +56,13 @@ export function formatLink(parts: Iterable<readonly [key: string, texts: readonl
 
 /** As little as possible is written with %: only what a link or its reader would take for something else. */
 function encoded(text: string): string {
-  return encodeURIComponent(text.toWellFormed?.() ?? text)
+  return encodeURIComponent(wellFormed(text))
     .replace(/%(2C|2F|3A|3B|40|24)/g, (code) => decodeURIComponent(code))
     .replaceAll('%20', '+');
 }
+
+/** Halves of characters cannot be written. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd');
 
 /** Fields of one text; they may hold any character. */
 export function joinFields(fields: readonly string[]): string {

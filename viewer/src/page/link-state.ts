@@ -1,4 +1,5 @@
 /** Which parts of the page's state are in its URL. Each registers itself where it is made; the order in which they do is theirs in the link. */
+import { computed, type ReadonlySignal } from '@preact/signals';
 import { formatLink, type LinkContent, type LinkPart, parseLink, readPart } from '../model/link.js';
 
 export interface LinkedState<T> {
@@ -16,7 +17,7 @@ export interface LinkedState<T> {
 
 interface Entry {
   readonly isWhere: boolean;
-  text(): readonly [string, readonly string[]];
+  readonly text: ReadonlySignal<readonly [string, readonly string[]]>;
   take(content: LinkContent): void;
 }
 
@@ -32,17 +33,17 @@ export const isComplete = ({ version }: LinkContent): boolean => version > 0;
 export function registerLink<T>(part: LinkPart<T>, state: LinkedState<T>): T | null {
   entries.push({
     isWhere: state.isWhere ?? false,
-    text() {
+    text: computed(() => {
       const value = state.get();
-      return [part.key, value === null ? [] : part.format(value)];
-    },
+      return [part.key, value === null ? [] : part.format(value)] as const;
+    }),
     take: (content) => state.set(readPart(content, part), content),
   });
   return readPart(opened, part);
 }
 
 /** The link to what the page shows. */
-export const linkNow = (): string => formatLink(entries.map((entry) => entry.text()));
+export const linkNow = (): string => formatLink(entries.map((entry) => entry.text.value));
 
 /** Makes the page show what a link says. @param only `where`: the rest stays */
 export function applyLink(hash: string, only: 'all' | 'where'): LinkContent {

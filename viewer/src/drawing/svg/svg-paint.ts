@@ -1,4 +1,5 @@
 /** Texts and lines as elements of an SVG: text remains text. */
+import { wellFormed } from '../../model/link.js';
 import type { Paint } from '../surface.js';
 
 interface Box {
@@ -225,7 +226,7 @@ function fontAttributes(font: string): string {
 /** Without what XML forbids. */
 function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must go
-  return text.toWellFormed().replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
+  return wellFormed(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '\ufffd');
 }
 
 function escaped(text: string): string {
