@@ -7,6 +7,7 @@ import { temporaryName } from '../../stream/atomic-file.js';
 import { withOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { Collector } from './collector.js';
 import { Emission } from './emission.js';
@@ -17,8 +18,8 @@ import { ExternalSorter } from './sorter.js';
 import { PS_EXPONENT, TimeScale, type TimeUnit } from './time-scale.js';
 
 /** Checkpoints are due at least this far apart, and at most about this number of them. */
-const LEAST_CHECKPOINT_PS = 10_000_000n;
-const CHECKPOINTS = 4096n;
+/** About as many bytes of a file as become an item of the trace: their number is known before the second pass. */
+const BYTES_PER_ITEM = 8;
 
 export interface FtrImport {
   readonly stats: TraceStats;
@@ -51,8 +52,7 @@ export async function ftrToUscope(
     options.unit,
   );
   const batch = new RecordBatch();
-  const span = scale.toPs(lastTick) / CHECKPOINTS;
-  const interval = span > LEAST_CHECKPOINT_PS ? span : LEAST_CHECKPOINT_PS;
+  const interval = checkpointIntervalFor(scale.toPs(lastTick), file.size / BYTES_PER_ITEM);
   const writer = {
     path: target.path,
     schema: events.schema,
