@@ -38,3 +38,17 @@ export function fitted(text: string, width: number, widths: TextWidths): string 
   }
   return low === 0 ? '' : `${text.slice(0, low)}…`;
 }
+
+/** What is drawn from here to the next `restore` shows only inside of a box. */
+export function clipTo(context: Context, x: number, y: number, width: number, height: number): void {
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+}
+
+/** @throws Error where workers cannot draw */
+export function contextOf(canvas: OffscreenCanvas): Context {
+  const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true });
+  if (!context) throw new Error('this browser has no 2D drawing in workers');
+  return context;
+}

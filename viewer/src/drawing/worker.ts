@@ -22,6 +22,9 @@ function take(data: SceneRequest): void {
     case 'command':
       scene?.run(data.command);
       break;
+    case 'hits':
+      scene?.mark(data.rows, data.cycles);
+      break;
     case 'describe':
       report({ type: 'row', id: data.id, details: scene?.describe(data.row) ?? null });
   }

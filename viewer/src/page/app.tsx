@@ -8,13 +8,11 @@ import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
 import { Messages, Welcome } from '../panels/messages.js';
-import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { listen } from '../input/pointer.js';
 import { openFile } from './open.js';
 import { currentEngine } from './perform.js';
 import { Engine, missingFeature } from './engine.js';
 import { useEngine } from './perform.js';
-import { rowHeight } from '../model/view.js';
 import {
   change,
   core,
@@ -87,13 +85,8 @@ function Picture() {
         pointer.value = at;
         engine.post({ type: 'pointer', pointer: at });
       },
-      click: ({ y }, isLabel) => {
-        const view = state.value?.view;
-        if (!view || y < AXIS_HEIGHT || state.value?.form !== 'classic') return;
-        const row = Math.floor(view.y + (y - AXIS_HEIGHT) / rowHeight(view));
-        if (row < 0 || row >= state.value.rows) return;
-        engine.run({ do: 'select', row });
-        if (isLabel) engine.run({ do: 'align', row });
+      click: (at, isLabel) => {
+        engine.run({ do: 'selectAt', at, align: isLabel });
       },
     });
     const unsubscribe = settings.subscribe((next) => engine.post({ type: 'settings', settings: next }));

@@ -2,13 +2,13 @@
  * What remains when a pixel holds many cycles: lanes over time with instructions per cycle, how many are in each stage, the share of cycles
  * with a stall, and flushes. Every column of pixels is the sum over all of its cycles.
  */
-import { Column } from '../model/aggregates.js';
-import { fillOf, mix, pixelOf, reasonColour } from '../model/palette.js';
-import { AXIS_FONT, fitted } from './canvas.js';
-import type { Frame } from './frame.js';
-import type { Sums } from './sums.js';
+import { Column } from '../../model/aggregates.js';
+import { fillOf, mix, pixelOf, reasonColour } from '../../model/palette.js';
+import { AXIS_FONT, fitted } from '../canvas.js';
+import type { Frame } from '../frame.js';
+import type { Sums } from '../sums.js';
 
-interface Lane {
+export interface Lane {
   readonly title: string;
   readonly unit: string;
   /** Edges, CSS pixels of the canvas. */
