@@ -14,7 +14,7 @@ import {
   type Yielding,
 } from '../model/view.js';
 import { rasterAxis } from './axis.js';
-import { AXIS_FONT, BOX_FONT, type Context, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
+import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
 import { chooseForm, makeForms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
@@ -60,8 +60,8 @@ interface Shown {
 export class Scene {
   view: View = { x: 0, y: 0, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
   selected: number | null;
-  private readonly context: Context;
-  private readonly minimapContext: Context;
+  private readonly context: OffscreenCanvasRenderingContext2D;
+  private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
   private readonly forms = makeForms();
   private raster: Raster;
