@@ -16,6 +16,7 @@ import { isShown, trackSize } from './layout.js';
 import { openFile } from './open.js';
 import { Engine, missingFeature } from './engine.js';
 import { useEngine } from './current-engine.js';
+import { takeAt } from './place-drag.js';
 import { places } from './places.js';
 import { start } from './start.js';
 import {
@@ -81,6 +82,7 @@ function Picture() {
         pointer.value = at;
         engine.post({ type: 'pointer', pointer: at });
       },
+      take: takeAt,
       click: (at, isLabel) => {
         engine.run({ do: 'selectAt', at, align: isLabel });
       },

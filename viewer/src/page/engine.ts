@@ -26,6 +26,10 @@ export class Engine {
   private readonly scene: Worker;
   private readonly asker: Asker;
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
+  private readonly pictures = new Map<
+    number,
+    { readonly resolve: (picture: Blob | string) => void; readonly reject: (error: Error) => void }
+  >();
   private nextId = 0;
   private readonly observer: ResizeObserver;
 
@@ -95,6 +99,13 @@ export class Engine {
     return new Promise((resolve) => this.asked.set(id, resolve));
   }
 
+  /** What the pipeline shows, without the pointer: PNG, or the inside of an SVG. */
+  picture(kind: 'png' | 'svg'): Promise<Blob | string> {
+    const id = this.nextId++;
+    this.post({ type: 'picture', kind, id });
+    return new Promise((resolve, reject) => this.pictures.set(id, { resolve, reject }));
+  }
+
   close(): void {
     this.observer.disconnect();
     this.data.terminate();
@@ -112,9 +123,14 @@ export class Engine {
   private takeScene(report: SceneReport): void {
     if (report.type === 'drawn') state.value = report.state;
     else if (report.type === 'problem') this.fail(report.message);
-    else {
+    else if (report.type === 'row') {
       this.asked.get(report.id)?.(report.details);
       this.asked.delete(report.id);
+    } else {
+      const waiting = this.pictures.get(report.id);
+      this.pictures.delete(report.id);
+      if (report.type === 'picture') waiting?.resolve(report.picture);
+      else waiting?.reject(new Error(report.message));
     }
   }
 

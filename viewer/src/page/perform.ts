@@ -1,9 +1,10 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
 import { currentEngine } from './current-engine.js';
+import { handOn } from './hand-on.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
-import { goBookmark, setBookmark } from './place-actions.js';
-import { cycle, origin, panel, tell } from './store.js';
+import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
+import { cycle, panel, tell } from './store.js';
 
 export { currentEngine };
 
@@ -50,38 +51,27 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
+    case 'copyText':
+    case 'copyPng':
+    case 'savePng':
+    case 'saveSvg':
+      void handOn(page);
+      return;
     case 'setBookmark':
       setBookmark(String(digit));
       return;
     case 'goBookmark':
       goBookmark(String(digit));
       return;
+    case undefined:
+      return;
+    default:
+      PLACE_ACTIONS[page]();
   }
 }
 
-/** What the user typed into the palette, if it names a place. */
-export function goTo(text: string): boolean {
-  const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
-  if (pattern !== undefined) {
-    panel.value = 'search';
-    currentEngine()?.run({ do: 'search', pattern });
-    return true;
-  }
-  const engine = currentEngine();
-  const match = /^([a-z]*)\s*([\d,_]+)$/i.exec(text.trim());
-  if (!match || !engine || !origin.value) return false;
-  const value = Number(match[2]!.replace(/[,_]/g, ''));
-  switch (match[1]!.toLowerCase()) {
-    case '':
-    case 'c':
-    case 'cycle':
-      engine.run({ do: 'goCycle', cycle: value });
-      return true;
-    case 'j':
-    case 'row':
-      engine.run({ do: 'goRow', row: value });
-      return true;
-    default:
-      return false;
-  }
+/** Shows what matches, and goes to the next of it. */
+export function find(pattern: string): void {
+  panel.value = 'search';
+  currentEngine()?.run({ do: 'search', pattern });
 }

@@ -3,6 +3,7 @@ import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { Inspector } from './inspector.js';
+import { PlacesPanel } from './places.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -12,6 +13,7 @@ export interface PanelPart {
 
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
   inspector: { component: Inspector, isThere: ({ core }) => core >= 0 },
+  places: { component: PlacesPanel },
 };
 
 /** Of panels that are there for this trace. */

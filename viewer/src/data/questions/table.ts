@@ -1,7 +1,9 @@
 /** All questions by name. A new one is a file of this folder and a line here; pages import only the types. */
+import { retired, rowOfRetired } from './retired.js';
 import { series } from './series.js';
+import { timelineText } from './timeline-text.js';
 
-export const QUESTIONS = { series } as const;
+export const QUESTIONS = { retired, rowOfRetired, series, timelineText } as const;
 
 export type Questions = typeof QUESTIONS;
 export type QuestionKind = keyof Questions;
