@@ -272,8 +272,9 @@ describe('blocks of transactions', () => {
     for await (const block of transactionBlocks(trace, findNetwork(trace, 'mesh'))) {
       const there = structuredClone(block, { transfer: transactionTransferList(block) });
       expect(block.birth.byteLength).toBe(0);
-      for (let row = 0; row < there.count; row++)
-        moved.push(new TransactionsOfBlock(trace, networks, there).at(row));
+      const rows = new TransactionsOfBlock(trace, networks, there);
+      await rows.load();
+      for (let row = 0; row < there.count; row++) moved.push(rows.at(row));
     }
     expect(moved).toEqual(await collect(trace, 'mesh'));
   });
