@@ -1,7 +1,7 @@
 /** One instruction as a row of the timeline: what is in which cycle. */
-import type { CpuCore } from '../../semantics/cpu/cores.js';
-import { instructionText } from '../../semantics/cpu/instruction-text.js';
-import { type Instruction, InstructionEnd, type StageEntry } from '../../semantics/cpu/lifecycle.js';
+import type { CpuCore } from '../cpu/cores.js';
+import { instructionText } from '../cpu/instruction-text.js';
+import { type Instruction, InstructionEnd, type StageEntry } from '../cpu/lifecycle.js';
 import { NO_LETTER } from './letters.js';
 
 /** What a cell shows; also what it is coloured by. */

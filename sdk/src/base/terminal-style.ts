@@ -1,4 +1,4 @@
-/** Colours of the timeline, as parameters of the terminal's SGR sequence. */
+/** Colours of text in a terminal, as parameters of the terminal's SGR sequence. */
 
 export type Style = string;
 

@@ -1,9 +1,10 @@
 /** The timeline for people: blocks of as many cycles as fit the width, one row per instruction. */
-import type { CoreStall, CpuCore, Instruction } from '../../semantics/cpu/index.js';
-import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '../common/style.js';
+
+import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '../../base/terminal-style.js';
+import type { CoreStall, CpuCore, Instruction } from '../cpu/index.js';
 import { stageLetters } from './letters.js';
-import type { TimelineRange } from './range.js';
 import { type Cells, MARKS, TimelineRow, type TimelineSpan } from './row.js';
+import type { TimelineRange } from './timeline-range.js';
 
 export interface TextOptions {
   /** Characters per line. */

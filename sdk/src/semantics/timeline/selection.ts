@@ -1,11 +1,11 @@
 /** What of a trace is in a timeline. */
 
 import type { Trace } from '../../reader/index.js';
-import type { CpuCore } from '../../semantics/cpu/cores.js';
-import type { Instruction } from '../../semantics/cpu/lifecycle.js';
-import { type CoreStall, stalls } from '../../semantics/cpu/searches.js';
-import { type InstructionOptions, instructions } from '../../semantics/instructions/instructions.js';
-import type { TimelineRange } from './range.js';
+import type { CpuCore } from '../cpu/cores.js';
+import type { Instruction } from '../cpu/lifecycle.js';
+import { type CoreStall, stalls } from '../cpu/searches.js';
+import { type InstructionOptions, instructions } from '../instructions/instructions.js';
+import type { TimelineRange } from './timeline-range.js';
 
 export async function* selected(
   trace: Trace,
