@@ -2,7 +2,6 @@
 import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
-import { Aggregates } from '../model/aggregates.js';
 import type { Command } from '../model/commands.js';
 import { pixelOf, THEMES, type Theme } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
@@ -33,7 +32,7 @@ import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
 import { Search } from './search.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
-import { FineSums } from './sums.js';
+import { SumsSources } from './strip/sources.js';
 
 const MINIMAP_INTERVAL_MS = 150;
 
@@ -53,8 +52,7 @@ export interface SceneStart {
 interface Shown {
   readonly info: TraceInfo;
   readonly store: RowStore;
-  readonly aggregates: Aggregates;
-  readonly fine: FineSums;
+  readonly sums: SumsSources;
   readonly disassembly: Disassembly;
   readonly navigator: Navigator;
   colouring: Colouring;
@@ -223,14 +221,15 @@ export class Scene {
       shown.store.add(message.block);
       this.search?.resume();
       shown.navigator.resume();
-    } else if (message.type === 'aggregate') {
-      shown.store.passed(message.segment, message.firstRow, message.count);
-      shown.aggregates.add(message.part);
+    } else if (message.type === 'index') {
+      shown.store.index(message.rows, message.diagonal);
       this.isMinimapStale = true;
-    } else if (message.type === 'complete') {
-      shown.store.complete(message.rows);
-      this.isMinimapStale = true;
-    }
+      shown.navigator.resume();
+    } else if (message.type === 'sums') {
+      shown.sums.add(message.part, message.isOverview);
+      this.isMinimapStale ||= message.isOverview;
+    } else if (message.type === 'progress') shown.store.progress = message.progress;
+    else if (message.type === 'counted') shown.store.counted(message.segment, message.rows);
     this.schedule();
   }
 
@@ -239,8 +238,7 @@ export class Scene {
     this.shown = {
       info,
       store,
-      aggregates: new Aggregates(info.aggregates),
-      fine: new FineSums(info),
+      sums: new SumsSources(info),
       disassembly: new Disassembly(shownCore(info)),
       navigator: new Navigator(this),
       colouring: this.colouringOf(info),
@@ -300,17 +298,17 @@ export class Scene {
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
   }
 
-  private want({ missing, soon }: Needs): void {
+  private want({ missing, soon, sums }: Needs): void {
     // What comes next is fetched once everything in sight is here.
     const searched = this.search?.missing ?? null;
     const segments = [...new Set([...missing, ...(searched === null ? [] : [searched]), ...soon])];
-    const key = segments.join();
+    const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
     if (key === this.wanted) return;
     this.wanted = key;
-    this.start.port.postMessage({ type: 'want', segments } satisfies Want);
+    this.start.port.postMessage({ type: 'want', segments, sums } satisfies Want);
   }
 
-  private drawMinimap({ info, aggregates }: Shown, now: number): void {
+  private drawMinimap({ info, sums }: Shown, now: number): void {
     const { minimapSize } = this;
     if (!this.isMinimapStale) return;
     if (now - this.minimapDrawn < MINIMAP_INTERVAL_MS) {
@@ -321,7 +319,11 @@ export class Scene {
     this.minimapDrawn = now;
     const width = Math.max(1, Math.round(minimapSize.width * minimapSize.ratio));
     const height = Math.max(1, Math.round(minimapSize.height * minimapSize.ratio));
-    this.minimapContext.putImageData(drawMinimap(info, aggregates, this.theme, width, height), 0, 0);
+    this.minimapContext.putImageData(
+      drawMinimap(info, sums.overview, this.hits, this.theme, width, height),
+      0,
+      0,
+    );
   }
 
   private frame(shown: Shown): Frame {
