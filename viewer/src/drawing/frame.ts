@@ -11,7 +11,7 @@ import type { Disassembly } from './labels.js';
 import type { Raster } from './raster.js';
 import type { RowStore } from './row-store.js';
 import type { Search } from './search.js';
-import type { Settings } from './settings.js';
+import type { Settings, Sort } from './settings.js';
 import type { SumsSources } from './strip/sources.js';
 
 export interface Pointer {
@@ -26,6 +26,7 @@ export interface Frame {
   readonly view: View;
   /** Which rows follow each other. */
   readonly lines: RowLines;
+  readonly sort: Sort;
   /** Cycles at the upper edge, as the form has them. */
   readonly axis: AxisSpec;
   readonly sums: SumsSources;

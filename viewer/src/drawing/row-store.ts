@@ -1,7 +1,7 @@
 /** The blocks that the picture is drawn from, bounded in bytes, and where rows lie in time: exact where a block is here, else interpolated. */
 
 import type { TraceInfo } from '../data/protocol.js';
-import { blockBytes, lowerBound, type RowBlock, RowFlag } from '../model/blocks.js';
+import { blockBytes, lowerBound, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Diagonal, Extent } from '../model/view.js';
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -72,6 +72,20 @@ export class RowStore implements Diagonal {
 
   set progress(part: number) {
     this.part = part;
+  }
+
+  /** Greatest number of instructions in flight at any time; 0: not known. */
+  mostInFlight = 0;
+
+  /** First cycle of a segment, and the first after it. */
+  cyclesOf(segment: number): [number, number] {
+    return [this.cycles[segment]!, this.cycles[segment + 1]!];
+  }
+
+  /** First cycle of an instruction, and the first after its last. */
+  lifeOf({ baseCycle, birth, end }: RowBlock, index: number): [number, number] {
+    const over = end[index] === UNKNOWN ? this.span.lastCycle : baseCycle + end[index]!;
+    return [baseCycle + birth[index]!, over];
   }
 
   /** What the index says. */

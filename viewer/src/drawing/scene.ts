@@ -30,6 +30,8 @@ import { OVERLAYS } from './overlays.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
+import { ShownLines } from './rows/shown-lines.js';
+import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { Search } from './search.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { SumsSources } from './strip/sources.js';
@@ -55,6 +57,8 @@ interface Shown {
   readonly sums: SumsSources;
   readonly disassembly: Disassembly;
   readonly navigator: Navigator;
+  /** Rows without those that were squashed. */
+  readonly collapsed: ShownLines;
   colouring: Colouring;
 }
 
@@ -113,11 +117,21 @@ export class Scene {
   }
 
   use(settings: Settings): void {
+    const isSorted = settings.sort !== this.settings.sort && settings.sort !== 'fetch';
     this.settings = settings;
+    if (isSorted && this.shown && this.form.name === 'straight') this.toPageStart(this.shown.store);
     if (this.shown) this.shown.colouring = this.colouringOf(this.shown.info);
     this.isMinimapStale = true;
     this.clamp('y');
     this.schedule();
+  }
+
+  /** What another order puts first is to be seen. */
+  private toPageStart(store: RowStore): void {
+    const { x, y } = this.view;
+    const first = Math.floor(Math.max(0, y) / PAGE_ROWS) * PAGE_ROWS;
+    const since = x - store.cycleOf(Math.max(0, y));
+    this.view = { ...this.view, x: store.cycleOf(first) + since, y: first };
   }
 
   point(pointer: Pointer | null): void {
@@ -156,7 +170,15 @@ export class Scene {
   }
 
   get ground(): Ground {
-    return { view: this.view, plot: this.plot, store: this.shown!.store, lines: EVERY_ROW };
+    const { store, colouring, collapsed } = this.shown!;
+    const { squashed, sort } = this.settings;
+    const lines = squashed === 'collapse' && this.hasFetchOrder ? collapsed : EVERY_ROW;
+    return { view: this.view, plot: this.plot, store, lines, sort, colouring };
+  }
+
+  /** Sorted rows have their own places. */
+  private get hasFetchOrder(): boolean {
+    return this.form.name !== 'straight' || this.settings.sort === 'fetch';
   }
 
   plotPoint(at: Point | null): Point {
@@ -223,6 +245,7 @@ export class Scene {
       shown.navigator.resume();
     } else if (message.type === 'index') {
       shown.store.index(message.rows, message.diagonal);
+      shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
       shown.navigator.resume();
     } else if (message.type === 'sums') {
@@ -241,6 +264,7 @@ export class Scene {
       sums: new SumsSources(info),
       disassembly: new Disassembly(shownCore(info)),
       navigator: new Navigator(this),
+      collapsed: new ShownLines(store),
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
