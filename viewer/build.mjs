@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { loadedOnDemand } from './on-demand.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const TARGET = fileURLToPath(new URL('../sdk/dist/viewer', import.meta.url));
@@ -32,6 +33,15 @@ await build({
   jsxImportSource: 'preact',
   legalComments: 'none',
   logLevel: 'warning',
+  // Only traces without an index need it.
+  plugins: [
+    loadedOnDemand({
+      module: /index-wasm\.js$/,
+      name: 'WASM_BASE64',
+      script: 'index-kernel.js',
+      target: TARGET,
+    }),
+  ],
 });
 for (const name of ['index.html', 'style.css']) cpSync(join(SOURCE, 'page', name), join(TARGET, name));
 
