@@ -31,7 +31,6 @@ import { OVERLAYS } from './overlays.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
-import { Search } from './search.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { FineSums } from './sums.js';
 
@@ -74,7 +73,6 @@ export class Scene {
   private size: CanvasSize;
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
-  private search: Search | null = null;
   private hits: Hits | null = null;
   private places: Places = NO_PLACES;
   private isScheduled = false;
@@ -141,8 +139,7 @@ export class Scene {
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
-    if (command.do === 'search' || command.do === 'searchNext') this.find(command, shown);
-    else shown.navigator.run(command);
+    shown.navigator.run(command);
     this.schedule();
   }
 
@@ -196,32 +193,12 @@ export class Scene {
     };
   }
 
-  private find(
-    command: Command & { do: 'search' | 'searchNext' },
-    { store, disassembly, navigator }: Shown,
-  ): void {
-    if (command.do === 'search') {
-      this.search?.stop();
-      this.search =
-        command.pattern === null || command.pattern === ''
-          ? null
-          : new Search(command.pattern, store, disassembly);
-    }
-    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
-    const direction = command.do === 'searchNext' ? command.direction : 1;
-    this.search?.begin(start, direction, {
-      found: (row) => navigator.reveal(row),
-      changed: () => this.schedule(),
-    });
-  }
-
   private take(message: DataMessage): void {
     if (message.type === 'trace') this.open(message.info);
     const { shown } = this;
     if (!shown) return;
     if (message.type === 'block') {
       shown.store.add(message.block);
-      this.search?.resume();
       shown.navigator.resume();
     } else if (message.type === 'aggregate') {
       shown.store.passed(message.segment, message.firstRow, message.count);
@@ -302,8 +279,7 @@ export class Scene {
 
   private want({ missing, soon }: Needs): void {
     // What comes next is fetched once everything in sight is here.
-    const searched = this.search?.missing ?? null;
-    const segments = [...new Set([...missing, ...(searched === null ? [] : [searched]), ...soon])];
+    const segments = [...new Set([...missing, ...soon])];
     const key = segments.join();
     if (key === this.wanted) return;
     this.wanted = key;
@@ -336,7 +312,6 @@ export class Scene {
       ratio: this.size.ratio,
       pointer: this.pointer,
       selected: this.selected,
-      search: this.search,
       hits: this.hits,
       places: this.places,
       raster: this.raster,
@@ -357,7 +332,6 @@ export class Scene {
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,
       hover: this.hover(frame),
-      search: this.search?.state ?? null,
       legend: colouring.legend(),
       frame: ++this.frames,
       ms: performance.now() - started,

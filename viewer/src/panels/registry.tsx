@@ -3,6 +3,8 @@ import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { Inspector } from './inspector.js';
+import { Results } from './results.js';
+import { Statistics } from './statistics.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -11,7 +13,9 @@ export interface PanelPart {
 }
 
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
-  inspector: { component: Inspector, isThere: ({ core }) => core >= 0 },
+  inspector: { component: Inspector },
+  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
+  results: { component: Results },
 };
 
 /** Of panels that are there for this trace. */
