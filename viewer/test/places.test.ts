@@ -137,7 +137,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
     });
 
     it('are listed with what lies between them: cycles, time, retired instructions exactly, IPC', async () => {
-      await press(page, 'Shift+B');
+      await press(page, 'Shift+L');
       const row = page.locator('.differences tbody tr').nth(1);
       const count = retiredIn(1004, 1010);
       await expect.poll(() => row.locator('td').nth(4).textContent()).toBe(String(count));
@@ -185,7 +185,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
 
   describe('a range', () => {
     it('is dragged with Shift on the axis, shown, and cleared', async () => {
-      await press(page, 'Shift+B');
+      await press(page, 'Shift+L');
       await begin();
       await page.keyboard.down('Shift');
       await page.mouse.move(xOf(1002) + 3, TOP + 6);
@@ -194,7 +194,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       await page.mouse.up();
       await page.keyboard.up('Shift');
       expect((await placesOf(page)).range).toEqual({ from: 1002, to: 1021 });
-      const { view: shown } = await press(page, 'Shift+F');
+      const { view: shown } = await press(page, 'Shift+Z');
       const width = (SIZE.width - LEFT) / shown.scale;
       expect(shown.x).toBeLessThan(1002);
       expect(shown.x + width).toBeGreaterThan(1021);

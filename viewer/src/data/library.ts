@@ -1,5 +1,10 @@
 /** The reader, as the page uses it. */
-import type { Trace } from 'uscope/reader';
+import { blobSource, httpSource, type Source, type Trace } from 'uscope/reader';
+import type { TraceOrigin } from './protocol.js';
 
-export { blobSource, httpSource, openTrace, type Source, type Trace } from 'uscope/reader';
+export { openTrace, type Source, type Trace } from 'uscope/reader';
 export type TraceSchema = Trace['schema'];
+
+export function sourceOf(origin: TraceOrigin): Source {
+  return 'file' in origin ? blobSource(origin.file) : httpSource(origin.url);
+}

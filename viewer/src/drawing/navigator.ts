@@ -68,10 +68,6 @@ export class Navigator {
     if (moved) this.show(...moved);
   }
 
-  reveal(row: number): void {
-    this.show(...this.revealed(row));
-  }
-
   private show(view: View, yielding: Moved[1]): void {
     this.scene.view = view;
     this.scene.clamp(yielding);
@@ -173,6 +169,8 @@ export class Navigator {
         const row = selected === null ? null : this.neighbour(selected, command.do, store);
         return row === null ? null : this.revealed(row);
       }
+      case 'reveal':
+        return this.revealed(inside(command.row), command.cycle);
       case 'goRow':
         scene.selected = inside(command.row);
         return scene.form.moves.goRow(this.groundWithRows(), scene.selected);
@@ -198,12 +196,12 @@ export class Navigator {
     return align ? this.moved({ do: 'align', row }) : null;
   }
 
-  private revealed(row: number): Moved {
+  private revealed(row: number, cycle?: number): Moved {
     const { scene } = this;
     scene.selected = row;
     const go = (): Moved => scene.form.moves.reveal(this.groundWithRows(), row);
     const { store } = scene.ground;
-    const segment = store.segmentOfRow(row);
+    const segment = cycle === undefined ? store.segmentOfRow(row) : store.segmentAt(cycle);
     this.retry = store.has(segment) ? null : { segment, go };
     return go();
   }

@@ -18,7 +18,9 @@ export const PANELS = [
   { id: 'overview', title: 'Overview', place: 'track', keys: ['Shift+O'], isShown: true, size: 46 },
   { id: 'pipeline', title: 'Pipeline', place: 'track', keys: ['Shift+P'], isShown: true, size: 0 },
   { id: 'inspector', title: 'Inspector', place: 'tab', keys: ['i'], isShown: true, size: 0 },
-  { id: 'places', title: 'Places', place: 'tab', keys: ['Shift+B'], isShown: true, size: 0 },
+  { id: 'places', title: 'Places', place: 'tab', keys: ['Shift+L'], isShown: true, size: 0 },
+  { id: 'statistics', title: 'Statistics', place: 'tab', keys: ['Shift+S'], isShown: true, size: 0 },
+  { id: 'results', title: 'Found', place: 'tab', keys: ['Shift+F'], isShown: true, size: 0 },
 ] as const satisfies readonly PanelInfo[];
 
 export type PanelId = (typeof PANELS)[number]['id'];

@@ -5,8 +5,12 @@ import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
+import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { info, pictureSize, problems, settings, state } from './store.js';
+
+/** An expression may take for ever; statistics look at the signal after each segment. */
+const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000 } as const;
 
 export interface EngineStart {
   readonly origin: TraceOrigin;
@@ -25,6 +29,7 @@ export class Engine {
   private readonly data: Worker;
   private readonly scene: Worker;
   private readonly asker: Asker;
+  private readonly helpers = new Map<string, Helper>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
   private readonly pictures = new Map<
     number,
@@ -33,7 +38,7 @@ export class Engine {
   private nextId = 0;
   private readonly observer: ResizeObserver;
 
-  constructor(start: EngineStart) {
+  constructor(private readonly start: EngineStart) {
     const { canvas, minimap } = start;
     this.data = new Worker(new URL('data.js', document.baseURI), { name: 'data' });
     this.scene = new Worker(new URL('drawing.js', document.baseURI), { name: 'drawing' });
@@ -83,6 +88,15 @@ export class Engine {
     return this.asker.ask;
   }
 
+  /** A reader of the trace for one purpose, which can be ended whatever it does. */
+  helper(purpose: keyof typeof PATIENCE_MS): Helper {
+    const known = this.helpers.get(purpose);
+    if (known) return known;
+    const helper = new Helper(purpose, PATIENCE_MS[purpose], this.start);
+    this.helpers.set(purpose, helper);
+    return helper;
+  }
+
   run(command: Command): void {
     beforeCommand(command);
     this.post({ type: 'command', command });
@@ -108,6 +122,7 @@ export class Engine {
 
   close(): void {
     this.observer.disconnect();
+    for (const helper of this.helpers.values()) helper.close();
     this.data.terminate();
     this.scene.terminate();
   }

@@ -1,10 +1,12 @@
-/** Places that a user types: `c 20000` a cycle, `j 1200` an instruction, `jr 900` a retired one, `f lw.*sp` what matches. */
+/** Places that a user types: `c 20000` a cycle, `j 1200` an instruction, `jr 900` a retired one, `f lw.*sp` what matches, `stall 50` and `gap 50` the next. */
 import { currentEngine } from './current-engine.js';
-import { find } from './perform.js';
-import { info, tell } from './store.js';
+import { goToNearest, limits } from './nearest.js';
+import { beginSearch } from './search.js';
+import { info, panel, tell } from './store.js';
 
 export type Target =
   | { readonly to: 'cycle' | 'row' | 'retired'; readonly number: number }
+  | { readonly to: 'stall' | 'gap'; readonly longer: number; readonly direction: 1 | -1 }
   | { readonly to: 'find'; readonly pattern: string };
 
 const KINDS: Readonly<Record<string, 'cycle' | 'row' | 'retired'>> = {
@@ -21,14 +23,27 @@ const KINDS: Readonly<Record<string, 'cycle' | 'row' | 'retired'>> = {
 export function targetOf(text: string): Target | null {
   const pattern = /^\s*f(?:ind)?\s+(\S.*)$/i.exec(text)?.[1];
   if (pattern !== undefined) return { to: 'find', pattern: pattern.trimEnd() };
+  const [, what, back, length] = /^\s*(stall|gap)\s+(-?)(\d[\d,_]{0,15})\s*$/i.exec(text) ?? [];
+  if (what !== undefined) {
+    const to = what.toLowerCase() as 'stall' | 'gap';
+    return { to, longer: numberOf(length!), direction: back === '' ? 1 : -1 };
+  }
   const [, word = '', digits] = /^\s*([a-z]*)\s*(\d[\d,_]*)\s*$/i.exec(text) ?? [];
   const to = KINDS[word.toLowerCase()];
-  const number = Number(digits?.replace(/[,_]/g, ''));
+  const number = numberOf(digits ?? '');
   return to !== undefined && Number.isSafeInteger(number) ? { to, number } : null;
 }
 
+/** As people write it: `20,608`. */
+const numberOf = (digits: string): number =>
+  digits === '' ? Number.NaN : Number(digits.replace(/[,_]/g, ''));
+
 export function titleOf(target: Target): string {
   if (target.to === 'find') return `find ${target.pattern}`;
+  if ('longer' in target) {
+    const name = target.to === 'stall' ? 'stall' : 'gap in retirement';
+    return `${target.direction > 0 ? 'next' : 'previous'} ${name} longer than ${target.longer.toLocaleString('en')} cycles`;
+  }
   const names = { cycle: 'cycle', row: 'instruction', retired: 'retired instruction' };
   return `go to ${names[target.to]} ${target.number.toLocaleString('en')}`;
 }
@@ -38,7 +53,13 @@ export async function goTo(target: Target): Promise<void> {
   if (!engine) return;
   switch (target.to) {
     case 'find':
-      find(target.pattern);
+      panel.value = 'search';
+      beginSearch(target.pattern);
+      return;
+    case 'stall':
+    case 'gap':
+      limits.value = { ...limits.value, [target.to]: target.longer };
+      void goToNearest(target.to, target.direction);
       return;
     case 'cycle':
       engine.run({ do: 'goCycle', cycle: target.number });

@@ -3,7 +3,9 @@ import type { Action } from '../input/actions.js';
 import { currentEngine } from './current-engine.js';
 import { handOn } from './hand-on.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
+import { goToNearest, stopNearest } from './nearest.js';
 import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
+import { clearSearch, stepSearch, stopSearch } from './search.js';
 import { cycle, panel, tell } from './store.js';
 
 export { currentEngine };
@@ -13,10 +15,17 @@ export function perform(action: Action): void {
   else if (action.page) performOnPage(action);
 }
 
-function performOnPage({ page, digit = 0, panel: id }: Action): void {
+function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
   switch (page) {
     case 'search':
       panel.value = 'search';
+      return;
+    case 'searchNext':
+    case 'searchPrevious':
+      stepSearch(page === 'searchNext' ? 1 : -1);
+      return;
+    case 'nearest':
+      void goToNearest(nearest!.what, nearest!.direction);
       return;
     case 'palette':
       panel.value = panel.value === 'palette' ? 'none' : 'palette';
@@ -48,7 +57,9 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
       );
       return;
     case 'escape':
-      if (panel.value === 'search') currentEngine()?.run({ do: 'search', pattern: null });
+      // First what runs, then what is open.
+      if (stopSearch() || stopNearest()) return;
+      if (panel.value === 'search') clearSearch();
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
@@ -69,10 +80,4 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
     default:
       PLACE_ACTIONS[page]();
   }
-}
-
-/** Shows what matches, and goes to the next of it. */
-export function find(pattern: string): void {
-  panel.value = 'search';
-  currentEngine()?.run({ do: 'search', pattern });
 }

@@ -3,6 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { ACTIONS, type Action, shownKeys } from '../input/actions.js';
 import { keysOf } from '../input/keys.js';
 import { goTo, targetOf, titleOf } from '../page/go-to.js';
+import { limits } from '../page/nearest.js';
 import { perform } from '../page/perform.js';
 import { bindings, panel } from '../page/store.js';
 import { Dialog } from './dialog.js';
@@ -12,6 +13,8 @@ interface Entry {
   readonly title: string;
   readonly keys: readonly string[];
   readonly run: () => void;
+  /** What is written into the line instead: it asks for a number. */
+  readonly asks?: string;
 }
 
 export function Palette() {
@@ -22,6 +25,12 @@ export function Palette() {
     panel.value = 'none';
   };
   const run = (entry: Entry | undefined): void => {
+    if (entry?.asks !== undefined) {
+      // The number is changed, or taken with Enter.
+      setText(entry.asks);
+      setChosen(0);
+      return;
+    }
     close();
     entry?.run();
   };
@@ -83,7 +92,14 @@ const ofAction = (action: Action): Entry => ({
   title: action.title,
   keys: shownKeys(keysOf(action, bindings.value)),
   run: () => perform(action),
+  ...askOf(action),
 });
+
+function askOf({ nearest }: Action): { asks: string } | null {
+  if (!nearest || nearest.what === 'flush') return null;
+  const { what, direction } = nearest;
+  return { asks: `${what} ${direction < 0 ? '-' : ''}${limits.value[what]}` };
+}
 
 /** Places come first; then the actions whose names have all of the words, those that begin with them first. */
 export function entriesFor(text: string): Entry[] {

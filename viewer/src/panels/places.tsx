@@ -133,7 +133,7 @@ function Range() {
         <h3>Range</h3>
         <span class="fill" />
         {shown && (
-          <button type="button" class="tool" onClick={zoomToRange} title="show all of it (Shift+F)">
+          <button type="button" class="tool" onClick={zoomToRange} title="show all of it (Shift+Z)">
             show
           </button>
         )}

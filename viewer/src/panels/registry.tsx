@@ -4,6 +4,8 @@ import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { Inspector } from './inspector.js';
 import { PlacesPanel } from './places.js';
+import { Results } from './results.js';
+import { Statistics } from './statistics.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -12,8 +14,10 @@ export interface PanelPart {
 }
 
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
-  inspector: { component: Inspector, isThere: ({ core }) => core >= 0 },
+  inspector: { component: Inspector },
   places: { component: PlacesPanel },
+  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
+  results: { component: Results },
 };
 
 /** Of panels that are there for this trace. */

@@ -1,0 +1,18 @@
+/** A thread that reads the trace to answer what may take long. The page ends it where it does not stop by itself. */
+import { Answerer } from './answerer.js';
+import { openTrace, sourceOf } from './library.js';
+import type { AskMessage, HelperRequest } from './protocol.js';
+import { HELPER_QUESTIONS } from './questions/helper-table.js';
+import { Session } from './session.js';
+
+let answerer: Answerer | null = null;
+
+addEventListener('message', ({ data }: MessageEvent<HelperRequest | AskMessage>) => {
+  if (data.type === 'open') {
+    const { origin, core } = data;
+    const opened = openTrace(sourceOf(origin)).then((trace) =>
+      Session.open(trace, origin.name, { core, clock: null }),
+    );
+    answerer = new Answerer(opened, HELPER_QUESTIONS);
+  } else answerer?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
+});
