@@ -106,6 +106,14 @@ export class Directory implements ContainerSource {
     return decodePlace(block, segment - index * BLOCK_ENTRIES, cores);
   }
 
+  /** Instructions of a core born before a segment; null: the directory does not say. */
+  async birthsBefore(core: number, segment: number): Promise<number | null> {
+    const { group } = this.plan.cores[core]!;
+    // Where containers lacked their part TIME, not all births were counted.
+    if (group < 0 || this.head.levels[group]!.length === 0 || segment >= this.head.segments) return null;
+    return (await this.place(segment))?.births[core] ?? null;
+  }
+
   /** By level number; null: the directory has none of that group. */
   levels(group: ClockGroup, repair: RepairChunk): ReadonlyMap<number, Level> | null {
     const entries = this.head.levels[group.index]!;

@@ -13,7 +13,7 @@ export class DirectoryLevels implements CoarseLevels {
 
   constructor(
     private readonly parts: SegmentParts,
-    directory: Directory,
+    private readonly directory: Directory,
   ) {
     const repair = (group: number, level: number, place: ChunkPlace) => this.repair(group, level, place);
     this.known = parts.plan.groups.map((group) => directory.levels(group, repair));
@@ -22,6 +22,11 @@ export class DirectoryLevels implements CoarseLevels {
 
   async levels(group: number): Promise<ReadonlyMap<number, Level>> {
     return this.known[group] ?? this.others.levels(group);
+  }
+
+  async birthsBefore(core: number, segment: number): Promise<number> {
+    const known = await this.directory.birthsBefore(core, segment);
+    return known ?? this.others.birthsBefore(core, segment);
   }
 
   /** The rows of a chunk, from those of 256 cycles. */

@@ -1,5 +1,5 @@
 /** A state as arrays, which can be moved between threads. */
-import type { TraceState } from '../reader/index.js';
+import type { TraceState } from './trace-state.js';
 
 export interface StateColumns {
   readonly timePs: bigint;
@@ -18,11 +18,12 @@ export interface StorageColumns {
 /** @param ids of the storages wanted; default: all. @throws UscopeError READER_NAME */
 export function stateColumns(state: TraceState, ids?: readonly number[]): StateColumns {
   const wanted = ids ?? state.raw.layout.numSlots.keys();
-  const storages = Array.from(wanted, (storageId) => columnsOf(state, storageId));
+  const storages = Array.from(wanted, (storageId) => storageColumns(state, storageId));
   return { timePs: state.timePs, storages };
 }
 
-function columnsOf(state: TraceState, storageId: number): StorageColumns {
+/** One storage. @throws UscopeError READER_NAME */
+export function storageColumns(state: TraceState, storageId: number): StorageColumns {
   const view = state.storage(storageId);
   const slots = Uint32Array.from(view.slots());
   const { raw } = state;
