@@ -44,6 +44,17 @@ export interface SegmentIndexer {
   directory(file: IndexedFile, output: IndexOutput): Promise<void>;
 }
 
+/** The container of a segment as it is to be stored, without place and checksum; null: it has none. */
+export async function indexOfSegment(
+  indexer: SegmentIndexer | null,
+  segment: Omit<SegmentToIndex, 'isTransient'>,
+  /** Of the deltas as they are stored. */
+  deltas: Uint8Array,
+): Promise<Uint8Array | null> {
+  const made = await indexer?.add({ ...segment, isTransient: false });
+  return (made && indexer?.fit(made, segment.checkpoint.length + deltas.length)) ?? null;
+}
+
 /**
  * @param before index container of the last segment that the file has; of no bytes: it has no segment; null: it has none, or a damaged one
  * @returns null where there is no index
