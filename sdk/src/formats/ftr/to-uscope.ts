@@ -2,9 +2,11 @@
  * FTR to µScope: transactions, attributes and relations as events, in the order of time. The file is read for its declarations first, then for
  * its transactions, which are sorted; where they do not fit into memory, on disk.
  */
+
 import { SessionStatus } from '../../format/session-chunk.js';
 import { temporaryName } from '../../stream/atomic-file.js';
 import { withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
@@ -58,6 +60,7 @@ export async function ftrToUscope(
     schema: events.schema,
     dut: events.dut,
     compression: target.compression,
+    index: createSegmentIndexer,
     checkpointIntervalPs: target.checkpointIntervalPs ?? interval,
   };
   const times = new ExternalSorter(temporaryName(`${target.path}.times`), options.sortWords);

@@ -20,8 +20,13 @@ export function chunkRows({ columns }: ClockGroup): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns))));
 }
 
-/** A TIME part of these rows, which follow each other. */
-export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonly LevelRow[]): Uint8Array {
+/** A TIME part of these rows, which follow each other. @param isExact false: they lack what some segments hold */
+export function encodeLevelChunk(
+  group: ClockGroup,
+  level: number,
+  rows: readonly LevelRow[],
+  isExact = true,
+): Uint8Array {
   const bucketPs = BigInt(group.periodPs) * BigInt(bucketCyclesOf(level));
   const [first] = rows;
   const last = rows[rows.length - 1]!;
@@ -38,7 +43,7 @@ export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonl
     {
       fromPs: BigInt(first!.bucket) * bucketPs,
       toPs: BigInt(last.bucket + last.span) * bucketPs,
-      isExact: true,
+      isExact,
       unitPs,
       spans: rows.map(({ span }) => BigInt(span)),
       columns: Array.from({ length: group.columns }, (_, column) => {

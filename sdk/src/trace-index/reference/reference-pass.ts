@@ -14,12 +14,14 @@ import { type Channel, ChannelKind } from '../channels.js';
 import { encodeDropped } from '../dropped.js';
 import type { IndexPlan } from '../plan.js';
 import {
+  type Carry,
   CarrySection,
   carriedMaskBytes,
   decodeCarry,
   decodeTimeCarry,
   encodeCarry,
   encodeTimeCarry,
+  FIRST,
   occupancyStorages,
   type TimeCarry,
 } from '../time-carry.js';
@@ -27,9 +29,7 @@ import { encodeOccupancyPart, encodeTimePart, MAX_CELLS, MAX_ROWS } from '../tim
 import { CoreSlots } from './core-slots.js';
 import { GroupRows } from './group-rows.js';
 
-/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where nobody knows. */
-export type Carry = Uint8Array | null;
-export const FIRST: Carry = new Uint8Array(0);
+export { type Carry, FIRST };
 
 export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor'> & {
   readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
