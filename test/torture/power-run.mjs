@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Power loss: `npm run torture:power -- [--segments N] [--seeds N] [--seed N] [--only KIND] [--every N]`. Every operation of a session and of everything
- * else that writes files, `--seeds` mixtures of what was not synced at each, and each write torn at every 512 bytes. Exit status 1 when anything
- * promised is missing.
+ * Power loss: `npm run torture:power -- [--segments N] [--seeds N] [--seed N] [--only KIND] [--every N] [--jobs N]`. Every operation of a
+ * session and of everything else that writes files, `--seeds` mixtures of what was not synced at each, and each write torn at every 512 bytes;
+ * `--jobs` states are looked at at the same time. Exit status 1 when anything promised is missing.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -17,9 +17,16 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     only: { type: 'string' },
     every: { type: 'string', default: '1' },
+    jobs: { type: 'string', default: '4' },
   },
 });
-const [segments, seeds, seed, every] = [values.segments, values.seeds, values.seed, values.every].map(Number);
+const [segments, seeds, seed, every, jobs] = [
+  values.segments,
+  values.seeds,
+  values.seed,
+  values.every,
+  values.jobs,
+].map(Number);
 const KINDS = ['session', ...Object.keys(TREE_SCENARIOS)];
 const kinds = values.only ? values.only.split(',') : KINDS;
 for (const kind of kinds) if (!KINDS.includes(kind)) throw new Error(`${kind} is none of ${KINDS}`);
@@ -40,13 +47,14 @@ for (const kind of kinds) {
   const result =
     kind === 'session'
       ? await session()
-      : await powerTree({ library, kind, segments, seeds, seed, every, progress });
-  const { steps, crashes, problems } = result;
+      : await powerTree({ library, kind, segments, seeds, seed, every, jobs, progress });
+  const { steps, crashes, distinct, problems } = result;
   for (const problem of problems) console.log(`FAILED ${problem}`);
   sums.push({
     kind,
     steps,
     crashes,
+    distinct,
     problems: problems.length,
     seconds: Math.round((Date.now() - started) / 1000),
   });
@@ -63,6 +71,7 @@ async function session() {
     random: seeds,
     seed,
     recoverEvery: every,
+    jobs,
     progress,
   });
   return { ...result, steps: writes };

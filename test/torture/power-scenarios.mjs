@@ -7,6 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DiskRecorder } from './power-record.mjs';
+import { FoundOnce, forEachState } from './power-states.mjs';
 import {
   appendFrame,
   FRAMES_PER_SEGMENT,
@@ -37,6 +38,7 @@ const CLIENT_LOST = { status: 2 };
  * @typedef {object} TreeResult
  * @property {number} steps
  * @property {number} crashes
+ * @property {number} distinct States among them that differ, or of which something else was promised.
  * @property {string[]} problems
  */
 
@@ -127,6 +129,14 @@ function must(holds, problem) {
 
 /** @param {any[]} promised @param {string} key */
 const last = (promised, key) => promised.findLast((what) => key in what)?.[key];
+
+/** What a check sees of the promises: all of them, of the frames the last. @param {any[]} promised */
+function promiseKey(promised) {
+  const others = promised
+    .map(({ frames: _, ...rest }) => rest)
+    .filter((rest) => Object.keys(rest).length > 0);
+  return JSON.stringify([last(promised, 'frames'), ...others]);
+}
 
 /** @type {Record<string, Scenario>} */
 export const TREE_SCENARIOS = {
@@ -336,10 +346,11 @@ function verb(args, replaced, output = 'out.uscope') {
  * @param {number} options.seeds Mixtures of what was not synced, per step.
  * @param {number} options.seed
  * @param {number} [options.every] Crashes of which one is looked at; default 1.
+ * @param {number} [options.jobs] States looked at at the same time; default 1.
  * @param {(text: string) => void} [options.progress]
  * @returns {Promise<TreeResult>}
  */
-export async function powerTree({ library, kind, segments, seeds, seed, every = 1, progress }) {
+export async function powerTree({ library, kind, segments, seeds, seed, every = 1, jobs = 1, progress }) {
   const parent = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
   const base = mkdtempSync(join(parent, 'uscope-power-tree-'));
   try {
@@ -356,24 +367,36 @@ export async function powerTree({ library, kind, segments, seeds, seed, every = 
     } finally {
       recorder.stop();
     }
+    /** @type {string[]} */
     const problems = [];
+    /** @type {FoundOnce<void>} */
+    const found = new FoundOnce();
     let count = 0;
     let number = 0;
-    for (const crash of treeCrashes(recorder, { seeds, choose })) {
-      if (number++ % every !== 0) continue;
-      const image = join(base, `crash-${count++}`);
-      if (count % 1000 === 0) progress?.(`${kind}: ${count} crashes, ${problems.length} problems`);
-      try {
-        crash.write(image);
-        await scenario.check(work, image, crash.promised);
-      } catch (error) {
-        problems.push(`${kind}, ${crash.name}: ${error instanceof Error ? error.message : error}`);
-        if (problems.length >= MAX_PROBLEMS) break;
-      } finally {
-        rmSync(image, { recursive: true, force: true });
-      }
-    }
-    return { steps: recorder.log.length, crashes: count, problems };
+    await forEachState(
+      treeCrashes(recorder, { seeds, choose: generator(seed + 1) }),
+      jobs,
+      async (crash, place) => {
+        if (number++ % every !== 0) return true;
+        count++;
+        if (count % 1000 === 0) progress?.(`${kind}: ${count} crashes, ${problems.length} problems`);
+        try {
+          await found.get(`${crash.digest()} ${promiseKey(crash.promised)}`, async () => {
+            const image = join(base, `crash-${place}`);
+            try {
+              crash.write(image);
+              await scenario.check(work, image, crash.promised);
+            } finally {
+              rmSync(image, { recursive: true, force: true });
+            }
+          });
+        } catch (error) {
+          problems.push(`${kind}, ${crash.name}: ${error instanceof Error ? error.message : error}`);
+        }
+        return problems.length < MAX_PROBLEMS;
+      },
+    );
+    return { steps: recorder.log.length, crashes: count, distinct: found.size, problems };
   } finally {
     rmSync(base, { recursive: true, force: true });
   }

@@ -8,8 +8,10 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { contentDigest, digestOf } from './power-states.mjs';
 
 const SECTOR = 512;
+const NOTHING = new Uint8Array(0);
 
 /**
  * @typedef {import('./power-record.mjs').Step} Step
@@ -17,6 +19,7 @@ const SECTOR = 512;
  * @typedef {object} Crash
  * @property {string} name
  * @property {any[]} promised
+ * @property {() => string} digest The same for the same files.
  * @property {(directory: string) => void} write Makes the files that are found.
  */
 
@@ -58,11 +61,19 @@ class Disk {
     return copy;
   }
 
+  /** Of the names and contents below a directory. @param {number} object @returns {string} */
+  digest(object) {
+    const names = this.directories.get(object);
+    if (!names) return contentDigest(this.files.get(object) ?? NOTHING);
+    const sorted = [...names].sort(([a], [b]) => (a < b ? -1 : 1));
+    return digestOf(sorted.flatMap(([name, child]) => [name, this.digest(child)]));
+  }
+
   /** @param {number} object @param {string} path */
   write(object, path) {
     const names = this.directories.get(object);
     if (!names) {
-      writeFileSync(path, this.files.get(object) ?? new Uint8Array(0));
+      writeFileSync(path, this.files.get(object) ?? NOTHING);
       return;
     }
     mkdirSync(path, { recursive: true });
@@ -101,6 +112,7 @@ export function* treeCrashes({ log, initial }, { seeds, choose }) {
       yield {
         name: `step ${number} (${step.kind}): ${what}`,
         promised: [...promised],
+        digest: () => disk.digest(initial.object),
         write: (directory) => disk.write(initial.object, directory),
       };
     }

@@ -10,6 +10,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { crashes, PowerDisk } from './power-disk.mjs';
+import { contentDigest, FoundOnce, forEachState } from './power-states.mjs';
 import {
   appendFrame,
   FRAMES_PER_SEGMENT,
@@ -43,15 +44,19 @@ const MAX_PROBLEMS = 20;
  * @property {number} random Random mixtures of sector versions per write.
  * @property {number} seed
  * @property {number} [recoverEvery] `recover` runs once per this number of crashes; default 1.
+ * @property {number} [jobs] States looked at at the same time; default 1.
  * @property {(text: string) => void} [progress]
  *
  * @typedef {object} PowerResult
  * @property {number} segments
  * @property {number} writes
  * @property {number} crashes
+ * @property {number} distinct States among them that differ.
  * @property {number} recovered Crashes of which `recover` made a whole file.
  * @property {number} resumed Crashes after which a writer resumed and ended as an undisturbed one.
  * @property {string[]} problems What went wrong, the first 20.
+ *
+ * @typedef {{ frames: number, strings: number, wrongFrame: number, wrongString: number }} Content -1: none is wrong
  */
 
 /**
@@ -77,6 +82,10 @@ class PowerTorture {
   frames = [];
   /** @type {readonly string[]} */
   strings = [];
+  /** What the reader finds in an image, and what it finds in what `recover` makes of it. @type {FoundOnce<Content>} */
+  read = new FoundOnce();
+  /** @type {FoundOnce<Content>} */
+  recovered = new FoundOnce();
 
   /** @param {PowerOptions} options @param {string} directory */
   constructor(options, directory) {
@@ -90,12 +99,13 @@ class PowerTorture {
     const disk = new PowerDisk();
     const total = this.options.segments * FRAMES_PER_SEGMENT;
     const writer = await this.library.RecordWriter.create(this.#writerOptions(disk));
-    await this.#record(writer, 0, total);
+    await this.#record(writer, 0, total, this.choose);
     const stats = await writer.close({ status: 1 });
     await this.#setReference(disk.content);
-    await this.#crashAll(disk, { frames: 0n, strings: 0n }, true);
+    await this.#crashAll(disk, { frames: 0n, strings: 0n }, this.choose, true);
     const writes = disk.log.filter(({ operation }) => operation.kind === 'write').length;
-    return { segments: stats.segments, writes, ...this.counts, problems: this.problems };
+    const distinct = this.read.size;
+    return { segments: stats.segments, writes, ...this.counts, distinct, problems: this.problems };
   }
 
   /** @param {PowerDisk} disk */
@@ -119,15 +129,16 @@ class PowerTorture {
    * @param {InstanceType<Library['RecordWriter']>} writer
    * @param {number} from
    * @param {number} to
+   * @param {(below: number) => number} choose
    */
-  async #record(writer, from, to) {
+  async #record(writer, from, to, choose) {
     const { RecordBatch } = this.library;
     for (let frame = from; frame < to; ) {
-      const end = Math.min(to, frame + 1 + this.choose(3 * FRAMES_PER_SEGMENT));
+      const end = Math.min(to, frame + 1 + choose(3 * FRAMES_PER_SEGMENT));
       const batch = new RecordBatch();
       for (; frame < end; frame++) appendFrame(batch, frame);
       writer.push(batch.words, 0, batch.length);
-      if (this.choose(2) === 0) await writer.flush();
+      if (choose(2) === 0) await writer.flush();
       else await new Promise((resolve) => setImmediate(resolve));
     }
   }
@@ -142,21 +153,28 @@ class PowerTorture {
   /**
    * @param {PowerDisk} disk
    * @param {import('./power-disk.mjs').Promised} before promised by an earlier life of the session
+   * @param {(below: number) => number} choose
    * @param {boolean} mayResume
    */
-  async #crashAll(disk, before, mayResume) {
-    const { random, recoverEvery = 1, progress } = this.options;
-    for (const crash of crashes(disk, { random, choose: this.choose })) {
-      if (this.problems.length >= MAX_PROBLEMS) return;
+  async #crashAll(disk, before, choose, mayResume) {
+    const { random, recoverEvery = 1, jobs = 1, progress } = this.options;
+    const states = crashes(disk, { random, choose });
+    // A resumed session has its place already.
+    await forEachState(states, mayResume ? jobs : 1, async (crash) => {
+      if (this.problems.length >= MAX_PROBLEMS) return false;
       const number = this.counts.crashes++;
       if (number % 500 === 0) progress?.(`${number} crashes, ${this.problems.length} problems`);
       const promised = crash.promised.frames > before.frames ? crash.promised : before;
+      // Until it is created the client has received nothing, not even that there is a file.
+      if (!crash.created) return true;
       await this.#attempt(crash.name, async () => {
         await this.#mustOpen(crash, promised);
         if (number % recoverEvery === 0) await this.#mustRecover(crash, promised);
-        if (mayResume && number % RESUME_EVERY === RESUME_EVERY - 1) await this.#mustResume(crash, promised);
+        if (mayResume && number % RESUME_EVERY === RESUME_EVERY - 1)
+          await this.#mustResume(crash, promised, number);
       });
-    }
+      return true;
+    });
   }
 
   /** @param {string} name @param {() => Promise<void>} action */
@@ -173,41 +191,49 @@ class PowerTorture {
    * @param {import('./power-disk.mjs').Crash} crash
    * @param {import('./power-disk.mjs').Promised} promised
    */
-  async #mustOpen({ image, created }, promised) {
-    if (!created) return; // until then the client has received nothing, not even that there is a file
-    this.#compare('reader', await readTrace(this.library, image), promised);
+  async #mustOpen({ image }, promised) {
+    const content = await this.read.get(contentDigest(image), () => this.#contentOf(image));
+    compare('reader', content, promised);
   }
 
   /**
    * @param {import('./power-disk.mjs').Crash} crash
    * @param {import('./power-disk.mjs').Promised} promised
    */
-  async #mustRecover({ image, created }, promised) {
-    if (!created) return;
-    const input = join(this.directory, 'input.uscope');
-    const output = join(this.directory, 'output.uscope');
-    writeFileSync(input, image);
-    const { recoverTrace, createCpuSummarizer } = this.library;
-    const report = await recoverTrace({ input, output, force: true, summarizer: createCpuSummarizer });
-    const content = await readTrace(this.library, new Uint8Array(readFileSync(output)));
-    this.#compare('recover', content, promised);
-    if (report.saved.frames !== content.frames.length) fail('recover counts frames that are not there');
+  async #mustRecover({ image }, promised) {
+    const content = await this.recovered.get(contentDigest(image), () => this.#recover(image));
+    compare('recover', content, promised);
     this.counts.recovered++;
   }
 
+  /** @param {Uint8Array} image */
+  async #recover(image) {
+    const directory = mkdtempSync(join(this.directory, 'recover-'));
+    const input = join(directory, 'input.uscope');
+    const output = join(directory, 'output.uscope');
+    writeFileSync(input, image);
+    const { recoverTrace, createCpuSummarizer } = this.library;
+    const report = await recoverTrace({ input, output, summarizer: createCpuSummarizer });
+    const content = await this.#contentOf(new Uint8Array(readFileSync(output)));
+    rmSync(directory, { recursive: true });
+    if (report.saved.frames !== content.frames) fail('recover counts frames that are not there');
+    return content;
+  }
+
   /**
    * @param {import('./power-disk.mjs').Crash} crash
    * @param {import('./power-disk.mjs').Promised} promised
+   * @param {number} number
    */
-  async #mustResume({ image, created }, promised) {
-    if (!created) return;
+  async #mustResume({ image }, promised, number) {
     const disk = new PowerDisk(image);
+    const choose = generator(this.options.seed + number);
     const writer = await this.library.resumeTrace(this.#writerOptions(disk));
     if (!writer) fail('the session is not resumed');
     else {
       if (writer.nextFrame < promised.frames)
         fail(`resumed at ${writer.nextFrame} of ${promised.frames} frames`);
-      await this.#record(writer, 0, this.frames.length); // what is there is skipped
+      await this.#record(writer, 0, this.frames.length, choose); // what is there is skipped
       await writer.close({ status: 1 });
       const { frames, strings } = await readTrace(this.library, disk.content);
       if (frames.join() !== this.frames.join()) fail('the resumed trace is another one than the undisturbed');
@@ -216,25 +242,32 @@ class PowerTorture {
       this.counts.resumed++;
       // Power may fail again, at the first writes of the resumed session too.
       disk.log.length = Math.min(disk.log.length, 12);
-      await this.#crashAll(disk, promised, false);
+      await this.#crashAll(disk, promised, choose, false);
     }
   }
 
-  /**
-   * @param {string} who
-   * @param {{ frames: readonly string[], strings: readonly string[] }} found
-   * @param {import('./power-disk.mjs').Promised} promised
-   */
-  #compare(who, { frames, strings }, promised) {
-    if (BigInt(frames.length) < promised.frames)
-      fail(`${who}: ${frames.length} of ${promised.frames} promised frames`);
-    if (BigInt(strings.length) < promised.strings)
-      fail(`${who}: ${strings.length} of ${promised.strings} promised strings`);
-    const wrong = frames.findIndex((frame, index) => frame !== this.frames[index]);
-    if (wrong >= 0) fail(`${who}: frame ${wrong} is not the one recorded`);
-    const other = strings.findIndex((text, index) => text !== this.strings[index]);
-    if (other >= 0) fail(`${who}: string ${other} is not the one recorded`);
+  /** How much is in a file, and the first that is not as it was recorded. @param {Uint8Array} bytes @returns {Promise<Content>} */
+  async #contentOf(bytes) {
+    const { frames, strings } = await readTrace(this.library, bytes);
+    return {
+      frames: frames.length,
+      strings: strings.length,
+      wrongFrame: frames.findIndex((frame, index) => frame !== this.frames[index]),
+      wrongString: strings.findIndex((text, index) => text !== this.strings[index]),
+    };
   }
+}
+
+/**
+ * @param {string} who
+ * @param {Content} found
+ * @param {import('./power-disk.mjs').Promised} promised
+ */
+function compare(who, { frames, strings, wrongFrame, wrongString }, promised) {
+  if (BigInt(frames) < promised.frames) fail(`${who}: ${frames} of ${promised.frames} promised frames`);
+  if (BigInt(strings) < promised.strings) fail(`${who}: ${strings} of ${promised.strings} promised strings`);
+  if (wrongFrame >= 0) fail(`${who}: frame ${wrongFrame} is not the one recorded`);
+  if (wrongString >= 0) fail(`${who}: string ${wrongString} is not the one recorded`);
 }
 
 /** @param {string} problem @returns {never} */

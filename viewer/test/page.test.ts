@@ -365,9 +365,12 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
 
   it('shows text of a trace as text, never as markup', async () => {
     await run(page, { do: 'goRow', row: malicious.seq });
-    await page.waitForSelector('aside.details');
-    expect(await page.textContent('aside.details')).toContain(MALICE);
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock-panel .card');
+    expect(await page.textContent('.dock-panel .card')).toContain(MALICE);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock', { state: 'detached' });
   });
 
   it('asks no other server for anything, and says nothing in the console', async () => {

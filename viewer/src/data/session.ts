@@ -1,35 +1,48 @@
 /** One trace in the data worker: what the page is told of it, its blocks on demand, and the pass over the whole of it. */
 
 import * as cpu from 'uscope/cpu';
+import { openIndex, type TraceIndex } from 'uscope/trace-index';
 import { type AggregateShape, bucketCyclesFor, MAX_REASONS } from '../model/aggregates.js';
 import type { RowBlock } from '../model/blocks.js';
 import type { Trace } from './library.js';
-import type { CoreInfo, TraceInfo } from './protocol.js';
+import type { ClockInfo, CoreInfo, TraceInfo } from './protocol.js';
+import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
 
-export class Session {
+/** What the page shows of a trace. */
+export interface Choice {
+  /** Name of a core; null: the first. */
+  readonly core: string | null;
+  /** Name of the clock of the axis, where there is no core; `time`: none. */
+  readonly clock: string | null;
+}
+
+export class Session implements QuestionContext {
   private constructor(
-    private readonly trace: Trace,
-    private readonly core: cpu.CpuCore,
-    private readonly periodPs: bigint,
+    readonly trace: Trace,
+    /** null: the trace has none. */
+    readonly core: cpu.CpuCore | null,
+    readonly periodPs: bigint,
     /** Beginning of each segment in ps, and at last the end of the trace. */
     private readonly segmentPs: readonly bigint[],
     readonly info: TraceInfo,
+    private readonly traceIndex: TraceIndex | null,
   ) {}
 
   /** @throws UscopeError READER_NAME: no core of that name */
-  static async open(trace: Trace, name: string, coreName: string | null): Promise<Session | null> {
+  static async open(trace: Trace, name: string, choice: Choice): Promise<Session> {
     const cores = cpu.findCores(trace);
-    if (cores.length === 0) return null;
-    const core = cpu.findCore(trace, coreName ?? undefined);
-    const periodPs = core.periodPs > 0n ? core.periodPs : 1n;
+    const core = cores.length === 0 ? null : cpu.findCore(trace, choice.core ?? undefined);
+    const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
+    const clock = core ? knownClock(core.clock) : chosenClock(clocks, choice.clock);
+    const periodPs = BigInt(clock?.periodPs ?? 1);
     const segments = await trace.segments();
     const endPs = trace.totalTimePs + periodPs;
     const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), endPs];
     const segmentCycles = Float64Array.from(segmentPs, (time) => Number(time / periodPs));
     const lastCycle = segmentCycles.at(-1) ?? 1;
     const bucketCycles = bucketCyclesFor(lastCycle);
-    const reasons = core.events
+    const reasons = core?.events
       .get('stall')
       ?.fields.get('reason')
       ?.labels?.values.map(({ name }) => name);
@@ -37,22 +50,33 @@ export class Session {
     const shape: AggregateShape = {
       bucketCycles,
       buckets: Math.floor(lastCycle / bucketCycles) + 1,
-      stages: core.stages.length,
+      stages: core?.stages.length ?? 0,
       // The last one: reasons without a label or a column.
       reasons: named.length + 1,
     };
+    const index = await openIndex(trace).catch(() => null);
     const info: TraceInfo = {
       name,
       cores: cores.map(coreInfo),
-      core: cores.findIndex((one) => one.scopeId === core.scopeId),
+      core: cores.findIndex((one) => one.scopeId === core?.scopeId),
+      clocks: clocks.map(({ name, periodPs }) => ({ name, periodPs })),
+      clock,
+      schema: trace.schema,
+      storageNames: trace.names.storageNames,
+      eventNames: trace.names.eventNames,
+      hasIndex: index !== null,
       segmentCycles,
-      anchors: await anchorsOf(trace, core, lastCycle),
+      anchors: core ? await anchorsOf(trace, core, lastCycle) : null,
       aggregates: shape,
       reasons: [...named, 'other'],
       isComplete: trace.isComplete,
       dut: trace.dut,
     };
-    return new Session(trace, core, periodPs, segmentPs, info);
+    return new Session(trace, core, periodPs, segmentPs, info, index);
+  }
+
+  index(): Promise<TraceIndex | null> {
+    return Promise.resolve(this.traceIndex);
   }
 
   get segmentCount(): number {
@@ -75,18 +99,30 @@ export class Session {
    */
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
     const { trace, core } = this;
+    if (!core) throw new Error('the trace has no core');
     const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1 });
-    const stalls = await this.stalls(this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
+    const stalls = await this.stalls(core, this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
     signal.throwIfAborted();
     return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs);
   }
 
-  private async stalls(from: bigint, to: bigint): Promise<Stall[]> {
+  private async stalls(core: cpu.CpuCore, from: bigint, to: bigint): Promise<Stall[]> {
     const stalls: Stall[] = [];
-    if (!this.core.events.has('stall')) return stalls;
-    for await (const stall of cpu.stalls(this.trace, this.core, { from, to })) stalls.push(stall);
+    if (!core.events.has('stall')) return stalls;
+    for await (const stall of cpu.stalls(this.trace, core, { from, to })) stalls.push(stall);
     return stalls;
   }
+}
+
+const knownClock = (clock: ClockInfo | null | undefined): ClockInfo | null =>
+  clock && clock.periodPs > 0 ? { name: clock.name, periodPs: clock.periodPs } : null;
+
+/** By default the fastest: each of its cycles is told from the next. */
+function chosenClock(clocks: readonly ClockInfo[], name: string | null): ClockInfo | null {
+  if (name === 'time') return null;
+  const named = clocks.find((clock) => clock.name === name);
+  const [fastest] = [...clocks].sort((a, b) => a.periodPs - b.periodPs);
+  return knownClock(named ?? fastest);
 }
 
 function coreInfo(core: cpu.CpuCore): CoreInfo {

@@ -1,10 +1,14 @@
 /** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace goes on. */
 import { transferables } from '../model/blocks.js';
 import { aggregate } from './aggregate-builder.js';
+import { Answerer } from './answerer.js';
 import { blobSource, httpSource, openTrace, type Source } from './library.js';
-import { describeProblem, NO_CORE } from './problems.js';
-import type { DataMessage, DataReport, OpenRequest, TraceOrigin, Want } from './protocol.js';
+import { describeProblem } from './problems.js';
+import type { AskMessage, DataMessage, DataReport, OpenRequest, TraceOrigin, Want } from './protocol.js';
 import { Session } from './session.js';
+
+/** The pass over the trace waits this long for a question that is open, before it reads one segment more. */
+const PAUSE_MS = 60;
 
 /** Blocks are given out once; the drawing worker asks again for what it has dropped. */
 class Server {
@@ -17,17 +21,22 @@ class Server {
   constructor(
     private readonly session: Session,
     private readonly port: MessagePort,
-  ) {
-    port.onmessage = ({ data }: MessageEvent<Want>) => this.want(data.segments);
-  }
+    private readonly answerer: Answerer,
+  ) {}
 
   async run(): Promise<void> {
+    if (!this.session.core) {
+      this.post({ type: 'complete', rows: 0 });
+      return;
+    }
     for (;;) {
       const segment = this.wanted[0];
       if (segment !== undefined) {
         this.wanted = this.wanted.slice(1);
         await this.give(segment);
       } else if (this.passed < this.session.segmentCount) {
+        // What somebody waits for comes first.
+        if (this.answerer.isBusy) await this.pause();
         await this.pass();
       } else {
         await new Promise<void>((resolve) => {
@@ -44,7 +53,15 @@ class Server {
     return this.rowsBefore.length - 1;
   }
 
-  private want(segments: readonly number[]): void {
+  /** A while, or until something is wanted. */
+  private async pause(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      setTimeout(resolve, PAUSE_MS);
+    });
+  }
+
+  want(segments: readonly number[]): void {
     this.wanted = segments;
     if (this.current && !segments.includes(this.current.segment)) this.current.controller.abort();
     this.wanted = segments.filter((segment) => segment !== this.current?.segment);
@@ -98,17 +115,32 @@ function sourceOf(origin: TraceOrigin): Source {
   return 'file' in origin ? blobSource(origin.file) : httpSource(origin.url);
 }
 
-async function open({ origin, core, port }: OpenRequest): Promise<void> {
+async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
+  const opened = openTrace(sourceOf(origin)).then((trace) =>
+    Session.open(trace, origin.name, { core, clock }),
+  );
+  const answerer = new Answerer(opened);
+  let server: Server | null = null;
+  port.onmessage = ({ data }: MessageEvent<Want | AskMessage>) => {
+    if (data.type === 'want') server?.want(data.segments);
+    else answerer.take(data, 'drawing', (reply, transfer) => port.postMessage(reply, transfer));
+  };
+  answererOfPage = answerer;
   try {
-    const trace = await openTrace(sourceOf(origin));
-    const session = await Session.open(trace, origin.name, core);
-    if (!session) return report(NO_CORE);
+    const session = await opened;
+    server = new Server(session, port, answerer);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
     postMessage({ type: 'opened', info: session.info } satisfies DataReport);
-    await new Server(session, port).run();
+    await server.run();
   } catch (error) {
     report({ ...describeProblem(error), isFatal: true });
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<OpenRequest>) => void open(data));
+/** The page opens a trace before it asks anything. */
+let answererOfPage: Answerer | null = null;
+
+addEventListener('message', ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
+  if (data.type === 'open') void open(data);
+  else answererOfPage?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
+});

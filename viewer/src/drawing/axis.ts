@@ -1,4 +1,5 @@
 /** Cycles, time, and the stalls of the core in every cycle. */
+import { shownCore } from '../data/shown-core.js';
 import { lowerBound } from '../model/blocks.js';
 import { pixelOf, reasonColour } from '../model/palette.js';
 import { grouped, tickStep, ticks, timeText } from '../model/ticks.js';
@@ -58,7 +59,7 @@ function rasterStalls(
 export function paintAxis(frame: Frame): void {
   const { context, theme, view, axis, left, plot, info } = frame;
   const isSinceFetch = axis.origin === 'fetch';
-  const { periodPs } = info.cores[info.core]!;
+  const { periodPs } = shownCore(info);
   const hasTime = periodPs > 0 && !isSinceFetch;
   const step = tickStep(view.scale, MIN_LABEL_DISTANCE);
   const last = axis.from + plot.width / view.scale;

@@ -2,6 +2,7 @@
 import type { TraceInfo } from '../data/protocol.js';
 import type { Aggregates } from '../model/aggregates.js';
 import type { Theme } from '../model/palette.js';
+import type { Places } from '../model/places.js';
 import type { PlotSize, RowLines, View } from '../model/view.js';
 import type { Context, TextWidths } from './canvas.js';
 import type { Colouring } from './colouring.js';
@@ -46,6 +47,8 @@ export interface Frame {
   /** Its matches are marked. */
   readonly search: Search | null;
   readonly hits: Hits | null;
+  /** What the user marked. */
+  readonly places: Places;
   readonly raster: Raster;
   readonly context: Context;
   readonly widths: { readonly text: TextWidths; readonly box: TextWidths; readonly axis: TextWidths };

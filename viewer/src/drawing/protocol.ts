@@ -1,5 +1,6 @@
 /** Page ↔ drawing worker. */
 import type { Command } from '../model/commands.js';
+import type { Places } from '../model/places.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
 import type { LegendEntry } from './colouring.js';
@@ -30,6 +31,8 @@ export type SceneRequest =
   | { readonly type: 'settings'; readonly settings: Settings }
   | { readonly type: 'pointer'; readonly pointer: Pointer | null }
   | { readonly type: 'command'; readonly command: Command }
+  /** Cursors, range and bookmarks. */
+  | { readonly type: 'places'; readonly places: Places }
   /** What the search found, both rising; empty: nothing is marked. */
   | { readonly type: 'hits'; readonly rows: Float64Array; readonly cycles: Float64Array }
   /** Answered with `row`, for tests and copying. */

@@ -1,9 +1,11 @@
 /** The picture: what is on the screen, and when it is drawn again. Forms draw it; the navigator moves it. */
 import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
+import { shownCore } from '../data/shown-core.js';
 import { Aggregates } from '../model/aggregates.js';
 import type { Command } from '../model/commands.js';
 import { pixelOf, THEMES, type Theme } from '../model/palette.js';
+import { NO_PLACES, type Places } from '../model/places.js';
 import { detailsOf, type RowDetails } from '../model/row.js';
 import {
   DEFAULT_ASPECT,
@@ -14,8 +16,9 @@ import {
   type Yielding,
 } from '../model/view.js';
 import { rasterAxis } from './axis.js';
-import { AXIS_FONT, BOX_FONT, type Context, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
+import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
+import { AxisOnly } from './forms/axis-only.js';
 import { chooseForm, makeForms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
@@ -60,10 +63,11 @@ interface Shown {
 export class Scene {
   view: View = { x: 0, y: 0, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
   selected: number | null;
-  private readonly context: Context;
-  private readonly minimapContext: Context;
+  private readonly context: OffscreenCanvasRenderingContext2D;
+  private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
   private readonly forms = makeForms();
+  private readonly axisOnly = new AxisOnly();
   private raster: Raster;
   private shown: Shown | null = null;
   private settings: Settings;
@@ -72,6 +76,7 @@ export class Scene {
   private pointer: Pointer | null = null;
   private search: Search | null = null;
   private hits: Hits | null = null;
+  private places: Places = NO_PLACES;
   private isScheduled = false;
   private isMinimapStale = true;
   private minimapDrawn = 0;
@@ -122,6 +127,11 @@ export class Scene {
     this.schedule();
   }
 
+  place(places: Places): void {
+    this.places = places;
+    this.schedule();
+  }
+
   mark(rows: Float64Array, cycles: Float64Array): void {
     this.hits = rows.length + cycles.length > 0 ? new Hits(rows, cycles) : null;
     this.isMinimapStale = true;
@@ -143,6 +153,7 @@ export class Scene {
   }
 
   get form(): Form {
+    if (this.shown && this.shown.info.core < 0) return this.axisOnly;
     return this.forms[chooseForm(this.view, this.settings)];
   }
 
@@ -230,7 +241,7 @@ export class Scene {
       store,
       aggregates: new Aggregates(info.aggregates),
       fine: new FineSums(info),
-      disassembly: new Disassembly(info.cores[info.core]!),
+      disassembly: new Disassembly(shownCore(info)),
       navigator: new Navigator(this),
       colouring: this.colouringOf(info),
     };
@@ -242,7 +253,7 @@ export class Scene {
   }
 
   private colouringOf(info: TraceInfo): Colouring {
-    return new Colouring(this.theme, this.settings.colour, info.cores[info.core]!, info.reasons);
+    return new Colouring(this.theme, this.settings.colour, shownCore(info), info.reasons);
   }
 
   private schedule(): void {
@@ -327,6 +338,7 @@ export class Scene {
       selected: this.selected,
       search: this.search,
       hits: this.hits,
+      places: this.places,
       raster: this.raster,
       context: this.context,
       widths: this.widths,

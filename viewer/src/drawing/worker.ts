@@ -19,6 +19,9 @@ function take(data: SceneRequest): void {
     case 'pointer':
       scene?.point(data.pointer);
       break;
+    case 'places':
+      scene?.place(data.places);
+      break;
     case 'command':
       scene?.run(data.command);
       break;

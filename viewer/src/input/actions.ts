@@ -1,5 +1,6 @@
 /** Everything a key or the palette can do, in one table: bindings, help and the guide are made from it. */
 import type { Command } from '../model/commands.js';
+import { PANELS, type PanelId } from '../model/panels.js';
 
 /** What the page does itself. */
 export type PageAction =
@@ -11,13 +12,23 @@ export type PageAction =
   | 'form'
   | 'squashed'
   | 'arrows'
-  | 'details'
+  | 'panel'
+  | 'dock'
+  | 'resetLayout'
   | 'copyLink'
   | 'escape'
   | 'goBookmark'
   | 'setBookmark';
 
-export const GROUPS = ['Moving', 'Zooming', 'Selecting', 'Showing', 'Finding', 'Bookmarks'] as const;
+export const GROUPS = [
+  'Moving',
+  'Zooming',
+  'Selecting',
+  'Showing',
+  'Panels',
+  'Finding',
+  'Bookmarks',
+] as const;
 
 export interface Action {
   readonly id: string;
@@ -29,6 +40,8 @@ export interface Action {
   readonly page?: PageAction;
   /** Of bookmarks: their number. */
   readonly digit?: number;
+  /** Of panels: which. */
+  readonly panel?: PanelId;
 }
 
 export const ROWS_PER_STEP = 3;
@@ -158,12 +171,6 @@ const SELECTING: readonly Omit<Action, 'group'>[] = [
     keys: ['n'],
     command: { do: 'consumer' },
   },
-  {
-    id: 'details',
-    title: 'show or hide the details of the selected instruction',
-    keys: ['i'],
-    page: 'details',
-  },
   { id: 'escape', title: 'close what is open, else select nothing', keys: ['Escape'], page: 'escape' },
 ];
 
@@ -174,6 +181,18 @@ const SHOWING: readonly Omit<Action, 'group'>[] = [
   { id: 'arrows', title: 'dependencies: of the selected, all, none', keys: ['r'], page: 'arrows' },
   { id: 'theme', title: 'light or dark', keys: ['t'], page: 'theme' },
   { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },
+];
+
+const PANEL_ACTIONS: readonly Omit<Action, 'group'>[] = [
+  ...PANELS.map(({ id, title, keys }) => ({
+    id: `panel-${id}`,
+    title: `show or hide: ${title.toLowerCase()}`,
+    keys,
+    page: 'panel' as const,
+    panel: id,
+  })),
+  { id: 'dock', title: 'show or hide the side panel', keys: ['Shift+D'], page: 'dock' },
+  { id: 'reset-layout', title: 'panels as at first', keys: [], page: 'resetLayout' },
 ];
 
 const FINDING: readonly Omit<Action, 'group'>[] = [
@@ -229,6 +248,7 @@ export const ACTIONS: readonly Action[] = [
   ...inGroup('Zooming', ZOOMING),
   ...inGroup('Selecting', SELECTING),
   ...inGroup('Showing', SHOWING),
+  ...inGroup('Panels', PANEL_ACTIONS),
   ...inGroup('Finding', FINDING),
   ...inGroup('Bookmarks', BOOKMARKS),
 ];

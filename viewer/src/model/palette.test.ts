@@ -37,7 +37,8 @@ describe.each(themes)('theme %s', (name) => {
     }
     for (const surface of [theme.background, theme.gutter]) {
       expect(contrast(theme.dim, surface)).toBeGreaterThan(4.5);
-      expect(contrast(theme.accent, surface)).toBeGreaterThan(4.5);
+      for (const mark of [theme.accent, theme.cursor, theme.bookmark])
+        expect(contrast(mark, surface)).toBeGreaterThan(4.5);
     }
   });
 

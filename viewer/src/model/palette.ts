@@ -31,6 +31,9 @@ export interface Theme {
   readonly ipc: string;
   /** Dependencies, drawn over boxes and background. */
   readonly arrow: string;
+  /** What the user marked, on the axis and above the picture. */
+  readonly cursor: string;
+  readonly bookmark: string;
 }
 
 const FILLS = [
@@ -86,6 +89,8 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     plain: '#6d7686',
     ipc: '#62aefc',
     arrow: '#ffffff',
+    cursor: '#f2c14e',
+    bookmark: '#7bd88f',
   },
   light: {
     background: '#ffffff',
@@ -105,6 +110,8 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     plain: '#b3bac6',
     ipc: '#1668c7',
     arrow: '#22304a',
+    cursor: '#8a5a00',
+    bookmark: '#1f7a3a',
   },
 };
 

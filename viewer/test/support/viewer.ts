@@ -15,6 +15,11 @@ export { chromiumPath } from '../../../test/support/chromium.js';
 
 export const SIZE = { width: 1280, height: 720 };
 
+export interface OpenOptions extends BrowserContextOptions {
+  /** As the page remembers it; see viewer/src/model/panels.ts. By default the picture has all of the width. */
+  readonly layout?: object;
+}
+
 export interface Viewer {
   readonly browser: Browser;
   readonly server: ViewServer;
@@ -22,8 +27,8 @@ export interface Viewer {
   readonly complaints: string[];
   /** Every address that a page has asked for. */
   readonly requests: string[];
-  /** @param hash with `#`; dark, 1280×720 unless the options say something else */
-  open(hash?: string, options?: BrowserContextOptions): Promise<Page>;
+  /** @param hash with `#`; dark, 1280×720, the side panel closed, unless the options say something else */
+  open(hash?: string, options?: OpenOptions): Promise<Page>;
   close(): Promise<void>;
 }
 
@@ -44,8 +49,10 @@ export async function startViewer(trace: ServedTrace): Promise<Viewer> {
     server,
     complaints,
     requests,
-    async open(hash = '', options = {}) {
+    async open(hash = '', { layout = { isDockOpen: false }, ...options } = {}) {
       const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark', ...options });
+      const stored = JSON.stringify(layout);
+      await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), stored);
       page.on('pageerror', (error) => complaints.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
       page.on('request', (request) => requests.push(request.url()));

@@ -11,6 +11,7 @@ import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
 import type { FluxCursor } from './cursor.js';
@@ -55,7 +56,9 @@ export async function fluxToUscope(
   }
   const { schema, dut, plans } = buildSchema(survey);
   const batch = new RecordBatch();
-  const { path, compression, checkpointIntervalPs } = target;
+  const { path, compression } = target;
+  const checkpointIntervalPs =
+    target.checkpointIntervalPs ?? checkpointIntervalFor(survey.spanPs, survey.entries);
   const writer = { path, schema, dut, compression, checkpointIntervalPs, index: createSegmentIndexer };
   const stats = await withOutput(writer, batch, context.signal, async (output) => {
     const sink = new Sink(survey, batch, output, context, (count) => {

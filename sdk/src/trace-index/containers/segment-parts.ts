@@ -103,12 +103,19 @@ export class SegmentParts {
     const known = this.indices.get(segment);
     if (known?.isScanned) return known;
     const loaded = await this.trace.loadSegment(segment);
-    const pass = await this.counting();
-    const made = await pass.run(loaded, await this.carryBefore(segment));
+    const made = await (await this.indexPass()).run(loaded, await this.carryBefore(segment));
     const parts = made ? (decodeIndexContainer(made.container)?.parts ?? []) : [];
     const index = { parts, isScanned: true };
     this.indices.set(segment, index);
     return index;
+  }
+
+  /** Brought in when a segment has to be counted: most readers never need it. */
+  private indexPass(): Promise<IndexPass> {
+    this.pass ??= import('../pass/index-pass.js').then(
+      ({ IndexPass }) => new IndexPass(this.trace, this.plan),
+    );
+    return this.pass;
   }
 
   private async carryBefore(segment: number): Promise<Carry> {
@@ -118,22 +125,13 @@ export class SegmentParts {
       const carry = findPart(before.parts, IndexPart.CARRY, 0);
       if (carry) return carry;
     }
-    const pass = await this.counting();
     const first = Math.max(0, segment - LOOKBACK);
     let carry: Carry = first === 0 ? FIRST : await this.storedCarry(first - 1);
     for (let index = first; index < segment; index++) {
       const loaded = await this.trace.loadSegment(index);
-      carry = (await pass.run(loaded, carry))?.carry ?? null;
+      carry = (await (await this.indexPass()).run(loaded, carry))?.carry ?? null;
     }
     return carry;
-  }
-
-  /** Loaded when a segment has to be counted: mostly that is never. */
-  private counting(): Promise<IndexPass> {
-    this.pass ??= import('../pass/index-pass.js').then(
-      ({ IndexPass: Pass }) => new Pass(this.trace, this.plan),
-    );
-    return this.pass;
   }
 
   private async storedCarry(segment: number): Promise<Carry> {

@@ -23,6 +23,9 @@ import {
 /** A level of more chunks is not written: their entries are held in memory. */
 const MAX_CHUNKS = 1 << 16;
 
+/** Of a later end the levels' buckets could not be counted exactly: nine years of a clock of 1 GHz. */
+const MAX_CYCLES = 1n << 58n;
+
 /** A container as it is in the file. */
 export interface PlacedContainer {
   /** From the start of the file that it is in. */
@@ -79,7 +82,8 @@ class DirectoryWriter {
     for (const group of plan.groups) {
       const { timeBytes } = survey.groups[group.index]!;
       const finest = this.input.finest?.[group.index] ?? finestWithin(timeBytes, share);
-      levels.push(timeBytes > 0 ? await this.groupLevels(group, finest, survey.holes(group)) : []);
+      const isCounted = timeBytes > 0 && this.input.endPs / BigInt(group.periodPs) <= MAX_CYCLES;
+      levels.push(isCounted ? await this.groupLevels(group, finest, survey.holes(group)) : []);
     }
     const blocksOffset = this.output.position - this.start;
     const blockCrcs = await this.blocks(survey);

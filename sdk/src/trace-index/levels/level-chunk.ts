@@ -42,7 +42,7 @@ export function encodeLevelChunk(
   return encodeTimePart(
     {
       fromPs: BigInt(first!.bucket) * bucketPs,
-      toPs: BigInt(last.bucket + last.span) * bucketPs,
+      toPs: earlier(BigInt(last.bucket + last.span) * bucketPs, END_OF_TIME),
       isExact,
       unitPs,
       spans: rows.map(({ span }) => BigInt(span)),
@@ -56,6 +56,12 @@ export function encodeLevelChunk(
     },
     level,
   );
+}
+
+const END_OF_TIME = (1n << 64n) - 1n;
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 /** Numbers of 64 bits only where some are too large. */

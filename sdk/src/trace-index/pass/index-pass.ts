@@ -57,8 +57,8 @@ function plain(
   carry: Carry,
 ): MadeContainer | null {
   try {
-    const { header } = segment;
-    const result = referencePass(plan, { header, checkpoint, cursor: () => segment.cursor() }, carry);
+    const { header, deltas } = segment;
+    const result = referencePass(plan, { header, checkpoint, deltas, cursor: () => segment.cursor() }, carry);
     const container = encodeIndexContainer({ segmentOffset: 0n, planCrc: plan.crc, parts: result.parts });
     return { container, carry: result.carry };
   } catch (error) {

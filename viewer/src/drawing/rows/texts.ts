@@ -1,4 +1,5 @@
 /** Texts of rows: the names of stages in their boxes, and the labels at the left. */
+import { shownCore } from '../../data/shown-core.js';
 import { NO_STAGE, RowFlag } from '../../model/blocks.js';
 import { pcOf, stageSpans } from '../../model/row.js';
 import { shortNames } from '../../model/stage-letters.js';
@@ -13,7 +14,7 @@ const MIN_NAME_SCALE = 7;
 export function paintStageNames(frame: Frame, layout: RowLayout): void {
   const { context, theme, info, view, left, top, plot, widths, store, settings } = frame;
   if (view.scale < MIN_NAME_SCALE) return;
-  const stages = info.cores[info.core]!.stages;
+  const stages = shownCore(info).stages;
   const short = shortNames(stages);
   const right = left + plot.width;
   context.save();

@@ -2,6 +2,7 @@
  * What remains when a pixel holds many cycles: lanes over time with instructions per cycle, how many are in each stage, the share of cycles
  * with a stall, and flushes. Every column of pixels is the sum over all of its cycles.
  */
+import { shownCore } from '../../data/shown-core.js';
 import { Column } from '../../model/aggregates.js';
 import { fillOf, mix, pixelOf, reasonColour } from '../../model/palette.js';
 import { AXIS_FONT, fitted } from '../canvas.js';
@@ -54,7 +55,7 @@ function pixelColumns({ view, plot, ratio, store }: Frame, step: number): Pixel[
 
 function lanesOf(frame: Frame, sums: Sums, columns: readonly Pixel[]): Lane[] {
   const { theme, info, top, plot } = frame;
-  const { stages } = info.cores[info.core]!;
+  const { stages } = shownCore(info);
   const shape = info.aggregates;
   const stageParts = stages.map((name, index) => ({
     name,
