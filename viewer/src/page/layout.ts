@@ -13,7 +13,7 @@ import {
   togglePanel,
 } from '../model/panels.js';
 import { isComplete, opened, registerLink } from './link-state.js';
-import { remember, remembered } from './store.js';
+import { info, remember, remembered } from './store.js';
 
 const LAYOUT_KEY = 'uscope.view.layout';
 
@@ -37,8 +37,10 @@ export function changeLayout(part: Partial<Layout>): void {
 
 export const resetLayout = (): void => changeLayout(DEFAULT_LAYOUT);
 
-export const isShown = (id: PanelId): boolean => isPanelShown(layout.value, id);
-export const toggle = (id: PanelId): void => changeLayout(togglePanel(layout.value, id));
+const hasCore = (): boolean => info.value === null || info.value.core >= 0;
+
+export const isShown = (id: PanelId): boolean => isPanelShown(layout.value, id, hasCore());
+export const toggle = (id: PanelId): void => changeLayout(togglePanel(layout.value, id, hasCore()));
 
 /** Brings a panel to the front. */
 export function reveal(id: PanelId): void {

@@ -9,6 +9,8 @@ import { retired, rowOfRetired } from './retired.js';
 import { searchNames } from './search-names.js';
 import { series } from './series.js';
 import { timelineText } from './timeline-text.js';
+import { transactions } from './transactions.js';
+import { window } from './window.js';
 
 /** Answered by the data worker. */
 export const QUESTIONS = {
@@ -21,6 +23,8 @@ export const QUESTIONS = {
   searchNames,
   series,
   timelineText,
+  transactions,
+  window,
 } as const;
 
 export type Questions = typeof QUESTIONS & typeof HELPER_QUESTIONS;
