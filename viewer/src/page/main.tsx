@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
+import { transactionsShown } from '../panels/transactions.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
@@ -14,6 +15,7 @@ import { inspection } from './inspection.js';
 import { beginSearch, linkedSearch, search } from './search.js';
 import { places } from './places.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
+import { answer } from './window-feed.js';
 
 openFromAddress();
 acceptDrops();
@@ -51,6 +53,8 @@ Object.assign(window, {
     layout: () => layout.value,
     search: () => search.value,
     inspection: () => inspection.value,
+    tracks: () => answer.value,
+    transactions: () => transactionsShown.value,
     places: () => places.value,
     ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,

@@ -36,6 +36,7 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
     case 'colour':
     case 'form':
     case 'squashed':
+    case 'sort':
     case 'arrows':
       tell(`${page}: ${cycle(page)}`);
       return;

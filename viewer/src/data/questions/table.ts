@@ -6,9 +6,20 @@ import { nearest } from './nearest.js';
 import { relations } from './relations.js';
 import { searchNames } from './search-names.js';
 import { series } from './series.js';
+import { transactions } from './transactions.js';
+import { window } from './window.js';
 
 /** Answered by the data worker. */
-export const QUESTIONS = { series, inFlight, inspect, nearest, relations, searchNames } as const;
+export const QUESTIONS = {
+  series,
+  transactions,
+  window,
+  inFlight,
+  inspect,
+  nearest,
+  relations,
+  searchNames,
+} as const;
 
 export type Questions = typeof QUESTIONS & typeof HELPER_QUESTIONS;
 export type QuestionKind = keyof Questions;
