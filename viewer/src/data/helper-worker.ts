@@ -10,9 +10,11 @@ let answerer: Answerer | null = null;
 addEventListener('message', ({ data }: MessageEvent<HelperRequest | AskMessage>) => {
   if (data.type === 'open') {
     const { origin, core } = data;
-    const opened = openTrace(sourceOf(origin)).then((trace) =>
-      Session.open(trace, origin.name, { core, clock: null }),
-    );
+    const opened = openTrace(sourceOf(origin)).then(async (trace) => {
+      const session = await Session.open(trace, origin.name, { core, clock: null });
+      session.useIndex(session.ownIndex);
+      return session;
+    });
     answerer = new Answerer(opened, HELPER_QUESTIONS);
   } else answerer?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
 });

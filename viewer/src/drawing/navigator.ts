@@ -99,6 +99,7 @@ export class Navigator {
   private targetOf(command: Command, store: RowStore): number | null {
     switch (command.do) {
       case 'goCycle':
+      case 'selectId':
         return store.segmentAt(command.cycle);
       case 'return':
         return store.segmentAt(this.scene.view.x);
@@ -169,6 +170,8 @@ export class Navigator {
         const row = selected === null ? null : this.neighbour(selected, command.do, store);
         return row === null ? null : this.revealed(row);
       }
+      case 'selectId':
+        return this.selectedId(command.id, command.cycle);
       case 'reveal':
         return this.revealed(inside(command.row), command.cycle);
       case 'goRow':
@@ -194,6 +197,16 @@ export class Navigator {
     if (row === null) return null;
     this.scene.selected = row;
     return align ? this.moved({ do: 'align', row }) : null;
+  }
+
+  /** Again once the segment is here. */
+  private selectedId(id: number, cycle: number): Moved | null {
+    const { store } = this.scene.ground;
+    const segment = store.segmentAt(cycle);
+    const row = store.rowOfId(id, cycle);
+    if (row !== null) return this.revealed(row);
+    if (!store.has(segment)) this.retry = { segment, go: () => this.selectedId(id, cycle) };
+    return null;
   }
 
   private revealed(row: number, cycle?: number): Moved {

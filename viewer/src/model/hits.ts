@@ -11,6 +11,8 @@ export interface HitBatch {
   readonly rows: Float64Array;
   /** Cycle of the fetch, or of the event. */
   readonly cycles: Float64Array;
+  /** Id of the instruction; -1: none. */
+  readonly ids: Float64Array;
   /** What is listed of each of the first `MAX_LISTED_HITS`. */
   readonly texts: readonly string[];
 }
@@ -18,26 +20,30 @@ export interface HitBatch {
 export interface Hits {
   readonly rows: Float64Array;
   readonly cycles: Float64Array;
+  readonly ids: Float64Array;
   readonly texts: readonly string[];
   /** All that were found, also those not kept. */
   readonly count: number;
 }
 
-export const NO_HITS: Hits = { rows: new Float64Array(), cycles: new Float64Array(), texts: [], count: 0 };
+const NONE = new Float64Array();
+export const NO_HITS: Hits = { rows: NONE, cycles: NONE, ids: NONE, texts: [], count: 0 };
 
 /** Collects batches; arrays grow by half. */
 export class HitList {
   private rows = new Float64Array(256);
   private cycles = new Float64Array(256);
+  private ids = new Float64Array(256);
   private readonly texts: string[] = [];
   private kept = 0;
   private count = 0;
 
-  add({ rows, cycles, texts }: HitBatch): void {
+  add({ rows, cycles, ids, texts }: HitBatch): void {
     const added = Math.min(rows.length, MAX_HITS - this.kept);
     if (this.kept + added > this.rows.length) this.grow(this.kept + added);
     this.rows.set(rows.subarray(0, added), this.kept);
     this.cycles.set(cycles.subarray(0, added), this.kept);
+    this.ids.set(ids.subarray(0, added), this.kept);
     this.kept += added;
     this.count += rows.length;
     for (const text of texts) if (this.texts.length < MAX_LISTED_HITS) this.texts.push(text);
@@ -46,15 +52,18 @@ export class HitList {
   /** Views that later batches do not change. */
   get hits(): Hits {
     const { kept, texts, count } = this;
-    return { rows: this.rows.subarray(0, kept), cycles: this.cycles.subarray(0, kept), texts, count };
+    const [rows, cycles, ids] = [this.rows, this.cycles, this.ids].map((one) => one.subarray(0, kept));
+    return { rows: rows!, cycles: cycles!, ids: ids!, texts, count };
   }
 
   private grow(least: number): void {
     const size = Math.min(MAX_HITS, Math.max(least, Math.ceil(this.rows.length * 1.5)));
-    const [rows, cycles] = [new Float64Array(size), new Float64Array(size)];
-    rows.set(this.rows);
-    cycles.set(this.cycles);
-    [this.rows, this.cycles] = [rows, cycles];
+    const grown = (values: Float64Array): Float64Array<ArrayBuffer> => {
+      const larger = new Float64Array(size);
+      larger.set(values);
+      return larger;
+    };
+    [this.rows, this.cycles, this.ids] = [grown(this.rows), grown(this.cycles), grown(this.ids)];
   }
 }
 

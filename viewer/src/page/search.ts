@@ -6,7 +6,7 @@ import { HitList, type Hits, NO_HITS, nextHit } from '../model/hits.js';
 import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
 import { showCycle } from './place-actions.js';
-import { state, tell } from './store.js';
+import { pictureSize, settings, state, tell } from './store.js';
 
 export interface SearchState {
   readonly pattern: string;
@@ -80,9 +80,14 @@ export function goToHit(index: number): void {
   if (!now) return;
   const row = now.hits.rows[index]!;
   const cycle = now.hits.cycles[index]!;
+  const id = now.hits.ids[index]!;
   change({ current: index });
-  if (row >= 0) currentEngine()?.run({ do: 'reveal', row, cycle });
-  else showCycle(cycle);
+  // From far away it comes to the middle, not to the edge.
+  if (row >= 0) currentEngine()?.run(isInSight(cycle) ? { do: 'reveal', row, cycle } : { do: 'goRow', row });
+  else {
+    showCycle(cycle);
+    if (id >= 0) currentEngine()?.run({ do: 'selectId', id, cycle });
+  }
 }
 
 async function run(pattern: string, goes: boolean, stopped: AbortSignal): Promise<void> {
@@ -114,6 +119,13 @@ async function run(pattern: string, goes: boolean, stopped: AbortSignal): Promis
 function placeNow(): number {
   const shown = state.value;
   return shown?.selected?.born ?? shown?.view.x ?? 0;
+}
+
+function isInSight(cycle: number): boolean {
+  const view = state.value?.view;
+  if (!view) return false;
+  const cycles = (pictureSize.value.width - settings.value.gutter) / view.scale;
+  return cycle >= view.x && cycle < view.x + cycles;
 }
 
 function change(part: Partial<SearchState>): void {

@@ -66,13 +66,15 @@ function AtCursor() {
 }
 
 function Storage({ storage }: { storage: StorageState }) {
-  const { id, name, kind, slots, hidden, occupied, slotCount, fields, properties } = storage;
+  const { id, kind, slots, hidden, occupied, slotCount, properties, fields } = storage;
   const isOpen = openStorages.value.includes(id);
   const isCountShown = kind !== 'registers';
+  // Values side by side, where a line would hold one of them.
+  const isList = fields.length === 1 && kind === 'registers';
   return (
     <details open={kind === 'buffer' || slotCount <= 64}>
       <summary>
-        <b>{name}</b>
+        <b>{nameOf(storage)}</b>
         {isCountShown && (
           <span class="num dim">
             {' '}
@@ -86,28 +88,7 @@ function Storage({ storage }: { storage: StorageState }) {
           </span>
         ))}
       </summary>
-      {slots.length > 0 && (
-        <table class="slots">
-          {fields.length > 1 && (
-            <thead>
-              <tr>
-                <th scope="col" />
-                {fields.map((field) => (
-                  <th key={field} scope="col">
-                    {field}
-                  </th>
-                ))}
-                {slots.some(({ entity }) => entity !== null) && <th scope="col">instruction</th>}
-              </tr>
-            </thead>
-          )}
-          <tbody>
-            {slots.map((slot) => (
-              <Slot key={slot.slot} storage={storage} slot={slot} />
-            ))}
-          </tbody>
-        </table>
-      )}
+      {slots.length > 0 && (isList ? <Registers storage={storage} /> : <Slots storage={storage} />)}
       {(hidden > 0 || isOpen) && (
         <button
           type="button"
@@ -123,31 +104,88 @@ function Storage({ storage }: { storage: StorageState }) {
   );
 }
 
-function Slot({ storage, slot }: { storage: StorageState; slot: StorageSlot }) {
-  const { markers } = storage;
+/** Storages of the core shown are called as in its scope. */
+function nameOf({ name, isOfCore }: StorageState): string {
+  const prefix = `${core.value?.name}/`;
+  return isOfCore && name.startsWith(prefix) ? name.slice(prefix.length) : name;
+}
+
+function Registers({ storage }: { storage: StorageState }) {
+  return (
+    <ul class="registers">
+      {storage.slots.map(({ slot, values }) => (
+        <li key={slot}>
+          <span class="dim">{slotName(storage, slot, isRiscV())}</span>
+          <span class="num">
+            <Value value={values[0]!} />
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const isRiscV = (): boolean => core.value?.xlen != null;
+
+/** The id of an instruction is shown as the instruction. */
+const ENTITY = 'entity_id';
+
+function Slots({ storage }: { storage: StorageState }) {
+  const { slots, fields } = storage;
+  const columns = fields.flatMap((field, index) => (field === ENTITY ? [] : [{ field, index }]));
+  const hasEntity = fields.includes(ENTITY);
+  return (
+    <div class="scrolling">
+      <table class="slots">
+        {columns.length > 0 && (
+          <thead>
+            <tr>
+              <th scope="col" />
+              {hasEntity && <th scope="col">instruction</th>}
+              {columns.map(({ field }) => (
+                <th key={field} scope="col">
+                  {field}
+                </th>
+              ))}
+            </tr>
+          </thead>
+        )}
+        <tbody>
+          {slots.map((slot) => (
+            <Slot key={slot.slot} storage={storage} slot={slot} columns={columns.map(({ index }) => index)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface SlotProps {
+  readonly storage: StorageState;
+  readonly slot: StorageSlot;
+  readonly columns: readonly number[];
+}
+
+function Slot({ storage, slot, columns }: SlotProps) {
+  const { markers, fields } = storage;
   const marks = markers.filter((marker) => marker.slot === slot.slot).map(({ name }) => name);
-  const isRiscV = core.value?.xlen != null;
   const state = slot.isCleared ? 'cleared' : slot.isNew ? 'new' : slot.isTaken ? '' : 'empty';
   return (
     <tr class={state} title={slot.isCleared ? 'given away in this cycle' : slot.isNew ? 'taken in this cycle' : undefined}>
       <th scope="row">
-        {slotName(storage, slot.slot, isRiscV)}
+        {slotName(storage, slot.slot, isRiscV())}
         {marks.map((mark) => (
           <span key={mark} class="slot-mark">
             {mark}
           </span>
         ))}
       </th>
-      {slot.values.map((value, index) => (
-        <td key={storage.fields[index]} class="num">
-          <Value value={value} />
+      {fields.includes(ENTITY) && <td>{slot.entity !== null && <InstructionLink id={slot.entity} />}</td>}
+      {columns.map((index) => (
+        <td key={fields[index]} class="num">
+          <Value value={slot.values[index]!} />
         </td>
       ))}
-      {slot.entity !== null && (
-        <td>
-          <InstructionLink id={slot.entity} />
-        </td>
-      )}
     </tr>
   );
 }
@@ -161,14 +199,25 @@ function Value({ value: { text, before } }: { value: ValueOf }) {
   );
 }
 
-/** The instruction with an id, which is in flight. */
+/** The instruction with an id. */
 function InstructionLink({ id }: { id: number }) {
-  const found = inFlight.value?.cycle === inspection.value?.cycle ? inFlight.value?.instructions.filter((one) => one.id === id).at(-1) : undefined;
-  if (!found) return <span class="dim">…</span>;
+  const known = inFlight.value;
+  if (!known || known.cycle !== inspection.value?.cycle) return <span class="dim">…</span>;
+  const found = known.instructions.filter((one) => one.id === id).at(-1);
+  if (!found) {
+    return (
+      <span class="dim" title="this instruction is not in flight any more">
+        id {id}
+      </span>
+    );
+  }
+  const go = (): void => {
+    if (found.row >= 0) goRow(found.row);
+    else currentEngine()?.run({ do: 'selectId', id, cycle: known.cycle });
+  };
   const text = found.text || found.pc || `#${found.row}`;
-  if (found.row < 0) return <code>{text}</code>;
   return (
-    <button type="button" class="link" title={`row ${grouped(found.row)}${found.pc ? `, ${found.pc}` : ''}`} onClick={() => goRow(found.row)}>
+    <button type="button" class="link" title={[...(found.row < 0 ? [] : [`row ${grouped(found.row)}`]), ...(found.pc ? [found.pc] : [])].join(', ')} onClick={go}>
       <code>{text}</code>
     </button>
   );
@@ -192,9 +241,9 @@ function Counters({ counters }: { counters: readonly StorageState[] }) {
           </tr>
         </thead>
         <tbody>
-          {counters.map(({ id, name, counter }) => (
-            <tr key={id}>
-              <th scope="row">{name}</th>
+          {counters.map(({ counter, ...storage }) => (
+            <tr key={storage.id}>
+              <th scope="row">{nameOf({ counter, ...storage })}</th>
               <td class="num">{counter!.value.replace(/\B(?=(\d{3})+$)/g, ',')}</td>
               <td class="num">{counter!.delta === '0' ? '' : <mark class="changed">{signed(counter!.delta)}</mark>}</td>
               <td class="num dim">{rateText(counter!.rate)}</td>

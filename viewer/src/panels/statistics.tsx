@@ -18,6 +18,8 @@ const NOTABLE = 0.1;
 
 const ofRange = signal<Report | null>(null);
 const ofRun = signal<Report | null>(null);
+/** Of the run, 0 to 1. */
+const progress = signal(0);
 const problem = signal<string | null>(null);
 
 export function Statistics() {
@@ -30,7 +32,15 @@ export function Statistics() {
     void ask(null, 'run statistics', controller.signal, (report) => {
       ofRun.value = report;
     });
-    return () => controller.abort();
+    progress.value = 0;
+    const watch = setInterval(() => {
+      if (ofRun.value) clearInterval(watch);
+      else void askProgress(controller.signal);
+    }, 500);
+    return () => {
+      clearInterval(watch);
+      controller.abort();
+    };
   }, [trace]);
   useEffect(() => {
     if (!shown) return;
@@ -59,7 +69,7 @@ export function Statistics() {
           <tr>
             <td />
             <th scope="col">{range.value ? 'range' : 'screen'}</th>
-            <th scope="col">{ofRun.value ? 'run' : 'run …'}</th>
+            <th scope="col">{ofRun.value ? 'run' : `run ${Math.floor(progress.value * 100)} %`}</th>
           </tr>
         </thead>
         {figureGroups(report, ofRun.value).map(({ title, rows }) => (
@@ -100,6 +110,14 @@ function shownRange(): { from: number; to: number } | null {
   const { from, to } = range.value ?? { from: Math.floor(view.x), to: Math.ceil(view.x + cycles) };
   const start = Math.max(first, Math.min(from, last - 1));
   return { from: start, to: Math.max(start + 1, Math.min(to, last)) };
+}
+
+async function askProgress(stopped: AbortSignal): Promise<void> {
+  try {
+    progress.value = (await currentEngine()?.helper('run statistics').ask('statisticsProgress', null, stopped)) ?? 0;
+  } catch {
+    // The statistics themselves report what is wrong.
+  }
 }
 
 async function ask(

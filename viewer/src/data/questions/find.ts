@@ -95,7 +95,8 @@ class Batch {
     const rows = Float64Array.from(found, (one) =>
       one.kind === 'instruction' ? one.row : (subjects.get(one) ?? -1),
     );
-    return { rows, cycles, texts };
+    const ids = Float64Array.from(found, (one) => (one.kind === 'instruction' ? one.id : (idOf(one) ?? -1)));
+    return { rows, cycles, ids, texts };
   }
 
   /** The rows of the instructions that events name. */

@@ -1,5 +1,6 @@
 /** The instructions in flight in a cycle, by id: for links from what names an id. */
 import * as cpu from 'uscope/cpu';
+import { birthsOf } from '../births.js';
 import type { Question } from './question.js';
 
 export interface InFlightArgs {
@@ -23,7 +24,7 @@ export const inFlight: Question<InFlightArgs, InFlightAnswer> = async ({ cycle }
   const from = BigInt(Math.max(0, cycle)) * periodPs;
   const instructions: InFlightAnswer['instructions'][number][] = [];
   const range = { from, to: from + periodPs };
-  const options = { signal, lookahead: 0, stages: 'range' } as const;
+  const options = { signal, lookahead: 0, stages: 'range', ...birthsOf(context) } as const;
   for await (const block of cpu.instructionBlocks(trace, core, range, options)) {
     await trace.strings.load(block.annotations.string);
     for (let row = 0; row < block.count; row++) {

@@ -122,7 +122,7 @@ class Search {
 
   /** Windows in which there may be one, rising. */
   private async *spans(from: number, to: number): AsyncGenerator<Run> {
-    const index = await this.index();
+    const index = this.index();
     for (let at = from; at < to; at += PAGE) {
       for (const span of await this.candidates(index, at, Math.min(to, at + PAGE)))
         for (let start = span.from; start < span.to; start += WINDOW)
@@ -131,7 +131,7 @@ class Search {
   }
 
   private async *spansBackward(from: number, to: number): AsyncGenerator<Run> {
-    const index = await this.index();
+    const index = this.index();
     for (let end = to; end > from; end -= PAGE) {
       const spans = await this.candidates(index, Math.max(from, end - PAGE), end);
       for (const span of spans.reverse())
@@ -162,8 +162,8 @@ class Search {
   }
 
   /** null: there is none, or it counts another clock than the axis. */
-  private async index(): Promise<TraceIndex | null> {
-    const index = await this.context.index();
+  private index(): TraceIndex | null {
+    const index = this.context.indexNow();
     const own = index?.channels.find(({ name }) => name === this.core.name);
     return index && own && index.groupOf(own).periodPs === Number(this.context.periodPs) ? index : null;
   }

@@ -1,6 +1,7 @@
 /** What one instruction is to others: which waited for it, and the how manieth it is of those that retired. */
 import * as cpu from 'uscope/cpu';
 import { ChannelKind } from 'uscope/trace-index';
+import { birthsOf } from '../births.js';
 import type { Question, QuestionContext } from './question.js';
 
 export interface RelationsArgs {
@@ -34,15 +35,17 @@ export const relations: Question<RelationsArgs, RelationsAnswer> = async (args, 
 
 async function consumersOf(
   { row, born, end }: RelationsArgs,
-  { trace, periodPs }: QuestionContext,
+  context: QuestionContext,
   core: cpu.CpuCore,
   signal: AbortSignal,
 ): Promise<RelationsAnswer['consumers']> {
+  const { trace, periodPs } = context;
   const consumers: RelationsAnswer['consumers'][number][] = [];
   const last = Math.min(end ?? born + MAX_CYCLES, born + MAX_CYCLES);
   const range = { from: BigInt(born) * periodPs, to: BigInt(last + 1) * periodPs };
+  const options = { signal, lookahead: 0, ...birthsOf(context) };
   const labels = core.events.get('dependency')?.fields.get('dep_type')?.labels;
-  for await (const block of cpu.instructionBlocks(trace, core, range, { signal, lookahead: 0 })) {
+  for await (const block of cpu.instructionBlocks(trace, core, range, options)) {
     const { dependencies, firstRow } = block;
     for (let at = 0; at < dependencies.row.length && consumers.length < MAX_CONSUMERS; at++) {
       // Rows with numbers of their own name producers by number too: both count from the first row of the block.
@@ -70,7 +73,7 @@ async function retiredBefore(
   signal: AbortSignal,
 ): Promise<number | null> {
   const { trace, periodPs } = context;
-  const index = await context.index();
+  const index = context.indexNow();
   const channel = index?.channels.find(
     ({ kind, name }) => kind === ChannelKind.RETIRED && name === core.name,
   );
@@ -79,7 +82,11 @@ async function retiredBefore(
   const from = BigInt(bucket * BUCKET_CYCLES) * periodPs;
   let retired = await index.finder(channel).sumBefore(bucket);
   const range = { from, to: BigInt(born + 1) * periodPs };
-  for await (const block of cpu.instructionBlocks(trace, core, range, { signal, stages: 'range' })) {
+  for await (const block of cpu.instructionBlocks(trace, core, range, {
+    signal,
+    stages: 'range',
+    ...birthsOf(context),
+  })) {
     for (let at = 0; at < block.count; at++) {
       const number = cpu.rowNumber(block, at);
       if (number < 0) return null;
