@@ -67,6 +67,11 @@ export class SvgPaint implements Paint {
     return `<defs>${clips.join('')}</defs>${this.elements.join('')}`;
   }
 
+  /** Something made elsewhere, above what was painted so far. */
+  element(markup: string): void {
+    this.elements.push(markup);
+  }
+
   save(): void {
     const { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline, dash } = this;
     const style = { fillStyle, strokeStyle, lineWidth, globalAlpha, font, textAlign, textBaseline };
