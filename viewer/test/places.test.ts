@@ -1,17 +1,18 @@
 /**
  * Cursors, ranges, bookmarks, the link, keys, and what is handed on, in a real browser on a made-up pipeline whose record says what must be seen.
  */
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PICTURE_FORMS } from '../../sdk/src/view/picture-forms.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { PERIOD_PS, runModel } from '../../test/support/pipeline-model.js';
-import { AXIS_HEIGHT, DEFAULT_SETTINGS } from '../src/drawing/settings.js';
+import { AXIS_HEIGHT, DEFAULT_SETTINGS, FORMS } from '../src/drawing/settings.js';
 import { ACTIONS } from '../src/input/actions.js';
 import { rgbOf, THEMES } from '../src/model/palette.js';
 import type { Places } from '../src/model/places.js';
@@ -449,6 +450,59 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       await page.keyboard.type(title);
       await page.keyboard.press('Enter');
     };
+  });
+
+  describe('uscope view --png', () => {
+    const take = (...args: string[]) =>
+      spawnSync(process.execPath, [COMMAND, 'view', ...args], { encoding: 'utf8', timeout: 100_000 });
+
+    it('draws cycles without a window, in the size asked for', async () => {
+      const out = join(directory, 'out.png');
+      const { status, stdout, stderr } = take(
+        '--png',
+        out,
+        '--cycles',
+        '1000:1024',
+        '--size',
+        '900x500',
+        file,
+      );
+      expect([status, stdout, stderr]).toEqual([0, `${out}\n`, '']);
+      const picture = await readFile(out);
+      expect(picture.subarray(1, 4).toString()).toBe('PNG');
+      expect([picture.readUInt32BE(16), picture.readUInt32BE(20)]).toEqual([900, 500]);
+    });
+
+    it('writes an SVG with the instructions of these cycles as text', async () => {
+      const out = join(directory, 'out.svg');
+      expect(take('--png', out, '--cycles', '1000:1024', '--theme', 'dark', file).status).toBe(0);
+      const svg = await readFile(out, 'utf8');
+      const pc = model.instructions[TOP_ROW + 4]!.pc.toString(16).padStart(8, '0');
+      expect(svg).toContain(`>${pc}</text>`);
+      expect(svg).toContain('>1,010</text>');
+      expect(svg).toContain(THEMES.dark.background);
+    });
+
+    it('says what to do where there is no browser, and refuses what it does not know', () => {
+      const { status, stderr } = spawnSync(process.execPath, [COMMAND, 'view', '--png', 'x.png', file], {
+        encoding: 'utf8',
+        env: { ...process.env, CHROME_PATH: join(directory, 'none') },
+      });
+      expect(status).toBe(1);
+      expect(stderr).toMatch(/VIEW_NO_BROWSER: .*CHROME_PATH/);
+      for (const wrong of [
+        ['--size', '5x5'],
+        ['--theme', 'blue'],
+        ['--form', 'x'],
+        ['--cycles', '5:'],
+      ])
+        expect(take('--png', 'x.png', ...wrong, file).status, wrong.join(' ')).toBe(2);
+      expect(take('--cycles', '1:2', file).status).toBe(2);
+    });
+
+    it('knows the forms that the page has', () => {
+      expect([...PICTURE_FORMS]).toEqual([...FORMS]);
+    });
   });
 
   const base64Of = (path: string): Promise<string> => readFile(path, 'base64');

@@ -129,6 +129,8 @@ export const ERROR_CODES = {
   VIEW_FAILED: 'The viewer has a defect.',
   VIEW_FORMAT: 'The page cannot convert files of this format.',
   VIEW_LOST: 'The server of the page does not answer any more.',
+  VIEW_NO_BROWSER: 'There is no browser that could draw a picture.',
+  VIEW_PICTURE: 'The browser that draws a picture failed.',
   VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   VIEW_SLOW: 'The page may not start threads or use WebAssembly: it works, but slower.',
   VIEW_STORAGE: 'The browser does not let the page remember settings.',

@@ -1,6 +1,9 @@
 /** The viewer: its page, and the small server for it. */
 export { commandFor, openBrowser } from './browser.js';
+export { findChromium } from './chromium/find.js';
+export { type PictureRequest, takePicture } from './chromium/take-picture.js';
 export { exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
+export { PICTURE_FORMS } from './picture-forms.js';
 export { type OpenTrace, openServedTrace } from './served-trace.js';
 export { type ServedTrace, serveView, type ViewServer, type ViewServerOptions } from './server.js';

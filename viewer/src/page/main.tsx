@@ -11,12 +11,15 @@ import { acceptDrops, openFromAddress } from './open.js';
 import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
+import { beginAtCycles, pictureWhenReady } from './unattended.js';
 import { inspection } from './inspection.js';
 import { beginSearch, linkedSearch, search } from './search.js';
 import { places } from './places.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
 import { answer } from './window-feed.js';
 
+// Of a page that only makes a picture nothing but the picture is shown.
+if (new URLSearchParams(location.search).has('picture')) document.documentElement.dataset.only = 'picture';
 openFromAddress();
 acceptDrops();
 render(<App />, document.getElementById('app')!);
@@ -41,6 +44,8 @@ effect(() => {
   untracked(() => beginSearch(linkedSearch!, false));
 });
 
+beginAtCycles();
+
 /** For tests, and for whoever wants to drive the page from its console. */
 Object.assign(window, {
   __uscope: {
@@ -56,6 +61,7 @@ Object.assign(window, {
     tracks: () => answer.value,
     transactions: () => transactionsShown.value,
     places: () => places.value,
+    takePicture: pictureWhenReady,
     ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },

@@ -1,11 +1,12 @@
 /** With what a picture begins: where the link leads, or what the user chose; and where one is, as links say it. */
 import { signal } from '@preact/signals';
 import { readPart } from '../model/link.js';
-import { countPart, textPart, viewPart } from '../model/link-parts.js';
-import type { View } from '../model/view.js';
+import { countPart, rangePart, textPart, viewPart } from '../model/link-parts.js';
+import type { CycleRange } from '../model/places.js';
+import { MAX_SCALE, type View } from '../model/view.js';
 import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
-import { core, info, problems, state } from './store.js';
+import { core, info, pictureSize, problems, settings, state } from './store.js';
 
 export interface Start {
   /** A canvas can be given to a worker only once: every start gets new ones. */
@@ -48,6 +49,27 @@ const linkedRow = registerLink(rowPart, {
 });
 /** Only read: for links that people or `uscope view --at` write. */
 const linkedAt = registerLink(atPart, { get: () => null, set: () => undefined });
+
+const cyclesPart = { ...rangePart, key: 'cycles' };
+
+/** Of `uscope view --png`, and of people: these cycles fill the width. */
+export const linkedCycles = registerLink(cyclesPart, {
+  get: () => null,
+  set: (cycles) => {
+    if (cycles) showCycles(cycles);
+  },
+});
+
+/** Brings a range of cycles onto the screen, with the instructions fetched then. */
+export function showCycles({ from, to }: CycleRange): void {
+  const view = state.value?.view;
+  const width = pictureSize.value.width - settings.value.gutter;
+  if (!view || width <= 0) return;
+  const scale = Math.min(MAX_SCALE, width / (to - from));
+  const selected = state.value!.selectedRow;
+  currentEngine()?.run({ do: 'view', view: { ...view, x: from, scale }, selected });
+  currentEngine()?.run({ do: 'return' });
+}
 
 export const start = signal<Start>({
   generation: 0,

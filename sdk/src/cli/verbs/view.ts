@@ -2,13 +2,14 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { exportPage } from '../view/export-page.js';
+import { type PictureOptions, parsePicture, pictureOfTrace } from '../view/picture.js';
 import { viewTrace } from '../view/view-trace.js';
 
-interface ViewOptions {
+interface ViewOptions extends PictureOptions {
+  readonly png?: string;
   readonly port?: string;
   readonly open: boolean;
   readonly at?: string;
-  readonly core?: string;
   readonly export?: string;
   readonly cache: boolean;
 }
@@ -26,15 +27,29 @@ export function register(program: Command): void {
     .option('--at <cycle>', 'show this cycle first')
     .option('--core <name>', 'which core; by default the first')
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
+    .option('--png <out>', 'write a picture instead, without a window; a name that ends in .svg makes an SVG')
+    .option('--cycles <a:b>', 'of the picture: cycles a to b (exclusive); by default the whole run')
+    .option('--size <WxH>', 'of the picture, in pixels; by default 1280x720')
+    .option('--theme <name>', 'of the picture: light (default) or dark')
+    .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (file: string | undefined, options: ViewOptions) => {
       if (options.export !== undefined) return exportPage(options.export, file);
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file or URL, or --export');
+      if (options.png !== undefined)
+        return pictureOfTrace(file, options.png, parsePicture(options.png, options), options.cache);
+      refusePictureOptions(options);
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
       await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache });
     });
+}
+
+/** @throws UscopeError CLI_USAGE */
+function refusePictureOptions(options: ViewOptions): void {
+  const name = (['cycles', 'size', 'theme', 'form'] as const).find((one) => options[one] !== undefined);
+  if (name) throw new UscopeError('CLI_USAGE', `--${name} is for pictures: add --png OUT, or use --at CYCLE`);
 }
 
 function hashOf({ at, core }: ViewOptions): string {

@@ -25,7 +25,10 @@ export const retired: Question<RetiredArgs, Float64Array | null> = async ({ cycl
   return found;
 };
 
-/** Row of the instruction that retired as number `number`, counted from 0; null: fewer retired. */
+/**
+ * Row of the instruction that retired as number `number`, counted from 0 in the order of retirement; null: fewer retired. Where a core retires in
+ * program order, that is the number of `retired:` too.
+ */
 export const rowOfRetired: Question<{ readonly number: number }, number | null> = async (
   { number },
   context,

@@ -1,0 +1,55 @@
+/** What `uscope view --png` does with the page: nobody looks at it. */
+import { effect } from '@preact/signals';
+import { currentEngine } from './current-engine.js';
+import { takePicture } from './picture.js';
+import { linkedCycles, showCycles } from './start.js';
+import { pictureSize, problems, state } from './store.js';
+
+const isAlone = new URLSearchParams(location.search).has('picture');
+
+/** The cycles of the link, once there is a picture; of a page that only makes a picture otherwise the whole run. */
+export function beginAtCycles(): void {
+  const cycles = linkedCycles;
+  if (!cycles && !isAlone) return;
+  const stop = effect(() => {
+    if (!state.value || pictureSize.value.width === 0) return;
+    queueMicrotask(() => {
+      stop();
+      if (cycles) showCycles(cycles);
+      else currentEngine()?.run({ do: 'fit' });
+      hasBegun = true;
+    });
+  });
+}
+
+let hasBegun = linkedCycles === null && !isAlone;
+
+/** Nothing changes for so long: all of it is there. */
+const QUIET_MS = 250;
+const STEP_MS = 50;
+
+type Made = { readonly data: string } | { readonly code: string; readonly what: string };
+
+/** Base64, once everything is drawn; or why there is no picture. */
+export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
+  let frame = -1;
+  for (let quiet = 0; quiet < QUIET_MS; ) {
+    const fatal = problems.value.find(({ isFatal }) => isFatal);
+    if (fatal) return { code: fatal.code, what: fatal.what };
+    await new Promise((resolve) => setTimeout(resolve, STEP_MS));
+    const shown = state.value;
+    const isReady = shown?.isSharp && shown.isCounted && hasBegun && !currentEngine()?.isBusy;
+    quiet = isReady && shown.frame === frame ? quiet + STEP_MS : 0;
+    frame = shown?.frame ?? -1;
+  }
+  return { data: await base64Of(await takePicture(kind)) };
+}
+
+function base64Of(blob: Blob): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result).replace(/^[^,]*,/, ''));
+    reader.onerror = () => reject(reader.error ?? new Error('the picture could not be read'));
+    reader.readAsDataURL(blob);
+  });
+}
