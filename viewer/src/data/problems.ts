@@ -22,6 +22,16 @@ const ADVICE: Readonly<Record<string, string>> = {
 const OF_FORMAT =
   '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
+/** What the page itself refuses, with a code of docs/errors.md. */
+export class CodedError extends Error {
+  constructor(
+    readonly code: string,
+    readonly detail: string,
+  ) {
+    super(`${code}: ${detail}`);
+  }
+}
+
 export function describeProblem(error: unknown): Problem {
   const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: unknown };
   if (typeof code === 'string' && /^[A-Z]+_[A-Z0-9_]+$/.test(code)) {

@@ -35,6 +35,8 @@ export type SceneRequest =
   | { readonly type: 'places'; readonly places: Places }
   /** What the search found, both rising; empty: nothing is marked. */
   | { readonly type: 'hits'; readonly rows: Float64Array; readonly cycles: Float64Array }
+  /** Answered with `picture`: what is shown now, without the pointer. */
+  | { readonly type: 'picture'; readonly kind: 'png' | 'svg'; readonly id: number }
   /** Answered with `row`, for tests and copying. */
   | { readonly type: 'describe'; readonly row: number; readonly id: number };
 
@@ -59,4 +61,7 @@ export interface SceneState {
 export type SceneReport =
   | { readonly type: 'drawn'; readonly state: SceneState }
   | { readonly type: 'row'; readonly id: number; readonly details: RowDetails | null }
+  /** PNG: a blob; SVG: what is inside of the `svg` element. */
+  | { readonly type: 'picture'; readonly id: number; readonly picture: Blob | string }
+  | { readonly type: 'noPicture'; readonly id: number; readonly message: string }
   | { readonly type: 'problem'; readonly message: string };

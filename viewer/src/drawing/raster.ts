@@ -15,6 +15,11 @@ export class Raster {
     this.pixels = new Uint32Array(this.image.data.buffer);
   }
 
+  /** As of `pixelOf`, row by row. */
+  get values(): Uint32Array {
+    return this.pixels;
+  }
+
   /** Nothing is drawn left of and above these. */
   clip(left: number, top: number): void {
     this.clipLeft = left;

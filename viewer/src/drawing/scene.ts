@@ -34,6 +34,8 @@ import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { SumsSources } from './strip/sources.js';
+import { boxesOf } from './svg/svg-boxes.js';
+import { SvgPaint } from './svg/svg-paint.js';
 
 const MINIMAP_INTERVAL_MS = 150;
 
@@ -273,7 +275,7 @@ export class Scene {
   }
 
   private drawNow(): void {
-    const { context, raster, theme, shown, size, form } = this;
+    const { context, raster, theme, shown } = this;
     if (!shown) {
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.fillStyle = theme.background;
@@ -282,21 +284,45 @@ export class Scene {
     }
     const started = performance.now();
     const frame = this.frame(shown);
-    raster.clip(0, 0);
-    raster.clear(theme.background);
-    raster.fill(0, 0, Math.round(this.left * size.ratio), raster.height, pixelOf(theme.gutter));
-    form.raster(frame);
-    rasterAxis(frame);
-    context.setTransform(1, 0, 0, 1, 0, 0);
-    context.putImageData(raster.image, 0, 0);
-    context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
-    form.paint(frame);
-    for (const overlay of OVERLAYS) overlay(frame);
-    const needs = form.needs(frame);
+    this.compose(frame);
+    const needs = this.form.needs(frame);
     this.want(needs);
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
+  }
+
+  /** What is shown now, without the pointer. @returns null before the trace is open */
+  async picture(kind: 'png' | 'svg'): Promise<Blob | string | null> {
+    const { shown, size } = this;
+    if (!shown) return null;
+    const frame = { ...this.frame(shown), pointer: null };
+    if (kind === 'png') {
+      this.compose(frame);
+      return this.start.canvas.convertToBlob({ type: 'image/png' });
+    }
+    const raster = new Raster(Math.max(1, Math.round(size.width)), Math.max(1, Math.round(size.height)));
+    const paint = new SvgPaint(this.context);
+    this.compose({ ...frame, ratio: 1, raster, context: paint });
+    return boxesOf(raster.values, raster.width, raster.height) + paint.finish();
+  }
+
+  /** Boxes as pixels; above them texts and lines. */
+  private compose(frame: Frame): void {
+    const { context, form, theme } = this;
+    const { raster, ratio } = frame;
+    raster.clip(0, 0);
+    raster.clear(theme.background);
+    raster.fill(0, 0, Math.round(this.left * ratio), raster.height, pixelOf(theme.gutter));
+    form.raster(frame);
+    rasterAxis(frame);
+    if (frame.context === context) {
+      context.setTransform(1, 0, 0, 1, 0, 0);
+      context.putImageData(raster.image, 0, 0);
+      context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+    form.paint(frame);
+    for (const overlay of OVERLAYS) overlay(frame);
   }
 
   private want({ missing, soon, sums }: Needs): void {

@@ -28,8 +28,21 @@ function take(data: SceneRequest): void {
     case 'hits':
       scene?.mark(data.rows, data.cycles);
       break;
+    case 'picture':
+      void picture(data.kind, data.id);
+      break;
     case 'describe':
       report({ type: 'row', id: data.id, details: scene?.describe(data.row) ?? null });
+  }
+}
+
+async function picture(kind: 'png' | 'svg', id: number): Promise<void> {
+  try {
+    const made = await scene?.picture(kind);
+    if (!made) throw new Error('the trace is not open yet');
+    report({ type: 'picture', id, picture: made });
+  } catch (error) {
+    report({ type: 'noPicture', id, message: (error as Error).message });
   }
 }
 

@@ -22,7 +22,31 @@ export type PageAction =
   | 'copyLink'
   | 'escape'
   | 'goBookmark'
-  | 'setBookmark';
+  | 'setBookmark'
+  | PlaceAction
+  | HandingAction;
+
+/** With cursors, the range and bookmarks. */
+export type PlaceAction =
+  | 'addCursor'
+  | 'nextCursor'
+  | 'previousCursor'
+  | 'cursorLeft'
+  | 'cursorRight'
+  | 'cursorFarLeft'
+  | 'cursorFarRight'
+  | 'removeCursor'
+  | 'removeCursors'
+  | 'rangeOfCursors'
+  | 'rangeOnScreen'
+  | 'clearRange'
+  | 'zoomToRange'
+  | 'newBookmark'
+  | 'undo'
+  | 'redo';
+
+/** Takes what is seen out of the page. */
+export type HandingAction = 'copyText' | 'copyPng' | 'savePng' | 'saveSvg';
 
 export const GROUPS = [
   'Moving',
@@ -31,6 +55,8 @@ export const GROUPS = [
   'Showing',
   'Panels',
   'Finding',
+  'Cursors and ranges',
+  'Handing on',
   'Bookmarks',
 ] as const;
 
@@ -54,6 +80,8 @@ export const ROWS_PER_STEP = 3;
 export const ROWS_PER_PAGE = 30;
 export const CYCLES_PER_STEP = 6;
 export const ZOOM_STEP = Math.SQRT2;
+/** Cycles that a cursor moves with Shift. */
+export const CURSOR_STEP = 10;
 /** Part of the width that one key moves. */
 const PAN_PART = 0.25;
 
@@ -202,7 +230,6 @@ const SHOWING: readonly Omit<Action, 'group'>[] = [
   },
   { id: 'arrows', title: 'dependencies: of the selected, all, none', keys: ['r'], page: 'arrows' },
   { id: 'theme', title: 'light or dark', keys: ['t'], page: 'theme' },
-  { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },
 ];
 
 const PANEL_ACTIONS: readonly Omit<Action, 'group'>[] = [
@@ -275,6 +302,68 @@ const FINDING: readonly Omit<Action, 'group'>[] = [
   { id: 'help', title: 'the keys', keys: ['?', 'Shift+?'], page: 'help' },
 ];
 
+const PLACES: readonly Omit<Action, 'group'>[] = [
+  {
+    id: 'add-cursor',
+    title: 'add a cursor at the pointer, or in the middle',
+    keys: ['m'],
+    page: 'addCursor',
+  },
+  { id: 'next-cursor', title: 'the next cursor', keys: [']'], page: 'nextCursor' },
+  { id: 'previous-cursor', title: 'the cursor before', keys: ['['], page: 'previousCursor' },
+  { id: 'cursor-right', title: 'move the chosen cursor a cycle right', keys: ['.'], page: 'cursorRight' },
+  { id: 'cursor-left', title: 'move the chosen cursor a cycle left', keys: [','], page: 'cursorLeft' },
+  {
+    id: 'cursor-far-right',
+    title: `move the chosen cursor ${CURSOR_STEP} cycles right`,
+    keys: ['>', 'Shift+>'],
+    page: 'cursorFarRight',
+  },
+  {
+    id: 'cursor-far-left',
+    title: `move the chosen cursor ${CURSOR_STEP} cycles left`,
+    keys: ['<', 'Shift+<'],
+    page: 'cursorFarLeft',
+  },
+  { id: 'remove-cursor', title: 'remove the chosen cursor', keys: ['Delete'], page: 'removeCursor' },
+  { id: 'remove-cursors', title: 'remove all cursors', keys: [], page: 'removeCursors' },
+  {
+    id: 'range-of-cursors',
+    title: 'range from the chosen cursor to the one before; without a choice between the outer ones',
+    keys: ['Shift+M'],
+    page: 'rangeOfCursors',
+  },
+  { id: 'range-on-screen', title: 'range of what is on the screen', keys: [], page: 'rangeOnScreen' },
+  { id: 'zoom-to-range', title: 'show all of the range', keys: ['Shift+Z'], page: 'zoomToRange' },
+  { id: 'clear-range', title: 'no range', keys: ['Shift+Delete'], page: 'clearRange' },
+  {
+    id: 'undo',
+    title: 'undo the last change of cursors, range and bookmarks',
+    keys: ['Control+z', 'Meta+z'],
+    page: 'undo',
+  },
+  {
+    id: 'redo',
+    title: 'change it again',
+    keys: ['Control+Shift+Z', 'Control+y', 'Meta+Shift+Z'],
+    page: 'redo',
+  },
+  { id: 'new-bookmark', title: 'bookmark this view with a name', keys: ['b b'], page: 'newBookmark' },
+];
+
+const HANDING: readonly Omit<Action, 'group'>[] = [
+  { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },
+  {
+    id: 'copy-text',
+    title: 'copy the rows as text, of the range or of what is on the screen',
+    keys: ['Shift+Y', 'Control+c'],
+    page: 'copyText',
+  },
+  { id: 'copy-png', title: 'copy the picture', keys: [], page: 'copyPng' },
+  { id: 'save-png', title: 'save the picture as PNG', keys: [], page: 'savePng' },
+  { id: 'save-svg', title: 'save the picture as SVG', keys: [], page: 'saveSvg' },
+];
+
 const BOOKMARKS: readonly Omit<Action, 'group'>[] = Array.from({ length: 10 }, (_, digit) => [
   {
     id: `bookmark-${digit}`,
@@ -302,6 +391,8 @@ export const ACTIONS: readonly Action[] = [
   ...inGroup('Showing', SHOWING),
   ...inGroup('Panels', PANEL_ACTIONS),
   ...inGroup('Finding', FINDING),
+  ...inGroup('Cursors and ranges', PLACES),
+  ...inGroup('Handing on', HANDING),
   ...inGroup('Bookmarks', BOOKMARKS),
 ];
 
@@ -313,6 +404,8 @@ export const POINTER_ACTIONS: readonly { readonly input: string; readonly title:
   { input: 'double click', title: 'zoom in; with Shift zoom out' },
   { input: 'click on a row', title: 'select the instruction' },
   { input: 'click on a label', title: 'select it, and move its fetch to the left edge' },
+  { input: 'drag the flag of a cursor', title: 'move it' },
+  { input: 'Shift + drag on the axis', title: 'a range of cycles; Shift + click: none' },
   { input: 'click or drag on the overview', title: 'go there' },
 ];
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import guide from '../../../docs/viewer.md?raw';
 import { ACTIONS, type Action, shownKey } from './actions.js';
 import { keysTable } from './document.js';
-import { actionOfKey, keyOfEvent, keysOf, parseBindings, rebind } from './keys.js';
+import { keyOfEvent, parseBindings } from './keys.js';
 import { wheelCommand, wheelSteps } from './pointer.js';
 
 const action = (id: string): Action => ACTIONS.find((one) => one.id === id)!;
@@ -29,14 +29,6 @@ describe('bindings', () => {
     expect(action('right')).toMatchObject({ keys: ['ArrowRight'], command: { do: 'cycles', count: 6 } });
     expect(action('zoom-in').keys).toEqual(expect.arrayContaining(['+', 'Control+ArrowUp']));
     expect(action('palette').keys).toEqual(expect.arrayContaining(['F1', 'Control+Shift+P']));
-  });
-
-  it('can be changed: the key goes from the action that had it', () => {
-    const changed = rebind(action('fit'), 'j', {});
-    expect(actionOfKey('j', changed)?.id).toBe('fit');
-    expect(keysOf(action('next'), changed)).toEqual([]);
-    expect(actionOfKey('f', changed)).toBeUndefined();
-    expect(keysOf(action('next'), rebind(action('next'), 'j', changed))).toEqual(['j']);
   });
 
   it('are read back, and nothing wrong is taken', () => {

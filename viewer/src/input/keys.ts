@@ -8,21 +8,6 @@ export type Bindings = Readonly<Record<string, readonly string[]>>;
 export const keysOf = (action: Action, bindings: Bindings): readonly string[] =>
   bindings[action.id] ?? action.keys;
 
-/** The action that a key means now. */
-export function actionOfKey(key: string, bindings: Bindings): Action | undefined {
-  return ACTIONS.find((action) => keysOf(action, bindings).includes(key));
-}
-
-/** Gives a key to an action, and takes it from the one that had it. */
-export function rebind(action: Action, key: string, bindings: Bindings): Bindings {
-  const before = actionOfKey(key, bindings);
-  const taken =
-    before && before.id !== action.id
-      ? { [before.id]: keysOf(before, bindings).filter((other) => other !== key) }
-      : {};
-  return { ...bindings, ...taken, [action.id]: [key] };
-}
-
 /** What the stored text means; nothing that is wrong in it is used. */
 export function parseBindings(text: string | null): Bindings {
   try {
@@ -65,6 +50,8 @@ export function keyListener(
       keysOf(action, bindings).map((key) => [
         key,
         (event: KeyboardEvent) => {
+          // Text of the page that is selected is copied as everywhere.
+          if (key.endsWith('+c') && getSelection()?.isCollapsed === false) return;
           event.preventDefault();
           run(action);
         },

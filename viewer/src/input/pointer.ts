@@ -5,8 +5,16 @@ import { ROWS_PER_STEP } from './actions.js';
 export interface PointerTarget {
   run(command: Command): void;
   point(at: { x: number; y: number } | null): void;
+  /** What the pointer takes instead of the picture; null: nothing. */
+  take?(at: { x: number; y: number }, isShifted: boolean): Taken | null;
   /** A click that moved nothing. @param isLabel left of the plot */
   click(at: { x: number; y: number }, isLabel: boolean): void;
+}
+
+/** What follows the pointer until it is let go. */
+export interface Taken {
+  move(x: number): void;
+  end(isClick: boolean): void;
 }
 
 /** Pixels of one step of a wheel that reports pixels. */
@@ -53,6 +61,7 @@ export function listen(element: HTMLElement, gutter: () => number, target: Point
     return { x: event.clientX - box.left, y: event.clientY - box.top };
   };
   let pressed: { x: number; y: number; moved: boolean } | null = null;
+  let taken: Taken | null = null;
   const controller = new AbortController();
   const on = <K extends keyof HTMLElementEventMap>(
     type: K,
@@ -71,6 +80,7 @@ export function listen(element: HTMLElement, gutter: () => number, target: Point
   on('pointerdown', (event) => {
     if (event.button !== 0) return;
     pressed = { ...place(event), moved: false };
+    taken = target.take?.(pressed, event.shiftKey) ?? null;
     element.setPointerCapture(event.pointerId);
   });
   on('pointermove', (event) => {
@@ -80,17 +90,25 @@ export function listen(element: HTMLElement, gutter: () => number, target: Point
     const [dx, dy] = [at.x - pressed.x, at.y - pressed.y];
     if (!pressed.moved && Math.hypot(dx, dy) < CLICK_SLACK) return;
     pressed = { ...at, moved: true };
+    if (taken) {
+      taken.move(at.x);
+      return;
+    }
     element.classList.add('dragging');
     target.run({ do: 'drag', dx, dy });
   });
   on('pointerup', (event) => {
     const at = place(event);
-    if (pressed && !pressed.moved && event.detail < 2) target.click(at, at.x < gutter());
+    if (taken && pressed) taken.end(!pressed.moved);
+    else if (pressed && !pressed.moved && event.detail < 2) target.click(at, at.x < gutter());
     pressed = null;
+    taken = null;
     element.classList.remove('dragging');
   });
   on('pointercancel', () => {
+    taken?.end(false);
     pressed = null;
+    taken = null;
     element.classList.remove('dragging');
   });
   on('pointerleave', () => target.point(null));

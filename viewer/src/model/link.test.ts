@@ -1,6 +1,7 @@
 /** The URL is the view: what is written is read back, and nothing else is taken. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { layoutPart } from './layout-link.js';
 import {
   formatLink,
   joinFields,
@@ -20,6 +21,7 @@ import {
   textPart,
   viewPart,
 } from './link-parts.js';
+import { DEFAULT_LAYOUT, type Layout, parseLayout } from './panels.js';
 import { addCursor, type Bookmark, moveCursor, NO_PLACES, putBookmark, rangeBetween } from './places.js';
 
 const number = fc.double({ min: -1e12, max: 1e12, noNaN: true }).map((value) => value + 0);
@@ -50,6 +52,17 @@ const bookmark: fc.Arbitrary<Bookmark> = fc.record({
 const bookmarks = fc
   .array(bookmark, { minLength: 1, maxLength: 6 })
   .map((all) => all.reduce(putBookmark, NO_PLACES).bookmarks);
+const layout: fc.Arbitrary<Layout> = fc
+  .record(
+    {
+      shown: fc.dictionary(fc.constantFrom('overview', 'pipeline', 'nothing'), fc.boolean()),
+      sizes: fc.dictionary(fc.constantFrom('overview', 'pipeline'), fc.integer({ min: 30, max: 4000 })),
+      dockWidth: fc.integer({ min: 220, max: 1000 }),
+      isDockOpen: fc.constant(true),
+    },
+    { requiredKeys: [] },
+  )
+  .map((value) => parseLayout(JSON.stringify(value)));
 const range = fc.tuple(cycle, cycle).map(([a, b]) => rangeBetween(a, b));
 
 const parts: readonly (readonly [LinkPart<never>, fc.Arbitrary<unknown>])[] = [
@@ -58,6 +71,7 @@ const parts: readonly (readonly [LinkPart<never>, fc.Arbitrary<unknown>])[] = [
   [cursorsPart, cursors],
   [rangePart, range],
   [bookmarksPart, bookmarks],
+  [layoutPart, layout.filter((one) => layoutPart.format(one).length > 0)],
   [textPart('find', 500), fc.string({ unit: 'grapheme', minLength: 1, maxLength: 40 })],
   [textPart('core', 500), fc.constantFrom('core0', 'soc/tile1/core0', 'a&b=c#d', 'µ 1', '100%', '%41', '+')],
   [choicePart('theme', ['dark', 'light']), fc.constantFrom('dark', 'light')],
@@ -145,6 +159,15 @@ describe('a link', () => {
   it('keeps lone surrogates from breaking it', () => {
     const link = formatLink([['find', textPart('find', 50).format('a\ud800b')]]);
     expect(readPart(parseLink(`#${link}`), textPart('find', 50))).toBe('a\ufffdb');
+  });
+});
+
+describe('the layout in a link', () => {
+  it('is only what differs, and whatever else it says is left out', () => {
+    expect(layoutPart.format(DEFAULT_LAYOUT)).toEqual([]);
+    expect(layoutPart.format({ ...DEFAULT_LAYOUT, isDockOpen: false })).toEqual(['dock.off']);
+    const hostile = '__proto__.on,constructor.9999999,dock.1.nonsense,overview.off.5,,.,dock';
+    expect(layoutPart.parse([hostile])).toEqual({ ...DEFAULT_LAYOUT, shown: { overview: false } });
   });
 });
 

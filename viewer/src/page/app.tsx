@@ -17,6 +17,7 @@ import { openFile } from './open.js';
 import { startFeed } from './window-feed.js';
 import { Engine, missingFeature } from './engine.js';
 import { useEngine } from './current-engine.js';
+import { takeAt } from './place-drag.js';
 import { places } from './places.js';
 import { start } from './start.js';
 import {
@@ -82,6 +83,7 @@ function Picture() {
         pointer.value = at;
         engine.post({ type: 'pointer', pointer: at });
       },
+      take: takeAt,
       click: (at, isLabel) => {
         engine.run({ do: 'selectAt', at, align: isLabel });
       },

@@ -31,6 +31,10 @@ export class Engine {
   private readonly asker: Asker;
   private readonly helpers = new Map<string, Helper>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
+  private readonly pictures = new Map<
+    number,
+    { readonly resolve: (picture: Blob | string) => void; readonly reject: (error: Error) => void }
+  >();
   private nextId = 0;
   private readonly observer: ResizeObserver;
 
@@ -109,6 +113,13 @@ export class Engine {
     return new Promise((resolve) => this.asked.set(id, resolve));
   }
 
+  /** What the pipeline shows, without the pointer: PNG, or the inside of an SVG. */
+  picture(kind: 'png' | 'svg'): Promise<Blob | string> {
+    const id = this.nextId++;
+    this.post({ type: 'picture', kind, id });
+    return new Promise((resolve, reject) => this.pictures.set(id, { resolve, reject }));
+  }
+
   close(): void {
     this.observer.disconnect();
     for (const helper of this.helpers.values()) helper.close();
@@ -127,9 +138,14 @@ export class Engine {
   private takeScene(report: SceneReport): void {
     if (report.type === 'drawn') state.value = report.state;
     else if (report.type === 'problem') this.fail(report.message);
-    else {
+    else if (report.type === 'row') {
       this.asked.get(report.id)?.(report.details);
       this.asked.delete(report.id);
+    } else {
+      const waiting = this.pictures.get(report.id);
+      this.pictures.delete(report.id);
+      if (report.type === 'picture') waiting?.resolve(report.picture);
+      else waiting?.reject(new Error(report.message));
     }
   }
 

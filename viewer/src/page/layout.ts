@@ -1,5 +1,6 @@
 /** Which panels are shown, and how large: remembered in this browser. */
 import { computed, signal } from '@preact/signals';
+import { layoutPart } from '../model/layout-link.js';
 import {
   DEFAULT_LAYOUT,
   isPanelShown,
@@ -11,11 +12,23 @@ import {
   parseLayout,
   togglePanel,
 } from '../model/panels.js';
+import { isComplete, opened, registerLink } from './link-state.js';
 import { info, remember, remembered } from './store.js';
 
 const LAYOUT_KEY = 'uscope.view.layout';
 
-export const layout = signal<Layout>(parseLayout(remembered(LAYOUT_KEY)));
+export const layout = signal<Layout>(
+  isComplete(opened) ? DEFAULT_LAYOUT : parseLayout(remembered(LAYOUT_KEY)),
+);
+
+/** What a link says is used, but not remembered: the user's own layout is that without a link. */
+const linked = registerLink(layoutPart, {
+  get: () => layout.value,
+  set: (value, content) => {
+    if (value !== null || isComplete(content)) layout.value = value ?? DEFAULT_LAYOUT;
+  },
+});
+if (linked) layout.value = linked;
 
 export function changeLayout(part: Partial<Layout>): void {
   layout.value = { ...layout.value, ...part };

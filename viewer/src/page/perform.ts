@@ -1,11 +1,12 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
 import { currentEngine } from './current-engine.js';
+import { handOn } from './hand-on.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
-import { goToNearest, limits, stopNearest } from './nearest.js';
-import { goBookmark, setBookmark } from './place-actions.js';
-import { beginSearch, clearSearch, stepSearch, stopSearch } from './search.js';
-import { cycle, origin, panel, tell } from './store.js';
+import { goToNearest, stopNearest } from './nearest.js';
+import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
+import { clearSearch, stepSearch, stopSearch } from './search.js';
+import { cycle, panel, tell } from './store.js';
 
 export { currentEngine };
 
@@ -62,54 +63,21 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
+    case 'copyText':
+    case 'copyPng':
+    case 'savePng':
+    case 'saveSvg':
+      void handOn(page);
+      return;
     case 'setBookmark':
       setBookmark(String(digit));
       return;
     case 'goBookmark':
       goBookmark(String(digit));
       return;
-  }
-}
-
-/** `stall 50`: the next stall longer than 50 cycles; `gap -100`: the gap in retirement before. */
-export function incidentOf(
-  text: string,
-): { what: 'stall' | 'gap'; longer: number; direction: 1 | -1 } | null {
-  const match = /^\s*(stall|gap)\s+(-?)([\d,_]{1,16})\s*$/i.exec(text);
-  if (!match) return null;
-  const longer = Number(match[3]!.replace(/[,_]/g, ''));
-  return { what: match[1]!.toLowerCase() as 'stall' | 'gap', longer, direction: match[2] === '' ? 1 : -1 };
-}
-
-/** What the user typed into the palette, if it names a place. */
-export function goTo(text: string): boolean {
-  const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
-  if (pattern !== undefined) {
-    panel.value = 'search';
-    beginSearch(pattern);
-    return true;
-  }
-  const incident = incidentOf(text);
-  if (incident) {
-    limits.value = { ...limits.value, [incident.what]: incident.longer };
-    void goToNearest(incident.what, incident.direction);
-    return true;
-  }
-  const engine = currentEngine();
-  const match = /^([a-z]*)\s*([\d,_]+)$/i.exec(text.trim());
-  if (!match || !engine || !origin.value) return false;
-  const value = Number(match[2]!.replace(/[,_]/g, ''));
-  switch (match[1]!.toLowerCase()) {
-    case '':
-    case 'c':
-    case 'cycle':
-      engine.run({ do: 'goCycle', cycle: value });
-      return true;
-    case 'j':
-    case 'row':
-      engine.run({ do: 'goRow', row: value });
-      return true;
+    case undefined:
+      return;
     default:
-      return false;
+      PLACE_ACTIONS[page]();
   }
 }

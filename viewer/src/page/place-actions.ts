@@ -1,5 +1,6 @@
 /** What keys and commands do with cursors, ranges and bookmarks. */
 import { AXIS_HEIGHT } from '../drawing/settings.js';
+import { CURSOR_STEP, type PlaceAction } from '../input/actions.js';
 import {
   bookmarkTitle,
   freeBookmarkId,
@@ -8,6 +9,7 @@ import {
   rangeOfCursors,
 } from '../model/places.js';
 import { currentEngine } from './current-engine.js';
+import { reveal } from './layout.js';
 import {
   addCursor,
   bookmarks,
@@ -49,7 +51,7 @@ export function addCursorHere(): void {
 }
 
 /** Chooses the next cursor and shows it. */
-export function stepCursor(direction: 1 | -1): void {
+function stepCursor(direction: 1 | -1): void {
   const next = neighbourCursor(places.value, direction, middle());
   if (!next) {
     tell('there is no cursor; m adds one');
@@ -67,7 +69,7 @@ export function showCycle(cycle: number): void {
   if (cycle < view.x || cycle >= view.x + cycles) currentEngine()?.run({ do: 'goCycle', cycle });
 }
 
-export function nudgeCursor(cycles: number): void {
+function nudgeCursor(cycles: number): void {
   const { chosen } = places.value;
   const cycle = chosenCycle.value;
   if (chosen === null || cycle === null) return;
@@ -75,23 +77,23 @@ export function nudgeCursor(cycles: number): void {
   showCycle(Math.max(0, cycle + cycles));
 }
 
-export function removeChosenCursor(): void {
+function removeChosenCursor(): void {
   const { chosen } = places.value;
   if (chosen !== null) removeCursor(chosen);
   else if (cursors.value.length > 0) tell('no cursor is chosen: [ and ] choose one');
 }
 
-export function removeAllCursors(): void {
+function removeAllCursors(): void {
   if (cursors.value.length > 0) removeCursors();
 }
 
-export function rangeFromCursors(): void {
+function rangeFromCursors(): void {
   const next = rangeOfCursors(places.value);
   if (next) setRange(next);
   else tell('a range needs two cursors; m adds one');
 }
 
-export function rangeOnScreen(): void {
+function rangeOnScreen(): void {
   const view = state.value?.view;
   if (!view) return;
   const cycles = (pictureSize.value.width - settings.value.gutter) / view.scale;
@@ -141,10 +143,33 @@ export function goBookmark(id: string): void {
   currentEngine()?.run({ do: 'view', view: bookmark.view, selected: bookmark.selected });
 }
 
-export function undoPlaces(): void {
-  if (!undo()) tell('nothing to undo');
+/** Sets one and asks for its name. */
+function nameBookmark(): void {
+  const id = freeBookmarkId(places.value);
+  setBookmark(id);
+  reveal('places');
+  requestAnimationFrame(() => document.getElementById(`bookmark-${id}`)?.focus());
 }
 
-export function redoPlaces(): void {
-  if (!redo()) tell('nothing to do again');
-}
+export const PLACE_ACTIONS: Readonly<Record<PlaceAction, () => void>> = {
+  addCursor: addCursorHere,
+  nextCursor: () => stepCursor(1),
+  previousCursor: () => stepCursor(-1),
+  cursorLeft: () => nudgeCursor(-1),
+  cursorRight: () => nudgeCursor(1),
+  cursorFarLeft: () => nudgeCursor(-CURSOR_STEP),
+  cursorFarRight: () => nudgeCursor(CURSOR_STEP),
+  removeCursor: removeChosenCursor,
+  removeCursors: removeAllCursors,
+  rangeOfCursors: rangeFromCursors,
+  rangeOnScreen,
+  clearRange,
+  zoomToRange,
+  newBookmark: nameBookmark,
+  undo: () => {
+    if (!undo()) tell('nothing to undo');
+  },
+  redo: () => {
+    if (!redo()) tell('nothing to do again');
+  },
+};

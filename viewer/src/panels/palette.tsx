@@ -1,9 +1,10 @@
-/** Commands by name, and places: `c 20000` a cycle, `j 1200` an instruction. */
+/** All commands by name, and places: `c 20000` a cycle, `j 1200` an instruction. */
 import { useMemo, useState } from 'preact/hooks';
 import { ACTIONS, type Action, shownKeys } from '../input/actions.js';
 import { keysOf } from '../input/keys.js';
+import { goTo, targetOf, titleOf } from '../page/go-to.js';
 import { limits } from '../page/nearest.js';
-import { goTo, incidentOf, perform } from '../page/perform.js';
+import { perform } from '../page/perform.js';
 import { bindings, panel } from '../page/store.js';
 import { Dialog } from './dialog.js';
 
@@ -15,8 +16,6 @@ interface Entry {
   /** What is written into the line instead: it asks for a number. */
   readonly asks?: string;
 }
-
-const MAX_SHOWN = 12;
 
 export function Palette() {
   const [text, setText] = useState('');
@@ -40,14 +39,22 @@ export function Palette() {
     if (step !== 0) {
       event.preventDefault();
       setChosen((chosen + step + entries.length) % Math.max(1, entries.length));
-    } else if (event.key === 'Enter') run(entries[chosen]);
+    } else if (event.key === 'Enter') {
+      // The focus returns to a button, which must not take the key.
+      event.preventDefault();
+      run(entries[chosen]);
+    }
   };
   return (
     <Dialog title="Commands" onClose={close}>
       <input
         class="palette-input"
+        role="combobox"
         aria-label="command or place"
-        placeholder="command, or: c 20000 (cycle), j 1200 (instruction), f lw.*sp (find)"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={entries[chosen] ? `palette-${entries[chosen].id}` : undefined}
+        placeholder="command, or: c 20000 (cycle), j 1200 (instruction), jr 900 (retired), f lw.*sp (find)"
         value={text}
         spellcheck={false}
         onInput={(event) => {
@@ -56,11 +63,13 @@ export function Palette() {
         }}
         onKeyDown={onKeyDown}
       />
-      <ul class="palette" role="listbox" aria-label="matching commands">
+      <ul id="palette-list" class="palette" role="listbox" aria-label="matching commands">
         {entries.map((entry, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the input above handles the keys
           <li
             key={entry.id}
+            id={`palette-${entry.id}`}
+            ref={index === chosen ? (element) => element?.scrollIntoView({ block: 'nearest' }) : null}
             role="option"
             tabIndex={-1}
             aria-selected={index === chosen}
@@ -92,28 +101,19 @@ function askOf({ nearest }: Action): { asks: string } | null {
   return { asks: `${what} ${direction < 0 ? '-' : ''}${limits.value[what]}` };
 }
 
-function entriesFor(text: string): Entry[] {
-  const place = /^\s*(c|cycle|j|row)?\s*([\d,_]+)\s*$/i.exec(text);
-  if (place) {
-    const isRow = /^(j|row)$/i.test(place[1] ?? '');
-    const title = `go to ${isRow ? 'instruction' : 'cycle'} ${place[2]}`;
-    return [{ id: 'place', title, keys: [], run: () => goTo(text) }];
-  }
-  const incident = incidentOf(text);
-  if (incident) {
-    const { what, longer, direction } = incident;
-    const name = what === 'stall' ? 'stall' : 'gap in retirement';
-    const title = `${direction > 0 ? 'next' : 'previous'} ${name} longer than ${longer} cycles`;
-    return [{ id: 'incident', title, keys: [], run: () => goTo(text) }];
-  }
-  const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
-  if (pattern !== undefined) return [{ id: 'find', title: `find ${pattern}`, keys: [], run: () => goTo(text) }];
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== '');
+/** Places come first; then the actions whose names have all of the words, those that begin with them first. */
+export function entriesFor(text: string): Entry[] {
+  const target = targetOf(text);
+  if (target) return [{ id: 'place', title: titleOf(target), keys: [], run: () => void goTo(target) }];
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const rank = ({ title }: Action): number => (title.toLowerCase().startsWith(words[0] ?? '') ? 0 : 1);
   return ACTIONS.filter(({ title, group, page }) => {
     const name = `${title} ${group}`.toLowerCase();
-    const isListed = words.length > 0 || (group !== 'Bookmarks' && page !== 'palette');
-    return isListed && words.every((word) => name.includes(word));
+    return page !== 'palette' && words.every((word) => name.includes(word));
   })
-    .slice(0, MAX_SHOWN)
+    .sort((a, b) => rank(a) - rank(b))
     .map(ofAction);
 }

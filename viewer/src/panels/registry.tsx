@@ -5,6 +5,7 @@ import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isCounter, namesOf, type TrackList } from '../model/track-lists.js';
 import { Counters } from './counters.js';
 import { Inspector } from './inspector.js';
+import { PlacesPanel } from './places.js';
 import { Results } from './results.js';
 import { Statistics } from './statistics.js';
 import { Transactions } from './transactions.js';
@@ -22,6 +23,10 @@ const has =
     namesOf(list, { ...trace, core: null }).length > 0;
 
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
+  inspector: { component: Inspector },
+  places: { component: PlacesPanel },
+  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
+  results: { component: Results },
   counters: { component: Counters, isThere: has('counters') },
   occupancy: { component: Occupancy, isThere: has('buffers') },
   transactions: {
@@ -33,9 +38,6 @@ const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPar
     component: Values,
     isThere: ({ schema }) => schema.storages.some((storage) => !isCounter(storage)),
   },
-  inspector: { component: Inspector },
-  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
-  results: { component: Results },
 };
 
 /** Of panels that are there for this trace. */

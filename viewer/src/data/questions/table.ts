@@ -1,24 +1,30 @@
 /** All questions by name. A new one is a file of this folder and a line here; pages import only the types. */
+
 import type { HELPER_QUESTIONS } from './helper-table.js';
 import { inFlight } from './in-flight.js';
 import { inspect } from './inspect.js';
 import { nearest } from './nearest.js';
 import { relations } from './relations.js';
+import { retired, rowOfRetired } from './retired.js';
 import { searchNames } from './search-names.js';
 import { series } from './series.js';
+import { timelineText } from './timeline-text.js';
 import { transactions } from './transactions.js';
 import { window } from './window.js';
 
 /** Answered by the data worker. */
 export const QUESTIONS = {
-  series,
-  transactions,
-  window,
   inFlight,
   inspect,
   nearest,
   relations,
+  retired,
+  rowOfRetired,
   searchNames,
+  series,
+  timelineText,
+  transactions,
+  window,
 } as const;
 
 export type Questions = typeof QUESTIONS & typeof HELPER_QUESTIONS;
