@@ -5,10 +5,10 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * @param {{ module: RegExp, name: string, script: string, target: string }} options
+ * @param {{ module: RegExp, name: string, script: string, target: string, make?: (value: any) => unknown }} options `make`: of the constant what is kept
  * @returns {import('esbuild').Plugin}
  */
-export function loadedOnDemand({ module, name, script, target }) {
+export function loadedOnDemand({ module, name, script, target, make = (value) => value }) {
   const key = `uscope:${script}`;
   return {
     name: 'loaded on demand',
@@ -20,7 +20,7 @@ export function loadedOnDemand({ module, name, script, target }) {
       }));
       build.onLoad({ filter: module, namespace: 'on-demand' }, async ({ path }) => {
         const { [name]: value } = await import(pathToFileURL(path).href);
-        writeFileSync(join(target, script), `self[${JSON.stringify(key)}]=${JSON.stringify(value)};\n`);
+        writeFileSync(join(target, script), `self[${JSON.stringify(key)}]=${JSON.stringify(make(value))};\n`);
         // CommonJS: bundled code reads the property each time, so nothing is loaded at the start.
         const contents = `Object.defineProperty(exports, ${JSON.stringify(name)}, {
           enumerable: true,

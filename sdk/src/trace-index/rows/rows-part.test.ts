@@ -10,9 +10,10 @@ import { IndexPart } from '../../format/index-container.js';
 import { parseSchema } from '../../schema/index.js';
 import { findCores } from '../../semantics/cpu/cores.js';
 import { type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { stageColumns } from '../row-plan.js';
 import { decodeStatics } from '../texts/static-set.js';
 import { Place, type RowGroup, RowMerger } from './row-table.js';
-import { decodeRowsPart, GROUP_ROWS, stageColumns } from './rows-part.js';
+import { decodeRowsPart, GROUP_ROWS } from './rows-part.js';
 
 limitOfFile(MANY_CASES_MS);
 
