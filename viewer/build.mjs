@@ -35,12 +35,8 @@ const SMALLER_KERNELS = {
 
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
-await build({
-  entryPoints: {
-    page: join(SOURCE, 'page/main.tsx'),
-    data: join(SOURCE, 'data/worker.ts'),
-    drawing: join(SOURCE, 'drawing/worker.ts'),
-  },
+/** @type {import('esbuild').BuildOptions} */
+const OPTIONS = {
   outdir: TARGET,
   bundle: true,
   minify: !process.argv.includes('--debug'),
@@ -55,7 +51,17 @@ await build({
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
+};
+await build({
+  ...OPTIONS,
+  entryPoints: {
+    page: join(SOURCE, 'page/main.tsx'),
+    data: join(SOURCE, 'data/worker.ts'),
+    drawing: join(SOURCE, 'drawing/worker.ts'),
+  },
 });
+// What only some traces need is fetched when it is used (src/data/load.ts).
+await build({ ...OPTIONS, entryPoints: { noc: join(SOURCE, 'data/noc.ts') }, globalName: 'uscope_noc' });
 for (const name of ['index.html', 'style.css']) cpSync(join(SOURCE, 'page', name), join(TARGET, name));
 
 const size = (/** @type {string} */ name) => gzipSync(readFileSync(join(TARGET, name))).length;
