@@ -19,6 +19,7 @@ import {
   type LevelEntry,
   type SegmentPlace,
 } from './format.js';
+import { writeRowsAndSets } from './write-rows.js';
 
 /** A level of more chunks is not written: their entries are held in memory. */
 const MAX_CHUNKS = 1 << 16;
@@ -77,10 +78,13 @@ class DirectoryWriter {
       const known = survey.groups[group.index]!;
       levels.push(known.isWhole ? await this.groupLevels(group, finestWithin(known.timeBytes, share)) : []);
     }
+    const left = this.input.maxBytes(survey.bytes) - (this.output.position - this.start);
+    const births = (core: number, segment: number) => survey.birthsIn(core, segment);
+    const { rows, sets } = await writeRowsAndSets(this.input, this.output, this.start, births, left);
     const blocksOffset = this.output.position - this.start;
     const blockCrcs = await this.blocks(survey);
     const cores = plan.cores.length;
-    const head = { planCrc: plan.crc, segments, cores, startPs, blocksOffset, blockCrcs, levels };
+    const head = { planCrc: plan.crc, segments, cores, startPs, blocksOffset, blockCrcs, levels, rows, sets };
     await this.output.append(encodeHead(head, crc32));
   }
 
@@ -206,6 +210,14 @@ class Survey {
       known.timeBytes += container?.parts.find(isTimeOf(group))?.bytes.length ?? 0;
       if (part) this.addBirths(group, part);
     }
+  }
+
+  /** Instructions of a core that were born in a segment; null: not known. */
+  birthsIn(core: number, segment: number): number | null {
+    const { group } = this.plan.cores[core]!;
+    if (!this.groups[group]?.isWhole) return null;
+    const births = this.births[core]!;
+    return (births[segment + 1] ?? this.totals[core]!) - births[segment]!;
   }
 
   place(segment: number): SegmentPlace {
