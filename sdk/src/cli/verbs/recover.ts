@@ -14,6 +14,7 @@ import {
   type RecoverReport,
   recoverTrace,
 } from '../../tools/recover/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type Account, accountOf } from '../../writer/index.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
@@ -68,6 +69,7 @@ async function recoverFile(file: string, options: RecoverVerbOptions): Promise<v
         output: options.output,
         force: options.force,
         summarizer: createCpuSummarizer,
+        index: createSegmentIndexer,
         memory: (session) => memory.find(session),
         onProgress: (done, total) => update(total === 0 ? 0 : done / total),
       }),
@@ -103,7 +105,7 @@ function isDirectory(path: string): boolean {
 async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
   const { output, force } = options;
   const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
-    recoverSpool(directory, temporary, createCpuSummarizer),
+    recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer),
   );
   const memory = new DeadClient(options.memory);
   const completed = completedBy(memory, saved.session);

@@ -2,6 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { compressionOf } from '../../format/header.js';
 import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
+import type { SegmentIndexerFactory } from '../contract/segment-indexer.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { assemble } from './assembly.js';
@@ -37,6 +38,7 @@ export async function recoverSpool(
   directory: string,
   output: string,
   summarizer: SummarizerFactory,
+  index: SegmentIndexerFactory | null = null,
   openOutput: OpenOutput = openNodeOutput,
 ): Promise<SpoolRecovery> {
   const files = new SpoolFiles(directory, openOutput);
@@ -69,6 +71,7 @@ export async function recoverSpool(
         openOutput,
         session: { ...found.session, status: SessionStatus.RECOVERED, endTimeMs: BigInt(Date.now()) },
         summarizer,
+        index,
         isFromDamaged: isDoubtful,
       },
     );
