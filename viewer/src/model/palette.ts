@@ -198,3 +198,6 @@ export function themeOf({
   if (theme === 'light') return { ...chosen, fills };
   return { ...chosen, fills: fills.map((colour) => mix(colour, chosen.background, DARKENED)) };
 }
+/** The same colours for thin lines: darker on a light background. */
+export const lineOf = (theme: Theme, index: number): string =>
+  luminance(theme.background) > 0.5 ? mix(fillOf(theme, index), '#000000', 0.35) : fillOf(theme, index);
