@@ -12,6 +12,7 @@ export type PageAction =
   | 'help'
   | 'theme'
   | 'colour'
+  | 'fills'
   | 'form'
   | 'squashed'
   | 'sort'
@@ -269,7 +270,7 @@ const incident = (
 /** The palette asks for N. */
 const INCIDENTS: readonly Omit<Action, 'group'>[] = [
   ...incident('flush', 'flush', 'flush', 'x'),
-  ...incident('stall', 'stall longer than N cycles', 'stall', 'u'),
+  ...incident('stall', 'stall longer than N cycles', 'stall', 'e'),
   ...incident('gap', 'gap in retirement longer than N cycles', 'gap', 'h'),
 ];
 

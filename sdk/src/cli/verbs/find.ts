@@ -5,6 +5,8 @@ import { scopePath } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { findCore, findCores } from '../../semantics/cpu/cores.js';
 import { type Found, find, parsePattern } from '../../semantics/search/index.js';
+import { searchIndex, type TraceIndex } from '../../trace-index/index.js';
+import { openIndexOf } from '../../trace-index/node/index.js';
 import { bigintAsString, io, paint, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -50,20 +52,35 @@ export function register(program: Command): void {
       const limit = parseCount('--limit', options.limit);
       if (options.json && options.jsonl) throw new UscopeError('CLI_USAGE', 'give one of --json and --jsonl');
       parsePattern(pattern, options);
-      return withTrace(file, (trace) => search(trace, pattern, options, asked, limit));
+      return withTrace(file, async (trace) => {
+        const index = await openIndexOf(trace, file);
+        try {
+          await search(trace, pattern, options, { asked, limit, index });
+        } finally {
+          await index?.close();
+        }
+      });
     });
+}
+
+interface SearchPlan {
+  readonly asked: AskedRange;
+  /** Most matches. */
+  readonly limit: number;
+  /** null: the trace has none. */
+  readonly index: TraceIndex | null;
 }
 
 async function search(
   trace: Trace,
   pattern: string,
   options: FindArguments,
-  asked: AskedRange,
-  limit: number,
+  { asked, limit, index }: SearchPlan,
 ): Promise<void> {
   const { ignoreCase, fixed, json = false } = options;
   const cores = options.core.length > 0 ? options.core.map((name) => findCore(trace, name)) : undefined;
   const range = rangeInTime(asked, trace, cores?.[0]?.clock?.name);
+  const skipping = index ? { index: searchIndex(index) } : {};
   const kept: unknown[] = [];
   const print = printer(trace, options, kept);
   let count = 0;
@@ -71,7 +88,14 @@ async function search(
     'searching',
     async (progress) => {
       if (limit === 0) return;
-      for await (const found of find(trace, pattern, { ...range, cores, ignoreCase, fixed, progress })) {
+      for await (const found of find(trace, pattern, {
+        ...range,
+        cores,
+        ignoreCase,
+        fixed,
+        progress,
+        ...skipping,
+      })) {
         for (const one of found) {
           print(one);
           if (++count >= limit) return;

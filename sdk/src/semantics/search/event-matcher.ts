@@ -84,6 +84,11 @@ export class EventMatcher {
     this.testsStrings = all.some(({ tests }) => tests.some(({ reader }) => reader.isString));
   }
 
+  /** Types of the events that may match. */
+  get eventTypes(): readonly number[] {
+    return [...this.wanted.keys()];
+  }
+
   /** Calls `use` with every event of a segment that matches, in the order of the file. @param allStrings those of all fields are loaded */
   async match(
     segment: LoadedSegment,

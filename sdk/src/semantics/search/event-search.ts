@@ -4,6 +4,7 @@ import type { CpuCore } from '../cpu/cores.js';
 import { EventMatcher } from './event-matcher.js';
 import type { EventTerm } from './pattern.js';
 import type { SearchCall, SearchRange } from './search-call.js';
+import type { SearchIndex } from './search-index.js';
 
 /** An event that matches. */
 export interface FoundEvent {
@@ -31,18 +32,31 @@ export class EventSearch {
   /** Segment by segment, in file order. */
   async *search(
     range: SearchRange,
-    { signal, pause, progress }: SearchCall,
+    { signal, pause, progress, index }: SearchCall,
   ): AsyncGenerator<readonly FoundEvent[]> {
     const { trace } = this;
     if (trace.segmentCount === 0) return;
     const first = await trace.firstSegmentReaching(range.from);
     const last = range.to === null ? trace.segmentCount - 1 : await trace.segmentAt(range.to - 1n);
-    for (let segment = first; segment <= last; segment++) {
+    for (let at = first; at <= last; at++) {
       signal?.throwIfAborted();
+      const segment = index ? await this.nextWith(index, at) : at;
+      if (segment === null || segment > last) return;
+      at = segment;
       await pause?.();
       progress?.((segment - first) / (last - first + 1));
       yield await this.inSegment(segment, range);
     }
+  }
+
+  /** The first segment from one on that may hold one of the events; null: none does. */
+  private async nextWith(index: SearchIndex, from: number): Promise<number | null> {
+    let first: number | null = null;
+    for (const eventType of this.matcher.eventTypes) {
+      const found = await index.segmentWithEvent(eventType, from);
+      if (found !== null && (first === null || found < first)) first = found;
+    }
+    return first;
   }
 
   private async inSegment(segment: number, { from, to }: SearchRange): Promise<FoundEvent[]> {

@@ -4,6 +4,7 @@
  */
 import * as cpu from 'uscope/cpu';
 import { type Found, type FoundEvent, find as findAll, parsePattern } from 'uscope/search';
+import { searchIndex } from 'uscope/trace-index';
 import { type HitBatch, MAX_LISTED_HITS } from '../../model/hits.js';
 import type { Question, QuestionContext } from './question.js';
 
@@ -55,7 +56,9 @@ export const find: Question<FindArgs, FindAnswer> = async (args, context, signal
   return { ...batch, isDone, progress: isDone ? 1 : current.progress };
 };
 
-function begin({ search, pattern, ignoreCase }: FindArgs, { trace, core }: QuestionContext): Running {
+function begin({ search, pattern, ignoreCase }: FindArgs, context: QuestionContext): Running {
+  const { trace, core } = context;
+  const index = context.indexNow();
   const { finds, terms } = parsePattern(pattern, { ignoreCase });
   // Events may be of any scope; instructions and reasons are those of the core shown.
   const isAnywhere = finds === 'events' && terms.every((term) => term.kind === 'event' && term.role === null);
@@ -70,6 +73,7 @@ function begin({ search, pattern, ignoreCase }: FindArgs, { trace, core }: Quest
       ignoreCase,
       signal: controller.signal,
       ...(core && !isAnywhere ? { cores: [core] } : {}),
+      ...(index ? { index: searchIndex(index) } : {}),
       progress: (part) => {
         one.progress = part;
       },
