@@ -1,6 +1,7 @@
 /** The whole run, with a frame around what is on the screen. */
 import type { RefObject } from 'preact';
 import { currentEngine } from '../page/perform.js';
+import { EventOverview } from './event-overview.js';
 import { info, pictureSize, settings, state } from '../page/store.js';
 
 const LABEL = 'overview of the run: retired instructions per cycle, stalls and flushes';
@@ -25,6 +26,7 @@ export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | nul
       onPointerMove={(event) => event.buttons === 1 && go(event)}
     >
       <canvas ref={canvas} aria-label={LABEL} />
+      {info.value !== null && info.value.core < 0 && <EventOverview />}
       <Window />
     </div>
   );

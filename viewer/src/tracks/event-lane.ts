@@ -68,12 +68,12 @@ function drawDensity(canvas: LaneCanvas, box: LaneBox, events: EventColumns, col
   const pixel = pixelOf(colour);
   for (let x = 0; x < width; x++) {
     if (rates[x]! === 0) continue;
-    const height = Math.max(least, Math.round((room * rates[x]!) / most));
+    const height = Math.max(Math.min(least, room), Math.round((room * rates[x]!) / most));
     raster.fill(x, bottom - height, x + 1, bottom, pixel);
   }
 }
 
 export function insets({ top, height }: LaneBox, ratio: number): [top: number, bottom: number] {
-  const padding = Math.round(PADDING * ratio);
-  return [top + padding, top + height - padding];
+  const pixels = Math.round(PADDING * ratio);
+  return [top + pixels, top + height - pixels];
 }
