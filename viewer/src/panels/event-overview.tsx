@@ -5,7 +5,7 @@ import { fillOf, pixelOf, THEMES } from '../model/palette.js';
 import { type EventColumns, MAX_COLUMNS } from '../model/window.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, settings } from '../page/store.js';
-import { columnsOfPixels, LaneCanvas, sumAtPixel } from '../tracks/lane-canvas.js';
+import { LaneCanvas, ratesOfPixels } from '../tracks/lane-canvas.js';
 
 /** Left free above, CSS pixels. */
 const TOP = 4;
@@ -56,13 +56,7 @@ function drawAll(element: HTMLCanvasElement, found: readonly EventColumns[], fro
   const theme = THEMES[settings.peek().theme];
   const view = { x: from, scale: width / Math.max(1, to - from), ratio };
   const canvas = new LaneCanvas(width, height, view, theme);
-  const rates = found.map((events) => {
-    const begin = columnsOfPixels(events, view, width);
-    return Float64Array.from({ length: width }, (_, x) => {
-      const { sum, cycles } = sumAtPixel(events, events.counts, begin, x, view);
-      return cycles > 0 ? sum / cycles : 0;
-    });
-  });
+  const rates = found.map((events) => ratesOfPixels(events, events.counts, view, width));
   let most = 0;
   for (let x = 0; x < width; x++) most = Math.max(most, rates.reduce((sum, one) => sum + one[x]!, 0));
   const room = height - found.length - Math.round(TOP * ratio);
