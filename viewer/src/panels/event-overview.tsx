@@ -1,7 +1,7 @@
 /** The whole run of a trace without cores: how many events there are, over time. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError } from '../data/asker.js';
-import { fillOf, pixelOf, THEMES } from '../model/palette.js';
+import { fillOf, pixelOf, themeOf } from '../model/palette.js';
 import { type EventColumns, MAX_COLUMNS } from '../model/window.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, settings } from '../page/store.js';
@@ -40,7 +40,7 @@ export function EventOverview() {
     const observer = new ResizeObserver(draw);
     observer.observe(element);
     return () => observer.disconnect();
-  }, [found, trace, settings.value.theme]);
+  }, [found, trace, settings.value]);
   return <canvas ref={canvas} class="event-overview" role="img" aria-label="overview of the run: events over time" />;
 }
 
@@ -53,7 +53,7 @@ function drawAll(element: HTMLCanvasElement, found: readonly EventColumns[], fro
   const height = Math.max(1, Math.round(element.clientHeight * ratio));
   element.width = width;
   element.height = height;
-  const theme = THEMES[settings.peek().theme];
+  const theme = themeOf(settings.peek());
   const view = { x: from, scale: width / Math.max(1, to - from), ratio };
   const canvas = new LaneCanvas(width, height, view, theme);
   const rates = found.map((events) => ratesOfPixels(events, events.counts, view, width));

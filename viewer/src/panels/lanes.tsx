@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { listenTrack } from '../input/track-pointer.js';
-import { THEMES, type Theme } from '../model/palette.js';
+import { themeOf, type Theme } from '../model/palette.js';
 import { currentEngine } from '../page/perform.js';
 import { settings } from '../page/store.js';
 import { chosenCursor, chosenCycle, cursors, range } from '../page/places.js';
@@ -130,7 +130,7 @@ function scrollWithKeys(event: KeyboardEvent): void {
 
 function LaneName({ lane }: { lane: Lane }) {
   const cycle = pointedCycle.value ?? chosenCycle.value;
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   return (
     <div class="lane-name" role="listitem" style={{ height: `${lane.height}px` }} title={lane.title ?? lane.name}>
       {lane.colour && <i class="swatch" style={{ background: lane.colour(theme) }} />}
@@ -197,7 +197,7 @@ function paintLanes(element: HTMLCanvasElement, draw: (canvas: LaneCanvas) => vo
   const height = Math.max(1, Math.round(element.clientHeight * ratio));
   if (element.width !== width) element.width = width;
   if (element.height !== height) element.height = height;
-  const theme = THEMES[settings.peek().theme];
+  const theme = themeOf(settings.peek());
   const canvas = new LaneCanvas(width, height, { x: view.x, scale: view.scale * ratio, ratio }, theme);
   draw(canvas);
   canvas.paint(context);

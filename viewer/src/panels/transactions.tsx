@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { AskError } from '../data/asker.js';
-import { fillOf, THEMES } from '../model/palette.js';
+import { fillOf, themeOf } from '../model/palette.js';
 import {
   lanesOf,
   MAX_TRANSACTION_CYCLES,
@@ -96,7 +96,7 @@ export function Transactions() {
 
 /** What the colours mean, network by network. */
 function Stages({ list }: { list: TransactionList }) {
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   return (
     <>
       {list.networks.map(({ name, stages }) => (
