@@ -62,6 +62,14 @@ const OPTIONS = {
       script: 'index-reference.js',
       global: 'uscope_reference',
     }),
+    // Instructions in plain code: for traces of other writers, and pages without WebAssembly.
+    calledOnDemand({
+      module: /plain-blocks\.js$/,
+      importer: /instruction-blocks\.js$/,
+      name: 'plainBlockOf',
+      script: 'plain-blocks.js',
+      global: 'uscope_blocks',
+    }),
     PLAIN_BYTES,
   ],
   charset: 'utf8',
@@ -83,6 +91,11 @@ await build({
   ...OPTIONS,
   entryPoints: { 'index-reference': join(SDK, 'trace-index/reference/reference-pass.js') },
   globalName: 'uscope_reference',
+});
+await build({
+  ...OPTIONS,
+  entryPoints: { 'plain-blocks': join(SDK, 'semantics/blocks/plain-blocks.js') },
+  globalName: 'uscope_blocks',
 });
 for (const name of ['index.html', 'style.css']) cpSync(join(SOURCE, 'page', name), join(TARGET, name));
 

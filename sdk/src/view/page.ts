@@ -13,6 +13,7 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['index-kernel.js', 'text/javascript; charset=utf-8'],
   ['index-reference.js', 'text/javascript; charset=utf-8'],
   ['helper.js', 'text/javascript; charset=utf-8'],
+  ['plain-blocks.js', 'text/javascript; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
 ]);
 

@@ -7,6 +7,7 @@ import type { QuestionContext } from './questions/question.js';
 type Kind = (typeof ChannelKind)[keyof typeof ChannelKind];
 
 interface Found extends Columns {
+  readonly kind: Kind;
   readonly id: number;
   readonly values: readonly Float64Array[];
 }
@@ -17,14 +18,15 @@ export async function indexedWindow(
   index: TraceIndex,
   signal: AbortSignal,
 ): Promise<WindowAnswer> {
-  const { info, trace, periodPs } = context;
-  const read = new Reading(args, index, Number(periodPs), signal);
-  const events = await read.all(ChannelKind.EVENTS, args.events, info.eventNames);
-  const buffers = await read.all(ChannelKind.OCCUPANCY, args.buffers, info.storageNames);
-  const deltas = await read.all(ChannelKind.DELTA, args.counters, info.storageNames);
+  const { trace, periodPs } = context;
+  const { found, isExact } = await readAll(args, index, Number(periodPs), signal);
+  const of = (kind: Kind, ids: readonly number[]): Found[] =>
+    ids.flatMap((id) => found.find((one) => one.kind === kind && one.id === id) ?? []);
+  const events = of(ChannelKind.EVENTS, args.events);
+  const buffers = of(ChannelKind.OCCUPANCY, args.buffers);
   const starts = new Map<number, ReturnType<typeof stateBefore>>();
   const counters = [];
-  for (const { values, ...rest } of deltas) {
+  for (const { values, kind: _, ...rest } of of(ChannelKind.DELTA, args.counters)) {
     // Counters of one clock begin together.
     const before = starts.get(rest.from) ?? stateBefore(trace, BigInt(Math.round(rest.from)) * periodPs);
     starts.set(rest.from, before);
@@ -35,60 +37,60 @@ export async function indexedWindow(
   return {
     args,
     source: 'index',
-    isExact: read.isExact,
+    isExact,
     counters,
-    buffers: buffers.map(({ values: [mean, min, max], ...rest }) => ({
+    buffers: buffers.map(({ values: [mean, min, max], kind: _, ...rest }) => ({
       ...rest,
       mean: mean!,
       min: min!,
       max: max!,
     })),
-    events: events.map(({ values, ...rest }) => ({ ...rest, counts: sumOf(values) })),
+    events: events.map(({ values, kind: _, ...rest }) => ({ ...rest, counts: sumOf(values) })),
     marks: null,
     values: [],
   };
 }
 
-class Reading {
-  isExact = true;
-
-  constructor(
-    private readonly args: WindowArgs,
-    private readonly index: TraceIndex,
-    /** Of the axis. */
-    private readonly periodPs: number,
-    private readonly signal: AbortSignal,
-  ) {}
-
-  /** Channels that the index has, clock by clock. */
-  async all(kind: Kind, ids: readonly number[], names: readonly string[]): Promise<Found[]> {
-    const found: Found[] = [];
-    for (const group of this.index.plan.groups) {
-      const channels = group.channels.filter((one) => one.kind === kind && ids.includes(one.subject));
-      if (channels.length === 0) continue;
-      this.signal.throwIfAborted();
-      // Cycles of the axis in one of the channel's clock.
-      const ratio = group.periodPs / this.periodPs;
-      const extent = await this.index.extent(group.index);
-      const from = Math.max(extent.from, Math.floor(this.args.from / ratio));
-      const to = Math.min(extent.to, Math.ceil(this.args.to / ratio));
-      if (to <= from) continue;
-      const intervals = Math.max(1, Math.min(65_536, Math.floor((to - from) / (this.args.step / ratio))));
-      const wanted = channels.map(({ subject }) => ({ kind, name: names[subject]! }));
-      const series = await this.index.series(wanted, { from, to, intervals });
-      this.isExact &&= series.isExact;
-      series.channels.forEach(({ columns }, at) => {
-        found.push({
-          id: channels[at]!.subject,
-          from: series.fromCycle * ratio,
-          step: series.intervalCycles * ratio,
-          length: series.length,
-          values: columns.map(({ values }) => values),
-        });
+/** Channels that the index has: one reading for each clock. @param axisPs length of a cycle of the axis */
+async function readAll(
+  args: WindowArgs,
+  index: TraceIndex,
+  axisPs: number,
+  signal: AbortSignal,
+): Promise<{ found: Found[]; isExact: boolean }> {
+  const ids = new Map<Kind, readonly number[]>([
+    [ChannelKind.EVENTS, args.events],
+    [ChannelKind.OCCUPANCY, args.buffers],
+    [ChannelKind.DELTA, args.counters],
+  ]);
+  const found: Found[] = [];
+  let isExact = true;
+  for (const group of index.plan.groups) {
+    const channels = group.channels.filter(({ kind, subject }) => ids.get(kind)?.includes(subject));
+    if (channels.length === 0) continue;
+    signal.throwIfAborted();
+    // Cycles of the axis in one of the channels' clock.
+    const ratio = group.periodPs / axisPs;
+    const extent = await index.extent(group.index);
+    const from = Math.max(extent.from, Math.floor(args.from / ratio));
+    const to = Math.min(extent.to, Math.ceil(args.to / ratio));
+    if (to <= from) continue;
+    const intervals = Math.max(1, Math.min(65_536, Math.floor((to - from) / (args.step / ratio))));
+    const series = await index.series(channels, { from, to, intervals, quick: args.isQuick === true });
+    isExact &&= series.isExact;
+    series.channels.forEach(({ columns }, at) => {
+      const { kind, subject } = channels[at]!;
+      found.push({
+        kind,
+        id: subject,
+        from: series.fromCycle * ratio,
+        step: series.intervalCycles * ratio,
+        length: series.length,
+        values: columns.map(({ values }) => values),
       });
-    }
-    return found;
+    });
   }
+  return { found, isExact };
 }
 
 function runningTotals(deltas: Float64Array, start: number): Float64Array {

@@ -68,6 +68,8 @@ export interface WindowArgs extends Wanted {
   readonly to: number;
   /** Cycles of a column, whole. */
   readonly step: number;
+  /** Rather fewer and wider columns than a long read. */
+  readonly isQuick?: boolean;
 }
 
 export interface WindowAnswer {

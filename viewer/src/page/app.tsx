@@ -104,7 +104,7 @@ function Picture() {
   const hasCore = info.value === null || info.value.core >= 0;
   const hasRows = hasCore && isShown('pipeline');
   return (
-    <div class="column">
+    <div class="column" style={{ '--gutter-width': `${settings.value.gutter}px` }}>
       <div class={isShown('overview') ? 'overview-place' : 'hidden'} style={{ height: `${trackSize('overview')}px` }}>
         <Overview canvas={minimap} />
       </div>

@@ -112,7 +112,13 @@ async function ask(args: WindowArgs): Promise<void> {
   asking = mine;
   try {
     // Ids are compared by identity: the answer holds a copy.
-    answer.value = { ...(await engine.ask('window', args, mine.controller.signal)), args };
+    const use = (found: WindowAnswer): void => {
+      answer.value = { ...found, args };
+    };
+    const { signal } = mine.controller;
+    const quick = await engine.ask('window', { ...args, isQuick: true }, signal);
+    use(quick);
+    if (quick.source === 'index') use(await engine.ask('window', args, signal));
     feedProblem.value = null;
   } catch (error) {
     if (error instanceof AskError) feedProblem.value = error.problem;

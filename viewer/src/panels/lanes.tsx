@@ -5,7 +5,8 @@ import { listenTrack } from '../input/track-pointer.js';
 import { themeOf, type Theme } from '../model/palette.js';
 import { currentEngine } from '../page/perform.js';
 import { settings } from '../page/store.js';
-import { pointedCycle, timeView, trackCycle, xOf } from '../page/time.js';
+import { chosenCursor, chosenCycle, cursors, range } from '../page/places.js';
+import { pointedCycle, type TimeView, timeView, trackCycle, xOf } from '../page/time.js';
 import { type LaneBox, LaneCanvas } from '../tracks/lane-canvas.js';
 
 export interface Lane {
@@ -100,14 +101,14 @@ export function Lanes({ title, lanes, version, hint, draw: drawAll }: LanesProps
 
   return (
     <div class="lanes">
-      <div class="lanes-scroll" ref={scroller} tabIndex={0} role="list" aria-label={title}>
+      <div class="lanes-scroll" ref={scroller} tabIndex={0} role="list" aria-label={title} onKeyDown={scrollWithKeys}>
         {lanes.map((lane) => (
           <LaneName key={lane.key} lane={lane} />
         ))}
       </div>
-      <canvas class="lanes-plot" ref={canvas} role="img" aria-label={`${title} over time`} style={{ left: `${settings.value.gutter}px`, width: `calc(100% - ${settings.value.gutter}px)` }} />
-      {hint && <p class="lanes-hint" style={{ left: `${settings.value.gutter + 12}px` }}>{hint}</p>}
-      <CursorLine />
+      <canvas class="lanes-plot" ref={canvas} role="img" aria-label={`${title} over time`} />
+      {hint && <p class="lanes-hint">{hint}</p>}
+      <Lines />
       {tip && tip.lines.length > 0 && (
         <div class="track-tip" role="tooltip" style={{ left: `${tip.x + 12}px`, top: `${Math.max(4, Math.min(tip.y + 12, innerHeight - tip.lines.length * TIP_LINE - 20))}px` }}>
           {tip.lines.map((line, index) => (
@@ -120,11 +121,18 @@ export function Lanes({ title, lanes, version, hint, draw: drawAll }: LanesProps
   );
 }
 
+/** Where there is more than fits, keys that scroll do so; else they move the picture as everywhere. */
+function scrollWithKeys(event: KeyboardEvent): void {
+  const list = event.currentTarget as HTMLElement;
+  const scrolls = /^(ArrowUp|ArrowDown|PageUp|PageDown)$/.test(event.key) && !event.ctrlKey && !event.altKey;
+  if (scrolls && list.scrollHeight > list.clientHeight) event.stopPropagation();
+}
+
 function LaneName({ lane }: { lane: Lane }) {
-  const cycle = pointedCycle.value;
+  const cycle = pointedCycle.value ?? chosenCycle.value;
   const theme = themeOf(settings.value);
   return (
-    <div class="lane-name" role="listitem" style={{ height: `${lane.height}px`, width: `${settings.value.gutter}px` }} title={lane.title ?? lane.name}>
+    <div class="lane-name" role="listitem" style={{ height: `${lane.height}px` }} title={lane.title ?? lane.name}>
       {lane.colour && <i class="swatch" style={{ background: lane.colour(theme) }} />}
       <span>{lane.name}</span>
       <output>{cycle === null ? '' : (lane.valueAt?.(cycle) ?? '')}</output>
@@ -132,20 +140,31 @@ function LaneName({ lane }: { lane: Lane }) {
   );
 }
 
-/** The cycle under the pointer, in every track. */
-export function CursorLine() {
-  const cycle = pointedCycle.value;
+/** The cycle under the pointer, the cursors and the range, in every track. */
+function Lines() {
   const view = timeView.value;
-  if (cycle === null || !view) return null;
-  const x = xOf(view, cycle);
-  if (x < 0 || x > view.width) return null;
-  const wide = view.scale >= 3;
+  if (!view) return null;
+  const cycle = pointedCycle.value;
+  const chosen = range.value;
   return (
-    <div
-      class={wide ? 'cursor-line wide' : 'cursor-line'}
-      style={{ left: `${settings.value.gutter + Math.round(x)}px`, width: `${wide ? Math.min(view.scale, view.width - x) : 1}px` }}
-    />
+    <>
+      {chosen && <Line view={view} from={chosen.from} to={chosen.to} class="range-line" />}
+      {cursors.value.map(({ id, cycle: at }) => (
+        <Line key={id} view={view} from={at} to={at} class={id === chosenCursor.value ? 'place-line chosen' : 'place-line'} />
+      ))}
+      {cycle !== null && (
+        <Line view={view} from={cycle} to={view.scale >= 3 ? cycle + 1 : cycle} class={view.scale >= 3 ? 'cursor-line wide' : 'cursor-line'} />
+      )}
+    </>
   );
+}
+
+/** From the beginning of a cycle to that of another one, at least a pixel. */
+function Line({ view, from, to, class: name }: { view: TimeView; from: number; to: number; class: string }) {
+  const left = Math.max(0, Math.round(xOf(view, from)));
+  const right = Math.min(view.width, Math.max(left + 1, Math.round(xOf(view, to))));
+  if (xOf(view, to) < 0 || left >= right) return null;
+  return <div class={name} style={{ left: `calc(var(--gutter-width) + ${left}px)`, width: `${right - left}px` }} />;
 }
 
 function laneAt(lanes: readonly Lane[], y: number): { lane: Lane; y: number } | null {

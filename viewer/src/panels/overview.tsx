@@ -2,6 +2,7 @@
 import type { RefObject } from 'preact';
 import { currentEngine } from '../page/perform.js';
 import { OverviewMarks } from './place-marks.js';
+import { EventOverview } from './event-overview.js';
 import { info, pictureSize, settings, state } from '../page/store.js';
 
 const LABEL = 'overview of the run: retired instructions per cycle, stalls and flushes';
@@ -26,6 +27,7 @@ export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | nul
       onPointerMove={(event) => event.buttons === 1 && go(event)}
     >
       <canvas ref={canvas} aria-label={LABEL} />
+      {info.value !== null && info.value.core < 0 && <EventOverview />}
       <OverviewMarks />
       <Window />
     </div>

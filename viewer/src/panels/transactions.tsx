@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { AskError } from '../data/asker.js';
-import { fillOf } from '../model/palette.js';
+import { fillOf, themeOf } from '../model/palette.js';
 import {
   lanesOf,
   MAX_TRANSACTION_CYCLES,
@@ -12,7 +12,7 @@ import {
   type TransactionList,
 } from '../model/transactions.js';
 import { currentEngine } from '../page/current-engine.js';
-import { info } from '../page/store.js';
+import { info, settings } from '../page/store.js';
 import { endOf, type TimeView, timeView } from '../page/time.js';
 import { answer } from '../page/window-feed.js';
 import { drawOccupancy } from '../tracks/occupancy-lane.js';
@@ -87,16 +87,32 @@ export function Transactions() {
   return (
     <>
       <TrackHead id="transactions">
-        <span>{list ? stagesText(list) : 'in flight; zoom in to see each'}</span>
+        {list ? <Stages list={list} /> : <span>in flight; zoom in to see each</span>}
       </TrackHead>
       <Lanes title="Transactions" lanes={list ? lanes : flightLanes()} version={list ?? answer.value} hint={hint} />
     </>
   );
 }
 
-/** Names of the stages of the first network with any, which the colours mean. */
-const stagesText = ({ networks }: TransactionList): string =>
-  networks.map(({ name, stages }) => (stages.length > 0 ? `${name}: ${stages.join(' → ')}` : name)).join('   ');
+/** What the colours mean, network by network. */
+function Stages({ list }: { list: TransactionList }) {
+  const theme = themeOf(settings.value);
+  return (
+    <>
+      {list.networks.map(({ name, stages }) => (
+        <span key={name} class="track-legend">
+          {name}
+          {stages.map((stage, index) => (
+            <span key={stage}>
+              <i class="swatch" style={{ background: fillOf(theme, index) }} />
+              {stage}
+            </span>
+          ))}
+        </span>
+      ))}
+    </>
+  );
+}
 
 function laneOf(list: TransactionList, lane: TransactionLane): Lane {
   return {

@@ -1,7 +1,7 @@
 /** A lane of one type of event: each as a mark where there is room, else how many there are in each pixel. */
 import { pixelOf } from '../model/palette.js';
 import type { EventColumns, EventMarks } from '../model/window.js';
-import { columnsOfPixels, type LaneBox, type LaneCanvas, sumAtPixel } from './lane-canvas.js';
+import { type LaneBox, type LaneCanvas, ratesOfPixels } from './lane-canvas.js';
 
 /** Of a mark, CSS pixels. */
 const MARK_WIDTH = 3;
@@ -53,14 +53,9 @@ function drawMarks(canvas: LaneCanvas, box: LaneBox, id: number, marks: EventMar
 
 function drawDensity(canvas: LaneCanvas, box: LaneBox, events: EventColumns, colour: string): void {
   const { view, raster, width } = canvas;
-  const begin = columnsOfPixels(events, view, width);
-  const rates = new Float64Array(width);
+  const rates = ratesOfPixels(events, events.counts, view, width);
   let most = 0;
-  for (let x = 0; x < width; x++) {
-    const { sum, cycles } = sumAtPixel(events, events.counts, begin, x, view);
-    rates[x] = cycles > 0 ? sum / cycles : 0;
-    if (rates[x]! > most) most = rates[x]!;
-  }
+  for (const rate of rates) if (rate > most) most = rate;
   if (most === 0) return;
   const [top, bottom] = insets(box, view.ratio);
   const room = bottom - top;
@@ -68,12 +63,12 @@ function drawDensity(canvas: LaneCanvas, box: LaneBox, events: EventColumns, col
   const pixel = pixelOf(colour);
   for (let x = 0; x < width; x++) {
     if (rates[x]! === 0) continue;
-    const height = Math.max(least, Math.round((room * rates[x]!) / most));
+    const height = Math.max(Math.min(least, room), Math.round((room * rates[x]!) / most));
     raster.fill(x, bottom - height, x + 1, bottom, pixel);
   }
 }
 
 export function insets({ top, height }: LaneBox, ratio: number): [top: number, bottom: number] {
-  const padding = Math.round(PADDING * ratio);
-  return [top + padding, top + height - padding];
+  const pixels = Math.round(PADDING * ratio);
+  return [top + pixels, top + height - pixels];
 }

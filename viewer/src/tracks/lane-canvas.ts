@@ -102,20 +102,26 @@ export function columnsOfPixels(columns: Columns, { x, scale }: LaneView, width:
   return begin;
 }
 
-/** Sum over the columns of a pixel, and their cycles; where columns are wider than pixels that of the one it lies in. */
-export function sumAtPixel(
+/** How many there are per cycle in each pixel: over its columns, or in the one that it lies in. */
+export function ratesOfPixels(
   columns: Columns,
   values: Float64Array,
-  begin: Int32Array,
-  pixel: number,
   view: LaneView,
-): { sum: number; cycles: number } {
-  const [from, to] = [begin[pixel]!, begin[pixel + 1]!];
-  if (to > from) {
+  width: number,
+): Float64Array {
+  const begin = columnsOfPixels(columns, view, width);
+  const rates = new Float64Array(width);
+  for (let pixel = 0; pixel < width; pixel++) {
+    let from = begin[pixel]!;
+    let to = begin[pixel + 1]!;
+    if (to <= from) {
+      from = columnOf(columns, view.x + pixel / view.scale);
+      if (from < 0) continue;
+      to = from + 1;
+    }
     let sum = 0;
     for (let column = from; column < to; column++) sum += values[column]!;
-    return { sum, cycles: (to - from) * columns.step };
+    rates[pixel] = sum / ((to - from) * columns.step);
   }
-  const column = columnOf(columns, view.x + pixel / view.scale);
-  return column < 0 ? { sum: 0, cycles: 0 } : { sum: values[column]!, cycles: columns.step };
+  return rates;
 }

@@ -11,6 +11,9 @@ export interface Band {
 
 /** Over columns `from` to `to`; null: no time passed there. */
 export function bandOf({ min, mean, max }: OccupancyColumns, from: number, to: number): Band | null {
+  if (to === from + 1) {
+    return Number.isNaN(mean[from]!) ? null : { min: min[from]!, mean: mean[from]!, max: max[from]! };
+  }
   let [least, most, sum, count] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, 0, 0];
   for (let column = from; column < to; column++) {
     if (Number.isNaN(mean[column]!)) continue;
