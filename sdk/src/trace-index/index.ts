@@ -20,6 +20,7 @@ export type { BufferContents } from './questions/buffer-at.js';
 export { type IndexOptions, openIndex } from './questions/open-index.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
 export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';
+export { occupancyFromIndex } from './reports/occupancy.js';
 export { decodeCarry, decodeTimeCarry, type TimeCarry } from './time-carry.js';
 export {
   decodeOccupancyPart,

@@ -132,8 +132,8 @@ export class TraceIndex {
   }
 
   /** A part of a segment's index as it is stored (docs/format.md#index-containers); null: there is none of that kind. */
-  part(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
-    return this.parts.part(segment, kind, subject);
+  storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
+    return this.parts.storedPart(segment, kind, subject);
   }
 
   /**

@@ -84,7 +84,7 @@ async function addTimes(
   let end: bigint | null = null;
   for (let segment = 0; segment < trace.segmentCount; segment++) {
     signal?.throwIfAborted();
-    const bytes = await index.part(segment, IndexPart.OCCUPANCY, group);
+    const bytes = await index.storedPart(segment, IndexPart.OCCUPANCY, group);
     if (!bytes) return null;
     const { fromPs, toPs, isExact, unitPs, histograms } = decodeOccupancyPart(bytes, plan.groups[group]!);
     if (!isExact || (end !== null && fromPs !== end)) return null;
