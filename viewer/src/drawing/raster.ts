@@ -42,6 +42,26 @@ export class Raster {
     }
   }
 
+  /**
+   * Columns of one pixel with colours stacked from below, row by row: filling them one after the other jumps through memory.
+   * @param tops of each part, for each column: pixels from y0 down, never rising from one part to the next
+   */
+  stack(x0: number, y0: number, y1: number, tops: readonly Int32Array[], colours: readonly number[]): void {
+    const width = Math.min(tops[0]?.length ?? 0, this.width - x0);
+    const level = new Uint8Array(Math.max(0, width)).fill(tops.length);
+    const bottom = Math.min(y1, this.height);
+    for (let y = Math.max(y0, 0); y < bottom; y++) {
+      const row = y * this.width + x0;
+      const down = y - y0;
+      for (let x = 0; x < width; x++) {
+        let part = level[x]!;
+        while (part > 0 && tops[part - 1]![x]! <= down) part--;
+        level[x] = part;
+        if (part < colours.length) this.pixels[row + x] = colours[part]!;
+      }
+    }
+  }
+
   /** Mixes a colour into what is there. @param part 0 to 1 */
   tint(x0: number, y0: number, x1: number, y1: number, pixel: number, part: number): void {
     const left = Math.max(x0, this.clipLeft);
