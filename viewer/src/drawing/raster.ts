@@ -47,6 +47,35 @@ export class Raster {
     }
   }
 
+  /**
+   * Columns of one pixel with colours stacked from below: a row is the one above it, changed where a part begins, and copied as a whole. Filling
+   * columns one after the other jumps through memory.
+   * @param tops of each part, for each column: pixels below y0, never rising from one part to the next
+   */
+  stack(x0: number, y0: number, y1: number, tops: readonly Int32Array[], colours: readonly number[]): void {
+    const width = Math.min(tops[0]?.length ?? 0, this.width - x0);
+    const height = Math.min(y1, this.height) - y0;
+    if (width <= 0 || height <= 0) return;
+    /** By row: the first change in it, and by change the next one. Of two parts that begin in one row the lower one comes last. */
+    const first = new Int32Array(height).fill(-1);
+    const next = new Int32Array(width * tops.length);
+    for (let part = 0; part < tops.length; part++) {
+      const of = tops[part]!;
+      for (let x = 0; x < width; x++) {
+        const down = of[x]!;
+        if (down >= height) continue;
+        next[part * width + x] = first[down]!;
+        first[down] = part * width + x;
+      }
+    }
+    const start = y0 * this.width + x0;
+    const row = this.pixels.slice(start, start + width);
+    for (let down = 0; down < height; down++) {
+      for (let at = first[down]!; at >= 0; at = next[at]!) row[at % width] = colours[Math.floor(at / width)]!;
+      this.pixels.set(row, start + down * this.width);
+    }
+  }
+
   /** Mixes a colour into what is there. @param part 0 to 1 */
   tint(x0: number, y0: number, x1: number, y1: number, pixel: number, part: number): void {
     const left = Math.max(x0, this.clipLeft);

@@ -9,6 +9,8 @@ export interface LanePart {
   readonly name: string;
   readonly column: number;
   readonly colour: string;
+  /** Shown only where stages are known, or only where they are not. */
+  readonly where?: 'stages' | 'no stages';
 }
 
 export interface Lane {
@@ -21,13 +23,13 @@ export interface Lane {
   readonly max: number;
   /** Stacked from below. */
   readonly parts: readonly LanePart[];
-  /** What is shown where stages are not known; null: the same. */
-  readonly coarse: readonly LanePart[] | null;
+  /** By part, for each column of pixels: per cycle. */
+  readonly values: readonly Float64Array[];
 }
 
 const GAP = 10;
 
-type Draft = Pick<Lane, 'title' | 'unit' | 'parts' | 'coarse'> & { readonly weight: number };
+type Draft = Pick<Lane, 'title' | 'unit' | 'parts'> & { readonly weight: number };
 
 export function lanesOf(frame: Frame, columns: PixelColumns): Lane[] {
   const { top, plot } = frame;
@@ -39,17 +41,24 @@ export function lanesOf(frame: Frame, columns: PixelColumns): Lane[] {
     const y0 = y;
     const y1 = y0 + (height * weight) / weights;
     y = y1 + GAP;
-    return { ...draft, y0, y1, max: niceMax(largest(draft, columns), draft.unit) };
+    const values = draft.parts.map((part) => valuesOf(part, columns));
+    return { ...draft, values, y0, y1, max: niceMax(largest(values, columns.count), draft.unit) };
   });
 }
 
 function draftsOf({ theme, info, sums, store }: Frame): Draft[] {
   const { stages } = shownCore(info);
-  const inFlight = { name: 'in flight', column: Column.IN_FLIGHT, colour: theme.ipc };
+  const inFlight: LanePart = {
+    name: 'in flight',
+    column: Column.IN_FLIGHT,
+    colour: theme.ipc,
+    where: 'no stages',
+  };
   const byStage = stages.map((name, index) => ({
     name,
     column: Column.STAGES + index,
     colour: fillOf(theme, index),
+    where: 'stages' as const,
   }));
   const reasons = info.reasons.map((name, index) => ({
     name,
@@ -70,37 +79,38 @@ function draftsOf({ theme, info, sums, store }: Frame): Draft[] {
       unit: '',
       weight: 3,
       parts: [{ name: 'retired', column: Column.RETIRED, colour: theme.ipc }],
-      coarse: null,
     },
-    { title: 'instructions in flight', unit: '', weight: 4, parts: byStage, coarse: [inFlight] },
-    { title: 'cycles with a stall', unit: '%', weight: 3, parts: happened, coarse: null },
+    { title: 'instructions in flight', unit: '', weight: 4, parts: [...byStage, inFlight] },
+    { title: 'cycles with a stall', unit: '%', weight: 3, parts: happened },
     {
       title: 'squashed per cycle',
       unit: '',
       weight: 1.5,
       parts: [{ name: 'squashed', column: Column.SQUASHED, colour: theme.flush }],
-      coarse: null,
     },
   ];
   return lastCycle > firstCycle ? drafts.filter(({ parts }) => parts.length > 0) : [];
 }
 
-/** The parts of a lane in a column of pixels. */
-export function partsAt(
-  { parts, coarse }: Pick<Lane, 'parts' | 'coarse'>,
-  columns: PixelColumns,
-  x: number,
-): readonly LanePart[] {
-  return coarse && !columns.layers[x]?.hasStages ? coarse : parts;
+/** Whether a part is shown in a column of pixels. */
+export function isShownAt({ where }: LanePart, columns: PixelColumns, x: number): boolean {
+  return where === undefined || (columns.layers[x]?.hasStages ?? false) === (where === 'stages');
 }
 
-function largest(lane: Pick<Lane, 'parts' | 'coarse'>, columns: PixelColumns): number {
-  let max = 0;
+function valuesOf(part: LanePart, columns: PixelColumns): Float64Array {
+  const values = new Float64Array(columns.count);
   for (let x = 0; x < columns.count; x++) {
-    if (columns.cycles[x]! <= 0) continue;
+    if (isShownAt(part, columns, x)) values[x] = columns.rate(x, part.column);
+  }
+  return values;
+}
+
+function largest(values: readonly Float64Array[], count: number): number {
+  let max = 0;
+  for (let x = 0; x < count; x++) {
     let sum = 0;
-    for (const { column } of partsAt(lane, columns, x)) sum += columns.sum(x, column);
-    max = Math.max(max, sum / columns.cycles[x]!);
+    for (const part of values) sum += part[x]!;
+    max = Math.max(max, sum);
   }
   return max;
 }

@@ -4,7 +4,7 @@ import { Column } from '../../model/sums.js';
 import { AXIS_FONT, clipTo, fitted } from '../canvas.js';
 import type { Frame } from '../frame.js';
 import type { PixelColumns } from './columns.js';
-import { type Lane, partsAt } from './lanes.js';
+import { isShownAt, type Lane } from './lanes.js';
 
 export function rasterLanes(frame: Frame, lanes: readonly Lane[], columns: PixelColumns): void {
   const { raster, ratio, left, top, theme } = frame;
@@ -18,31 +18,32 @@ export function rasterLanes(frame: Frame, lanes: readonly Lane[], columns: Pixel
 }
 
 function rasterLane(frame: Frame, lane: Lane, columns: PixelColumns, y0: number, y1: number): void {
-  const { raster, ratio, left, theme, store } = frame;
+  const { raster, ratio, left, theme, store, view } = frame;
   const x0 = Math.round(left * ratio);
-  const pixels = new Map([...lane.parts, ...(lane.coarse ?? [])].map((part) => [part, pixelOf(part.colour)]));
+  const height = y1 - y0;
   const pending = pixelOf(mix(theme.stripe, theme.dim, 0.12));
   const { firstCycle, lastCycle } = store.extent;
-  const scale = frame.view.scale * ratio;
-  for (let index = 0; index < columns.count; index++) {
-    const x = x0 + index;
-    if (!columns.layers[index]) {
-      const cycle = frame.view.x + index / scale;
-      if (cycle >= firstCycle && cycle < lastCycle) raster.fill(x, y0, x + 1, y1, pending);
-      continue;
-    }
-    let sum = 0;
-    let y = y1;
-    for (const part of partsAt(lane, columns, index)) {
-      const value = columns.rate(index, part.column);
-      if (value === 0) continue;
+  const tops = lane.parts.map(() => new Int32Array(columns.count));
+  for (let x = 0; x < columns.count; x++) {
+    let [sum, y] = [0, height];
+    for (let part = 0; part < tops.length; part++) {
+      const value = lane.values[part]![x]!;
       sum += value;
       // What happened at all stays visible, however small its share is.
-      const next = Math.min(y - 1, Math.round(y1 - ((y1 - y0) * sum) / lane.max));
-      raster.fill(x, Math.max(y0, next), x + 1, y, pixels.get(part)!);
-      y = Math.max(y0, next);
+      if (value > 0) y = Math.max(0, Math.min(y - 1, Math.round(height - (height * sum) / lane.max)));
+      tops[part]![x] = y;
     }
+    if (columns.layers[x]) continue;
+    const cycle = view.x + x / (view.scale * ratio);
+    if (cycle >= firstCycle && cycle < lastCycle) raster.fill(x0 + x, y0, x0 + x + 1, y1, pending);
   }
+  raster.stack(
+    x0,
+    y0,
+    y1,
+    tops,
+    lane.parts.map(({ colour }) => pixelOf(colour)),
+  );
 }
 
 /** Flushes and what the search found, along the upper edge. */
@@ -98,11 +99,11 @@ function columnAtPointer({ pointer, left, ratio }: Frame, columns: PixelColumns)
 }
 
 /** By cycle: at a column of pixels, or over all of them. */
-function meanOf(columns: PixelColumns, column: number, at: number): number {
-  if (at >= 0) return columns.rate(at, column);
+function meanOf(columns: PixelColumns, values: Float64Array, at: number): number {
+  if (at >= 0) return values[at]!;
   let [sum, cycles] = [0, 0];
   for (let x = 0; x < columns.count; x++) {
-    sum += columns.sum(x, column);
+    sum += values[x]! * columns.cycles[x]!;
     cycles += columns.cycles[x]!;
   }
   return cycles > 0 ? sum / cycles : 0;
@@ -111,10 +112,11 @@ function meanOf(columns: PixelColumns, column: number, at: number): number {
 function paintLegend(frame: Frame, lane: Lane, columns: PixelColumns): void {
   const { context, theme, left, widths } = frame;
   const at = columnAtPointer(frame, columns);
-  const middle = columns.count >> 1;
+  const shownAt = at >= 0 ? at : columns.count >> 1;
   // The topmost part of the stack comes first.
-  const entries = partsAt(lane, columns, at >= 0 ? at : middle)
-    .map((part) => ({ ...part, value: meanOf(columns, part.column, at) }))
+  const entries = lane.parts
+    .map((part, index) => ({ ...part, value: meanOf(columns, lane.values[index]!, at) }))
+    .filter((part) => isShownAt(part, columns, shownAt))
     .reverse();
   const lineHeight = 16;
   const lines = Math.max(1, Math.floor((lane.y1 - lane.y0 - 18) / lineHeight));
