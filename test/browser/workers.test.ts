@@ -2,9 +2,9 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
+import { stateColumns } from '../../sdk/src/reader/state-columns.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/index.js';
 import { find } from '../../sdk/src/semantics/search/index.js';
-import { stateColumns } from '../../sdk/src/workers/state-columns.js';
 import { chromiumPath, startChromium } from '../support/chromium.js';
 import { type PageServer, startPageServer } from '../support/page-server.js';
 import { build, generator, record } from '../support/recorded-run.js';

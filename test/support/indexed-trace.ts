@@ -41,7 +41,8 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
       ...segment,
       index: ({ offset, timeStartPs, checkpoint, frames }) => {
         const cursor = () => new FrameCursor(frames, timeStartPs, true);
-        const result = referencePass(plan, { header: { timeStartPs }, checkpoint, cursor }, carry);
+        const header = { timeStartPs };
+        const result = referencePass(plan, { header, checkpoint, deltas: frames, cursor }, carry);
         carry = result.carry;
         const made = { segmentOffset: BigInt(offset), planCrc: plan.crc, parts: result.parts };
         const container = spec.container ? spec.container(made, index) : made;
@@ -60,6 +61,7 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
     plan,
     segments: containers.length,
     startPs: spec.segments[0]?.start ?? 0n,
+    endPs: spec.segments.at(-1)?.frames?.at(-1)?.timePs ?? 0n,
     maxBytes: () => spec.maxBytes ?? Number.POSITIVE_INFINITY,
     crc32,
     container: async (segment) => {

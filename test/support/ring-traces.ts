@@ -8,6 +8,9 @@ import type { Trace } from '../../sdk/src/reader/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../sdk/src/reader/node.js';
 import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
 import { verifyTrace } from '../../sdk/src/tools/verify/index.js';
+import { DIRECTORY_SECTION } from '../../sdk/src/trace-index/directory/format.js';
+import { openIndex } from '../../sdk/src/trace-index/index.js';
+import { createSegmentIndexer } from '../../sdk/src/trace-index/recording/segment-indexer.js';
 import type { WriterOptions } from '../../sdk/src/writer/contract/options.js';
 import { type OpenOutput, type OutputFile, openNodeOutput } from '../../sdk/src/writer/output/output-file.js';
 import { RecordWriter } from '../../sdk/src/writer/record-writer.js';
@@ -27,6 +30,7 @@ export const ringOptions = (path: string, more: Partial<WriterOptions> = {}): Wr
   sessionId,
   openOutput: unsynced,
   summarizer: createCpuSummarizer,
+  index: createSegmentIndexer,
   ...more,
 });
 
@@ -108,6 +112,10 @@ export async function expectTail(file: string, plain: Trace, to?: bigint): Promi
   expect(findings).toEqual([]);
   const trace = await openTraceFile(file);
   try {
+    if (trace.segmentCount > 0) {
+      expect((await openIndex(trace))?.origin).toBe('trace');
+      expect(trace.section(DIRECTORY_SECTION)).not.toBeNull();
+    }
     const starts = (await trace.segments()).map(({ timeStartPs }) => timeStartPs);
     const first = starts[0] ?? 0n;
     const tail = await wordsOf(plain, first, to);

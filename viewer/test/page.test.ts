@@ -2,106 +2,34 @@
  * The viewer in a real browser, on a made-up pipeline that keeps a record of what it did (test/support/pipeline-model.ts): what is on the screen must
  * be that record. `npm run viewer:test` is the long form: more windows.
  */
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServedTrace, serveView, type ViewServer } from '../../sdk/src/view/server.js';
-import { TraceBuilder } from '../../test/support/build-trace.js';
-import { chromiumPath, startChromium } from '../../test/support/chromium.js';
+import { type ServedTrace, serveView } from '../../sdk/src/view/server.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
-import {
-  type ModelInstruction,
-  modelSchema,
-  PERIOD_PS,
-  runModel,
-  STAGES,
-} from '../../test/support/pipeline-model.js';
+import { type ModelInstruction, runModel, STAGES } from '../../test/support/pipeline-model.js';
 import type { SceneState } from '../src/drawing/protocol.js';
 import { AXIS_HEIGHT, DEFAULT_SETTINGS } from '../src/drawing/settings.js';
 import { ACTIONS } from '../src/input/actions.js';
-import type { Command } from '../src/model/commands.js';
 import { mix, rgbOf, THEMES } from '../src/model/palette.js';
-import type { RowDetails } from '../src/model/row.js';
 import { rowHeight, type View } from '../src/model/view.js';
+import { coloursAt, press, run, settled, stateOf, wheel } from './support/page-hook.js';
+import { chooser, served, traceOf } from './support/served.js';
+import { chromiumPath, SIZE, startViewer, type Viewer } from './support/viewer.js';
 
 // A browser is started.
 limitOfFile(PROCESSES_MS);
 
-if (!existsSync(fileURLToPath(new URL('../../sdk/dist/viewer/page.js', import.meta.url))))
-  throw new Error('the viewer is not built: run npm run build first');
-
 const WINDOWS = Number(process.env.VIEWER_WINDOWS ?? 20);
 const CYCLES = 4000;
-const FRAMES_PER_SEGMENT = 300;
-const SIZE = { width: 1280, height: 720 };
 const LEFT = DEFAULT_SETTINGS.gutter;
 const MALICE = '<img src=x onerror="window.hacked=1"><b>bold</b>';
 
-let seed = 12345;
-const choose = (below: number): number => {
-  seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
-  return (seed >>> 8) % below;
-};
+const choose = chooser(12345);
 const model = runModel(choose, CYCLES);
 const malicious = model.instructions.find(({ text }) => text === model.strings[0])!;
 
-function traceBytes(): Uint8Array {
-  const builder = new TraceBuilder({ schema: modelSchema() });
-  const strings = [MALICE, ...model.strings.slice(1)];
-  for (let at = 0; at < model.frames.length; at += FRAMES_PER_SEGMENT) {
-    const end = model.frames[at + FRAMES_PER_SEGMENT]?.timePs ?? BigInt((CYCLES - 1) * PERIOD_PS);
-    const frames = model.frames.slice(at, at + FRAMES_PER_SEGMENT);
-    builder.segment({ frames, end, strings: at === 0 ? strings : [] });
-  }
-  return builder.finalize().bytes;
-}
-
-const served = (bytes: Uint8Array, name = 'model.uscope'): ServedTrace => ({
-  name,
-  size: async () => bytes.length,
-  read: async (offset, length) => bytes.subarray(offset, offset + length),
-  version: async () => String(bytes.length),
-});
-
-/** What the page offers to tests. */
-interface Hook {
-  state(): SceneState | null;
-  problems(): { code: string; what: string; advice: string }[];
-  link(): string;
-  run(command: Command): void;
-  describe(row: number): Promise<RowDetails | null>;
-}
-declare const window: { __uscope: Hook; hacked?: number };
-
-const stateOf = (page: Page): Promise<SceneState> =>
-  page.evaluate(() => window.__uscope.state()) as Promise<SceneState>;
-
-/** Until nothing changes any more and all of it is drawn. */
-async function settled(page: Page): Promise<SceneState> {
-  for (let before = -1; ; ) {
-    await page.waitForFunction(() => window.__uscope?.state()?.isCounted && window.__uscope.state()?.isSharp);
-    await page.waitForTimeout(60);
-    const state = await stateOf(page);
-    if (state.frame === before) return state;
-    before = state.frame;
-  }
-}
-
-async function run(page: Page, command: Command): Promise<SceneState> {
-  const before = await stateOf(page);
-  await page.evaluate((one) => window.__uscope.run(one), command);
-  await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
-  return settled(page);
-}
-
-async function press(page: Page, key: string): Promise<SceneState> {
-  const before = await stateOf(page);
-  await page.keyboard.press(key);
-  await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
-  return settled(page);
-}
+const traceBytes = (): Uint8Array => traceOf(model, [MALICE, ...model.strings.slice(1)]);
 
 const end = ({ flush, end: ended, stages }: ModelInstruction): number | null => {
   if (flush) return flush.cycle;
@@ -159,43 +87,16 @@ function probesOf(view: View): Probe[] {
   return probes;
 }
 
-const coloursAt = (page: Page, points: readonly Probe[]): Promise<number[][]> =>
-  page.evaluate((list) => {
-    const source = document.querySelector('canvas.rows') as HTMLCanvasElement;
-    const copy = document.createElement('canvas');
-    copy.width = source.width;
-    copy.height = source.height;
-    const context = copy.getContext('2d')!;
-    context.drawImage(source, 0, 0);
-    return list.map(({ x, y }) => [...context.getImageData(x, y, 1, 1).data.slice(0, 3)]);
-  }, points);
-
 describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
-  let browser: Browser;
-  let server: ViewServer;
+  let viewer: Viewer;
   let page: Page;
-  const problems: string[] = [];
-  const requests: string[] = [];
-
-  const open = async (hash: string): Promise<Page> => {
-    const opened = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
-    opened.on('pageerror', (error) => problems.push(String(error)));
-    opened.on('console', (message) => message.type() === 'error' && problems.push(message.text()));
-    opened.on('request', (request) => requests.push(request.url()));
-    await opened.goto(server.url + hash);
-    return opened;
-  };
 
   beforeAll(async () => {
-    server = await serveView(served(traceBytes()));
-    browser = await startChromium();
-    page = await open('#arrows=off');
+    viewer = await startViewer(served(traceBytes()));
+    page = await viewer.open('#arrows=off');
     await settled(page);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await server?.close();
-  });
+  afterAll(() => viewer?.close());
 
   /** A view in which row n is the upper one and the pipeline is in sight. */
   const viewAt = (row: number, scale = 24): View => ({
@@ -365,14 +266,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
         (place.row - b.y) * rowHeight(b) + canvasTop + AXIS_HEIGHT - at.y,
       );
     };
-    const wheel = async (deltaY: number, key?: string): Promise<SceneState> => {
-      const before = await stateOf(page);
-      if (key) await page.keyboard.down(key);
-      await page.mouse.wheel(0, deltaY);
-      if (key) await page.keyboard.up(key);
-      await page.waitForFunction((frame) => (window.__uscope.state()?.frame ?? 0) > frame, before.frame);
-      return settled(page);
-    };
     const begin = async (): Promise<View> => {
       await run(page, { do: 'view', view: viewAt(900), selected: null });
       await page.mouse.move(at.x, at.y);
@@ -381,17 +274,17 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
 
     it('wheel moves 3 rows along the pipeline', async () => {
       await begin();
-      const { view } = await wheel(100);
+      const { view } = await wheel(page, 100);
       expect(view.y).toBeCloseTo(903, 6);
       expect(view.x).toBeCloseTo(model.instructions[903]!.birth - 3, 6);
     });
 
     it('Ctrl and wheel zooms about the pointer within half a pixel, and back', async () => {
       const before = await begin();
-      const zoomed = await wheel(-100, 'Control');
+      const zoomed = await wheel(page, -100, 'Control');
       expect(zoomed.view.scale).toBeGreaterThan(before.scale);
       expect(pixelsApart(before, zoomed.view)).toBeLessThan(0.5);
-      const back = await wheel(100, 'Control');
+      const back = await wheel(page, 100, 'Control');
       expect(back.view.x).toBeCloseTo(before.x, 6);
       expect(back.view.y).toBeCloseTo(before.y, 6);
     });
@@ -463,7 +356,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
     await settled(page);
     const picture = (one: Page) => one.locator('main.picture').screenshot();
     const first = await picture(page);
-    const other = await open(new URL(page.url()).hash);
+    const other = await viewer.open(new URL(page.url()).hash);
     await settled(other);
     expect((await stateOf(other)).view.x).toBeCloseTo((await stateOf(page)).view.x, 6);
     expect((await picture(other)).equals(first)).toBe(true);
@@ -472,21 +365,26 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
 
   it('shows text of a trace as text, never as markup', async () => {
     await run(page, { do: 'goRow', row: malicious.seq });
-    await page.waitForSelector('aside.details');
-    expect(await page.textContent('aside.details')).toContain(MALICE);
-    expect(await page.evaluate(() => window.hacked)).toBeUndefined();
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock-panel .card');
+    expect(await page.textContent('.dock-panel .card')).toContain(MALICE);
+    expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
+    await page.keyboard.press('i');
+    await page.waitForSelector('.dock', { state: 'detached' });
   });
 
   it('asks no other server for anything, and says nothing in the console', async () => {
     await settled(page);
-    expect(requests.filter((url) => !url.startsWith(server.url) && !url.startsWith('data:'))).toEqual([]);
-    expect(problems).toEqual([]);
+    expect(
+      viewer.requests.filter((url) => !url.startsWith(viewer.server.url) && !url.startsWith('data:')),
+    ).toEqual([]);
+    expect(viewer.complaints).toEqual([]);
   });
 
   describe('when something is wrong', () => {
     const messageFor = async (trace: ServedTrace): Promise<{ code: string; advice: string }> => {
       const other = await serveView(trace);
-      const opened = await browser.newPage();
+      const opened = await viewer.browser.newPage();
       await opened.goto(other.url);
       await opened.waitForSelector('.message');
       const [code, advice] = await Promise.all([

@@ -5,7 +5,7 @@ enum form { FORM_ZERO, FORM_CONSTANT, FORM_PLAIN, FORM_SPARSE, FORM_DIFFERENCES 
 
 static uint64_t cell(const struct table *table, uint32_t row, uint32_t column)
 {
-    return table->cells[(uint64_t)row * table->columns + column];
+    return table->cells[(uint64_t)row * table->stride + column];
 }
 
 static bool is_zero(const struct table *table, uint32_t column)

@@ -12,6 +12,7 @@
 struct table {
     const uint64_t *cells;
     uint32_t rows, columns;
+    uint32_t stride; /* cells from row to row */
 };
 
 void put_columns(struct output *out, const struct table *table);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    PLAN_LAYOUT = 1,
+    PLAN_LAYOUT = 2,
     PLAN_NONE = 0xffffffff,
     PLAN_BUCKET_CYCLES = 256,
     PLAN_MAP_BYTES = 256,
@@ -38,7 +38,7 @@ struct plan_storage {
     uint32_t unused;
 };
 
-enum event_role { EVENT_OTHER, EVENT_FLUSH, EVENT_STALL };
+enum event_role { EVENT_OTHER, EVENT_FLUSH, EVENT_STALL, EVENT_STAGE };
 
 struct plan_event {
     uint32_t payload;
@@ -46,7 +46,7 @@ struct plan_event {
     uint32_t label; /* its offset in the payload + 1; 0: none */
     uint32_t map;
     uint32_t role, core;
-    uint32_t unused;
+    uint32_t string; /* offset of the first one in the payload + 1; 0: none */
 };
 
 struct plan_core {
@@ -59,7 +59,12 @@ struct plan_core {
     uint32_t flushes, flush_columns;
     uint32_t stalls, stall_columns;
     uint32_t stall_reason, stall_map;
-    uint32_t unused[2];
+    uint32_t pc_field, pc_offset, pc_bytes; /* the offset is that in a slot */
+    uint32_t bits_field, bits_offset, bits_bytes;
+    uint32_t stage_id, stage_id_bytes, stage, stage_bytes; /* offsets in the payload + 1 */
+    uint32_t stage_map;
+    uint32_t stages; /* columns of them; 0: the core has no rows */
+    uint32_t stall_id, stall_id_bytes;
 };
 
 static inline const struct plan_head *plan_head(const uint32_t *plan)

@@ -27,6 +27,7 @@ struct group {
     uint64_t *cells;
     uint64_t *counted; /* by column: cycle + 1 that it has counted last */
     uint64_t cycle, cycle_time;
+    uint64_t now; /* cycle of the present frame */
     uint32_t columns, rows, capacity;
     bool aligned;
     bool full; /* more rows than it may have: what follows is not kept */

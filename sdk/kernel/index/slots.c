@@ -27,6 +27,7 @@ void slots_bear(struct slots *slots, uint32_t slot, uint32_t id, bool flushed)
 {
     slots->flags[slot] = (uint8_t)(SLOT_TAKEN | SLOT_BORN | (flushed ? SLOT_FLUSHED : 0));
     slots->ids[slot] = id;
+    slots->life[slot] = no_life;
     if (id == slot) return;
     /* The one that is born last has the id. */
     uint32_t *link = link_to(slots, id);
@@ -44,17 +45,24 @@ static void free_slot(struct slots *slots, uint32_t slot)
     slots->flags[slot] = 0;
 }
 
+static void birth(struct slots *slots, uint32_t slot, uint32_t id)
+{
+    slots_bear(slots, slot, id, false);
+    slots->life[slot] = life_birth(slots->lives, id);
+}
+
 void slots_set(struct slots *slots, uint32_t slot, uint32_t field, uint32_t value)
 {
     uint8_t flags = slots->flags[slot];
     if (!flags) {
         slots->flags[slot] = SLOT_TAKEN;
-        if (slots->id_field == UINT32_MAX) slots_bear(slots, slot, slot, false);
+        if (slots->id_field == UINT32_MAX) birth(slots, slot, slot);
     }
     if (field != slots->id_field || field == UINT32_MAX) return;
     if ((flags & SLOT_BORN) && !(flags & SLOT_FLUSHED) && slots->ids[slot] == value) return;
+    if (flags & SLOT_BORN) life_end(slots->lives, slots->life + slot, false);
     free_slot(slots, slot);
-    slots_bear(slots, slot, value, false);
+    birth(slots, slot, value);
 }
 
 bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closings *closings)
@@ -63,34 +71,58 @@ bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closi
     if (flags & SLOT_BORN) {
         if (closings->count == closings->capacity) return false;
         closings->list[closings->count++] =
-            (struct closing){slots->ids[slot], core, (flags & SLOT_FLUSHED) != 0};
+            (struct closing){slots->ids[slot], core, (flags & SLOT_FLUSHED) != 0, slots->life[slot]};
     }
     free_slot(slots, slot);
     return true;
 }
 
-/* UINT32_MAX: none. */
-static uint32_t find(struct slots *slots, uint32_t id)
+uint32_t slots_find_special(struct slots *slots, uint32_t id)
 {
-    if (id < slots->size && (slots->flags[id] & SLOT_BORN) && slots->ids[id] == id) return id;
-    if (slots->special == 0) return UINT32_MAX;
     return *link_to(slots, id) - 1;
+}
+
+/* The last one with this id that was cleared in this frame; NULL: none was. */
+static struct closing *find_closed(uint32_t id, uint32_t core, struct closings *closings)
+{
+    for (uint32_t i = closings->count; i-- > 0;) {
+        struct closing *closing = closings->list + i;
+        if (closing->id == id && closing->core == core) return closing;
+    }
+    return 0;
 }
 
 bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
 {
-    uint32_t slot = find(slots, id);
+    uint32_t slot = slots_find(slots, id);
     if (slot != UINT32_MAX) {
-        bool is_new = !(slots->flags[slot] & SLOT_FLUSHED);
+        if (slots->flags[slot] & SLOT_FLUSHED) return false;
         slots->flags[slot] |= SLOT_FLUSHED;
-        return is_new;
+        life_flush(slots->lives, slots->life + slot);
+        return true;
     }
-    for (uint32_t i = closings->count; i-- > 0;) {
-        struct closing *closing = closings->list + i;
-        if (closing->id != id || closing->core != core) continue;
-        bool is_new = !closing->flushed;
-        closing->flushed = true;
-        return is_new;
-    }
+    struct closing *closing = find_closed(id, core, closings);
+    if (!closing) return true;
+    if (closing->flushed) return false;
+    closing->flushed = true;
+    life_flush(slots->lives, &closing->life);
     return true;
+}
+
+void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
+{
+    uint32_t slot = slots_find(slots, id);
+    struct closing *closing = slot == UINT32_MAX ? find_closed(id, core, closings) : 0;
+    if (slot != UINT32_MAX || closing)
+        life_stall(slots->lives, closing ? &closing->life : slots->life + slot);
+}
+
+void slots_enter_closed(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
+                        uint32_t stage)
+{
+    struct closing *closing = find_closed(id, core, closings);
+    if (!closing)
+        lives_postpone(slots->lives, id, stage);
+    else if (!closing->flushed)
+        life_enter(slots->lives, &closing->life, stage);
 }

@@ -19,20 +19,22 @@ struct test_plan {
     struct plan_head head;
     struct plan_group groups[1];
     struct plan_storage storages[3];
-    struct plan_event events[2];
+    struct plan_event events[3];
     struct plan_core cores[1];
-    uint8_t map[PLAN_MAP_BYTES];
+    uint8_t map[PLAN_MAP_BYTES]; /* of stages: all are the first */
 };
 
 static struct test_plan make_plan(void)
 {
     struct test_plan plan = {
-        .head = {PLAN_LAYOUT, 3, 2, 1, 1, 12, 16, 40, 56, 76, 140, 0},
+        .head = {PLAN_LAYOUT, 3, 3, 1, 1, 12, 16, 40, 64, 96, 160, 0},
         .groups = {{.period = 10, .columns = COLUMNS}},
-        .storages = {{STORAGE_SPARSE, 0, 0, SLOTS, 4, 1, 1, 0},
+        .storages = {{STORAGE_SPARSE, 0, 0, SLOTS, 6, 1, 2, 0},
                      {STORAGE_DENSE_BUFFER, 0, 5, 5, 1, 0, 1, 0},
                      {STORAGE_COUNTER, 0, 10, 1, 8, 0, 1, 0}},
-        .events = {{5, 0, 11, 0, PLAN_NONE, EVENT_FLUSH, 0, 0}, {1, 0, 12, 0, PLAN_NONE, EVENT_STALL, 0, 0}},
+        .events = {{5, 0, 11, 0, PLAN_NONE, EVENT_FLUSH, 0, 1},
+                   {1, 0, 12, 0, PLAN_NONE, EVENT_STALL, 0, 0},
+                   {5, PLAN_NONE, 0, 0, PLAN_NONE, EVENT_STAGE, 0, 0}},
         .cores = {{.catalogue = 0,
                    .slots = SLOTS,
                    .id_bytes = 4,
@@ -45,9 +47,21 @@ static struct test_plan make_plan(void)
                    .flush_columns = 1,
                    .stalls = 12,
                    .stall_columns = 1,
-                   .stall_map = PLAN_NONE}},
+                   .stall_map = PLAN_NONE,
+                   .pc_field = 1,
+                   .pc_offset = 4,
+                   .pc_bytes = 2,
+                   .bits_field = PLAN_NONE,
+                   .stage_id = 1,
+                   .stage_id_bytes = 4,
+                   .stage = 5,
+                   .stage_bytes = 1,
+                   .stage_map = 0,
+                   .stages = 5,
+                   .stall_id = 1,
+                   .stall_id_bytes = 1}},
     };
-    assert(offsetof(struct test_plan, map) == 76 * 4);
+    assert(offsetof(struct test_plan, map) == 96 * 4);
     return plan;
 }
 
@@ -73,11 +87,12 @@ static uint8_t *put(uint8_t *at, const void *bytes, size_t size)
 
 static uint8_t *put_item(uint8_t *at)
 {
-    uint16_t id = (uint16_t)random_below(3), slot = (uint16_t)random_below(SLOTS), zero = 0;
+    uint16_t id = (uint16_t)random_below(3), slot = (uint16_t)random_below(SLOTS),
+             field = (uint16_t)random_below(2);
     uint64_t value = random_below(SLOTS + 3);
     if (random_below(3) == 0) {
-        uint32_t size = id & 1 ? 1 : 5;
-        uint16_t type = id & 1;
+        uint32_t size = id == 1 ? 1 : 5;
+        uint16_t type = id;
         *at++ = TAG_EVENT, *at++ = 0;
         at = put(put(at, &type, 2), &size, 4);
         return put(at, &value, size);
@@ -86,7 +101,7 @@ static uint8_t *put_item(uint8_t *at)
     if (id == 2) slot = 0;
     *at++ = TAG_WIDE;
     *at++ = (uint8_t)(1 + random_below(3));
-    return put(put(put(put(at, &id, 2), &slot, 2), &zero, 2), &value, 8);
+    return put(put(put(put(at, &id, 2), &slot, 2), &field, 2), &value, 8);
 }
 
 static struct bytes random_frames(void)
@@ -107,11 +122,12 @@ static struct bytes random_checkpoint(void)
 {
     uint8_t bytes[200], *at = bytes;
     uint16_t mask = (uint16_t)random_below(1 << SLOTS);
-    uint32_t taken = (uint32_t)__builtin_popcount(mask), heads[] = {0, 2 + taken * 4, 1, 5, 2, 8};
+    uint32_t taken = (uint32_t)__builtin_popcount(mask), heads[] = {0, 2 + taken * 6, 1, 5, 2, 8};
     at = put(put(at, heads, 8), &mask, 2);
     for (uint32_t i = 0; i < taken; i++) {
         uint32_t id = random_below(SLOTS + 3);
-        at = put(at, &id, 4);
+        uint16_t pc = (uint16_t)random_below(50);
+        at = put(put(at, &id, 4), &pc, 2);
     }
     at = put(at, heads + 2, 8);
     for (uint32_t i = 0; i < 5; i++)

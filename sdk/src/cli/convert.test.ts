@@ -88,6 +88,14 @@ describe('uscope convert', () => {
     expect(await run('verify', at('cut.uscope'))).toMatchObject({ status: 0 });
   });
 
+  it('names only the formats it can read where a file is of none', async () => {
+    await writeFile(at('wave.vcd'), '$timescale 1ns $end\n');
+    const { err } = await run('convert', at('wave.vcd'), '-o', at('wave.uscope'));
+    expect(err).toContain(
+      'begins like none of uscope, stf, ftr, flux, ctrace, konata, gem5; name its format',
+    );
+  });
+
   it.each<[what: string, code: string, status: number, args: string[]]>([
     ['a file of no known format', 'CONVERT_UNKNOWN', 1, ['README', '-o', 'x.uscope']],
     ['an output whose name tells no format', 'CONVERT_UNKNOWN', 1, ['core.uscope', '-o', 'x.what']],

@@ -21,6 +21,12 @@ export async function sniffFormat(source: Source): Promise<typeof USCOPE | Forei
   return null;
 }
 
+/** Names of all formats that can be read. */
+export async function readableFormats(): Promise<string[]> {
+  const formats = await Promise.all([...FORMATS.values()].map(async (load) => (await load()).FORMAT));
+  return [USCOPE, ...formats.filter(({ open }) => open).map(({ name }) => name)];
+}
+
 /** @throws UscopeError CONVERT_UNKNOWN */
 export async function formatNamed(name: string): Promise<ForeignFormat> {
   const load = FORMATS.get(name.toLowerCase());

@@ -6,8 +6,14 @@ export const SOURCES = [
   'frame_run.h',
   'index/../constants.h',
   'index/bytes.h',
+  'index/carry.c',
+  'index/checkpoint.c',
   'index/columns.c',
   'index/columns.h',
+  'index/container.c',
+  'index/layout.c',
+  'index/lives.c',
+  'index/lives.h',
   'index/output.h',
   'index/pass.c',
   'index/pass.h',
@@ -16,6 +22,9 @@ export const SOURCES = [
   'index/rows.h',
   'index/slots.c',
   'index/slots.h',
+  'index/state.h',
+  'index/texts.c',
+  'index/texts.h',
   'lz4.c',
   'lz4.h',
   'native/Makefile',
@@ -38,4 +47,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '061d8c53d68d66081f2cf4b7e4796d22c6b80e6b59d8056d077b672775574b10';
+export const SOURCES_SHA256 = 'fbce0f55afb75e7d65d3ba1e58da14f687c07fa196fae01d9f1870052b8084ea';

@@ -361,6 +361,16 @@ export class Trace {
     return this.walker.scan(range, visitor);
   }
 
+  /**
+   * The same for one segment, of whose frames only those of the range are shown: for questions about a place. Nothing is read ahead.
+   * @returns false when the visitor ended it, or a frame lies after the range
+   * @throws UscopeError as `scan`, and READER_RANGE when there is no such segment
+   */
+  async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
+    await this.table();
+    return this.walker.scanSegment(index, range, visitor);
+  }
+
   /** Frames with `from <= time < to`, in file order, empty ones included. Payloads are views: copy what is kept. */
   async *frames(from?: TimePs, to?: TimePs): AsyncGenerator<Frame> {
     await this.table();

@@ -51,6 +51,22 @@ export class Walker {
     }
   }
 
+  /**
+   * The same for one segment, whose bytes in the file are kept for the next question; nothing is read ahead. False: the visitor or the range ended it.
+   */
+  async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
+    const scan = this.begin(range);
+    const kernel = takeKernel();
+    try {
+      const segment = await this.loader.unpack(await this.loader.packedCached(index), kernel);
+      if (visitor.segment && (await visitor.segment(segment)) === false) return false;
+      scan.begin(segment);
+      return scan.visit(visitor);
+    } finally {
+      giveBack(kernel);
+    }
+  }
+
   async *frames(range: TimeRange): AsyncGenerator<Frame> {
     const scan = this.begin(range);
     for await (const segment of this.segments(range)) {

@@ -1,5 +1,6 @@
 /** The channels of an index: what is counted, and in which columns. */
 import type { CpuCore } from '../semantics/cpu/cores.js';
+import type { RowPlan } from './row-plan.js';
 
 /** Cycles of one bucket of the finest level. Buckets are aligned to cycle 0. */
 export const BUCKET_CYCLES = 256;
@@ -59,4 +60,6 @@ export interface PlannedCore {
   readonly core: CpuCore;
   /** -1: the period of its clock is not known. */
   readonly group: number;
+  /** null: it has no instructions. */
+  readonly rows: RowPlan | null;
 }

@@ -4,9 +4,11 @@
  *   head: layout, storages, events, groups, cores, then the first word of the tables of groups, storages, events, cores, label maps; total
  *   group: period in ps, columns, 0, 0
  *   storage: kind, group, first column, slots, bytes of a slot, core + 1 whose catalog it is, fields of a slot, 0
- *   event: payload bytes, group, column, offset of the label + 1, map, role, core, 0
+ *   event: payload bytes, group, column, offset of the label + 1, map, role, core, offset of the first string + 1
  *   core: group, catalog, its slots, id field, offset of the id in a slot, its bytes; flush: offset of the id + 1, its bytes, offset of the
- *     reason + 1, map; columns of RETIRED, SQUASHED, FLUSHES and how many, STALLS and how many; stall: offset of the reason + 1, map; 0, 0
+ *     reason + 1, map; columns of RETIRED, SQUASHED, FLUSHES and how many, STALLS and how many; stall: offset of the reason + 1, map; pc and
+ *     machine code: field, offset in a slot, bytes; stage event: offset of the id + 1, its bytes, of the stage + 1, its bytes, map; columns of
+ *     stages (0: the core has no rows); stall: offset of the id + 1, its bytes
  *   map: 256 bytes, value -> index of the column
  *
  * NONE is 0xFFFFFFFF.
@@ -24,14 +26,15 @@ import { payloadLayout } from '../reader/index.js';
 import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
+import { type SlotField, stringOffsets } from './row-plan.js';
 
-const LAYOUT = 1;
+const LAYOUT = 2;
 const HEAD_WORDS = 12;
 const MAP_WORDS = 64;
 const NONE = 0xffff_ffff;
 
 const StorageKind = { NONE: 0, SPARSE: 1, DENSE_BUFFER: 2, COUNTER: 3 } as const;
-const EventRole = { NONE: 0, FLUSH: 1, STALL: 2 } as const;
+const EventRole = { NONE: 0, FLUSH: 1, STALL: 2, STAGE: 3 } as const;
 
 export function crcOfWords(words: Uint32Array): number {
   const bytes = new DataView(new ArrayBuffer(words.length * 4));
@@ -47,6 +50,7 @@ export function encodePlan(
   cores: readonly PlannedCore[],
 ): Uint32Array {
   const maps = new Maps();
+  const strings = stringOffsets(schema);
   const groupOf = new Map(
     groups.flatMap(({ index, channels }) => channels.map((channel) => [channel, index] as const)),
   );
@@ -70,7 +74,7 @@ export function encodePlan(
         ...place,
         ...labelWords(maps, channel),
         ...roleOf(cores, def.eventTypeId),
-        0,
+        strings[def.eventTypeId]! + 1,
       ];
     }),
     cores.flatMap((core, index) => coreWords(core, (kind) => find(index, kind), maps)),
@@ -98,16 +102,17 @@ function labelWords(maps: Maps, channel: Channel | undefined): [offset: number, 
 }
 
 function roleOf(cores: readonly PlannedCore[], eventType: number): [role: number, core: number] {
-  for (const [index, { core, group }] of cores.entries()) {
+  for (const [index, { core, group, rows }] of cores.entries()) {
     if (group < 0) continue;
     if (core.events.get('flush')?.def.eventTypeId === eventType) return [EventRole.FLUSH, index];
     if (core.events.get('stall')?.def.eventTypeId === eventType) return [EventRole.STALL, index];
+    if (rows?.stageEvent?.type === eventType) return [EventRole.STAGE, index];
   }
   return [EventRole.NONE, NONE];
 }
 
 function coreWords(
-  { core, group }: PlannedCore,
+  { core, group, rows }: PlannedCore,
   find: (kind: ChannelKind) => Channel | undefined,
   maps: Maps,
 ): number[] {
@@ -134,10 +139,19 @@ function coreWords(
     stalls?.column ?? NONE,
     stalls?.columns ?? 0,
     ...labelWords(maps, stalls),
-    0,
-    0,
+    ...slotField(rows?.pc ?? null),
+    ...slotField(rows?.bits ?? null),
+    ...placeOf(rows?.stageEvent?.id ?? null),
+    ...placeOf(rows?.stageEvent?.stage ?? null),
+    rows?.stageEvent ? maps.add({ indexOf: rows.stageOf }) : NONE,
+    rows && group >= 0 ? rows.stages : 0,
+    ...placeOf(rows?.stallId ?? null),
   ];
   return words;
+}
+
+function slotField(field: SlotField | null): [field: number, offset: number, bytes: number] {
+  return field ? [field.index, field.offset, field.bytes] : [NONE, 0, 0];
 }
 
 function placeOf(field: PayloadField | null): [offset: number, bytes: number] {
@@ -148,7 +162,7 @@ function placeOf(field: PayloadField | null): [offset: number, bytes: number] {
 class Maps {
   readonly words: number[] = [];
 
-  add({ indexOf }: Labels): number {
+  add({ indexOf }: Pick<Labels, 'indexOf'>): number {
     const index = this.words.length / MAP_WORDS;
     const view = new DataView(indexOf.buffer, indexOf.byteOffset);
     for (let word = 0; word < MAP_WORDS; word++) this.words.push(view.getUint32(word * 4, true));

@@ -19,6 +19,7 @@ import { type CoreEvent, type CpuCore, findCores } from '../semantics/cpu/cores.
 import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { crcOfWords, encodePlan } from './plan-words.js';
+import { rowPlan } from './row-plan.js';
 
 /** Labels of an enum that get columns; values of a larger enum are counted together. */
 const MAX_LABELS = 32;
@@ -58,7 +59,7 @@ export function indexPlan(schema: Schema, dut: DutProperties): IndexPlan {
   const groups = [...drafts.values()].map((draft) => draft.group());
   const planned = cores.map((core) => {
     const group = drafts.get(Number(core.periodPs))?.index ?? -1;
-    return { core, group };
+    return { core, group, rows: rowPlan(core) };
   });
   const words = encodePlan(schema, groups, planned);
   return { schema, groups, cores: planned, words, crc: crcOfWords(words) };

@@ -2,6 +2,7 @@
 import { processors, startThread } from '#platform/threads';
 import { type WorkerOptions, WorkerPool } from './pool.js';
 
+export type { StateColumns, StorageColumns } from '../reader/state-columns.js';
 export type { ThreadOpenOptions } from './messages.js';
 export {
   type GrowthListener,
@@ -11,7 +12,6 @@ export {
   WorkerPool,
 } from './pool.js';
 export type { RequestKind, RequestTypes, TraceExtent, TraceInfo } from './requests.js';
-export type { StateColumns, StorageColumns } from './state-columns.js';
 export type { StartThread, Thread, ThreadListener } from './thread.js';
 
 /** More threads than this share memory bandwidth rather than work. */

@@ -1,6 +1,7 @@
 /** What threads are asked, by kind, and how they answer. Parameters and answers are plain data. */
 import type { DutProperties, Schema } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
+import { type StateColumns, stateColumns } from '../reader/state-columns.js';
 import {
   blockOf,
   type CoreRange,
@@ -16,7 +17,6 @@ import {
 } from '../semantics/cpu/index.js';
 import { type Found, find, type PatternOptions } from '../semantics/search/index.js';
 import { STRETCH_WORK } from '../semantics/stretch-work.js';
-import { type StateColumns, stateColumns } from './state-columns.js';
 import type { Movable } from './thread.js';
 
 /** What a trace says of itself. */

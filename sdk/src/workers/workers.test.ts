@@ -6,9 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { memorySource, openTrace } from '../reader/index.js';
+import { stateColumns } from '../reader/state-columns.js';
 import { analyzePerformance, counters, findCore, occupancy } from '../semantics/cpu/index.js';
 import { openWorkers, type WorkerPool } from './index.js';
-import { stateColumns } from './state-columns.js';
 
 const { frames } = record(generator(7), 400);
 const bytes = build(frames, 20);

@@ -22,13 +22,6 @@ const ADVICE: Readonly<Record<string, string>> = {
 const OF_FORMAT =
   '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
-export const NO_CORE: Problem = {
-  code: 'READER_NAME',
-  what: 'This trace has no core: none of its scopes has the protocol "cpu", so there is no pipeline to show.',
-  advice: '`uscope schema FILE` lists what the trace holds; `uscope events` and `uscope history` print it.',
-  isFatal: true,
-};
-
 export function describeProblem(error: unknown): Problem {
   const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: unknown };
   if (typeof code === 'string' && /^[A-Z]+_[A-Z0-9_]+$/.test(code)) {

@@ -1,6 +1,8 @@
 /** What the three threads of the page say to each other. */
-import type { AggregatePart, AggregateShape } from '../model/aggregates.js';
 import type { RowBlock } from '../model/blocks.js';
+import type { SumsPart, SumsShape } from '../model/sums.js';
+import type { TraceSchema } from './library.js';
+import type { QuestionKind } from './questions/table.js';
 
 /** A trace to open: a URL, or a file the user dropped on the page. */
 export type TraceOrigin =
@@ -17,17 +19,42 @@ export interface CoreInfo {
   readonly xlen: 32 | 64 | null;
 }
 
+/** Cycles and rows at the same places: the rows born before each cycle. */
+export interface Diagonal {
+  readonly cycles: Float64Array;
+  readonly rows: Float64Array;
+}
+
+/** A clock of the trace; the cycles of one of them are the axis. */
+export interface ClockInfo {
+  readonly name: string;
+  /** 0: not known. */
+  readonly periodPs: number;
+}
+
 export interface TraceInfo {
   readonly name: string;
+  /** None: the trace has no pipeline, but storages and events. */
   readonly cores: readonly CoreInfo[];
-  /** Index of the core shown. */
+  /** Index of the core shown; -1: none. */
   readonly core: number;
+  /** All clocks with a known period. */
+  readonly clocks: readonly ClockInfo[];
+  /** The clock of the axis; null: there is none, a "cycle" of the axis is a picosecond. */
+  readonly clock: ClockInfo | null;
+  /** Scopes, storages, events, enums. */
+  readonly schema: TraceSchema;
+  /** Paths without the root (`core0/rob`), by id. */
+  readonly storageNames: readonly string[];
+  readonly eventNames: readonly string[];
+  /** Whether the trace has an index. */
+  readonly hasIndex: boolean;
   /** Cycle at which each segment begins, and at last where the trace ends. */
   readonly segmentCycles: Float64Array;
-  /** Cycles and rows at the same places, where they are known before everything is read: births counted by the trace summary. */
-  readonly anchors: { readonly cycles: Float64Array; readonly rows: Float64Array } | null;
-  readonly aggregates: AggregateShape;
-  /** Of those aggregated, in the order of their columns. */
+  /** Where rows lie in time, from the trace summary; null: not known before the index is here. */
+  readonly diagonal: Diagonal | null;
+  readonly sums: SumsShape;
+  /** Stall reasons, in the order of their columns. The last one: all others. */
   readonly reasons: readonly string[];
   readonly isComplete: boolean;
   readonly dut: readonly (readonly [string, string])[];
@@ -43,36 +70,63 @@ export interface Problem {
   readonly isFatal: boolean;
 }
 
+/** Page or drawing worker → data worker: questions of `questions/`. */
+export type AskMessage =
+  | { readonly type: 'ask'; readonly id: number; readonly kind: QuestionKind; readonly args: unknown }
+  /** The answer is not wanted any more: there will be none. */
+  | { readonly type: 'cancel'; readonly id: number };
+
+/** Data worker → who asked: exactly one, unless the question was cancelled. */
+export type AskReply =
+  | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
+  | { readonly type: 'refused'; readonly id: number; readonly problem: Problem };
+
 /** Page → data worker. */
 export interface OpenRequest {
   readonly type: 'open';
   readonly origin: TraceOrigin;
   readonly core: string | null;
+  /** Of the axis, where the trace has no core; `time`: picoseconds. */
+  readonly clock: string | null;
   /** To the drawing worker. */
   readonly port: MessagePort;
 }
 
 /** Data worker → page. */
 export type DataReport =
+  | AskReply
   | { readonly type: 'opened'; readonly info: TraceInfo }
   | { readonly type: 'problem'; readonly problem: Problem };
 
-/** Drawing worker → data worker: the segments wanted now, most urgent first. What was wanted before and is not in the list is dropped. */
+/** Sums over a range, cycles. */
+export interface SumsRange {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly intervals: number;
+}
+
+/** Drawing worker → data worker: what is wanted now, most urgent first. What was wanted before and is not in it is dropped. */
 export interface Want {
   readonly type: 'want';
   readonly segments: readonly number[];
+  readonly sums: SumsRange | null;
 }
 
 /** Data worker → drawing worker. */
 export type DataMessage =
+  | AskReply
   | { readonly type: 'trace'; readonly info: TraceInfo }
   | { readonly type: 'block'; readonly block: RowBlock }
+  /** The index is here, at first with a coarse overview of the whole run. */
   | {
-      readonly type: 'aggregate';
-      readonly part: AggregatePart;
-      readonly firstRow: number;
-      readonly segment: number;
-      readonly count: number;
+      readonly type: 'index';
+      readonly rows: number;
+      readonly diagonal: Diagonal;
+      readonly mostInFlight: number;
     }
-  /** The whole trace has been read. */
-  | { readonly type: 'complete'; readonly rows: number };
+  | { readonly type: 'sums'; readonly part: SumsPart; readonly isOverview: boolean }
+  /** The index is being made: part of it, 0 to 1. */
+  | { readonly type: 'progress'; readonly progress: number }
+  /** Without an index: the rows before a segment's end, in the order of segments. */
+  | { readonly type: 'counted'; readonly segment: number; readonly rows: number };

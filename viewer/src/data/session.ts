@@ -1,58 +1,95 @@
 /** One trace in the data worker: what the page is told of it, its blocks on demand, and the pass over the whole of it. */
 
 import * as cpu from 'uscope/cpu';
-import { type AggregateShape, bucketCyclesFor, MAX_REASONS } from '../model/aggregates.js';
+import { openIndex, type TraceIndex } from 'uscope/trace-index';
 import type { RowBlock } from '../model/blocks.js';
+import type { SumsShape } from '../model/sums.js';
+import { IndexSums } from './index-sums.js';
 import type { Trace } from './library.js';
-import type { CoreInfo, TraceInfo } from './protocol.js';
+import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
+import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
 
-export class Session {
+/** Stall reasons that have a column; what is rarer shares the last. */
+const MAX_REASONS = 15;
+
+/** What the page shows of a trace. */
+export interface Choice {
+  /** Name of a core; null: the first. */
+  readonly core: string | null;
+  /** Name of the clock of the axis, where there is no core; `time`: none. */
+  readonly clock: string | null;
+}
+
+export class Session implements QuestionContext {
   private constructor(
-    private readonly trace: Trace,
-    private readonly core: cpu.CpuCore,
-    private readonly periodPs: bigint,
+    readonly trace: Trace,
+    /** null: the trace has none. */
+    readonly core: cpu.CpuCore | null,
+    readonly periodPs: bigint,
     /** Beginning of each segment in ps, and at last the end of the trace. */
     private readonly segmentPs: readonly bigint[],
     readonly info: TraceInfo,
+    /** Instructions in flight when the trace begins. */
+    private readonly rowsAtStart: number,
+    /** null: the trace has none. */
+    readonly ownIndex: TraceIndex | null,
   ) {}
 
   /** @throws UscopeError READER_NAME: no core of that name */
-  static async open(trace: Trace, name: string, coreName: string | null): Promise<Session | null> {
+  static async open(trace: Trace, name: string, choice: Choice): Promise<Session> {
     const cores = cpu.findCores(trace);
-    if (cores.length === 0) return null;
-    const core = cpu.findCore(trace, coreName ?? undefined);
-    const periodPs = core.periodPs > 0n ? core.periodPs : 1n;
+    const core = cores.length === 0 ? null : cpu.findCore(trace, choice.core ?? undefined);
+    const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
+    const clock = core ? knownClock(core.clock) : chosenClock(clocks, choice.clock);
+    const periodPs = BigInt(clock?.periodPs ?? 1);
     const segments = await trace.segments();
     const endPs = trace.totalTimePs + periodPs;
     const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), endPs];
     const segmentCycles = Float64Array.from(segmentPs, (time) => Number(time / periodPs));
     const lastCycle = segmentCycles.at(-1) ?? 1;
-    const bucketCycles = bucketCyclesFor(lastCycle);
-    const reasons = core.events
+    const reasons = core?.events
       .get('stall')
       ?.fields.get('reason')
       ?.labels?.values.map(({ name }) => name);
     const named = (reasons ?? []).slice(0, MAX_REASONS);
-    const shape: AggregateShape = {
-      bucketCycles,
-      buckets: Math.floor(lastCycle / bucketCycles) + 1,
-      stages: core.stages.length,
-      // The last one: reasons without a label or a column.
-      reasons: named.length + 1,
-    };
+    // The last reason: those without a label or a column.
+    const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: named.length + 1 };
+    const index = await openIndex(trace);
     const info: TraceInfo = {
       name,
       cores: cores.map(coreInfo),
-      core: cores.findIndex((one) => one.scopeId === core.scopeId),
+      core: cores.findIndex((one) => one.scopeId === core?.scopeId),
+      clocks: clocks.map(({ name, periodPs }) => ({ name, periodPs })),
+      clock,
+      schema: trace.schema,
+      storageNames: trace.names.storageNames,
+      eventNames: trace.names.eventNames,
+      hasIndex: index !== null,
       segmentCycles,
-      anchors: await anchorsOf(trace, core, lastCycle),
-      aggregates: shape,
+      diagonal: core ? await diagonalOf(trace, core, lastCycle) : null,
+      sums,
       reasons: [...named, 'other'],
       isComplete: trace.isComplete,
       dut: trace.dut,
     };
-    return new Session(trace, core, periodPs, segmentPs, info);
+    const before = core ? await rowsAtStart(trace, core) : 0;
+    return new Session(trace, core, periodPs, segmentPs, info, before, index);
+  }
+
+  private resolveIndex: (index: TraceIndex | null) => void = () => undefined;
+  private readonly indexed = new Promise<TraceIndex | null>((resolve) => {
+    this.resolveIndex = resolve;
+  });
+
+  /** Where the trace has none it is made: the promise waits for that. */
+  index(): Promise<TraceIndex | null> {
+    return this.indexed;
+  }
+
+  /** null: there is none to be had. */
+  useIndex(index: TraceIndex | null): void {
+    this.resolveIndex(index);
   }
 
   get segmentCount(): number {
@@ -63,30 +100,43 @@ export class Session {
     return this.info.segmentCycles.at(-1) ?? 0;
   }
 
-  /** Index of a stall reason among those aggregated. */
-  readonly reasonOf = (name: string): number => {
-    const index = this.info.reasons.indexOf(name);
-    return index < 0 ? this.info.reasons.length - 1 : index;
-  };
+  /** null: the index does not count this core. */
+  sumsOf(index: TraceIndex): IndexSums | null {
+    const { core, info, rowsAtStart } = this;
+    return core && IndexSums.of(index, core, info.sums, info.reasons, rowsAtStart);
+  }
 
   /**
    * The instructions born in one segment.
-   * @param firstRow -1: it is found out
+   * @param firstRow -1: it is found out where that is quick
    */
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
     const { trace, core } = this;
-    const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1 });
-    const stalls = await this.stalls(this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
+    if (!core) throw new Error('the trace has no core');
+    const numbering = firstRow < 0 ? 'cheap' : 'never';
+    const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1, numbering });
+    const stalls = await this.stalls(core, this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
     signal.throwIfAborted();
-    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs);
+    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, this.segmentPs[segment]!);
   }
 
-  private async stalls(from: bigint, to: bigint): Promise<Stall[]> {
+  private async stalls(core: cpu.CpuCore, from: bigint, to: bigint): Promise<Stall[]> {
     const stalls: Stall[] = [];
-    if (!this.core.events.has('stall')) return stalls;
-    for await (const stall of cpu.stalls(this.trace, this.core, { from, to })) stalls.push(stall);
+    if (!core.events.has('stall')) return stalls;
+    for await (const stall of cpu.stalls(this.trace, core, { from, to })) stalls.push(stall);
     return stalls;
   }
+}
+
+const knownClock = (clock: ClockInfo | null | undefined): ClockInfo | null =>
+  clock && clock.periodPs > 0 ? { name: clock.name, periodPs: clock.periodPs } : null;
+
+/** By default the fastest: each of its cycles is told from the next. */
+function chosenClock(clocks: readonly ClockInfo[], name: string | null): ClockInfo | null {
+  if (name === 'time') return null;
+  const named = clocks.find((clock) => clock.name === name);
+  const [fastest] = [...clocks].sort((a, b) => a.periodPs - b.periodPs);
+  return knownClock(named ?? fastest);
 }
 
 function coreInfo(core: cpu.CpuCore): CoreInfo {
@@ -100,8 +150,15 @@ function coreInfo(core: cpu.CpuCore): CoreInfo {
   };
 }
 
+/** A trace that begins in the middle of a run has rows that are not born in it. */
+async function rowsAtStart(trace: Trace, core: cpu.CpuCore): Promise<number> {
+  if (!core.entities || trace.segmentCount === 0) return 0;
+  const { raw } = await trace.stateBefore(0);
+  return raw.occupied[core.entities.def.storageId] ?? 0;
+}
+
 /** From the births that the summary counts; null where there is none, or where it counts several cores together. */
-async function anchorsOf(trace: Trace, core: cpu.CpuCore, lastCycle: number): Promise<TraceInfo['anchors']> {
+async function diagonalOf(trace: Trace, core: cpu.CpuCore, lastCycle: number): Promise<Diagonal | null> {
   const name = core.entities?.def.name;
   if (trace.session === null || core.periodPs === 0n) return null;
   if (trace.schema.storages.filter((storage) => storage.name === name).length !== 1) return null;

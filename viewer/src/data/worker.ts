@@ -1,94 +1,10 @@
 /** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace goes on. */
-import { transferables } from '../model/blocks.js';
-import { aggregate } from './aggregate-builder.js';
+import { Answerer } from './answerer.js';
+import { BlockServer } from './block-server.js';
 import { blobSource, httpSource, openTrace, type Source } from './library.js';
-import { describeProblem, NO_CORE } from './problems.js';
-import type { DataMessage, DataReport, OpenRequest, TraceOrigin, Want } from './protocol.js';
+import { describeProblem } from './problems.js';
+import type { AskMessage, DataMessage, DataReport, OpenRequest, TraceOrigin, Want } from './protocol.js';
 import { Session } from './session.js';
-
-/** Blocks are given out once; the drawing worker asks again for what it has dropped. */
-class Server {
-  private wanted: readonly number[] = [];
-  private current: { segment: number; controller: AbortController } | null = null;
-  private wake: (() => void) | null = null;
-  /** Rows before each segment, as far as the pass has come. */
-  private readonly rowsBefore: number[] = [0];
-
-  constructor(
-    private readonly session: Session,
-    private readonly port: MessagePort,
-  ) {
-    port.onmessage = ({ data }: MessageEvent<Want>) => this.want(data.segments);
-  }
-
-  async run(): Promise<void> {
-    for (;;) {
-      const segment = this.wanted[0];
-      if (segment !== undefined) {
-        this.wanted = this.wanted.slice(1);
-        await this.give(segment);
-      } else if (this.passed < this.session.segmentCount) {
-        await this.pass();
-      } else {
-        await new Promise<void>((resolve) => {
-          this.wake = resolve;
-        });
-      }
-      // Messages are taken between two blocks.
-      await new Promise((resolve) => setTimeout(resolve));
-    }
-  }
-
-  /** Segments that the pass has read. */
-  private get passed(): number {
-    return this.rowsBefore.length - 1;
-  }
-
-  private want(segments: readonly number[]): void {
-    this.wanted = segments;
-    if (this.current && !segments.includes(this.current.segment)) this.current.controller.abort();
-    this.wanted = segments.filter((segment) => segment !== this.current?.segment);
-    this.wake?.();
-  }
-
-  private async give(segment: number): Promise<void> {
-    // The next segment of the pass is counted where it is read anyway.
-    if (segment === this.passed) return this.pass();
-    const controller = new AbortController();
-    this.current = { segment, controller };
-    try {
-      const block = await this.session.block(segment, this.rowsBefore[segment] ?? -1, controller.signal);
-      this.post({ type: 'block', block }, transferables(block));
-    } catch (error) {
-      if (!controller.signal.aborted) report(describeProblem(error));
-    } finally {
-      this.current = null;
-    }
-  }
-
-  private async pass(): Promise<void> {
-    const segment = this.passed;
-    const firstRow = this.rowsBefore[segment]!;
-    let count = 0;
-    try {
-      const block = await this.session.block(segment, firstRow, new AbortController().signal);
-      count = block.count;
-      const { info, reasonOf, lastCycle } = this.session;
-      const part = aggregate(block, info.aggregates, reasonOf, lastCycle);
-      this.post({ type: 'aggregate', part, firstRow, segment, count }, [part.values.buffer as ArrayBuffer]);
-      this.post({ type: 'block', block }, transferables(block));
-    } catch (error) {
-      // The rest is shown all the same.
-      report(describeProblem(error));
-    }
-    this.rowsBefore.push(firstRow + count);
-    if (this.passed === this.session.segmentCount) this.post({ type: 'complete', rows: firstRow + count });
-  }
-
-  private post(message: DataMessage, transfer: Transferable[] = []): void {
-    this.port.postMessage(message, transfer);
-  }
-}
 
 function report(problem: ReturnType<typeof describeProblem>): void {
   postMessage({ type: 'problem', problem } satisfies DataReport);
@@ -98,17 +14,34 @@ function sourceOf(origin: TraceOrigin): Source {
   return 'file' in origin ? blobSource(origin.file) : httpSource(origin.url);
 }
 
-async function open({ origin, core, port }: OpenRequest): Promise<void> {
+async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
+  const opened = openTrace(sourceOf(origin)).then((trace) =>
+    Session.open(trace, origin.name, { core, clock }),
+  );
+  const answerer = new Answerer(opened);
+  let server: BlockServer | null = null;
+  port.onmessage = ({ data }: MessageEvent<Want | AskMessage>) => {
+    if (data.type === 'want') server?.want(data);
+    else answerer.take(data, 'drawing', (reply, transfer) => port.postMessage(reply, transfer));
+  };
+  answererOfPage = answerer;
   try {
-    const trace = await openTrace(sourceOf(origin));
-    const session = await Session.open(trace, origin.name, core);
-    if (!session) return report(NO_CORE);
+    const session = await opened;
+    const post = (message: DataMessage, transfer: Transferable[]): void =>
+      port.postMessage(message, transfer);
+    server = new BlockServer(session, post, report);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
     postMessage({ type: 'opened', info: session.info } satisfies DataReport);
-    await new Server(session, port).run();
+    await server.run();
   } catch (error) {
     report({ ...describeProblem(error), isFatal: true });
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<OpenRequest>) => void open(data));
+/** The page opens a trace before it asks anything. */
+let answererOfPage: Answerer | null = null;
+
+addEventListener('message', ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
+  if (data.type === 'open') void open(data);
+  else answererOfPage?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
+});

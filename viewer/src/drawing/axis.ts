@@ -1,8 +1,8 @@
 /** Cycles, time, and the stalls of the core in every cycle. */
+import { shownCore } from '../data/shown-core.js';
 import { lowerBound } from '../model/blocks.js';
 import { pixelOf, reasonColour } from '../model/palette.js';
 import { grouped, tickStep, ticks, timeText } from '../model/ticks.js';
-import { xOfCycle } from '../model/view.js';
 import { AXIS_FONT } from './canvas.js';
 import type { Frame } from './frame.js';
 import { AXIS_HEIGHT } from './settings.js';
@@ -12,12 +12,13 @@ const MIN_LABEL_DISTANCE = 90;
 
 /** The lane of stalls at the lower edge of the axis; where a pixel holds many cycles it is left out. */
 export function rasterAxis(frame: Frame): void {
-  const { raster, theme, ratio, left, plot, view } = frame;
+  const { raster, theme, ratio, left, plot, view, axis } = frame;
   const bottom = Math.round(AXIS_HEIGHT * ratio);
   raster.clip(0, 0);
   raster.fill(0, 0, raster.width, bottom, pixelOf(theme.gutter));
   raster.clip(Math.round(left * ratio), 0);
-  if (view.scale >= 0.5) rasterStalls(frame, bottom - Math.round(STALL_LANE * ratio), bottom - 1);
+  if (axis.origin === 'trace' && view.scale >= 0.5)
+    rasterStalls(frame, bottom - Math.round(STALL_LANE * ratio), bottom - 1);
   raster.clip(0, 0);
   raster.fill(0, bottom - 1, raster.width, bottom, pixelOf(theme.gridStrong));
   // The labels are part of the frame around the plot.
@@ -32,64 +33,67 @@ export function rasterAxis(frame: Frame): void {
 }
 
 function rasterStalls(
-  { raster, theme, ratio, left, plot, view, store, info }: Frame,
+  { raster, theme, ratio, left, plot, view, axis, store, info }: Frame,
   y0: number,
   y1: number,
 ): void {
   const scale = view.scale * ratio;
-  const last = view.x + plot.width / view.scale;
-  for (const segment of store.segmentsOfCycles(view.x, last)) {
+  const last = axis.from + plot.width / view.scale;
+  for (const segment of store.segmentsOfCycles(axis.from, last)) {
     const block = store.block(segment);
     if (!block) continue;
     const { cycle, reason } = block.stalls;
     const colours = block.names.map((name) =>
       pixelOf(reasonColour(theme, Math.max(0, info.reasons.indexOf(name)))),
     );
-    for (let i = lowerBound(cycle, view.x - block.baseCycle - 1); i < cycle.length; i++) {
+    for (let i = lowerBound(cycle, axis.from - block.baseCycle - 1); i < cycle.length; i++) {
       const at = cycle[i]! + block.baseCycle;
       if (at > last) break;
-      const x0 = Math.round(left * ratio + (at - view.x) * scale);
-      const x1 = Math.max(x0 + 1, Math.round(left * ratio + (at + 1 - view.x) * scale));
+      const x0 = Math.round(left * ratio + (at - axis.from) * scale);
+      const x1 = Math.max(x0 + 1, Math.round(left * ratio + (at + 1 - axis.from) * scale));
       raster.fill(x0, y0, x1, y1, colours[reason[i]!]!);
     }
   }
 }
 
 export function paintAxis(frame: Frame): void {
-  const { context, theme, view, left, plot, info } = frame;
-  const { periodPs } = info.cores[info.core]!;
+  const { context, theme, view, axis, left, plot, info } = frame;
+  const isSinceFetch = axis.origin === 'fetch';
+  const { periodPs } = shownCore(info);
+  const hasTime = periodPs > 0 && !isSinceFetch;
   const step = tickStep(view.scale, MIN_LABEL_DISTANCE);
-  const last = view.x + plot.width / view.scale;
+  const last = axis.from + plot.width / view.scale;
   context.save();
   context.font = AXIS_FONT;
   context.textBaseline = 'alphabetic';
   context.fillStyle = theme.dim;
   context.textAlign = 'right';
-  context.fillText(periodPs > 0 ? 'cycle' : 'time', left - 12, 15);
-  if (periodPs > 0) context.fillText('time', left - 12, 29);
+  const title = isSinceFetch ? 'cycles since fetch' : periodPs > 0 ? 'cycle' : 'time';
+  context.fillText(title, left - 12, 15);
+  if (hasTime) context.fillText('time', left - 12, 29);
   context.beginPath();
   context.rect(left, 0, plot.width, AXIS_HEIGHT);
   context.clip();
   context.textAlign = 'left';
-  for (const cycle of ticks(view.x, last, step)) {
-    const x = Math.round(left + xOfCycle(view, cycle));
+  for (const cycle of ticks(axis.from, last, step)) {
+    const x = Math.round(left + (cycle - axis.from) * view.scale);
     context.fillStyle = theme.gridStrong;
     context.fillRect(x, 4, 1, AXIS_HEIGHT - 4);
     context.fillStyle = theme.text;
-    context.fillText(periodPs > 0 ? grouped(cycle) : timeText(cycle, step, last), x + 5, 15);
+    const isCycle = isSinceFetch || periodPs > 0;
+    context.fillText(isCycle ? grouped(cycle) : timeText(cycle, step, last), x + 5, 15);
     context.fillStyle = theme.dim;
-    if (periodPs > 0)
-      context.fillText(timeText(cycle * periodPs, step * periodPs, last * periodPs), x + 5, 29);
+    if (hasTime) context.fillText(timeText(cycle * periodPs, step * periodPs, last * periodPs), x + 5, 29);
   }
   context.restore();
 }
 
 /** Where the pointer is, as a line and a number on the axis. */
 export function paintCursor(frame: Frame): void {
-  const { context, theme, view, left, plot, pointer, widths } = frame;
+  const { context, theme, view, axis, left, plot, pointer, widths } = frame;
   if (!pointer || pointer.x < left || pointer.x >= left + plot.width || pointer.y < 0) return;
-  const cycle = Math.floor(view.x + (pointer.x - left) / view.scale);
-  const x = Math.round(left + xOfCycle(view, cycle));
+  const cycle = Math.floor(axis.from + (pointer.x - left) / view.scale);
+  const x = Math.round(left + (cycle - axis.from) * view.scale);
   const width = Math.max(1, Math.min(view.scale, plot.width));
   context.save();
   context.globalAlpha = view.scale >= 3 ? 0.08 : 0.5;

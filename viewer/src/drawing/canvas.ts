@@ -1,5 +1,7 @@
 /** What is drawn above the boxes: text and lines, in CSS pixels. */
-export type Context = OffscreenCanvasRenderingContext2D;
+import type { Paint } from './surface.js';
+
+export type Context = Paint;
 
 export const TEXT_FONT = '12px "DejaVu Sans Mono", ui-monospace, "SF Mono", Menlo, Consolas, monospace';
 export const BOX_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
@@ -37,4 +39,18 @@ export function fitted(text: string, width: number, widths: TextWidths): string 
     else high = middle - 1;
   }
   return low === 0 ? '' : `${text.slice(0, low)}…`;
+}
+
+/** What is drawn from here to the next `restore` shows only inside of a box. */
+export function clipTo(context: Context, x: number, y: number, width: number, height: number): void {
+  context.beginPath();
+  context.rect(x, y, width, height);
+  context.clip();
+}
+
+/** @throws Error where workers cannot draw */
+export function contextOf(canvas: OffscreenCanvas): OffscreenCanvasRenderingContext2D {
+  const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true });
+  if (!context) throw new Error('this browser has no 2D drawing in workers');
+  return context;
 }

@@ -1,10 +1,11 @@
 /** Page ↔ drawing worker. */
 import type { Command } from '../model/commands.js';
+import type { Places } from '../model/places.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
 import type { LegendEntry } from './colouring.js';
 import type { Pointer } from './frame.js';
-import type { Settings } from './settings.js';
+import type { FormName, Settings } from './settings.js';
 
 export interface CanvasSize {
   readonly width: number;
@@ -30,6 +31,10 @@ export type SceneRequest =
   | { readonly type: 'settings'; readonly settings: Settings }
   | { readonly type: 'pointer'; readonly pointer: Pointer | null }
   | { readonly type: 'command'; readonly command: Command }
+  /** Cursors, range and bookmarks. */
+  | { readonly type: 'places'; readonly places: Places }
+  /** What the search found, both rising; empty: nothing is marked. */
+  | { readonly type: 'hits'; readonly rows: Float64Array; readonly cycles: Float64Array }
   /** Answered with `row`, for tests and copying. */
   | { readonly type: 'describe'; readonly row: number; readonly id: number };
 
@@ -46,7 +51,7 @@ export interface SearchState {
 /** After each picture. */
 export interface SceneState {
   readonly view: View;
-  readonly form: 'classic' | 'strip';
+  readonly form: FormName;
   readonly rows: number;
   readonly isCounted: boolean;
   readonly progress: number;

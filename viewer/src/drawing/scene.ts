@@ -1,46 +1,41 @@
-/** The picture: what is on the screen, how commands change it, and what must be drawn again. */
+/** The picture: what is on the screen, and when it is drawn again. Forms draw it; the navigator moves it. */
 import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
-import { Aggregates } from '../model/aggregates.js';
+import { shownCore } from '../data/shown-core.js';
 import type { Command } from '../model/commands.js';
-import { pixelOf, THEMES, type Theme } from '../model/palette.js';
-import { dependenciesOf, detailsOf, type RowDetails } from '../model/row.js';
+import { pixelOf, type Theme, themeOf } from '../model/palette.js';
+import { NO_PLACES, type Places } from '../model/places.js';
+import { detailsOf, type RowDetails } from '../model/row.js';
 import {
-  clampView,
-  cycleAtX,
   DEFAULT_ASPECT,
   DEFAULT_SCALE,
-  drag,
-  fit,
-  goToCycle,
-  goToRow,
-  moveCycles,
-  moveRows,
+  EVERY_ROW,
   type PlotSize,
-  reveal,
-  rowAtY,
-  rowHeight,
   type View,
   type Yielding,
-  zoomAbout,
 } from '../model/view.js';
-import { paintAxis, paintCursor, rasterAxis } from './axis.js';
-import { AXIS_FONT, BOX_FONT, type Context, TEXT_FONT, TextWidths } from './canvas.js';
-import { paintRows, rasterRows, visibleRows } from './classic.js';
+import { rasterAxis } from './axis.js';
+import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
+import { AxisOnly } from './forms/axis-only.js';
+import { chooseForm, makeForms } from './forms/choose.js';
+import type { Form, Needs, Point } from './forms/form.js';
+import type { Ground } from './forms/ground.js';
 import type { Frame, Pointer } from './frame.js';
+import { Hits } from './hits.js';
 import { Disassembly } from './labels.js';
 import { drawMinimap } from './minimap.js';
+import { Navigator } from './navigator.js';
+import { OVERLAYS } from './overlays.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
+import { ShownLines } from './rows/shown-lines.js';
+import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { Search } from './search.js';
-import { AXIS_HEIGHT, MIN_CLASSIC_HEIGHT, type Settings } from './settings.js';
-import { paintStrip, rasterStrip } from './strip.js';
-import { bucketSums, FineSums, type Sums } from './sums.js';
+import { AXIS_HEIGHT, type Settings } from './settings.js';
+import { SumsSources } from './strip/sources.js';
 
-/** Rows moved by one step of the wheel, where rows are thin as far as this many pixels. */
-const THIN_STEP_PIXELS = 20;
 const MINIMAP_INTERVAL_MS = 150;
 
 export interface SceneStart {
@@ -55,38 +50,40 @@ export interface SceneStart {
   readonly at: number | null;
 }
 
-/** A view, and what of it gives way where it would lose the trace. */
-type Moved = readonly [View, Yielding];
-
 /** The trace, once it is known. */
 interface Shown {
   readonly info: TraceInfo;
   readonly store: RowStore;
-  readonly aggregates: Aggregates;
-  readonly fine: FineSums;
+  readonly sums: SumsSources;
   readonly disassembly: Disassembly;
+  readonly navigator: Navigator;
+  /** Rows without those that were squashed. */
+  readonly collapsed: ShownLines;
   colouring: Colouring;
 }
 
 export class Scene {
-  private readonly context: Context;
-  private readonly minimapContext: Context;
+  view: View = { x: 0, y: 0, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
+  selected: number | null;
+  private readonly context: OffscreenCanvasRenderingContext2D;
+  private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
+  private readonly forms = makeForms();
+  private readonly axisOnly = new AxisOnly();
   private raster: Raster;
   private shown: Shown | null = null;
   private settings: Settings;
   private size: CanvasSize;
   private minimapSize: CanvasSize;
-  private view: View = { x: 0, y: 0, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
-  private selected: number | null;
   private pointer: Pointer | null = null;
-  /** A move to be made again once a segment is here. */
-  private retry: { readonly segment: number; readonly go: () => Moved | null } | null = null;
   private search: Search | null = null;
+  private hits: Hits | null = null;
+  private places: Places = NO_PLACES;
   private isScheduled = false;
   private isMinimapStale = true;
   private minimapDrawn = 0;
   private frames = 0;
+  private wanted = '';
 
   constructor(
     private readonly start: SceneStart,
@@ -120,10 +117,21 @@ export class Scene {
   }
 
   use(settings: Settings): void {
+    const isSorted = settings.sort !== this.settings.sort && settings.sort !== 'fetch';
     this.settings = settings;
+    if (isSorted && this.shown && this.form.name === 'straight') this.toPageStart(this.shown.store);
     if (this.shown) this.shown.colouring = this.colouringOf(this.shown.info);
     this.isMinimapStale = true;
+    this.clamp('y');
     this.schedule();
+  }
+
+  /** What another order puts first is to be seen. */
+  private toPageStart(store: RowStore): void {
+    const { x, y } = this.view;
+    const first = Math.floor(Math.max(0, y) / PAGE_ROWS) * PAGE_ROWS;
+    const since = x - store.cycleOf(Math.max(0, y));
+    this.view = { ...this.view, x: store.cycleOf(first) + since, y: first };
   }
 
   point(pointer: Pointer | null): void {
@@ -131,70 +139,23 @@ export class Scene {
     this.schedule();
   }
 
+  place(places: Places): void {
+    this.places = places;
+    this.schedule();
+  }
+
+  mark(rows: Float64Array, cycles: Float64Array): void {
+    this.hits = rows.length + cycles.length > 0 ? new Hits(rows, cycles) : null;
+    this.isMinimapStale = true;
+    this.schedule();
+  }
+
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
-    if (command.do === 'search' || command.do === 'searchNext') {
-      this.find(command, shown);
-      return;
-    }
-    const before = this.form;
-    const go = (): Moved | null => this.moved(command, shown.store) ?? this.selectedBy(command, shown.store);
-    this.retry = null;
-    const moved = go();
-    if (moved) this.show(...moved);
-    const target = this.targetOf(command, shown.store);
-    if (target !== null && !shown.store.has(target)) this.retry = { segment: target, go };
-    if (command.do === 'zoom' && before === 'strip' && this.form === 'classic') {
-      this.enterRows(this.plotPoint(command.at), shown.store);
-    }
+    if (command.do === 'search' || command.do === 'searchNext') this.find(command, shown);
+    else shown.navigator.run(command);
     this.schedule();
-  }
-
-  private find(command: Command & { do: 'search' | 'searchNext' }, { store, disassembly }: Shown): void {
-    if (command.do === 'search') {
-      this.search?.stop();
-      this.search =
-        command.pattern === null || command.pattern === ''
-          ? null
-          : new Search(command.pattern, store, disassembly);
-    }
-    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
-    const direction = command.do === 'searchNext' ? command.direction : 1;
-    this.search?.begin(start, direction, {
-      found: (row) => {
-        this.show(...this.revealed(row, store));
-      },
-      changed: () => this.schedule(),
-    });
-    this.schedule();
-  }
-
-  /** The segment that a command goes to: until it is here, it is only estimated where its rows are. */
-  private targetOf(command: Command, store: RowStore): number | null {
-    switch (command.do) {
-      case 'goCycle':
-        return store.segmentAt(command.cycle);
-      case 'return':
-        return store.segmentAt(this.view.x);
-      case 'goRow':
-      case 'align':
-        return store.segmentOfRow(command.row);
-      default:
-        return null;
-    }
-  }
-
-  /** Sums become rows: those fetched in the cycle at a point of the plot come to that point. */
-  private enterRows(at: { x: number; y: number }, store: RowStore): void {
-    const cycle = cycleAtX(this.view, at.x);
-    const go = (): Moved => {
-      const y = store.rowAt(cycle) - at.y / rowHeight(this.view);
-      return [{ ...this.view, y }, 'y'];
-    };
-    this.show(...go());
-    const segment = store.segmentAt(cycle);
-    if (!store.has(segment)) this.retry = { segment, go };
   }
 
   describe(row: number): RowDetails | null {
@@ -203,8 +164,45 @@ export class Scene {
     return detailsOf(place.block, place.index, this.shown.disassembly.of(place.block, place.index));
   }
 
+  get form(): Form {
+    if (this.shown && this.shown.info.core < 0) return this.axisOnly;
+    return this.forms[chooseForm(this.view, this.settings)];
+  }
+
+  get ground(): Ground {
+    const { store, colouring, collapsed } = this.shown!;
+    const { squashed, sort } = this.settings;
+    const lines = squashed === 'collapse' && this.hasFetchOrder ? collapsed : EVERY_ROW;
+    return { view: this.view, plot: this.plot, store, lines, sort, colouring };
+  }
+
+  /** Sorted rows have their own places. */
+  private get hasFetchOrder(): boolean {
+    return this.form.name !== 'straight' || this.settings.sort === 'fetch';
+  }
+
+  plotPoint(at: Point | null): Point {
+    const { plot, left } = this;
+    const point = at ?? this.pointer;
+    const isInside =
+      point !== null &&
+      point.y >= AXIS_HEIGHT &&
+      point.x <= left + plot.width &&
+      (at !== null || point.x >= left);
+    if (!point || !isInside) return { x: plot.width / 2, y: plot.height / 2 };
+    return { x: point.x - left, y: point.y - AXIS_HEIGHT };
+  }
+
+  rowAt(at: Point): number | null {
+    return this.shown ? this.form.hit(this.frame(this.shown), at).row : null;
+  }
+
+  clamp(yielding: Yielding): void {
+    if (this.shown) this.view = this.form.moves.clamp(this.ground, yielding);
+  }
+
   private get theme(): Theme {
-    return THEMES[this.settings.theme];
+    return themeOf(this.settings);
   }
 
   private get left(): number {
@@ -218,147 +216,23 @@ export class Scene {
     };
   }
 
-  private get form(): SceneState['form'] {
-    if (this.settings.form !== 'auto') return this.settings.form;
-    return rowHeight(this.view) < MIN_CLASSIC_HEIGHT ? 'strip' : 'classic';
-  }
-
-  /** The view after a command that moves it; null: it is none. */
-  private moved(command: Command, store: RowStore): Moved | null {
-    const { plot, view } = this;
-    const { extent } = store;
-    switch (command.do) {
-      case 'rows':
-        return this.rowsMoved(command.count, command.follow, store);
-      case 'cycles':
-        return [moveCycles(view, command.count), 'y'];
-      case 'widths':
-        return [moveCycles(view, (command.count * plot.width) / view.scale), 'y'];
-      case 'drag': {
-        const { dx, dy } = command;
-        return [drag(view, dx, dy), Math.abs(dy) > Math.abs(dx) ? 'x' : 'y'];
-      }
-      case 'zoom': {
-        const at = this.plotPoint(command.at);
-        return [zoomAbout(view, command.factor, at, plot, extent, command.axis), 'y'];
-      }
-      case 'zoomDefault': {
-        const reset = zoomAbout(view, DEFAULT_SCALE / view.scale, this.plotPoint(null), plot, extent);
-        return [{ ...reset, aspect: DEFAULT_ASPECT }, 'y'];
-      }
-      case 'fit':
-        return [fit({ ...view, aspect: DEFAULT_ASPECT }, plot, extent), 'y'];
-      case 'first':
-        return [{ ...view, x: extent.firstCycle - 0.5, y: 0 }, 'x'];
-      case 'last':
-        return this.atLast(store);
-      case 'return':
-        return [goToCycle(view, view.x + plot.width / view.scale / 4, plot, store), 'y'];
-      case 'goCycle':
-        return [goToCycle(view, command.cycle, plot, store), 'y'];
-      case 'align':
-        return [{ ...view, x: store.cycleOf(command.row) - Math.min(1, 8 / view.scale) }, 'y'];
-      default:
-        return null;
+  private find(
+    command: Command & { do: 'search' | 'searchNext' },
+    { store, disassembly, navigator }: Shown,
+  ): void {
+    if (command.do === 'search') {
+      this.search?.stop();
+      this.search =
+        command.pattern === null || command.pattern === ''
+          ? null
+          : new Search(command.pattern, store, disassembly);
     }
-  }
-
-  /** Selects, and gives the view in which the selected row is seen; null: it stays as it is. */
-  private selectedBy(command: Command, store: RowStore): Moved | null {
-    const { plot, selected } = this;
-    const inside = (row: number): number => Math.max(0, Math.min(Math.max(0, store.rows - 1), row));
-    switch (command.do) {
-      case 'select':
-        this.selected = command.row === null ? null : inside(command.row);
-        return null;
-      case 'selectNext': {
-        const start = Math.floor(rowAtY(this.view, plot.height / 3));
-        return this.revealed(inside(selected === null ? start : selected + command.count), store);
-      }
-      case 'producer':
-      case 'consumer': {
-        const row = selected === null ? null : this.neighbour(selected, command.do, store);
-        return row === null ? null : this.revealed(row, store);
-      }
-      case 'goRow':
-        this.selected = inside(command.row);
-        return [goToRow(this.classicView(), this.selected, plot, store), 'x'];
-      case 'view':
-        this.selected = command.selected;
-        return [command.view, 'y'];
-      default:
-        return null;
-    }
-  }
-
-  private revealed(row: number, store: RowStore): Moved {
-    this.selected = row;
-    const go = (): Moved => [reveal(this.classicView(), row, this.plot, store), 'x'];
-    const segment = store.segmentOfRow(row);
-    this.retry = store.has(segment) ? null : { segment, go };
-    return go();
-  }
-
-  /** The view, zoomed in if its rows are too thin to be shown. */
-  private classicView(): View {
-    return this.form === 'classic'
-      ? this.view
-      : { ...this.view, scale: DEFAULT_SCALE, aspect: DEFAULT_ASPECT };
-  }
-
-  private neighbour(row: number, which: 'producer' | 'consumer', store: RowStore): number | null {
-    const place = store.locate(row);
-    if (!place) return null;
-    if (which === 'producer') {
-      const known = dependenciesOf(place.block, place.index).filter(({ producer }) => producer !== null);
-      return known.sort((a, b) => b.cycle - a.cycle)[0]?.producer ?? null;
-    }
-    for (let next = row + 1; next < row + 1024; next++) {
-      const other = store.locate(next);
-      if (!other) return null;
-      if (dependenciesOf(other.block, other.index).some(({ producer }) => producer === row)) return next;
-    }
-    return null;
-  }
-
-  private rowsMoved(count: number, follow: boolean, store: RowStore): Moved {
-    const height = rowHeight(this.view);
-    if (this.form === 'strip') {
-      return [moveCycles(this.view, (count * THIN_STEP_PIXELS) / this.view.scale), 'y'];
-    }
-    // Of thin rows, as many as make the same way on the screen.
-    const rows = height >= 9 ? count : (count * THIN_STEP_PIXELS) / height;
-    return [moveRows(this.view, rows, store, follow), 'x'];
-  }
-
-  private atLast(store: RowStore): Moved {
-    const { plot, view } = this;
-    const rows = plot.height / rowHeight(view);
-    const y = Math.max(0, store.rows - rows * 0.9);
-    const x = store.extent.lastCycle - (plot.width / view.scale) * 0.9;
-    return [{ ...view, y, x: this.form === 'strip' ? x : Math.max(x, store.cycleOf(y) - 2) }, 'x'];
-  }
-
-  /** Pixel of the plot; null: that of the pointer if it is there, else the middle. */
-  private plotPoint(at: Pointer | null): { x: number; y: number } {
-    const { plot, left } = this;
-    const point = at ?? this.pointer;
-    const isInside =
-      point !== null && point.x >= left && point.y >= AXIS_HEIGHT && point.x <= left + plot.width;
-    if (!point || !isInside) return { x: plot.width / 2, y: plot.height / 2 };
-    return { x: point.x - left, y: point.y - AXIS_HEIGHT };
-  }
-
-  private show(view: View, yielding: Yielding): void {
-    this.view = view;
-    this.clamp(yielding);
-  }
-
-  private clamp(yielding: Yielding): void {
-    if (!this.shown) return;
-    const { store } = this.shown;
-    const hasRows = this.form === 'classic';
-    this.view = clampView(this.view, this.plot, store.extent, store, yielding, hasRows);
+    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
+    const direction = command.do === 'searchNext' ? command.direction : 1;
+    this.search?.begin(start, direction, {
+      found: (row) => navigator.reveal(row),
+      changed: () => this.schedule(),
+    });
   }
 
   private take(message: DataMessage): void {
@@ -368,19 +242,17 @@ export class Scene {
     if (message.type === 'block') {
       shown.store.add(message.block);
       this.search?.resume();
-      if (this.retry && shown.store.has(this.retry.segment)) {
-        const moved = this.retry.go();
-        this.retry = null;
-        if (moved) this.show(...moved);
-      }
-    } else if (message.type === 'aggregate') {
-      shown.store.passed(message.segment, message.firstRow, message.count);
-      shown.aggregates.add(message.part);
+      shown.navigator.resume();
+    } else if (message.type === 'index') {
+      shown.store.index(message.rows, message.diagonal);
+      shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
-    } else if (message.type === 'complete') {
-      shown.store.complete(message.rows);
-      this.isMinimapStale = true;
-    }
+      shown.navigator.resume();
+    } else if (message.type === 'sums') {
+      shown.sums.add(message.part, message.isOverview);
+      this.isMinimapStale ||= message.isOverview;
+    } else if (message.type === 'progress') shown.store.progress = message.progress;
+    else if (message.type === 'counted') shown.store.counted(message.segment, message.rows);
     this.schedule();
   }
 
@@ -389,9 +261,10 @@ export class Scene {
     this.shown = {
       info,
       store,
-      aggregates: new Aggregates(info.aggregates),
-      fine: new FineSums(info),
-      disassembly: new Disassembly(info.cores[info.core]!),
+      sums: new SumsSources(info),
+      disassembly: new Disassembly(shownCore(info)),
+      navigator: new Navigator(this),
+      collapsed: new ShownLines(store),
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
@@ -402,7 +275,7 @@ export class Scene {
   }
 
   private colouringOf(info: TraceInfo): Colouring {
-    return new Colouring(this.theme, this.settings.colour, info.cores[info.core]!, info.reasons);
+    return new Colouring(this.theme, this.settings.colour, shownCore(info), info.reasons);
   }
 
   private schedule(): void {
@@ -423,7 +296,7 @@ export class Scene {
   }
 
   private drawNow(): void {
-    const { context, raster, theme, shown, size } = this;
+    const { context, raster, theme, shown, size, form } = this;
     if (!shown) {
       context.setTransform(1, 0, 0, 1, 0, 0);
       context.fillStyle = theme.background;
@@ -435,68 +308,31 @@ export class Scene {
     raster.clip(0, 0);
     raster.clear(theme.background);
     raster.fill(0, 0, Math.round(this.left * size.ratio), raster.height, pixelOf(theme.gutter));
-    const isSharp = this.form === 'classic' ? this.drawClassic(frame) : this.drawStrip(frame, shown);
-    paintAxis(frame);
-    paintCursor(frame);
-    this.drawMinimap(shown, started);
-    this.report({ type: 'drawn', state: this.state(shown, isSharp, performance.now() - started) });
-  }
-
-  private drawClassic(frame: Frame): boolean {
-    const { store, view, plot } = frame;
-    rasterRows(frame);
-    this.putRaster(frame);
-    paintRows(frame);
-    const { from, to } = visibleRows(frame);
-    const rows = to - from;
-    const needed = new Set(store.segmentsOfRows(from, to));
-    for (const segment of store.segmentsOfCycles(view.x, view.x + plot.width / view.scale))
-      needed.add(segment);
-    const missing = [...needed].filter((segment) => !store.has(segment));
-    // What comes next is fetched once everything in sight is here.
-    const soon = store.segmentsOfRows(from - rows, to + rows).filter((segment) => !store.has(segment));
-    this.want([...new Set([...missing, ...soon])]);
-    return missing.length === 0;
-  }
-
-  private drawStrip(frame: Frame, { store, fine, aggregates }: Shown): boolean {
-    const { view, plot, ratio } = frame;
-    const coarse = bucketSums(aggregates);
-    const wantsFine = 1 / (view.scale * ratio) < coarse.stepCycles;
-    const segments = store.segmentsOfCycles(view.x, view.x + plot.width / view.scale);
-    const canBeFine = wantsFine && fine.covers(segments);
-    const missing = canBeFine ? segments.filter((segment) => !store.has(segment)) : [];
-    const exact = canBeFine && missing.length === 0 ? fine.of(store, segments) : null;
-    // The rest of the blocks is summed up in the next frames.
-    if (canBeFine && missing.length === 0 && !exact) this.schedule();
-    const sums: Sums = exact ?? coarse;
-    const lanes = rasterStrip(frame, sums);
-    this.putRaster(frame);
-    paintStrip(frame, sums, lanes);
-    this.want(missing);
-    return exact !== null || (!canBeFine && store.isComplete);
-  }
-
-  private putRaster(frame: Frame): void {
-    const { context, raster, size } = this;
+    form.raster(frame);
     rasterAxis(frame);
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.putImageData(raster.image, 0, 0);
     context.setTransform(size.ratio, 0, 0, size.ratio, 0, 0);
+    form.paint(frame);
+    for (const overlay of OVERLAYS) overlay(frame);
+    const needs = form.needs(frame);
+    this.want(needs);
+    if (needs.isUnfinished) this.schedule();
+    this.drawMinimap(shown, started);
+    this.report({ type: 'drawn', state: this.state(frame, needs, started) });
   }
 
-  private wanted = '';
-
-  private want(inSight: readonly number[]): void {
+  private want({ missing, soon, sums }: Needs): void {
+    // What comes next is fetched once everything in sight is here.
     const searched = this.search?.missing ?? null;
-    const segments = searched === null || inSight.includes(searched) ? inSight : [...inSight, searched];
-    const key = segments.join();
+    const segments = [...new Set([...missing, ...(searched === null ? [] : [searched]), ...soon])];
+    const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
     if (key === this.wanted) return;
     this.wanted = key;
-    this.start.port.postMessage({ type: 'want', segments } satisfies Want);
+    this.start.port.postMessage({ type: 'want', segments, sums } satisfies Want);
   }
 
-  private drawMinimap({ info, aggregates }: Shown, now: number): void {
+  private drawMinimap({ info, sums }: Shown, now: number): void {
     const { minimapSize } = this;
     if (!this.isMinimapStale) return;
     if (now - this.minimapDrawn < MINIMAP_INTERVAL_MS) {
@@ -507,53 +343,58 @@ export class Scene {
     this.minimapDrawn = now;
     const width = Math.max(1, Math.round(minimapSize.width * minimapSize.ratio));
     const height = Math.max(1, Math.round(minimapSize.height * minimapSize.ratio));
-    this.minimapContext.putImageData(drawMinimap(info, aggregates, this.theme, width, height), 0, 0);
+    this.minimapContext.putImageData(
+      drawMinimap(info, sums.overview, this.hits, this.theme, width, height),
+      0,
+      0,
+    );
   }
 
   private frame(shown: Shown): Frame {
     return {
       ...shown,
-      view: this.view,
+      ...this.ground,
+      axis: this.form.axis(this.ground),
       settings: this.settings,
       theme: this.theme,
-      plot: this.plot,
       left: this.left,
       top: AXIS_HEIGHT,
       ratio: this.size.ratio,
       pointer: this.pointer,
       selected: this.selected,
       search: this.search,
+      hits: this.hits,
+      places: this.places,
       raster: this.raster,
       context: this.context,
       widths: this.widths,
     };
   }
 
-  private state({ store, colouring }: Shown, isSharp: boolean, ms: number): SceneState {
+  private state(frame: Frame, { missing, isWaiting }: Needs, started: number): SceneState {
+    const { store, colouring } = frame;
     return {
       view: this.view,
-      form: this.form,
+      form: this.form.name,
       rows: store.rows,
       isCounted: store.isComplete,
       progress: store.progress,
-      isSharp,
+      isSharp: missing.length === 0 && !isWaiting,
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,
-      hover: this.hover(),
+      hover: this.hover(frame),
       search: this.search?.state ?? null,
       legend: colouring.legend(),
       frame: ++this.frames,
-      ms,
+      ms: performance.now() - started,
     };
   }
 
-  private hover(): SceneState['hover'] {
-    const { pointer, view, left, size } = this;
+  private hover(frame: Frame): SceneState['hover'] {
+    const { pointer, left, size } = this;
     if (!pointer || pointer.y < AXIS_HEIGHT || pointer.y >= size.height) return null;
-    const cycle = Math.floor(view.x + (pointer.x - left) / view.scale);
-    if (this.form === 'strip') return { details: null, cycle };
-    const row = Math.floor(rowAtY(view, pointer.y - AXIS_HEIGHT));
-    return { details: row >= 0 ? this.describe(row) : null, cycle };
+    const { row, cycle } = this.form.hit(frame, { x: pointer.x - left, y: pointer.y - AXIS_HEIGHT });
+    return { details: row === null ? null : this.describe(row), cycle };
   }
 
   private fitCanvas(): Raster {
@@ -570,9 +411,3 @@ export class Scene {
 
 const isSame = (a: CanvasSize, b: CanvasSize): boolean =>
   a.width === b.width && a.height === b.height && a.ratio === b.ratio;
-
-function contextOf(canvas: OffscreenCanvas): Context {
-  const context = canvas.getContext('2d', { alpha: false, willReadFrequently: true });
-  if (!context) throw new Error('this browser has no 2D drawing in workers');
-  return context;
-}

@@ -19,8 +19,14 @@ function take(data: SceneRequest): void {
     case 'pointer':
       scene?.point(data.pointer);
       break;
+    case 'places':
+      scene?.place(data.places);
+      break;
     case 'command':
       scene?.run(data.command);
+      break;
+    case 'hits':
+      scene?.mark(data.rows, data.cycles);
       break;
     case 'describe':
       report({ type: 'row', id: data.id, details: scene?.describe(data.row) ?? null });

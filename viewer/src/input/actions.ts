@@ -1,5 +1,6 @@
 /** Everything a key or the palette can do, in one table: bindings, help and the guide are made from it. */
 import type { Command } from '../model/commands.js';
+import { PANELS, type PanelId } from '../model/panels.js';
 
 /** What the page does itself. */
 export type PageAction =
@@ -8,16 +9,28 @@ export type PageAction =
   | 'help'
   | 'theme'
   | 'colour'
+  | 'fills'
   | 'form'
   | 'squashed'
+  | 'sort'
   | 'arrows'
-  | 'details'
+  | 'panel'
+  | 'dock'
+  | 'resetLayout'
   | 'copyLink'
   | 'escape'
   | 'goBookmark'
   | 'setBookmark';
 
-export const GROUPS = ['Moving', 'Zooming', 'Selecting', 'Showing', 'Finding', 'Bookmarks'] as const;
+export const GROUPS = [
+  'Moving',
+  'Zooming',
+  'Selecting',
+  'Showing',
+  'Panels',
+  'Finding',
+  'Bookmarks',
+] as const;
 
 export interface Action {
   readonly id: string;
@@ -29,6 +42,8 @@ export interface Action {
   readonly page?: PageAction;
   /** Of bookmarks: their number. */
   readonly digit?: number;
+  /** Of panels: which. */
+  readonly panel?: PanelId;
 }
 
 export const ROWS_PER_STEP = 3;
@@ -158,22 +173,44 @@ const SELECTING: readonly Omit<Action, 'group'>[] = [
     keys: ['n'],
     command: { do: 'consumer' },
   },
-  {
-    id: 'details',
-    title: 'show or hide the details of the selected instruction',
-    keys: ['i'],
-    page: 'details',
-  },
   { id: 'escape', title: 'close what is open, else select nothing', keys: ['Escape'], page: 'escape' },
 ];
 
 const SHOWING: readonly Omit<Action, 'group'>[] = [
   { id: 'colour', title: 'colour by stage, class, thread, stall', keys: ['c'], page: 'colour' },
-  { id: 'form', title: 'form: by zoom, rows, sums over time', keys: ['v'], page: 'form' },
-  { id: 'squashed', title: 'squashed instructions: dim, as others, blank', keys: ['q'], page: 'squashed' },
+  {
+    id: 'form',
+    title: 'form: by zoom, rows, folded rows, cycles since fetch, sums over time',
+    keys: ['v'],
+    page: 'form',
+  },
+  {
+    id: 'squashed',
+    title: 'squashed instructions: dim, as others, blank, without rows',
+    keys: ['q'],
+    page: 'squashed',
+  },
+  {
+    id: 'sort',
+    title: 'order of rows by cycles since fetch: fetch, latency, pc, class',
+    keys: ['o'],
+    page: 'sort',
+  },
   { id: 'arrows', title: 'dependencies: of the selected, all, none', keys: ['r'], page: 'arrows' },
   { id: 'theme', title: 'light or dark', keys: ['t'], page: 'theme' },
   { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },
+];
+
+const PANEL_ACTIONS: readonly Omit<Action, 'group'>[] = [
+  ...PANELS.map(({ id, title, keys }) => ({
+    id: `panel-${id}`,
+    title: `show or hide: ${title.toLowerCase()}`,
+    keys,
+    page: 'panel' as const,
+    panel: id,
+  })),
+  { id: 'dock', title: 'show or hide the side panel', keys: ['Shift+D'], page: 'dock' },
+  { id: 'reset-layout', title: 'panels as at first', keys: [], page: 'resetLayout' },
 ];
 
 const FINDING: readonly Omit<Action, 'group'>[] = [
@@ -229,6 +266,7 @@ export const ACTIONS: readonly Action[] = [
   ...inGroup('Zooming', ZOOMING),
   ...inGroup('Selecting', SELECTING),
   ...inGroup('Showing', SHOWING),
+  ...inGroup('Panels', PANEL_ACTIONS),
   ...inGroup('Finding', FINDING),
   ...inGroup('Bookmarks', BOOKMARKS),
 ];

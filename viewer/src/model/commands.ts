@@ -23,6 +23,12 @@ export type Command =
   /** The rows to where the time shown is. */
   | { readonly do: 'return' }
   | { readonly do: 'select'; readonly row: number | null }
+  /** The instruction at a pixel of the canvas. @param align its fetch to the left edge */
+  | {
+      readonly do: 'selectAt';
+      readonly at: { readonly x: number; readonly y: number };
+      readonly align: boolean;
+    }
   | { readonly do: 'selectNext'; readonly count: number }
   /** The instruction that the selected one waited for last; the first that waited for it. */
   | { readonly do: 'producer' }

@@ -29,6 +29,19 @@ export interface Extent {
   readonly rows: number;
 }
 
+/** Which rows follow each other on the screen: all of them, or those that are not hidden. */
+export interface RowLines {
+  /** The row this number of lines below a row; both may be fractions. */
+  below(row: number, lines: number): number;
+  /** Lines from one row down to another. */
+  between(from: number, to: number): number;
+}
+
+export const EVERY_ROW: RowLines = {
+  below: (row, lines) => row + lines,
+  between: (from, to) => to - from,
+};
+
 /** Where the instructions are: born in the order of rows. Between what is known exactly, both functions interpolate. */
 export interface Diagonal {
   /** Cycle in which a row is born. */
@@ -54,8 +67,10 @@ export const rowHeight = (view: View): number => Math.min(MAX_ROW_HEIGHT, view.s
 
 export const xOfCycle = (view: View, cycle: number): number => (cycle - view.x) * view.scale;
 export const cycleAtX = (view: View, x: number): number => view.x + x / view.scale;
-export const yOfRow = (view: View, row: number): number => (row - view.y) * rowHeight(view);
-export const rowAtY = (view: View, y: number): number => view.y + y / rowHeight(view);
+export const yOfRow = (view: View, row: number, lines: RowLines = EVERY_ROW): number =>
+  lines.between(view.y, row) * rowHeight(view);
+export const rowAtY = (view: View, y: number, lines: RowLines = EVERY_ROW): number =>
+  lines.below(view.y, y / rowHeight(view));
 
 /** The smallest scale: the whole trace fits. */
 export function fitScale(size: PlotSize, extent: Extent): number {
@@ -84,6 +99,7 @@ export function zoomAbout(
   size: PlotSize,
   extent: Extent,
   axis: ZoomAxis = 'both',
+  lines: RowLines = EVERY_ROW,
 ): View {
   const scale = clamp(view.scale * factor, fitScale(size, extent), MAX_SCALE);
   const height = rowHeight(view);
@@ -93,13 +109,19 @@ export function zoomAbout(
   return {
     ...next,
     x: view.x + at.x / view.scale - at.x / scale,
-    y: view.y + at.y / height - at.y / rowHeight(next),
+    y: lines.below(view.y, at.y / height - at.y / rowHeight(next)),
   };
 }
 
 /** Moves by rows, and sideways by as much as the pipeline does there, so that the upper row keeps its place on the screen. */
-export function moveRows(view: View, rows: number, diagonal: Diagonal, follow: boolean): View {
-  const y = view.y + rows;
+export function moveRows(
+  view: View,
+  rows: number,
+  diagonal: Diagonal,
+  follow: boolean,
+  lines: RowLines = EVERY_ROW,
+): View {
+  const y = lines.below(view.y, rows);
   const x = follow ? view.x + diagonal.cycleOf(y) - diagonal.cycleOf(view.y) : view.x;
   return { ...view, x, y };
 }
@@ -107,10 +129,10 @@ export function moveRows(view: View, rows: number, diagonal: Diagonal, follow: b
 export const moveCycles = (view: View, cycles: number): View => ({ ...view, x: view.x + cycles });
 
 /** Moves by pixels, as dragging does. */
-export const drag = (view: View, dx: number, dy: number): View => ({
+export const drag = (view: View, dx: number, dy: number, lines: RowLines = EVERY_ROW): View => ({
   ...view,
   x: view.x - dx / view.scale,
-  y: view.y - dy / rowHeight(view),
+  y: lines.below(view.y, -dy / rowHeight(view)),
 });
 
 /** A cycle at a quarter of the width, with the instructions fetched then in the upper part. */
@@ -121,16 +143,28 @@ export function goToCycle(view: View, cycle: number, size: PlotSize, diagonal: D
 }
 
 /** A row in the upper third, with its fetch near the left edge. */
-export function goToRow(view: View, row: number, size: PlotSize, diagonal: Diagonal): View {
+export function goToRow(
+  view: View,
+  row: number,
+  size: PlotSize,
+  diagonal: Diagonal,
+  lines: RowLines = EVERY_ROW,
+): View {
   const left = Math.min(4, size.width / view.scale / 8);
   const above = Math.floor(size.height / rowHeight(view) / 3);
-  return { ...view, x: diagonal.cycleOf(row) - left, y: row - above };
+  return { ...view, x: diagonal.cycleOf(row) - left, y: lines.below(row, -above) };
 }
 
 /** Moves as little as is needed for a row to be on the screen, its fetch included. */
-export function reveal(view: View, row: number, size: PlotSize, diagonal: Diagonal): View {
+export function reveal(
+  view: View,
+  row: number,
+  size: PlotSize,
+  diagonal: Diagonal,
+  lines: RowLines = EVERY_ROW,
+): View {
   const rows = size.height / rowHeight(view);
-  const y = clamp(view.y, row + 1 - rows, row);
+  const y = clamp(view.y, lines.below(row, 1 - rows), row);
   const cycle = diagonal.cycleOf(row);
   const cycles = size.width / view.scale;
   const isVisible = cycle >= view.x && cycle < view.x + cycles * 0.9;
@@ -151,6 +185,7 @@ export function clampView(
   diagonal: Diagonal,
   yielding: Yielding,
   hasRows: boolean,
+  lines: RowLines = EVERY_ROW,
 ): View {
   const scale = clamp(view.scale, fitScale(size, extent), MAX_SCALE);
   const cycles = size.width / scale;
@@ -173,7 +208,7 @@ export function clampView(
     };
   }
   const first = diagonal.cycleOf(Math.max(0, y));
-  const last = diagonal.cycleOf(Math.min(extent.rows - 1, Math.max(0, y + rows)));
+  const last = diagonal.cycleOf(Math.min(extent.rows - 1, Math.max(0, lines.below(y, rows))));
   const low = first - cycles + margin;
   return { ...scaled, y, x: inTime(clamp(scaled.x, low, Math.max(low, last - margin))) };
 }

@@ -8,25 +8,30 @@ import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
 import { Messages, Welcome } from '../panels/messages.js';
-import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { listen } from '../input/pointer.js';
+import { Dock } from '../panels/dock.js';
+import { Splitter } from '../panels/splitter.js';
+import { Tracks } from '../panels/tracks.js';
+import { isShown, trackSize } from './layout.js';
 import { openFile } from './open.js';
-import { currentEngine } from './perform.js';
+import { startFeed } from './window-feed.js';
 import { Engine, missingFeature } from './engine.js';
-import { useEngine } from './perform.js';
-import { rowHeight } from '../model/view.js';
+import { useEngine } from './current-engine.js';
+import { places } from './places.js';
+import { start } from './start.js';
 import {
   change,
   core,
   info,
-  link,
+  MAX_GUTTER,
+  MIN_GUTTER,
   notice,
   origin,
   panel,
+  pictureSize,
   pointer,
   problems,
   settings,
-  showsDetails,
   state,
 } from './store.js';
 
@@ -36,7 +41,14 @@ export function App() {
   return (
     <div class={`page ${settings.value.theme}`}>
       <TopBar />
-      {trace ? <Picture key={`${trace.name}-${generation}`} /> : <Welcome onFile={openFile} />}
+      {trace ? (
+        <div class="workspace">
+          <Picture key={`${trace.name}-${start.value.generation}`} />
+          <Dock />
+        </div>
+      ) : (
+        <Welcome onFile={openFile} />
+      )}
       {trace && <StatusLine />}
       <Messages isFatal={isFatal} />
       {panel.value === 'palette' && <Palette />}
@@ -44,19 +56,6 @@ export function App() {
       {notice.value !== null && <div class="notice" role="status">{notice.value}</div>}
     </div>
   );
-}
-
-/** A canvas can be given to a worker only once: every trace gets new ones. */
-let generation = 0;
-let chosenCore: string | null = link.core;
-let isFirst = true;
-
-export function restart(coreName: string | null): void {
-  generation++;
-  chosenCore = coreName;
-  info.value = null;
-  state.value = null;
-  problems.value = [];
 }
 
 function Picture() {
@@ -72,14 +71,10 @@ function Picture() {
     }
     const engine = new Engine({
       origin: origin.value!,
-      core: chosenCore,
       canvas: canvas.current!,
       minimap: minimap.current!,
-      view: isFirst ? link.view : null,
-      selected: isFirst ? link.selected : null,
-      at: isFirst ? link.at : null,
+      ...start.peek(),
     });
-    isFirst = false;
     useEngine(engine);
     const stop = listen(canvas.current!, () => settings.value.gutter, {
       run: (command) => engine.run(command),
@@ -87,63 +82,48 @@ function Picture() {
         pointer.value = at;
         engine.post({ type: 'pointer', pointer: at });
       },
-      click: ({ y }, isLabel) => {
-        const view = state.value?.view;
-        if (!view || y < AXIS_HEIGHT || state.value?.form !== 'classic') return;
-        const row = Math.floor(view.y + (y - AXIS_HEIGHT) / rowHeight(view));
-        if (row < 0 || row >= state.value.rows) return;
-        engine.run({ do: 'select', row });
-        if (isLabel) engine.run({ do: 'align', row });
+      click: (at, isLabel) => {
+        engine.run({ do: 'selectAt', at, align: isLabel });
       },
     });
-    const unsubscribe = settings.subscribe((next) => engine.post({ type: 'settings', settings: next }));
+    const stopFeed = startFeed();
+    const unsubscribe = [
+      settings.subscribe((next) => engine.post({ type: 'settings', settings: next })),
+      places.subscribe((next) => engine.post({ type: 'places', places: next })),
+    ];
     return () => {
-      unsubscribe();
+      stopFeed();
+      for (const one of unsubscribe) one();
       stop();
       useEngine(null);
       engine.close();
     };
   }, []);
+  const hasCore = info.value === null || info.value.core >= 0;
+  const hasRows = hasCore && isShown('pipeline');
   return (
-    <>
-      <Overview canvas={minimap} />
-      <main class="picture">
+    <div class="column">
+      <div class={isShown('overview') ? 'overview-place' : 'hidden'} style={{ height: `${trackSize('overview')}px` }}>
+        <Overview canvas={minimap} />
+      </div>
+      <main class={hasRows ? 'picture' : 'picture only-axis'}>
         <canvas ref={canvas} class="rows" aria-label={`pipeline of ${core.value?.name ?? 'the trace'}`} />
-        <Splitter />
-        <Hover />
-        <Details />
+        <Splitter
+          class="of-gutter"
+          label="width of the labels"
+          kind="column"
+          value={settings.value.gutter}
+          min={MIN_GUTTER}
+          max={MAX_GUTTER}
+          direction={1}
+          onResize={(x) => change({ gutter: Math.round(Math.max(MIN_GUTTER, Math.min(MAX_GUTTER, x))) })}
+          left={settings.value.gutter - 4}
+        />
+        {hasRows && <Hover />}
         {panel.value === 'search' && <SearchBar />}
       </main>
-    </>
-  );
-}
-
-/** Between labels and plot. */
-function Splitter() {
-  const { gutter } = settings.value;
-  const resize = (x: number): void => change({ gutter: Math.round(Math.max(60, Math.min(900, x))) });
-  return (
-    // biome-ignore lint/a11y/useSemanticElements: a separator that can be moved
-    <div
-      class="splitter"
-      role="separator"
-      aria-label="width of the labels"
-      aria-orientation="vertical"
-      aria-valuenow={gutter}
-      aria-valuemin={60}
-      aria-valuemax={900}
-      tabIndex={0}
-      style={{ left: `${gutter - 4}px` }}
-      onPointerDown={(event) => event.currentTarget.setPointerCapture(event.pointerId)}
-      onPointerMove={(event) => event.buttons === 1 && resize(event.clientX)}
-      onKeyDown={(event) => {
-        const step = event.key === 'ArrowLeft' ? -20 : event.key === 'ArrowRight' ? 20 : 0;
-        if (step === 0) return;
-        event.preventDefault();
-        event.stopPropagation();
-        resize(gutter + step);
-      }}
-    />
+      <Tracks fills={!hasRows} />
+    </div>
   );
 }
 
@@ -158,28 +138,15 @@ function Hover() {
   const isInFlight =
     (details.born ?? 0) <= hover!.cycle && (details.endCycle === null || hover!.cycle < details.endCycle);
   if (!isLabel && !isInFlight) return null;
-  if (details.row === selectedRow && showsDetails.value) return null;
+  if (details.row === selectedRow && isShown('inspector')) return null;
   const height = box.current?.offsetHeight ?? 220;
   const width = box.current?.offsetWidth ?? 320;
-  const room = { width: innerWidth, height: innerHeight - 140 };
+  const room = pictureSize.value;
   const left = at.x + 18 + width > room.width ? at.x - width - 14 : at.x + 18;
   const top = Math.max(0, Math.min(at.y + 16, room.height - height));
   return (
     <div ref={box} class="hover" style={{ left: `${Math.max(0, left)}px`, top: `${top}px` }} role="tooltip">
       <Card details={details} />
     </div>
-  );
-}
-
-function Details() {
-  const details = state.value?.selected;
-  if (!details || !showsDetails.value) return null;
-  return (
-    <aside class="details" aria-label="selected instruction">
-      <Card
-        details={details}
-        onRow={(row) => currentEngine()?.run({ do: 'goRow', row })}
-      />
-    </aside>
   );
 }

@@ -1,14 +1,18 @@
-/** The two workers behind one picture. */
+/** The two workers of one picture. */
+import { type Ask, Asker } from '../data/asker.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
-import { info, problems, settings, state } from './store.js';
+import { beforeCommand } from './navigation.js';
+import { info, pictureSize, problems, settings, state } from './store.js';
 
 export interface EngineStart {
   readonly origin: TraceOrigin;
   readonly core: string | null;
+  /** Of the axis, where there is no core. */
+  readonly clock: string | null;
   readonly canvas: HTMLCanvasElement;
   readonly minimap: HTMLCanvasElement;
   readonly view: View | null;
@@ -20,6 +24,7 @@ export interface EngineStart {
 export class Engine {
   private readonly data: Worker;
   private readonly scene: Worker;
+  private readonly asker: Asker;
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
   private nextId = 0;
   private readonly observer: ResizeObserver;
@@ -28,6 +33,7 @@ export class Engine {
     const { canvas, minimap } = start;
     this.data = new Worker(new URL('data.js', document.baseURI), { name: 'data' });
     this.scene = new Worker(new URL('drawing.js', document.baseURI), { name: 'drawing' });
+    this.asker = new Asker((message) => this.data.postMessage(message));
     this.data.onmessage = ({ data }: MessageEvent<DataReport>) => this.takeData(data);
     this.scene.onmessage = ({ data }: MessageEvent<SceneReport>) => this.takeScene(data);
     const failed = (event: ErrorEvent): void => this.fail(event.message || 'a worker could not be started');
@@ -50,16 +56,31 @@ export class Engine {
       },
       [...canvases, port2],
     );
-    const request: OpenRequest = { type: 'open', origin: start.origin, core: start.core, port: port1 };
+    const request: OpenRequest = {
+      type: 'open',
+      origin: start.origin,
+      core: start.core,
+      clock: start.clock,
+      port: port1,
+    };
     this.data.postMessage(request, [port1]);
-    this.observer = new ResizeObserver(() =>
-      this.post({ type: 'resize', size: sizeOf(canvas), minimapSize: sizeOf(minimap) }),
-    );
+    const resized = (): void => {
+      const size = sizeOf(canvas);
+      pictureSize.value = size;
+      this.post({ type: 'resize', size, minimapSize: sizeOf(minimap) });
+    };
+    this.observer = new ResizeObserver(resized);
     this.observer.observe(canvas);
     this.observer.observe(minimap);
   }
 
+  /** A question to the trace: `data/questions`. */
+  get ask(): Ask {
+    return this.asker.ask;
+  }
+
   run(command: Command): void {
+    beforeCommand(command);
     this.post({ type: 'command', command });
   }
 
@@ -82,6 +103,7 @@ export class Engine {
 
   private takeData(report: DataReport): void {
     if (report.type === 'opened') info.value = report.info;
+    else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
     else if (!problems.value.some(({ what }) => what === report.problem.what)) {
       problems.value = [...problems.value, report.problem];
     }

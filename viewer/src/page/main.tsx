@@ -3,12 +3,17 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
+import type { QuestionKind } from '../data/questions/table.js';
+import { transactionsShown } from '../panels/transactions.js';
 import { App } from './app.js';
+import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
-import { currentEngine, linkNow, perform } from './perform.js';
-import { bindings, bookmarks, info, origin, problems, settings, state } from './store.js';
-
-const LINK_DELAY_MS = 250;
+import { linkNow } from './link-state.js';
+import { followAddress } from './navigation.js';
+import { currentEngine, perform } from './perform.js';
+import { places } from './places.js';
+import { bindings, info, origin, problems, settings, state } from './store.js';
+import { answer } from './window-feed.js';
 
 openFromAddress();
 acceptDrops();
@@ -25,15 +30,7 @@ effect(() => {
   document.title = origin.value ? `${origin.value.name} – µScope` : 'µScope';
 });
 
-let linkTimer = 0;
-effect(() => {
-  // Read here, so that their changes count.
-  void [state.value, settings.value, bookmarks.value];
-  clearTimeout(linkTimer);
-  linkTimer = setTimeout(() => {
-    if (state.value) history.replaceState(null, '', `#${linkNow()}`);
-  }, LINK_DELAY_MS) as unknown as number;
-});
+followAddress();
 
 /** For tests, and for whoever wants to drive the page from its console. */
 Object.assign(window, {
@@ -44,6 +41,11 @@ Object.assign(window, {
     settings: () => settings.value,
     link: linkNow,
     run: (command: Command) => currentEngine()?.run(command),
+    layout: () => layout.value,
+    tracks: () => answer.value,
+    transactions: () => transactionsShown.value,
+    places: () => places.value,
+    ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },
 });

@@ -1,5 +1,5 @@
 /** Which trace the page shows. */
-import { restart } from './app.js';
+import { restart } from './start.js';
 import { origin } from './store.js';
 
 /** `?trace=URL`, else what the server that made this page wrote into it. */
@@ -15,7 +15,8 @@ export function openFromAddress(): void {
 }
 
 export function openFile(file: File): void {
-  restart(null);
+  // The first one begins where the link leads.
+  if (origin.value) restart(null);
   origin.value = { file, name: file.name };
 }
 

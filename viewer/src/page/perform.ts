@@ -1,21 +1,18 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
-import { formatLink } from '../model/link.js';
-import type { Engine } from './engine.js';
-import { bookmarks, core, cycle, info, origin, panel, settings, showsDetails, state, tell } from './store.js';
+import { currentEngine } from './current-engine.js';
+import { changeLayout, layout, resetLayout, toggle } from './layout.js';
+import { goBookmark, setBookmark } from './place-actions.js';
+import { cycle, origin, panel, tell } from './store.js';
 
-let engine: Engine | null = null;
-export function useEngine(next: Engine | null): void {
-  engine = next;
-}
-export const currentEngine = (): Engine | null => engine;
+export { currentEngine };
 
 export function perform(action: Action): void {
-  if (action.command) engine?.run(action.command);
+  if (action.command) currentEngine()?.run(action.command);
   else if (action.page) performOnPage(action);
 }
 
-function performOnPage({ page, digit = 0 }: Action): void {
+function performOnPage({ page, digit = 0, panel: id }: Action): void {
   switch (page) {
     case 'search':
       panel.value = 'search';
@@ -28,13 +25,21 @@ function performOnPage({ page, digit = 0 }: Action): void {
       return;
     case 'theme':
     case 'colour':
+    case 'fills':
     case 'form':
     case 'squashed':
+    case 'sort':
     case 'arrows':
-      tell(`${page}: ${cycle(page)}`);
+      tell(`${page === 'fills' ? 'colours' : page}: ${cycle(page === 'fills' ? 'palette' : page)}`);
       return;
-    case 'details':
-      showsDetails.value = !showsDetails.value;
+    case 'panel':
+      toggle(id!);
+      return;
+    case 'dock':
+      changeLayout({ isDockOpen: !layout.value.isDockOpen });
+      return;
+    case 'resetLayout':
+      resetLayout();
       return;
     case 'copyLink':
       navigator.clipboard?.writeText(location.href).then(
@@ -43,35 +48,17 @@ function performOnPage({ page, digit = 0 }: Action): void {
       );
       return;
     case 'escape':
-      if (panel.value === 'search') engine?.run({ do: 'search', pattern: null });
+      if (panel.value === 'search') currentEngine()?.run({ do: 'search', pattern: null });
       if (panel.value !== 'none') panel.value = 'none';
-      else engine?.run({ do: 'select', row: null });
+      else currentEngine()?.run({ do: 'select', row: null });
       return;
     case 'setBookmark':
-      if (state.value) bookmarks.value = { ...bookmarks.value, [digit]: state.value.view };
-      tell(`bookmark ${digit} set`);
+      setBookmark(String(digit));
       return;
-    case 'goBookmark': {
-      const view = bookmarks.value[digit];
-      if (view) engine?.run({ do: 'view', view, selected: state.value?.selectedRow ?? null });
-      else tell(`there is no bookmark ${digit}; set one with b ${digit}`);
+    case 'goBookmark':
+      goBookmark(String(digit));
       return;
-    }
   }
-}
-
-/** The address of what is on the screen. */
-export function linkNow(): string {
-  const { theme, colour, form, squashed, arrows, gutter } = settings.value;
-  const hasSeveral = (info.value?.cores.length ?? 0) > 1;
-  return formatLink({
-    view: state.value?.view ?? null,
-    selected: state.value?.selectedRow ?? null,
-    at: null,
-    core: hasSeveral ? (core.value?.name ?? null) : null,
-    settings: { theme, colour, form, squashed, arrows, gutter: String(gutter) },
-    bookmarks: bookmarks.value,
-  });
 }
 
 /** What the user typed into the palette, if it names a place. */
@@ -79,9 +66,10 @@ export function goTo(text: string): boolean {
   const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
   if (pattern !== undefined) {
     panel.value = 'search';
-    engine?.run({ do: 'search', pattern });
+    currentEngine()?.run({ do: 'search', pattern });
     return true;
   }
+  const engine = currentEngine();
   const match = /^([a-z]*)\s*([\d,_]+)$/i.exec(text.trim());
   if (!match || !engine || !origin.value) return false;
   const value = Number(match[2]!.replace(/[,_]/g, ''));

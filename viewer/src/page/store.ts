@@ -1,18 +1,19 @@
 /** All state of the page, in one place. */
 import { computed, signal } from '@preact/signals';
 import type { Problem, TraceInfo, TraceOrigin } from '../data/protocol.js';
-import type { SceneState } from '../drawing/protocol.js';
-import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SQUASHED } from '../drawing/settings.js';
+import type { CanvasSize, SceneState } from '../drawing/protocol.js';
+import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SORTS, SQUASHED } from '../drawing/settings.js';
 import { type Bindings, parseBindings } from '../input/keys.js';
-import { type Linked, parseLink } from '../model/link.js';
-import { COLOUR_MODES } from '../model/palette.js';
-import type { View } from '../model/view.js';
+import type { LinkPart } from '../model/link.js';
+import { choicePart, numberPart } from '../model/link-parts.js';
+import { COLOUR_MODES, PALETTES } from '../model/palette.js';
+import { isComplete, opened, registerLink } from './link-state.js';
 
 const SETTINGS_KEY = 'uscope.view.settings';
 const BINDINGS_KEY = 'uscope.view.keys';
 
 /** Storage may be forbidden: then nothing is remembered. */
-function remembered(key: string): string | null {
+export function remembered(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -28,44 +29,76 @@ export function remember(key: string, value: unknown): void {
   }
 }
 
+/** Of the labels, CSS pixels. */
+export const MIN_GUTTER = 60;
+export const MAX_GUTTER = 900;
+
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   theme: ['dark', 'light'],
   colour: COLOUR_MODES,
+  palette: PALETTES,
   form: FORMS,
   squashed: SQUASHED,
+  sort: SORTS,
   arrows: ARROWS,
 };
 
-function initialSettings(link: Linked): Settings {
-  const theme = matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+const preferredTheme = (): Settings['theme'] =>
+  matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+
+/** What the user chose before, as far as it is still a choice. */
+function rememberedSettings(): Partial<Settings> {
   let stored: Record<string, unknown> = {};
   try {
-    stored = JSON.parse(remembered(SETTINGS_KEY) ?? '{}') as Record<string, unknown>;
+    stored = (JSON.parse(remembered(SETTINGS_KEY) ?? '{}') ?? {}) as Record<string, unknown>;
   } catch {
     // As if nothing had been stored.
   }
-  const chosen = { ...stored, ...link.settings };
-  const valid = Object.entries(chosen).filter(([name, value]) => CHOICES[name]?.includes(String(value)));
-  const gutter = Number(link.settings.gutter ?? stored.gutter);
+  const valid = Object.entries(stored).filter(([name, value]) => CHOICES[name]?.includes(String(value)));
+  const gutter = Number(stored.gutter);
   return {
-    ...DEFAULT_SETTINGS,
-    theme,
     ...(Object.fromEntries(valid) as Partial<Settings>),
-    ...(gutter >= 60 && gutter <= 900 ? { gutter } : {}),
+    ...(gutter >= MIN_GUTTER && gutter <= MAX_GUTTER ? { gutter } : {}),
   };
 }
 
-export const link = parseLink(location.hash);
+export const settings = signal<Settings>({
+  ...DEFAULT_SETTINGS,
+  theme: preferredTheme(),
+  ...(isComplete(opened) ? {} : rememberedSettings()),
+});
 
-export const settings = signal<Settings>(initialSettings(link));
+/** A link names what is not as by default, and the theme, which the browser chooses otherwise. */
+function linkSetting<K extends keyof Settings>(name: K, part: LinkPart<Settings[K]>): void {
+  const use = (value: Settings[K]): void => {
+    settings.value = { ...settings.value, [name]: value };
+  };
+  const linked = registerLink(part, {
+    get: () =>
+      name === 'theme' || settings.value[name] !== DEFAULT_SETTINGS[name] ? settings.value[name] : null,
+    set: (value, content) => {
+      if (value !== null) use(value);
+      else if (isComplete(content) && name !== 'theme') use(DEFAULT_SETTINGS[name]);
+    },
+    // A view means something in its form only.
+    isWhere: name === 'form',
+  });
+  if (linked !== null) use(linked);
+}
+
+for (const [name, choices] of Object.entries(CHOICES))
+  linkSetting(name as keyof Settings, choicePart(name, choices) as LinkPart<never>);
+linkSetting('gutter', numberPart('gutter', MIN_GUTTER, MAX_GUTTER));
+
 export const origin = signal<TraceOrigin | null>(null);
 export const info = signal<TraceInfo | null>(null);
 export const state = signal<SceneState | null>(null);
 export const problems = signal<readonly Problem[]>([]);
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
-export const showsDetails = signal(true);
+/** Of the canvas of pipeline and axis, which the tracks are as wide as. */
+export const pictureSize = signal<CanvasSize>({ width: 0, height: 0, ratio: 1 });
+/** Over the canvas. */
 export const pointer = signal<{ x: number; y: number } | null>(null);
-export const bookmarks = signal<Readonly<Record<string, View>>>(link.bookmarks);
 export const bindings = signal<Bindings>(parseBindings(remembered(BINDINGS_KEY)));
 /** A short message that goes away. */
 export const notice = signal<string | null>(null);
@@ -86,7 +119,9 @@ export function changeBindings(next: Bindings): void {
 }
 
 /** The next of the values there are. */
-export function cycle<K extends 'theme' | 'colour' | 'form' | 'squashed' | 'arrows'>(name: K): string {
+export function cycle<K extends 'theme' | 'colour' | 'palette' | 'form' | 'squashed' | 'sort' | 'arrows'>(
+  name: K,
+): string {
   const choices = CHOICES[name]!;
   const next = choices[(choices.indexOf(settings.value[name]) + 1) % choices.length]!;
   change({ [name]: next } as Partial<Settings>);

@@ -1,7 +1,7 @@
 /** The whole run, with a frame around what is on the screen. */
 import type { RefObject } from 'preact';
 import { currentEngine } from '../page/perform.js';
-import { info, settings, state } from '../page/store.js';
+import { info, pictureSize, settings, state } from '../page/store.js';
 
 const LABEL = 'overview of the run: retired instructions per cycle, stalls and flushes';
 
@@ -36,7 +36,7 @@ function Window() {
   if (!trace || !shown) return null;
   const first = trace.segmentCycles[0]!;
   const cycles = Math.max(1, trace.segmentCycles.at(-1)! - first);
-  const plotWidth = innerWidth - settings.value.gutter;
+  const plotWidth = Math.max(1, pictureSize.value.width - settings.value.gutter);
   const left = Math.max(0, Math.min(1, (shown.view.x - first) / cycles));
   const right = Math.max(0, Math.min(1, (shown.view.x + plotWidth / shown.view.scale - first) / cycles));
   return <div class="window" style={{ left: `${left * 100}%`, width: `max(3px, ${(right - left) * 100}%)` }} />;

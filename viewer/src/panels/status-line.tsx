@@ -1,6 +1,6 @@
 /** Where the pointer is, what is selected, how far the trace has been read. */
 import { grouped, timeText } from '../model/ticks.js';
-import { core, info, state } from '../page/store.js';
+import { info, state } from '../page/store.js';
 
 export function StatusLine() {
   const shown = state.value;
@@ -8,12 +8,12 @@ export function StatusLine() {
   if (!shown || !trace) {
     return <footer class="status">opening the trace…</footer>;
   }
-  const period = core.value?.periodPs ?? 0;
+  const period = trace.clock?.periodPs ?? 0;
   const { hover, rows, isCounted, progress, selectedRow, view } = shown;
   return (
     <footer class="status">
       <span class="wide">
-        {hover ? `cycle ${grouped(hover.cycle)}${period > 0 ? `   ${timeText(hover.cycle * period, period)}` : ''}` : ''}
+        {hover ? placeText(hover.cycle, period) : ''}
       </span>
       <span>{hover?.details ? `row ${grouped(hover.details.row)}  ${hover.details.text}` : ''}</span>
       <span class="fill" />
@@ -26,9 +26,16 @@ export function StatusLine() {
       )}
       <span>
         {isCounted ? '' : '≈ '}
-        {grouped(rows)} instructions, {grouped(trace.segmentCycles.at(-1)! - trace.segmentCycles[0]!)} cycles
+        {trace.core >= 0 && `${grouped(rows)} instructions, `}
+        {lengthText(trace.segmentCycles.at(-1)! - trace.segmentCycles[0]!, period)}
       </span>
       <span title="pixels per cycle">{view.scale >= 1 ? `${view.scale.toFixed(1)} px/cycle` : `${(1 / view.scale).toFixed(1)} cycles/px`}</span>
     </footer>
   );
 }
+
+const placeText = (cycle: number, period: number): string =>
+  period > 0 ? `cycle ${grouped(cycle)}   ${timeText(cycle * period, period)}` : timeText(cycle, 1);
+
+const lengthText = (cycles: number, period: number): string =>
+  period > 0 ? `${grouped(cycles)} cycles` : timeText(cycles, cycles / 1000);

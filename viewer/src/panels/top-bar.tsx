@@ -1,13 +1,14 @@
 /** The name of the trace, and what the picture shows. */
-import { THEMES } from '../model/palette.js';
-import { restart } from '../page/app.js';
+import { themeOf } from '../model/palette.js';
+import { restart } from '../page/start.js';
 import { currentEngine } from '../page/perform.js';
 import { change, info, origin, panel, settings, state } from '../page/store.js';
-import { ARROWS, FORMS, SQUASHED } from '../drawing/settings.js';
-import { COLOUR_MODES } from '../model/palette.js';
+import { ARROWS, FORMS, SORTS, SQUASHED } from '../drawing/settings.js';
+import { COLOUR_MODES, PALETTES } from '../model/palette.js';
 
-const FORM_NAMES = { auto: 'by zoom', classic: 'rows', strip: 'sums' } as const;
-const SQUASHED_NAMES = { dim: 'dimmed', show: 'as others', blank: 'blank' } as const;
+const FORM_NAMES = { auto: 'by zoom', classic: 'rows', folded: 'folded', straight: 'since fetch', strip: 'sums' } as const;
+const SORT_NAMES = { fetch: 'by fetch', latency: 'by latency', pc: 'by pc', class: 'by class' } as const;
+const SQUASHED_NAMES = { dim: 'dimmed', show: 'as others', blank: 'blank', collapse: 'no row' } as const;
 const ARROW_NAMES = { selected: 'of selected', all: 'all', off: 'none' } as const;
 
 export function TopBar() {
@@ -26,6 +27,14 @@ export function TopBar() {
           onChange={(value) => restart(trace.cores[Number(value)]!.name)}
         />
       )}
+      {trace && trace.cores.length === 0 && trace.clocks.length > 0 && (
+        <Choice
+          label="cycles of"
+          value={trace.clock?.name ?? 'time'}
+          options={[...trace.clocks.map(({ name }) => [name, name] as const), ['time', 'no clock: time'] as const]}
+          onChange={(value) => restart(null, value)}
+        />
+      )}
       {trace && trace.cores.length === 1 && <span class="dim">{trace.cores[0]!.name}</span>}
       <span class="fill" />
       {trace && <Controls />}
@@ -40,15 +49,22 @@ export function TopBar() {
 }
 
 function Controls() {
-  const { colour, form, squashed, arrows } = settings.value;
+  const hasCore = (info.value?.core ?? -1) >= 0;
+  const { colour, palette, form, squashed, sort, arrows } = settings.value;
   const run = currentEngine();
   return (
     <>
-      <Legend />
-      <Choice label="colour" value={colour} options={COLOUR_MODES.map((mode) => [mode, mode] as const)} onChange={(value) => change({ colour: value as typeof colour })} />
-      <Choice label="form" value={form} options={FORMS.map((one) => [one, FORM_NAMES[one]] as const)} onChange={(value) => change({ form: value as typeof form })} />
-      <Choice label="squashed" value={squashed} options={SQUASHED.map((one) => [one, SQUASHED_NAMES[one]] as const)} onChange={(value) => change({ squashed: value as typeof squashed })} />
-      <Choice label="arrows" value={arrows} options={ARROWS.map((one) => [one, ARROW_NAMES[one]] as const)} onChange={(value) => change({ arrows: value as typeof arrows })} />
+      {hasCore && (
+        <>
+          <Legend />
+          <Choice label="colour" value={colour} options={COLOUR_MODES.map((mode) => [mode, mode] as const)} onChange={(value) => change({ colour: value as typeof colour })} />
+          <Choice label="colours" value={palette} options={PALETTES.map((one) => [one, one] as const)} onChange={(value) => change({ palette: value as typeof palette })} />
+          <Choice label="form" value={form} options={FORMS.map((one) => [one, FORM_NAMES[one]] as const)} onChange={(value) => change({ form: value as typeof form })} />
+          {form === 'straight' && <Choice label="order" value={sort} options={SORTS.map((one) => [one, SORT_NAMES[one]] as const)} onChange={(value) => change({ sort: value as typeof sort })} />}
+          <Choice label="squashed" value={squashed} options={SQUASHED.map((one) => [one, SQUASHED_NAMES[one]] as const)} onChange={(value) => change({ squashed: value as typeof squashed })} />
+          <Choice label="arrows" value={arrows} options={ARROWS.map((one) => [one, ARROW_NAMES[one]] as const)} onChange={(value) => change({ arrows: value as typeof arrows })} />
+        </>
+      )}
       <span class="group">
         <button type="button" class="tool" title="zoom out (-)" aria-label="zoom out" onClick={() => run?.run({ do: 'zoom', factor: 0.5, at: null, axis: 'both' })}>−</button>
         <button type="button" class="tool" title="zoom in (+)" aria-label="zoom in" onClick={() => run?.run({ do: 'zoom', factor: 2, at: null, axis: 'both' })}>+</button>
@@ -61,7 +77,7 @@ function Controls() {
 
 function Legend() {
   const shown = state.value;
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   if (!shown || shown.form === 'strip' || shown.legend.length === 0) return null;
   return (
     <ul class="legend" aria-label="colours">

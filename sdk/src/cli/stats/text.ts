@@ -1,8 +1,9 @@
 /** The performance report for the terminal: tables with small charts, one section per core. */
+
+import { type Style, styled } from '../../base/terminal-style.js';
 import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/index.js';
 import { bar, sparkline, table } from '../common/chart.js';
 import { decimal, NONE, percent, plain, ratio, resample, whole } from '../common/number-format.js';
-import { type Style, styled } from '../common/style.js';
 import { sideBySide } from './summary.js';
 
 const BAR_WIDTH = 24;

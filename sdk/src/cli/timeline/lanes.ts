@@ -2,12 +2,12 @@
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, findCores } from '../../semantics/cpu/cores.js';
+import { selected } from '../../semantics/timeline/selection.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { distinctNames } from '../runs/trace-set.js';
 import { instructionJson } from './json.js';
 import { type Request, resolveRange } from './range.js';
-import { selected } from './selection.js';
 import { type Lane, rangeOf, type Span } from './together.js';
 
 /** All cores, or those of the names. @throws UscopeError READER_NAME when one of them is nowhere */

@@ -5,6 +5,7 @@ import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../sem
 import { birthOf } from '../../semantics/cpu/numbering.js';
 import { firstAt } from '../../semantics/cpu/searches.js';
 import { instructions } from '../../semantics/instructions/instructions.js';
+import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 import { parseCycles } from '../common/ranges.js';
 import { parseClockCycle, parseTime, periodOfClock } from '../common/times.js';
 
@@ -16,16 +17,6 @@ export interface RangeOptions {
   readonly instructions?: string;
   readonly around?: string;
   readonly last?: string;
-}
-
-/** In cycles of the core's clock, start inclusive, end exclusive. */
-export interface TimelineRange {
-  readonly from: bigint;
-  readonly to: bigint;
-  /** Only instructions with these numbers, start inclusive, end exclusive; null: all. */
-  readonly numbers: readonly [bigint, bigint] | null;
-  /** The address asked for with --around: its rows are marked. */
-  readonly pc: bigint | null;
 }
 
 /** Checked before a file is opened: what is asked for, as far as the command line alone says. */

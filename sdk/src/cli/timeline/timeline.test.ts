@@ -17,7 +17,7 @@ import {
 } from '../../../../test/support/pipeline-model.js';
 import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { DutProperties, Item, Schema } from '../../format/types.js';
-import { stageLetters } from './letters.js';
+import { stageLetters } from '../../semantics/timeline/letters.js';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const golden = (name: string): string => readFileSync(join(root, 'test/vectors/timeline', name), 'utf8');

@@ -1,13 +1,13 @@
 /** Several cores on one axis: blocks of cycles, and in each block the rows of every core. Aligned by time: a column is a cycle of the fastest clock. */
 
+import { BOLD, DIM, styled } from '../../base/terminal-style.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, cycleOf, requirePeriod } from '../../semantics/cpu/cores.js';
 import type { Instruction } from '../../semantics/cpu/lifecycle.js';
+import { selected, stallsOf } from '../../semantics/timeline/selection.js';
+import { type Layout, layoutFor, printLegend, TextTimeline } from '../../semantics/timeline/text.js';
+import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 import { plain } from '../common/number-format.js';
-import { BOLD, DIM, styled } from '../common/style.js';
-import type { TimelineRange } from './range.js';
-import { selected, stallsOf } from './selection.js';
-import { type Layout, layoutFor, printLegend, TextTimeline } from './text.js';
 
 /** A core of an open trace. */
 export interface Lane {

@@ -10,6 +10,7 @@ import {
   formatNamed,
   nameOf,
   type ReportRow,
+  readableFormats,
   sniffFormat,
   USCOPE,
 } from '../../formats/index.js';
@@ -114,7 +115,7 @@ async function inputFormat(source: Source, named: string | undefined): Promise<A
   if (found !== null) return found;
   throw new UscopeError(
     'CONVERT_UNKNOWN',
-    `the file begins like none of ${[USCOPE, ...FORMATS.keys()].join(', ')}; name its format with --from`,
+    `the file begins like none of ${(await readableFormats()).join(', ')}; name its format with --from`,
   );
 }
 

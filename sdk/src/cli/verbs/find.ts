@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .command('find')
     .summary('instructions by text or address, and events')
     .description(
-      'Searches disassembly and annotations for a regular expression, or for pc:ADDRESS, event:NAME, stall:REASON, flush:REASON, and prints where each match is.',
+      'Searches disassembly and annotations for a regular expression, or for pc:ADDRESS, seq:NUMBER, retired:NUMBER, event:NAME, stall:REASON, flush:REASON, or for several of them, and prints where each match is.',
     )
     .argument('<file>', 'trace file')
     .argument('<pattern>', 'what to search for')

@@ -14,6 +14,7 @@ import {
   type RecoverReport,
   recoverTrace,
 } from '../../tools/recover/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type Account, accountOf } from '../../writer/index.js';
 import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
@@ -69,6 +70,7 @@ async function recoverFile(file: string, options: RecoverVerbOptions): Promise<v
         output: options.output,
         force: options.force,
         summarizer: createCpuSummarizer,
+        index: createSegmentIndexer,
         memory: (session) => memory.find(session),
         onProgress: (done, total) => update(total === 0 ? 0 : done / total),
       }),
@@ -109,7 +111,7 @@ async function recoverRecorder(directory: string, options: RecoverVerbOptions): 
       return found;
     };
     const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
-      recoverSpool(directory, temporary, createCpuSummarizer, openNodeOutput, client),
+      recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer, openNodeOutput, client),
     );
     const removed = saved.memoryProblem === null && !options.keepMemory && memory.remove();
     const problem = saved.memoryProblem ?? memory.problem;

@@ -3,20 +3,15 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, findCore } from '../../semantics/cpu/cores.js';
+import { DEFAULT_TIMELINE_WIDTH, printTimeline } from '../../semantics/timeline/print.js';
+import { selected } from '../../semantics/timeline/selection.js';
+import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 import { io } from '../common/io.js';
 import { addRangeOptions } from '../common/ranges.js';
 import { append } from '../common/repeated.js';
 import { withTrace } from '../common/trace-file.js';
 import { expandTraces, withTraces } from '../runs/trace-set.js';
-import {
-  parseRequest,
-  type RangeOptions,
-  type Request,
-  resolveRange,
-  type TimelineRange,
-} from '../timeline/range.js';
-import { selected, stallsOf } from '../timeline/selection.js';
-import { TextTimeline } from '../timeline/text.js';
+import { parseRequest, type RangeOptions, type Request, resolveRange } from '../timeline/range.js';
 
 interface TimelineOptions extends RangeOptions {
   readonly core: readonly string[];
@@ -27,8 +22,6 @@ interface TimelineOptions extends RangeOptions {
   readonly json?: boolean;
 }
 
-/** For pipes, which have no width. */
-const DEFAULT_WIDTH = 120;
 const MIN_WIDTH = 60;
 
 export function register(program: Command): void {
@@ -119,25 +112,19 @@ async function printText(
   width: number,
   colour: boolean,
 ): Promise<number> {
-  const timeline = new TextTimeline(core, range, stallsOf(trace, core, range), {
-    width,
-    colour,
-    lastCycle: trace.totalTimePs / core.periodPs,
-    out: (text) => io.out(text),
-  });
-  for await (const instruction of selected(trace, core, range, 'range')) await timeline.add(instruction);
-  await timeline.finish();
-  if (timeline.silent > 0) {
+  const out = (text: string): void => io.out(text);
+  const { printed, silent } = await printTimeline(trace, core, range, { width, colour, out });
+  if (silent > 0) {
     io.err(
-      `uscope: note: ${timeline.silent} instructions of ${core.name} have been in flight since long before and did nothing in this range; they are not listed`,
+      `uscope: note: ${silent} instructions of ${core.name} have been in flight since long before and did nothing in this range; they are not listed`,
     );
   }
-  return timeline.printed + timeline.silent;
+  return printed + silent;
 }
 
 /** @throws UscopeError CLI_USAGE */
 function parseWidth(text: string | undefined): number {
-  if (text === undefined) return Math.max(MIN_WIDTH, io.columns ?? DEFAULT_WIDTH);
+  if (text === undefined) return Math.max(MIN_WIDTH, io.columns ?? DEFAULT_TIMELINE_WIDTH);
   if (/^\d{1,5}$/.test(text) && Number(text) >= MIN_WIDTH) return Number(text);
   throw new UscopeError('CLI_USAGE', `--width "${text}" is not a number from ${MIN_WIDTH} on`);
 }

@@ -1,10 +1,13 @@
 /** .ctrace to µScope, in two passes: the first for what the schema has to know. `mapping.ts` says what is where. */
+
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
 import { periodOption } from '../pipeline/options.js';
@@ -15,9 +18,6 @@ import type { CtraceFile, CtraceStream } from './reader.js';
 import { type MappedSchema, Roster } from './roster.js';
 
 const MAX_TIME_PS = (1n << 63n) - 1n;
-/** Checkpoints are due after this number of cycles, and no more often than after this number of events. */
-const CHECKPOINT_CYCLES = 10_000n;
-const CHECKPOINT_EVENTS = 20_000n;
 /** The first pass decodes less than the second. */
 const FIRST_PASS = 0.3;
 
@@ -45,7 +45,9 @@ export async function ctraceToUscope(
   const batch = new RecordBatch();
   const options = {
     ...{ path: target.path, schema: mapped.schema, dut: mapped.dut, compression: target.compression },
-    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalOf(roster, BigInt(periodPs)),
+    index: createSegmentIndexer,
+    checkpointIntervalPs:
+      target.checkpointIntervalPs ?? checkpointIntervalFor(roster.maxCycle * BigInt(periodPs), roster.events),
   };
   let isPartial = false;
   const stats = await withOutput(options, batch, context.signal, async (output) => {
@@ -98,12 +100,6 @@ function checkTimes({ maxCycle }: Roster, periodPs: number): void {
   if (maxCycle * BigInt(periodPs) <= MAX_TIME_PS) return;
   const detail = `cycle ${maxCycle} of ${periodPs} ps is later than 2^63 ps; give a shorter period`;
   throw new UscopeError('CONVERT_LIMIT', detail);
-}
-
-function intervalOf({ maxCycle, events }: Roster, periodPs: bigint): bigint {
-  const sparse = (maxCycle * CHECKPOINT_EVENTS) / BigInt(Math.max(1, events));
-  const interval = (sparse > CHECKPOINT_CYCLES ? sparse : CHECKPOINT_CYCLES) * periodPs;
-  return interval < MAX_TIME_PS ? interval : MAX_TIME_PS;
 }
 
 class Import {

@@ -127,6 +127,19 @@ const open = (id: number, domain: string, start = 0n): FluxEntry => ({
   rate: 0n,
 });
 
+describe('checkpoints', () => {
+  it('are as far apart as the entries need, whatever the domain', async () => {
+    const values = Array.from({ length: 3000 }, (_, n) =>
+      sample(1, BigInt(n), { kind: 'integer', value: BigInt(n % 100) }),
+    );
+    const { path } = await toTrace(await one([signal(1, FluxType.INTEGER), open(0, 'ms'), ...values]));
+    const trace = await openTraceFile(path);
+    expect(trace.totalTimePs).toBe(2999n * 1_000_000_000n);
+    expect(trace.segmentCount).toBe(1);
+    await trace.close();
+  });
+});
+
 describe('entries come back', () => {
   it('of every kind, in a file that passes every check', async () => {
     const path = await expectRoundTrip(await one(everyEntry()));

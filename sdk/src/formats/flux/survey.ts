@@ -133,6 +133,10 @@ export class Survey {
   readonly laneOfItem = new Map<string, FluxLane>();
   /** All entries are in the order of their times. */
   isOrdered = true;
+  /** Entries with content: about the items of a trace made of them. */
+  entries = 0;
+  private firstPs: bigint | null = null;
+  private greatestPs = 0n;
   private lastPs = -(2n ** 127n);
   private lastLane: FluxLane | null = null;
   private lastPosition: bigint | null = null;
@@ -140,6 +144,7 @@ export class Survey {
   take(cursor: FluxCursor): void {
     const lane = this.lanes.laneOf(cursor);
     if (!lane) return;
+    this.entries++;
     const { tag, trace, group } = cursor;
     if (group && tag !== FluxTag.CLOS) this.time(lane, group.position);
     if (tag === FluxTag.SAMPLE) this.sample(cursor, lane);
@@ -151,6 +156,12 @@ export class Survey {
       });
     } else if (tag === FluxTag.OPEN) this.laneOfItem.set(`${trace!.id}:${cursor.numbers[0]}`, lane);
     else if (tag === FluxTag.MEMD) this.member(cursor);
+  }
+
+  /** From the first time to the last in ps. */
+  get spanPs(): bigint {
+    const span = this.greatestPs - (this.firstPs ?? 0n);
+    return span > 0n ? span : 0n;
   }
 
   /** Per lane: its time 0 in ps, or in units of a domain that is not time. */
@@ -168,6 +179,8 @@ export class Survey {
     if (position < lane.min) lane.min = position;
     const ps = toPs(position, lane.unit);
     if (ps < this.lastPs) this.isOrdered = false;
+    if (this.firstPs === null || ps < this.firstPs) this.firstPs = ps;
+    if (ps > this.greatestPs) this.greatestPs = ps;
     this.lastPs = ps;
     this.lastLane = lane;
     this.lastPosition = position;

@@ -18,7 +18,7 @@ const FIRST_PHASE_TAG = 7;
 
 const lz4 = new Lz4Blocks();
 
-/** Appends a chunk. Streams of relations that are not given become 0. */
+/** Appends a chunk. */
 export function encodeChunk(out: CborWriter, chunk: FtrChunk, isCompressed: boolean): void {
   const content = new CborWriter();
   switch (chunk.kind) {
@@ -98,13 +98,17 @@ export function encodeDeclaration(out: CborWriter, entry: FtrDeclaration): void 
   out.big(Major.UNSIGNED, entry.kind === 'stream' ? BigInt(entry.streamKind) : entry.stream);
 }
 
+/** Three elements where it has no streams, as in old files. */
 export function encodeRelation(out: CborWriter, relation: FtrRawRelation): void {
-  out.head(Major.ARRAY, 5);
+  const { sourceStream, sinkStream } = relation;
+  const isShort = sourceStream === null && sinkStream === null;
+  out.head(Major.ARRAY, isShort ? 3 : 5);
   out.head(Major.UNSIGNED, relation.name);
   out.big(Major.UNSIGNED, relation.source);
   out.big(Major.UNSIGNED, relation.sink);
-  out.big(Major.UNSIGNED, relation.sourceStream ?? 0n);
-  out.big(Major.UNSIGNED, relation.sinkStream ?? 0n);
+  if (isShort) return;
+  out.big(Major.UNSIGNED, sourceStream ?? 0n);
+  out.big(Major.UNSIGNED, sinkStream ?? 0n);
 }
 
 export function encodeTransactionHead(

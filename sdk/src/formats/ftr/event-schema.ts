@@ -22,7 +22,17 @@ export const STREAM_PROTOCOL = 'ftr';
 /** Protocol of a scope in which a testbench records transactions: it has the root events, under their names without prefix. */
 export const RECORDING_PROTOCOL = 'tr';
 export const ROOT_PREFIX = 'ftr.';
-export const Property = { TIMESCALE: 'ftr.timescale', EPOCH: 'ftr.epoch', UNIT: 'ftr.tx_unit' } as const;
+export const Property = {
+  TIMESCALE: 'ftr.timescale',
+  EPOCH: 'ftr.epoch',
+  UNIT: 'ftr.tx_unit',
+  /** `none` of a file without compression. */
+  COMPRESSION: 'ftr.compression',
+  /** `SHORT_RELATIONS` of an old file. */
+  RELATIONS: 'ftr.relations',
+} as const;
+/** Elements of a relation in old files, which lack the streams. */
+export const SHORT_RELATIONS = '3';
 export const END_SUFFIX = '#end';
 
 const PHASE_ENUM = 'ftr_phase';

@@ -6,7 +6,7 @@ import type { ConversionContext, OutputFiles } from '../common/foreign-format.js
 import { itemsWithTexts } from '../common/items-with-texts.js';
 import type { ConversionReport } from '../common/report.js';
 import { EventReader, type EventTypes, type TransactionSink } from './event-reader.js';
-import { epochOf, Property } from './event-schema.js';
+import { epochOf, Property, SHORT_RELATIONS } from './event-schema.js';
 import type { Declaration } from './model.js';
 import type { FtrRelation, FtrTransaction } from './types.js';
 import { FtrWriter, type FtrWriterOptions } from './writer.js';
@@ -19,7 +19,11 @@ export async function eventsToFtr(
   options: FtrWriterOptions,
   context: ConversionContext,
 ): Promise<void> {
-  const writer = new FtrWriter(await files.open(null), { ...options, ...headerOf(trace) });
+  const writer = new FtrWriter(await files.open(null), {
+    ...options,
+    ...headerOf(trace),
+    ...formOf(trace, options),
+  });
   const sink = new WriterSink(writer, context.report);
   await readEvents(trace, types, sink, context, async () => {
     if (writer.isFull) await writer.flush();
@@ -34,6 +38,18 @@ function headerOf(trace: Trace): Pick<FtrWriterOptions, 'exponent' | 'epoch'> {
   return {
     exponent: Number.isInteger(exponent) && Math.abs(exponent) <= 30 ? exponent : -12,
     epoch: epochOf(trace.dutProperty(Property.EPOCH)) ?? (isImported ? null : createdAt(trace)),
+  };
+}
+
+/** As the file that the trace came from, if it did. */
+function formOf(
+  trace: Trace,
+  { compression }: FtrWriterOptions,
+): Pick<FtrWriterOptions, 'compression' | 'hasShortRelations'> {
+  const isPlain = trace.dutProperty(Property.COMPRESSION) === 'none';
+  return {
+    compression: compression ?? (isPlain ? 'none' : 'lz4'),
+    hasShortRelations: trace.dutProperty(Property.RELATIONS) === SHORT_RELATIONS,
   };
 }
 

@@ -12,7 +12,7 @@ import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
 import { verifyTrace } from '../../tools/verify/index.js';
 import { FORMAT } from './format.js';
-import { FtrFile, type FtrTransaction, FtrType } from './index.js';
+import { FtrFile, type FtrTransaction, FtrType, relationEntries } from './index.js';
 import { ftrToUscope } from './to-uscope.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/ftr/', import.meta.url));
@@ -53,11 +53,44 @@ async function expectRoundTrip(bytes: Uint8Array): Promise<void> {
   expect([...report.unwaived(), ...back.report.unwaived()]).toEqual([]);
 }
 
+async function formOf(bytes: Uint8Array) {
+  const form = { isCompressed: false, elements: 0 };
+  for await (const chunk of (await FtrFile.open(memorySource(bytes))).chunks()) {
+    form.isCompressed ||= chunk.isCompressed;
+    if (chunk.kind !== 'relations') continue;
+    for (const { sourceStream } of relationEntries(chunk)) form.elements = sourceStream === null ? 3 : 5;
+  }
+  return form;
+}
+
 describe('a recording', () => {
   it.skipIf(lacks('samples of other tools', samples.length > 0)).each(samples)(
     '%s comes back',
     async (name) => {
       await expectRoundTrip(readFileSync(SAMPLES + name));
+    },
+  );
+
+  it.each([
+    ['none', true, 3],
+    ['none', false, 5],
+    ['lz4', true, 3],
+    ['lz4', false, 5],
+  ] as const)(
+    'compression %s, short relations %s: comes back in the same form',
+    async (compression, hasShortRelations, elements) => {
+      const { streams, generators, transactions } = many(3);
+      const relations = [{ name: 'next', source: 1n, sink: 2n, sourceStream: 0n, sinkStream: 0n }];
+      const bytes = await written(
+        { streams, generators, transactions, relations },
+        { compression, hasShortRelations },
+      );
+      const { path } = await toTrace(bytes);
+      const { bytes: back } = await toFtr(path);
+      expect(await formOf(back)).toEqual({ isCompressed: compression === 'lz4', elements });
+      expect(await formOf(bytes)).toEqual(await formOf(back));
+      const { bytes: chosen } = await toFtr(path, { compression: compression === 'lz4' ? 'none' : 'lz4' });
+      expect((await formOf(chosen)).isCompressed).toBe(compression !== 'lz4');
     },
   );
 

@@ -10,7 +10,11 @@ export const OPTIONS: readonly FormatOption[] = [
     help: 'what transactions count time in: ps (default), as their usual writer does whatever the header says, or header',
     direction: 'import',
   },
-  { name: 'compression', help: 'lz4 (default) or none', direction: 'export' },
+  {
+    name: 'compression',
+    help: 'lz4 or none; default: as the FTR file that the trace came from, else lz4',
+    direction: 'export',
+  },
   {
     name: 'float',
     help: 'auto (default: f32 where that loses nothing, which some viewers insist on, else f64), f32 or f64',
@@ -44,7 +48,7 @@ export interface FtrExportOptions {
 export function exportOptions(options: ReadonlyMap<string, string>): FtrExportOptions {
   return {
     writer: {
-      compression: oneOf(options, 'compression', ['lz4', 'none']) ?? 'lz4',
+      compression: oneOf(options, 'compression', ['lz4', 'none']) ?? undefined,
       float: oneOf(options, 'float', ['auto', 'f32', 'f64']) ?? 'auto',
       text: oneOf(options, 'text', ['exact', 'valid']) ?? 'exact',
     },

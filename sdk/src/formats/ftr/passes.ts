@@ -1,8 +1,19 @@
 /** What an import reads: the file's declarations, then its transactions, then its relations. */
 import { isUscopeError } from '../../base/errors.js';
 import type { ConversionContext } from '../common/foreign-format.js';
+import { relationEntries } from './content.js';
 import { FtrModel } from './model.js';
 import type { FtrFile, RawChunk } from './reader.js';
+
+export interface FtrDeclarations {
+  readonly model: FtrModel;
+  readonly hasRelations: boolean;
+  readonly lastTick: bigint;
+  /** No chunk is compressed. */
+  readonly isPlain: boolean;
+  /** The relations are those of old files: three elements, without streams. */
+  readonly areRelationsShort: boolean;
+}
 
 /** The passes over the file, each up to the cut if there is one. */
 export class FtrPasses {
@@ -15,15 +26,25 @@ export class FtrPasses {
     private readonly context: ConversionContext,
   ) {}
 
-  async declarations(): Promise<{ model: FtrModel; hasRelations: boolean; lastTick: bigint }> {
+  async declarations(): Promise<FtrDeclarations> {
     let hasRelations = false;
     let lastTick = 0n;
+    let isCompressed = false;
+    let hasChunks = false;
+    let areRelationsShort = false;
     await this.pass(
-      (kind) => kind === 'transactions' || kind === 'relations',
+      // The first chunk of relations says of which form they are.
+      (kind) => kind === 'transactions' || (kind === 'relations' && hasRelations),
       (chunk) => {
+        if (chunk.kind !== 'info') {
+          hasChunks = true;
+          isCompressed ||= chunk.isCompressed;
+        }
         if (this.model.take(chunk)) return;
-        if (chunk.kind === 'relations') hasRelations = true;
-        else if (chunk.end !== null && chunk.end > lastTick) lastTick = chunk.end;
+        if (chunk.kind === 'relations') {
+          if (!hasRelations) areRelationsShort = isShort(chunk);
+          hasRelations = true;
+        } else if (chunk.end !== null && chunk.end > lastTick) lastTick = chunk.end;
       },
       async () => undefined,
     );
@@ -31,7 +52,8 @@ export class FtrPasses {
       this.context.onWarning?.(
         `${this.file.trailingBytes} bytes follow the end of the recording; they are ignored`,
       );
-    return { model: this.model, hasRelations, lastTick };
+    const isPlain = hasChunks && !isCompressed;
+    return { model: this.model, hasRelations, lastTick, isPlain, areRelationsShort };
   }
 
   async transactions(take: (chunk: RawChunk) => void, after: () => Promise<void>): Promise<void> {
@@ -65,6 +87,11 @@ export class FtrPasses {
       this.isPartial = true;
     }
   }
+}
+
+function isShort(chunk: RawChunk): boolean {
+  const [first] = relationEntries(chunk);
+  return first !== undefined && first.sourceStream === null;
 }
 
 export function isCut(error: unknown): boolean {

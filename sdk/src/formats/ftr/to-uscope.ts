@@ -2,23 +2,26 @@
  * FTR to µScope: transactions, attributes and relations as events, in the order of time. The file is read for its declarations first, then for
  * its transactions, which are sorted; where they do not fit into memory, on disk.
  */
+
 import { SessionStatus } from '../../format/session-chunk.js';
+import type { DutProperties } from '../../format/types.js';
 import { temporaryName } from '../../stream/atomic-file.js';
 import { withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { Collector } from './collector.js';
 import { Emission } from './emission.js';
-import { buildEventSchema } from './event-schema.js';
+import { buildEventSchema, Property, SHORT_RELATIONS } from './event-schema.js';
 import { FtrPasses } from './passes.js';
 import type { FtrFile } from './reader.js';
 import { ExternalSorter } from './sorter.js';
 import { PS_EXPONENT, TimeScale, type TimeUnit } from './time-scale.js';
 
-/** Checkpoints are due at least this far apart, and at most about this number of them. */
-const LEAST_CHECKPOINT_PS = 10_000_000n;
-const CHECKPOINTS = 4096n;
+/** About as many bytes of a file as become an item of the trace: their number is known before the second pass. */
+const BYTES_PER_ITEM = 8;
 
 export interface FtrImport {
   readonly stats: TraceStats;
@@ -32,6 +35,14 @@ export interface FtrImportOptions {
   readonly sortWords?: number | undefined;
 }
 
+/** In which form the file had its content, so that it comes back in it. */
+function formOf(isPlain: boolean, areRelationsShort: boolean): DutProperties {
+  return [
+    ...(isPlain ? [[Property.COMPRESSION, 'none'] as const] : []),
+    ...(areRelationsShort ? [[Property.RELATIONS, SHORT_RELATIONS] as const] : []),
+  ];
+}
+
 /** @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_UNSUPPORTED, WRITER_* */
 export async function ftrToUscope(
   file: FtrFile,
@@ -40,7 +51,7 @@ export async function ftrToUscope(
   options: FtrImportOptions,
 ): Promise<FtrImport> {
   const source = new FtrPasses(file, context);
-  const { model, hasRelations, lastTick } = await source.declarations();
+  const { model, hasRelations, lastTick, isPlain, areRelationsShort } = await source.declarations();
   const scale = new TimeScale(options.unit, model.info.exponent);
   if (model.info.exponent !== PS_EXPONENT) warnOfScale(model.info.exponent, options.unit, context);
   const period = scale.periodPs;
@@ -51,13 +62,13 @@ export async function ftrToUscope(
     options.unit,
   );
   const batch = new RecordBatch();
-  const span = scale.toPs(lastTick) / CHECKPOINTS;
-  const interval = span > LEAST_CHECKPOINT_PS ? span : LEAST_CHECKPOINT_PS;
+  const interval = checkpointIntervalFor(scale.toPs(lastTick), file.size / BYTES_PER_ITEM);
   const writer = {
     path: target.path,
     schema: events.schema,
-    dut: events.dut,
+    dut: [...events.dut, ...formOf(isPlain, areRelationsShort)],
     compression: target.compression,
+    index: createSegmentIndexer,
     checkpointIntervalPs: target.checkpointIntervalPs ?? interval,
   };
   const times = new ExternalSorter(temporaryName(`${target.path}.times`), options.sortWords);

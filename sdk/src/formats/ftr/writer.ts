@@ -33,6 +33,7 @@ const FULL_BYTES = 1024 * 1024;
 /** Texts remembered, and the most units in all of them; then they are forgotten and numbered anew. */
 const MAX_TEXTS = 1 << 19;
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
+const NO_STREAMS = { sourceStream: null, sinkStream: null };
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 
 /** Where the bytes go; the array may be reused once the promise has resolved. */
@@ -41,6 +42,8 @@ export interface FtrOutput {
 }
 
 export interface FtrWriterOptions {
+  /** Relations without streams get three elements, as in old files; by default five, the streams 0. */
+  readonly hasShortRelations?: boolean | undefined;
   /** Default lz4. */
   readonly compression?: 'none' | 'lz4' | undefined;
   /** Floats: `auto` (default) writes f32 where that loses nothing, which some viewers insist on, else f64. */
@@ -146,7 +149,9 @@ export class FtrWriter {
   relation({ name, source, sink, sourceStream, sinkStream }: FtrRelation): void {
     const content = this.relationContent;
     if (content.length === 0) content.byte(INDEFINITE_ARRAY);
-    encodeRelation(content, { name: this.intern(name), source, sink, sourceStream, sinkStream });
+    const isShort = this.options.hasShortRelations === true && sourceStream === 0n && sinkStream === 0n;
+    const streams = isShort ? NO_STREAMS : { sourceStream, sinkStream };
+    encodeRelation(content, { name: this.intern(name), source, sink, ...streams });
     this.relations++;
     if (content.length > BLOCK_BYTES) this.writeRelations();
   }

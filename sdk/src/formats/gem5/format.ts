@@ -94,8 +94,15 @@ class Gem5Trace implements ForeignTrace {
     const size = await this.source.size();
     const reader = new Gem5Reader(this.source, (bytes) => context?.onProgress?.((0.3 * bytes) / size));
     this.summary = await summarize(reader);
-    this.isPartial = this.summary.cut !== null;
-    if (this.summary.cut) context?.onWarning?.(this.summary.cut.message);
+    const { cut, damaged } = this.summary;
+    this.isPartial = cut !== null || damaged !== null;
+    if (cut) context?.onWarning?.(cut.message);
+    if (damaged) {
+      const { count, offset, stage } = damaged;
+      context?.onWarning?.(
+        `${count} instructions lack the line of a stage, the first one that of ${stage} (at byte ${offset}): the log is damaged; what it says of them was kept`,
+      );
+    }
     return this.summary;
   }
 

@@ -84,6 +84,24 @@ describe('the reader', () => {
     await expect(read(bytesOf(text))).rejects.toMatchObject({ code, place: { file: 'log' } });
   });
 
+  it('a damaged line is noticed by the instruction that lacks it', async () => {
+    const text = readFileSync(VECTOR, 'utf8');
+    const lines = text.split('\n');
+    // What a log begins with before its first fetch is skipped.
+    const begin = lines.findIndex((line) => line.includes(':fetch:'));
+    for (const [index, line] of lines.entries()) {
+      if (index <= begin || !/^O3PipeView:(?!fetch)/.test(line)) continue;
+      const flipped = lines.with(index, line.replace('O3Pipe', 'O3Qipe')).join('\n');
+      const { context, foreign } = await toUscope(bytesOf(flipped));
+      expect(foreign.isPartial).toBe(true);
+      expect(context.warnings.join()).toMatch(
+        /lack the line of a stage.*\(at byte \d+\)|inside an instruction/,
+      );
+    }
+    const { context, foreign } = await toUscope(bytesOf(text));
+    expect([foreign.isPartial, context.warnings]).toEqual([false, []]);
+  });
+
   it('a stage before the fetch is refused', async () => {
     const log = bytesOf(`${fetch}\nO3PipeView:decode:5\nO3PipeView:retire:20\n`);
     await expect(summarize(readerOf(log))).rejects.toMatchObject({ code: 'CONVERT_FORMAT' });

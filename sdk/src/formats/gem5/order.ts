@@ -21,6 +21,8 @@ export interface Gem5Summary {
   readonly tickStep: number;
   /** Least fetch tick of each block and all after it. */
   readonly leastFrom: readonly number[];
+  /** Instructions that lack the line of a stage, and the first of them; null: none. */
+  readonly damaged: { readonly count: number; readonly offset: number; readonly stage: string } | null;
   /** CONVERT_TRUNCATED when the file ended early. */
   readonly cut: UscopeError | null;
 }
@@ -48,6 +50,7 @@ class Scan {
   private last = 0;
   private step = 0;
   private readonly least: number[] = [];
+  private damaged: { count: number; readonly offset: number; readonly stage: string } | null = null;
 
   take(one: Gem5Instruction): void {
     const { ticks } = one;
@@ -71,6 +74,10 @@ class Scan {
     this.least[block] = Math.min(this.least[block] ?? fetch, fetch);
     if (!one.isWhole) this.unfinished++;
     else if (ticks[RETIRE] === 0) this.squashed++;
+    if (one.lacks !== null) {
+      this.damaged ??= { count: 0, offset: one.offset, stage: GEM5_STAGES[one.lacks]! };
+      this.damaged.count++;
+    }
     if (one.microPc > 0) this.microOps++;
     if (one.storeTick > 0) this.stores++;
   }
@@ -83,7 +90,8 @@ class Scan {
     }
     const firstTick = instructions === 0 ? 0 : this.first;
     const range = { firstTick, lastTick: this.last, tickStep: this.step };
-    return { instructions, squashed, unfinished, microOps, stores, ...range, leastFrom, cut };
+    const { damaged } = this;
+    return { instructions, squashed, unfinished, microOps, stores, ...range, leastFrom, damaged, cut };
   }
 }
 

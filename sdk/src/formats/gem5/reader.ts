@@ -68,7 +68,7 @@ export class Gem5Reader {
     const parsed = this.parse(line);
     if (!parsed) return;
     if ('pc' in parsed) {
-      batch.push(...this.rest());
+      if (this.open) batch.push(instructionOf(this.open, 0, false, true));
       this.hasBegun = true;
       this.open = { fetch: parsed, ticks: [parsed.tick], offset: line.offset };
       return;
@@ -88,7 +88,7 @@ export class Gem5Reader {
     }
     this.open.ticks[parsed.stage] = parsed.tick;
     if (parsed.stage !== RETIRE) return;
-    batch.push(instructionOf(this.open, parsed.storeTick, true));
+    batch.push(instructionOf(this.open, parsed.storeTick, true, true));
     this.open = null;
   }
 
@@ -96,7 +96,7 @@ export class Gem5Reader {
   private rest(): Gem5Instruction[] {
     const { open } = this;
     this.open = null;
-    return open ? [instructionOf(open, 0, false)] : [];
+    return open ? [instructionOf(open, 0, false, false)] : [];
   }
 
   private parse({ text, offset, isWhole }: TextLine): FetchLine | StageLine | null {
@@ -126,8 +126,14 @@ export class Gem5Reader {
   }
 }
 
-function instructionOf({ fetch, ticks, offset }: Open, storeTick: number, isWhole: boolean): Gem5Instruction {
+function instructionOf(
+  { fetch, ticks, offset }: Open,
+  storeTick: number,
+  isWhole: boolean,
+  hasSuccessor: boolean,
+): Gem5Instruction {
   const { seq, pc, microPc, disassembly } = fetch;
+  const missing = GEM5_STAGES.findIndex((_, stage) => ticks[stage] === undefined);
   return {
     seq,
     pc,
@@ -136,6 +142,7 @@ function instructionOf({ fetch, ticks, offset }: Open, storeTick: number, isWhol
     ticks: GEM5_STAGES.map((_, stage) => ticks[stage] ?? 0),
     storeTick,
     isWhole,
+    lacks: hasSuccessor && missing >= 0 ? missing : null,
     offset,
   };
 }

@@ -3,6 +3,7 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../writer/index.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { pcText } from '../pipeline/code-text.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
@@ -27,6 +28,7 @@ export async function gem5ToUscope(
   const shape = await shapeOf(reader, summary, context.options);
   const writer = await TraceWriter.create({
     ...target,
+    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalOf(summary),
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
     index: createSegmentIndexer,
@@ -49,6 +51,11 @@ export async function gem5ToUscope(
   }
   sink.finish();
   return writer.close();
+}
+
+/** An instruction is about as many items as it has stages. */
+function intervalOf({ instructions, firstTick, lastTick }: Gem5Summary): bigint {
+  return checkpointIntervalFor(BigInt(Math.max(0, lastTick - firstTick)), instructions * GEM5_STAGES.length);
 }
 
 /** The summary has told of the cut. */

@@ -15,6 +15,8 @@ export interface Gem5Instruction {
   readonly storeTick: number;
   /** False: the log ends, or the next instruction begins, before its last line. */
   readonly isWhole: boolean;
+  /** The first stage without a line, though more lines follow: gem5 prints all of them, so the log is damaged there. Null: none. */
+  readonly lacks: number | null;
   /** Of its first line, in the unpacked text. */
   readonly offset: number;
 }

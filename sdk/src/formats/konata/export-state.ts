@@ -21,8 +21,10 @@ export interface ExportSource {
   readonly core: CpuCore;
   readonly entities: CoreEntities;
   readonly events: ReadonlyMap<string, ProtocolEvent>;
-  /** Of the stages, as the log that the trace came from had them. */
+  /** Of the stages: as the log that the trace came from had them, or short ones; where there is none, the trace's. */
   readonly stageNames: readonly string[];
+  /** What the short names mean: a detail of the first instruction; null: they are the trace's. */
+  readonly legend: string | null;
   /** Cycle at time 0. */
   readonly zero: bigint;
   readonly periodPs: bigint;
@@ -159,6 +161,7 @@ export class KanataExport {
       tid: flying.tid,
     }));
     if (!this.isKanata) this.push(() => this.codeLabel(flying));
+    if (flying.id === 0 && this.source.legend) this.detail(flying, this.source.legend);
     this.count('kept', 'instructions');
     return flying;
   }

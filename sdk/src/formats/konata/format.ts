@@ -116,6 +116,11 @@ export const FORMAT: ForeignFormat = {
       help: 'import: name of the core, default core0; export: only this core',
       direction: 'both',
     },
+    {
+      name: 'stage-names',
+      help: 'short (default): one to three letters, with a legend in the first instruction; full: as in the trace',
+      direction: 'export',
+    },
   ],
   sniff: async (head) => /^\s*Kanata\t/.test(await sniffText(head)),
   open: (source) => KanataTrace.open(source),

@@ -7,6 +7,7 @@ import { ItemStream } from '../../stream/item-stream.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { eventsOf } from '../pipeline/core-fields.js';
 import { STAGE_NAMES } from '../pipeline/shape.js';
+import { shortStageNames } from '../pipeline/short-stages.js';
 import { packingOfExtension } from '../text/output.js';
 import { type ExportSource, KanataExport } from './export-state.js';
 import { CYCLE_AT_ZERO } from './to-uscope.js';
@@ -14,6 +15,7 @@ import { KanataWriter } from './writer.js';
 
 /** Commands that wait for their strings. */
 const BATCH = 8192;
+const STAGE_NAME_CHOICES = ['short', 'full'] as const;
 
 /** @throws UscopeError CONVERT_SOURCE (no core, or one without instructions or cycles), READER_NAME (option `core`), WRITER_EXISTS */
 export async function uscopeToKanata(
@@ -23,11 +25,12 @@ export async function uscopeToKanata(
   context: ConversionContext,
 ): Promise<void> {
   const cores = coresToExport(trace, context.options.get('core'));
+  const stageNames = stageNamesOption(context.options);
   for (const [index, core] of cores.entries()) {
     const file = await files.open(cores.length === 1 ? null : core.name.replaceAll('/', '.'));
     const writer = new KanataWriter(file, packingOfExtension(extension));
     const onProgress = (part: number): void => context.onProgress?.((index + part) / cores.length);
-    await exportCore(trace, sourceOf(trace, core), writer, { ...context, onProgress });
+    await exportCore(trace, sourceOf(trace, core, stageNames), writer, { ...context, onProgress });
   }
 }
 
@@ -42,7 +45,7 @@ function coresToExport(trace: Trace, name: string | undefined): CpuCore[] {
   );
 }
 
-function sourceOf(trace: Trace, core: CpuCore): ExportSource {
+function sourceOf(trace: Trace, core: CpuCore, names: StageNames): ExportSource {
   if (core.periodPs === 0n) {
     throw new UscopeError(
       'CONVERT_SOURCE',
@@ -53,11 +56,39 @@ function sourceOf(trace: Trace, core: CpuCore): ExportSource {
     core,
     entities: requireEntities(core),
     events: eventsOf(trace, core),
-    stageNames: stageNamesOf(trace),
+    ...stagesOf(trace, core, names),
     zero: BigInt(trace.dutProperty(CYCLE_AT_ZERO) ?? 0),
     periodPs: core.periodPs,
     isInterleaved: trace.isInterleaved,
   };
+}
+
+type StageNames = (typeof STAGE_NAME_CHOICES)[number];
+
+/** @throws UscopeError CONVERT_OPTION */
+function stageNamesOption(options: ReadonlyMap<string, string>): StageNames {
+  const text = options.get('stage-names') ?? 'short';
+  const chosen = STAGE_NAME_CHOICES.find((one) => one === text);
+  if (chosen) return chosen;
+  throw new UscopeError(
+    'CONVERT_OPTION',
+    `stage-names=${text}: there are ${STAGE_NAME_CHOICES.join(' and ')}`,
+  );
+}
+
+/** Konata gives a cycle a fixed width, so long names run into each other: they are shortened, with a legend. */
+function stagesOf(
+  trace: Trace,
+  { stages }: CpuCore,
+  names: StageNames,
+): Pick<ExportSource, 'stageNames' | 'legend'> {
+  const ofLog = stageNamesOf(trace);
+  if (ofLog.length > 0 || names === 'full') return { stageNames: ofLog, legend: null };
+  const stageNames = shortStageNames(stages);
+  const pairs = stages.flatMap((name, index) =>
+    stageNames[index] === name ? [] : [`${stageNames[index]} ${name}`],
+  );
+  return { stageNames, legend: pairs.length > 0 ? `stages: ${pairs.join(', ')}` : null };
 }
 
 /** As the log had them; anything else than a list of names is nobody's. */

@@ -321,7 +321,11 @@ interface Shown {
 
 describe('µScope to Kanata', () => {
   /** A pipeline at random (test/support/pipeline-model.ts), which keeps a record of what it did. */
-  it.each([true, false])('says what the model did; frames in order: %s', async (interleaved) => {
+  it.each([
+    [true, {}],
+    [true, { 'stage-names': 'full' }],
+    [false, { 'stage-names': 'full' }],
+  ])('says what the model did; frames in order: %s, options: %j', async (interleaved, options) => {
     const random =
       fc.sample(fc.array(fc.nat(1 << 20), { minLength: 4000, maxLength: 4000 }), {
         seed: 11,
@@ -339,9 +343,14 @@ describe('µScope to Kanata', () => {
     }
     const trace = await openTrace(memorySource(builder.finalize({}).bytes));
     const outputs = new MemoryFiles();
-    const context = contextOf();
+    const context = contextOf(options);
     await FORMAT.write?.(trace, outputs, '.kanata', context);
     await trace.close();
+    const isShort = Object.keys(options).length === 0;
+    const nameOf = (name: string): string => (isShort ? name.slice(0, 1).toUpperCase() : name);
+    expect(Buffer.from(outputs.bytes()).toString().includes('L\t0\t1\tstages: F fetch, D decode')).toBe(
+      isShort,
+    );
     const clock = new KanataClock();
     const lives = new Map<
       number,
@@ -374,12 +383,20 @@ describe('µScope to Kanata', () => {
           birth,
           end,
           squashed: flush !== null && end !== null,
-          stages: stages.map(({ name, cycle }) => `${name}@${cycle}`),
+          stages: stages.map(({ name, cycle }) => `${nameOf(name)}@${cycle}`),
           on: dependencies.map((one) => one.seq),
         }),
       ),
     );
   });
+});
+
+it('an unknown choice of stage names: CONVERT_OPTION', async () => {
+  const { path } = await toUscope(bytesOf(`${header}I\t0\t0\t0\n`));
+  const trace = await openTraceFile(path);
+  const written = FORMAT.write?.(trace, new MemoryFiles(), '.kanata', contextOf({ 'stage-names': 'long' }));
+  await expect(written).rejects.toMatchObject({ code: 'CONVERT_OPTION' });
+  await trace.close();
 });
 
 describe('looked at without converting', () => {

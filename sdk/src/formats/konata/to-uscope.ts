@@ -3,6 +3,7 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../writer/index.js';
+import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
 import { type PipelineShape, pipelineSchema } from '../pipeline/shape.js';
@@ -26,6 +27,7 @@ export async function kanataToUscope(
   const shape = shapeOf(summary, context.options);
   const writer = await TraceWriter.create({
     ...target,
+    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalOf(summary, shape),
     ...pipelineSchema(shape),
     summarizer: createCpuSummarizer,
     index: createSegmentIndexer,
@@ -63,6 +65,12 @@ function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): 
     isKanata: true,
     dut: [['log.format', 'kanata'], ...(zero === 0n ? [] : [[CYCLE_AT_ZERO, String(zero)] as const])],
   };
+}
+
+function intervalOf({ counts, firstCycle, lastCycle }: KanataSummary, { periodPs }: PipelineShape): bigint {
+  const { begin, label, stage, dependency } = counts;
+  const items = begin + label + stage + dependency;
+  return checkpointIntervalFor((lastCycle - (firstCycle ?? lastCycle)) * BigInt(periodPs), items);
 }
 
 /** Cycles before 0 are moved: times begin at 0. */

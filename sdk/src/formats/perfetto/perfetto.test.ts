@@ -8,6 +8,7 @@ import { memorySource, type Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
 import { findCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { sliceTrace } from '../../tools/slice/index.js';
 import { TraceWriter } from '../../writer/index.js';
 import { FORMAT as KONATA } from '../konata/format.js';
 import { FORMAT } from './format.js';
@@ -260,6 +261,20 @@ describe('µScope to Perfetto', () => {
     expect(from.map(({ track, name }) => `${track} ${name}`)).toEqual(['X lw a0,']);
     expect(to.map(({ track, name }) => `${track} ${name}`)).toEqual(['D add a1, a0, a0']);
     expect(to[0]?.ends).toEqual(from[0]?.flows);
+  });
+
+  it('a dependency of a part of a trace is a flow too, though its instructions have no numbers', async () => {
+    const path = join(directory, 'part.uscope');
+    const whole = await konataTrace('1 ns');
+    await sliceTrace(whole, { path, name: 'log.uscope', from: 3000n });
+    await whole.close();
+    const trace = await openTraceFile(path);
+    const { seen, context } = await exported(trace);
+    await trace.close();
+    expect(seen.slices.filter(({ ends }) => ends.length > 0).map(({ track }) => track)).toEqual(['D']);
+    expect(context.report.rows.filter(({ what }) => what === 'dependencies').map(({ fate }) => fate)).toEqual(
+      ['kept'],
+    );
   });
 
   it.each([

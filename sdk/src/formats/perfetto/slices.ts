@@ -1,7 +1,7 @@
 /** The instructions of a core as slices, one per stage, and the dependencies among them as flows. */
 
 import type { Trace } from '../../reader/index.js';
-import { type CpuCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { type CpuCore, type Dependency, type Instruction, instructions } from '../../semantics/cpu/index.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { Lanes } from './lanes.js';
@@ -55,6 +55,8 @@ export async function writeSlices(
 
 class Slicer {
   private readonly held = new Map<bigint, Held>();
+  /** The youngest held instruction of each entity id: producers whose number is not known are found by it. */
+  private readonly byEntity = new Map<number, Held>();
   private readonly lanes: Lanes;
   private readonly others = new Map<string, number>();
   /** Keys of instructions whose number is not known. */
@@ -74,23 +76,41 @@ class Slicer {
     report.kept('instructions', 'a slice per stage').count++;
     if (instruction.birthPs === null)
       report.approximated('instructions born before the trace', 'from its beginning').count++;
-    for (const dependency of instruction.dependencies) {
-      const producer = dependency.seq === null ? undefined : this.held.get(dependency.seq);
-      const time = this.target.toNs(dependency.timePs);
-      const [from, to] = [sliceAt(producer?.slices, time), sliceAt(slices, time)];
-      if (!from || !to) {
-        report.dropped('dependencies', `the producer is unknown or more than ${HELD} instructions older`)
-          .count++;
-        continue;
-      }
-      const flow = this.target.nextFlow();
-      from.flows.push(flow);
-      to.lastFlows.push(flow);
-      report.kept('dependencies', 'flows').count++;
-    }
+    for (const dependency of instruction.dependencies) this.addFlow(dependency, slices);
     const key = instruction.seq ?? --this.unnumbered;
-    this.held.set(key, { instruction, slices });
+    const held = { instruction, slices };
+    this.held.set(key, held);
+    this.byEntity.set(instruction.id, held);
     if (this.held.size > HELD) this.writeOldest();
+  }
+
+  private addFlow(dependency: Dependency, slices: readonly Slice[]): void {
+    const { report } = this.context;
+    const producer = this.producerOf(dependency);
+    const time = this.target.toNs(dependency.timePs);
+    const [from, to] = [sliceAt(producer?.slices, time), sliceAt(slices, time)];
+    if (!from || !to) {
+      report.dropped('dependencies', this.reasonOf(dependency)).count++;
+      return;
+    }
+    const flow = this.target.nextFlow();
+    from.flows.push(flow);
+    to.lastFlows.push(flow);
+    report.kept('dependencies', 'flows').count++;
+  }
+
+  /** By its number; in a part of a trace, where there are no numbers, the last one with its entity id. */
+  private producerOf({ seq, on, pc }: Dependency): Held | undefined {
+    if (seq !== null) return this.held.get(seq);
+    const held = this.byEntity.get(on);
+    const isOther = pc !== null && held !== undefined && held.instruction.pc !== pc;
+    return isOther ? undefined : held;
+  }
+
+  private reasonOf({ seq }: Dependency): string {
+    return seq === null
+      ? 'the producer is not in the trace'
+      : `the producer is more than ${HELD} instructions older`;
   }
 
   finish(): void {
@@ -125,8 +145,10 @@ class Slicer {
   private writeOldest(): void {
     const oldest = this.held.entries().next().value;
     if (!oldest) return;
-    const [key, { instruction, slices }] = oldest;
+    const [key, held] = oldest;
+    const { instruction, slices } = held;
     this.held.delete(key);
+    if (this.byEntity.get(instruction.id) === held) this.byEntity.delete(instruction.id);
     const name = nameOf(instruction, this.core);
     const category = instruction.end;
     slices.forEach(({ stage, from, to, flows, lastFlows }, index) => {

@@ -112,6 +112,14 @@ export class StfCursor {
     return this.type >= StfType.INST_OPCODE32 && this.type <= StfType.TRANSACTION;
   }
 
+  /** Present record is about an instruction that comes after it. */
+  get isOperand(): boolean {
+    const { type } = this;
+    return (
+      type >= StfType.INST_PC_TARGET && type <= StfType.INST_MEM_CONTENT && type !== StfType.PAGE_TABLE_WALK
+    );
+  }
+
   /** Goes on with these bytes, which begin with what was left over; those from `end` on are not there yet. */
   feed(bytes: Uint8Array, end = bytes.length): void {
     this.base += this.offset;

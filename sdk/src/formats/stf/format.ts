@@ -104,7 +104,9 @@ class StfTrace implements ForeignTrace {
     const counts = new Map<number, bigint>();
     const header: (readonly [string, string])[] = [];
     let markers = 0;
+    let firstPc: bigint | null = null;
     for await (const cursor of this.pass(context)) {
+      if (firstPc === null && cursor.isMarker && cursor.type !== StfType.TRANSACTION) firstPc = pcOf(cursor);
       counts.set(cursor.type, (counts.get(cursor.type) ?? 0n) + 1n);
       if (!cursor.isBody || cursor.type === StfType.END_HEADER)
         header.push(...headerRow(decodeRecord(cursor)));
@@ -112,6 +114,7 @@ class StfTrace implements ForeignTrace {
     }
     const { index } = this.file;
     const content: (readonly [string, string])[] = [[this.timeUnit, String(markers)]];
+    if (firstPc !== null) content.push(['first pc', `0x${firstPc.toString(16)}`]);
     if (index)
       content.push(['chunks', `${index.chunks.length} of ${index.markersPerChunk} ${this.timeUnit} at most`]);
     if (this.isPartial) content.push(['cut', 'the file ends early']);
@@ -205,8 +208,6 @@ function headerRow(record: StfRecord): (readonly [string, string])[] {
     }
     case StfType.TRACE_INFO_FEATURE:
       return [['features', featureNames(record.features)]];
-    case StfType.FORCE_PC:
-      return [['first pc', `0x${record.pc.toString(16)}`]];
     case StfType.VLEN_CONFIG:
       return [['vector bits', String(record.vlen)]];
     case StfType.ISA_EXTENDED:

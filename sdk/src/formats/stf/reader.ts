@@ -215,9 +215,10 @@ export class StfStream {
   private atEnd(left: number): false {
     const { cursor } = this;
     // An empty .zstf has not even a header.
-    if (left === 0 && (cursor.isBody || (cursor.records === 0 && this.size === ZSTF_HEADER_BYTES)))
+    const isInside = left > 0 || cursor.isOperand;
+    if (!isInside && (cursor.isBody || (cursor.records === 0 && this.size === ZSTF_HEADER_BYTES)))
       return false;
-    const where = left > 0 ? 'a record' : 'the header';
+    const where = left > 0 ? 'a record' : cursor.isOperand ? 'an instruction' : 'the header';
     throw new UscopeError('CONVERT_TRUNCATED', `the file ends inside ${where}`, {
       offset: cursor.restOffset,
     });

@@ -20,7 +20,7 @@ export class Births {
 
   before(): Promise<bigint | null> {
     const { trace, core, entities, access, first } = this;
-    this.found ??= birthsBefore(trace, core, entities, access, first, this.options.numbering ?? 'cheap');
+    this.found ??= birthsBefore(trace, core, entities, access, first, this.options);
     return this.found;
   }
 }

@@ -110,12 +110,12 @@ export async function compiledBlockOf(
   options: BlockOptions,
 ): Promise<InstructionBlock> {
   const entities = requireEntities(core);
-  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS } = options;
   const turns = new Turns(signal);
   const access = await SegmentAccess.of(trace);
   const { timeStartPs } = await access.entry(segment);
   const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
-  const base = await birthsBefore(trace, core, entities, access, first, numbering);
+  const base = await birthsBefore(trace, core, entities, access, first, options);
   const tracker = new CompiledTracker(kernel, trace, core, entities, false);
   const checkpoints = access.checkpointsOf(entities);
   const last = Math.min(access.count - 1, segment + lookahead);
@@ -168,11 +168,11 @@ export async function* compiledSegmentBlocks(
   options: BlockOptions,
 ): AsyncGenerator<InstructionBlock> {
   const entities = requireEntities(core);
-  const { signal, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const { signal, lookahead = DEFAULT_SEGMENTS } = options;
   const turns = new Turns(signal);
   const access = await SegmentAccess.of(trace);
   if (access.count === 0) return;
-  const base = await birthsBefore(trace, core, entities, access, 0, numbering);
+  const base = await birthsBefore(trace, core, entities, access, 0, options);
   const tracker = new CompiledTracker(kernel, trace, core, entities, false);
   const checkpoints = access.checkpointsOf(entities);
   const open: OpenBlock[] = [];

@@ -11,6 +11,8 @@ export interface BlockOptions {
   readonly lookahead?: number | undefined;
   /** Whether `firstRow` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
+  /** Instructions born before a segment, where that is known already: `TraceIndex.birthsBefore`. Without it they are counted. */
+  readonly birthsBefore?: ((segment: number) => Promise<number>) | undefined;
 }
 
 export const DEFAULT_SEGMENTS = 16;

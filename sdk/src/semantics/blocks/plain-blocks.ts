@@ -20,11 +20,11 @@ export async function plainBlockOf(
   options: BlockOptions = {},
 ): Promise<InstructionBlock> {
   const entities = requireEntities(core);
-  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS, numbering = 'cheap' } = options;
+  const { signal, lookback = DEFAULT_SEGMENTS, lookahead = DEFAULT_SEGMENTS } = options;
   const access = await SegmentAccess.of(trace);
   const { timeStartPs } = await access.entry(segment);
   const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
-  const base = await birthsBefore(trace, core, entities, access, first, numbering);
+  const base = await birthsBefore(trace, core, entities, access, first, options);
   const tracker = new Tracker(core, entities, trace.isInterleaved, false, controlEventOf(trace.schema));
   const walk = new LifecycleWalk(trace, tracker, null);
   const checkpoints = access.checkpointsOf(entities);

@@ -12,6 +12,12 @@ const CHEAP_BYTES = 8 * 1024 * 1024;
 /** Whether births may be counted at any cost, or only where that is quick. */
 export type Numbering = 'always' | 'cheap' | 'never';
 
+export interface NumberingOptions {
+  readonly numbering?: Numbering | undefined;
+  /** Births before a segment, by an index. */
+  readonly birthsBefore?: ((segment: number) => Promise<number>) | undefined;
+}
+
 /** Births counted up to a place from which counting continues: before `timePs`, in segments from `segment` on. */
 interface Milestone {
   readonly births: bigint;
@@ -29,10 +35,11 @@ export async function birthsBefore(
   entities: CoreEntities,
   access: SegmentAccess,
   first: number,
-  numbering: Numbering,
+  { numbering = 'cheap', birthsBefore: known }: NumberingOptions,
 ): Promise<bigint | null> {
   if (numbering === 'never' || !(await startsFromNothing(access, entities))) return null;
   if (first === 0) return 0n;
+  if (known) return BigInt(await known(first));
   const density = await densityOf(trace, core, entities);
   const milestone = await milestoneBefore(density, access, await access.start(first));
   const distance = (await access.entry(first)).offset - (await access.entry(milestone.segment)).offset;

@@ -1,4 +1,6 @@
 /** Meaning of traces with the `noc` protocol. */
+
+export { TransactionsOfBlock } from './from-block.js';
 export { MAX_ENTRIES } from './live-transaction.js';
 export {
   findNetwork,
@@ -19,9 +21,13 @@ export {
   type TransactionStage,
 } from './transaction.js';
 export {
-  type LinkCredit,
-  linkCredits,
-  type NocRange,
-  type TransactionOptions,
-  transactions,
-} from './transactions.js';
+  type TransactionBlock,
+  TransactionBlockEnd,
+  TransactionField,
+  TransactionFlag,
+  transactionTime,
+  transactionTransferList,
+  UNKNOWN_PARTNER,
+} from './transaction-block.js';
+export { type NocRange, type TransactionOptions, transactionBlocks } from './transaction-blocks.js';
+export { type LinkCredit, linkCredits, transactions } from './transactions.js';

@@ -1,11 +1,23 @@
 /** A transaction while it is followed. */
-import {
-  type Arbitration,
-  type Beat,
-  type Retry,
-  TransactionEnd,
-  type TransactionStage,
-} from './transaction.js';
+import { TransactionEnd } from './transaction.js';
+
+export interface LiveStage {
+  readonly timePs: bigint;
+  /** As the trace has it. */
+  readonly value: number;
+}
+
+/** A beat or an arbitration. */
+export interface LiveNumber {
+  readonly timePs: bigint;
+  /** Null: the event has no other field. */
+  readonly number: bigint | null;
+}
+
+export interface LiveRetry {
+  readonly timePs: bigint;
+  readonly reason: number | null;
+}
 
 export interface LiveHandoff {
   readonly timePs: bigint;
@@ -22,11 +34,11 @@ export class LiveTransaction {
   readonly values: (bigint | undefined)[] = [];
   /** Null: before what is looked at. */
   birthPs: bigint | null = null;
-  stages: TransactionStage[] = [];
-  beats: Beat[] = [];
-  retries: Retry[] = [];
-  timeouts: bigint[] = [];
-  arbitrations: Arbitration[] = [];
+  stages: LiveStage[] = [];
+  beats: LiveNumber[] = [];
+  retries: LiveRetry[] = [];
+  timeouts: { readonly timePs: bigint }[] = [];
+  arbitrations: LiveNumber[] = [];
   annotations: { timePs: bigint; string: number }[] = [];
   handoffs: LiveHandoff[] = [];
   end: TransactionEnd = TransactionEnd.IN_FLIGHT;

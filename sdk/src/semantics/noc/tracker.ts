@@ -8,7 +8,7 @@ import { matchHandoff } from './handoff-match.js';
 import type { LiveTransaction } from './live-transaction.js';
 import { type LifecycleObserver, NetworkTracker } from './network-tracker.js';
 import type { NocEventName, NocNetwork } from './networks.js';
-import { labelOf, type NocEvent, nocEvent, pairEvent, readField, readNumber } from './payload.js';
+import { type NocEvent, nocEvent, pairEvent, readField, readNumber } from './payload.js';
 
 type Handler = (cursor: FrameCursor) => void;
 type Apply = (transaction: LiveTransaction) => void;
@@ -127,10 +127,10 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
       const event = network.events.get(name);
       this.handleAbout(tracker, event ? nocEvent(event, field) : null, read);
     };
-    about('stage_transition', (cursor, event) => stageEntry(network, cursor, event), 'stage');
+    about('stage_transition', stageEntry, 'stage');
     about('annotate', annotation, 'text');
     about('beat', (cursor, event) => {
-      const entry = { timePs: cursor.timePs, beat: payloadValue(cursor, event) };
+      const entry = { timePs: cursor.timePs, number: payloadValue(cursor, event) };
       return (one) => one.add(one.beats, entry);
     });
     about('retry', (cursor, event) => {
@@ -141,10 +141,10 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
       'timeout',
       ({ timePs }) =>
         (one) =>
-          one.add(one.timeouts, timePs),
+          one.add(one.timeouts, { timePs }),
     );
     about('arb_decision', (cursor, event) => {
-      const entry = { timePs: cursor.timePs, port: payloadValue(cursor, event) };
+      const entry = { timePs: cursor.timePs, number: payloadValue(cursor, event) };
       return (one) => one.add(one.arbitrations, entry);
     });
   }
@@ -185,12 +185,9 @@ export class NocTracker implements LifecycleTracker, LifecycleObserver {
   }
 }
 
-function stageEntry(network: NocNetwork, cursor: FrameCursor, { value }: NocEvent): Apply | null {
+function stageEntry(cursor: FrameCursor, { value }: NocEvent): Apply | null {
   if (!value) return null;
-  const number = readNumber(cursor, value);
-  const stage = network.stageOf(number);
-  const name = network.stages[stage] ?? labelOf(value.labels, number);
-  const entry = { stage, name, timePs: cursor.timePs };
+  const entry = { value: readNumber(cursor, value), timePs: cursor.timePs };
   return (one) => one.add(one.stages, entry);
 }
 
@@ -204,6 +201,6 @@ function payloadValue(cursor: FrameCursor, { value }: NocEvent): bigint | null {
   return value ? readField(cursor, value) : null;
 }
 
-function reasonOf(cursor: FrameCursor, { value }: NocEvent): string | null {
-  return value ? labelOf(value.labels, readNumber(cursor, value)) : null;
+function reasonOf(cursor: FrameCursor, { value }: NocEvent): number | null {
+  return value ? readNumber(cursor, value) : null;
 }

@@ -6,7 +6,16 @@ import { event, u32 } from '../../../../test/support/pipeline-model.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
-import { findNetwork, findNetworks, linkCredits, type Transaction, transactions } from './index.js';
+import {
+  findNetwork,
+  findNetworks,
+  linkCredits,
+  type Transaction,
+  TransactionsOfBlock,
+  transactionBlocks,
+  transactions,
+  transactionTransferList,
+} from './index.js';
 
 const PERIOD = 1000;
 const { schema, dut } = parseSchema(`
@@ -252,6 +261,30 @@ describe('a transaction', () => {
       [1, 'lost', 1000n],
       [77, 'in_flight', null],
     ]);
+  });
+});
+
+describe('blocks of transactions', () => {
+  it('move to another thread in one piece, and say there what they said here', async () => {
+    const trace = await open(build(story, 3, {}, ['hello']));
+    const networks = findNetworks(trace);
+    const moved: Transaction[] = [];
+    for await (const block of transactionBlocks(trace, findNetwork(trace, 'mesh'))) {
+      const there = structuredClone(block, { transfer: transactionTransferList(block) });
+      expect(block.birth.byteLength).toBe(0);
+      const rows = new TransactionsOfBlock(trace, networks, there);
+      await rows.load();
+      for (let row = 0; row < there.count; row++) moved.push(rows.at(row));
+    }
+    expect(moved).toEqual(await collect(trace, 'mesh'));
+  });
+
+  it('end with the reason of a signal', async () => {
+    const trace = await open(build(story, 1));
+    const controller = new AbortController();
+    controller.abort(new Error('enough'));
+    const blocks = transactionBlocks(trace, findNetwork(trace), {}, { signal: controller.signal });
+    await expect(blocks.next()).rejects.toThrow('enough');
   });
 });
 

@@ -5,9 +5,9 @@ import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { modelSchema, PERIOD_PS, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { generator } from '../../../../test/support/recorded-run.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
-import { findCore, instructions } from '../cpu/index.js';
+import { findCore, type Instruction, InstructionEnd, instructions } from '../cpu/index.js';
 import { disassemble } from '../cpu/riscv/disassemble.js';
-import { type FindOptions, type Found, find } from './index.js';
+import { completionsOf, type FindOptions, type Found, find, parsePattern, searchNames } from './index.js';
 
 const dut = [
   ['cpu.pipeline_stages', STAGES.join(',')],
@@ -44,6 +44,29 @@ async function bornIn(trace: Trace, from: bigint, to: bigint) {
     if (one.birthPs !== null && one.birthPs >= from && one.birthPs < to) born.push(one);
   }
   return born;
+}
+
+interface Context {
+  readonly retired: readonly Instruction[];
+  readonly stalls: readonly bigint[];
+  readonly entering: readonly { readonly id: number; readonly time: bigint }[];
+}
+
+async function contextOf(trace: Trace, born: readonly Instruction[]): Promise<Context> {
+  const stalls = [];
+  for await (const event of trace.events(0n, 2n ** 63n, ['core0/stall']))
+    if (event.field('reason') === 0n) stalls.push(event.timePs);
+  const entering = [];
+  for await (const event of trace.events(0n, 2n ** 63n, ['core0/stage_transition']))
+    if (event.field('stage') === 2n)
+      entering.push({ id: Number(event.field('entity_id')), time: event.timePs });
+  return { retired: born.filter(({ end }) => end === InstructionEnd.RETIRED), stalls, entering };
+}
+
+/** From the fetch to the last cycle, both included. */
+function during({ birthPs, endPs, flush }: Instruction, time: bigint): boolean {
+  const over = endPs ?? flush?.timePs ?? null;
+  return birthPs !== null && time >= birthPs && (over === null || time <= over);
 }
 
 describe('a search', () => {
@@ -118,6 +141,59 @@ describe('a search', () => {
     expect(total).toBeGreaterThan(10);
   });
 
+  it('for several terms finds the instructions for which all hold', async () => {
+    let total = 0;
+    const terms = fc.uniqueArray(
+      fc.constantFrom<[string, (one: Instruction, context: Context) => boolean]>(
+        [
+          'insn \\d*[13579]$',
+          ({ annotations }) => annotations.some(({ text }) => /insn \d*[13579]$/.test(text ?? '')),
+        ],
+        ['pc:0x80000020-0x80000100', ({ pc }) => pc !== null && pc >= 0x8000_0020n && pc <= 0x8000_0100n],
+        ['seq:3-40', ({ seq }) => seq !== null && seq >= 3n && seq <= 40n],
+        ['retired:2..30', (one, { retired }) => retired.indexOf(one) >= 2 && retired.indexOf(one) <= 30],
+        ['flush:', ({ flush }) => flush !== null],
+        ['flush:mispredict', ({ flush }) => flush?.reason === 'mispredict'],
+        ['stall:rob_full', (one, { stalls }) => stalls.some((time) => during(one, time))],
+        [
+          'event:stage_transition stage=execute',
+          (one, { entering }) => entering.some(({ id, time }) => id === one.id && during(one, time)),
+        ],
+      ),
+      { minLength: 2, maxLength: 3, selector: ([text]) => text },
+    );
+    await fc.assert(
+      fc.asyncProperty(cases, terms, async (one, wanted) => {
+        const trace = await traceOf(one.seed, one.cycles, one.perSegment);
+        const [from, to] = [BigInt(one.from * PERIOD_PS), BigInt((one.from + one.length) * PERIOD_PS)];
+        const born = await bornIn(trace, 0n, 2n ** 63n);
+        const context = await contextOf(trace, born);
+        const expected = born.filter(
+          (it) => it.birthPs! >= from && it.birthPs! < to && wanted.every(([, holds]) => holds(it, context)),
+        );
+        const found = await all(trace, wanted.map(([text]) => text).join(' '), { from, to });
+        expect(found.map((it) => it.kind === 'instruction' && it.row)).toEqual(
+          expected.map(({ seq }) => Number(seq)),
+        );
+        total += found.length;
+      }),
+      { numRuns: 80 },
+    );
+    expect(total).toBeGreaterThan(10);
+  });
+
+  it('takes what follows text: as an expression, and values in quotes', () => {
+    expect(parsePattern('pc:16 text:a pc:1').terms).toMatchObject([
+      { kind: 'pc', first: 16n },
+      { text: /a pc:1/ },
+    ]);
+    expect(parsePattern('event:flush reason="two words" lw a0').terms).toMatchObject([
+      { name: 'flush', conditions: [{ field: 'reason', value: 'two words' }] },
+      { text: /lw a0/ },
+    ]);
+    expect(parsePattern(' a b ').terms).toMatchObject([{ text: / a b / }]);
+  });
+
   it('takes a text as it is where asked to', async () => {
     const trace = await traceOf(3, 60, 20);
     const dots = await all(trace, '.', { fixed: true });
@@ -129,8 +205,13 @@ describe('a search', () => {
     ['', /empty/],
     ['pc:here', /write pc:/],
     ['pc:9-3', /below/],
+    ['seq:a', /write seq:/],
+    ['retired:', /write retired:/],
     ['event:', /write event:/],
-    ['event:flush reason', /field=value/],
+    ['text:', /empty/],
+    ['flush:"misp', /double quote/],
+    ['add ( flush:', /Unterminated group/],
+    [`${'a'.repeat(5000)}`, /longer than 4096/],
   ])('refuses the pattern %j', async (pattern, problem) => {
     const trace = await traceOf(3, 10, 5);
     await expect(all(trace, pattern)).rejects.toMatchObject({
@@ -153,5 +234,29 @@ describe('a search', () => {
       progress: () => controller.abort(new Error('enough')),
     });
     await expect(search).rejects.toThrow('enough');
+  });
+});
+
+describe('completion', () => {
+  const at = async (written: string): Promise<string[]> => {
+    const trace = await traceOf(3, 10, 5);
+    const caret = written.indexOf('|');
+    const source = written.replace('|', '');
+    const { from, to, choices } = completionsOf(source, caret, searchNames(trace, findCore(trace)));
+    return choices.map(({ text }) => source.slice(0, from) + text + source.slice(to));
+  };
+
+  it.each([
+    ['st|', ['stall:']],
+    ['lw s|', ['lw seq:', 'lw stall:']],
+    ['stall:|', ['stall:rob_full', 'stall:fetch_miss']],
+    ['flush:ex| lw', ['flush:exception lw']],
+    ['event:fl|', ['event:flush']],
+    ['event:flush rea|', ['event:flush reason=']],
+    ['event:flush reason=mis|', ['event:flush reason=mispredict']],
+    ['pc:0x8|', []],
+    ['text:st|', []],
+  ])('of %j', async (written, expected) => {
+    expect(await at(written)).toEqual(expected);
   });
 });

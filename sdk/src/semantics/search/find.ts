@@ -5,7 +5,7 @@ import type { Trace } from '../../reader/index.js';
 import { type CpuCore, findCores } from '../cpu/cores.js';
 import { EventSearch } from './event-search.js';
 import { type Found, type FoundInstruction, InstructionSearch } from './instruction-search.js';
-import { type PatternOptions, parsePattern } from './pattern.js';
+import { type Pattern, type PatternOptions, parsePattern } from './pattern.js';
 import type { SearchCall } from './search-call.js';
 
 export interface FindOptions extends PatternOptions, SearchCall {
@@ -18,7 +18,8 @@ export interface FindOptions extends PatternOptions, SearchCall {
 
 /**
  * What a pattern finds, in order of time: some at once, also none. See `parsePattern` for what a pattern may be.
- * @throws UscopeError READER_PATTERN, READER_NAME (no such event, none with these fields; no core that records instructions), READER_RANGE, FORMAT_*
+ * @throws UscopeError READER_PATTERN, READER_NAME (no such event, none with these fields; no core that records instructions),
+ *   READER_RANGE (a range that is none; numbers are asked for that the trace does not have), FORMAT_*
  */
 export async function* find(
   trace: Trace,
@@ -26,23 +27,43 @@ export async function* find(
   options: FindOptions = {},
 ): AsyncGenerator<readonly Found[]> {
   const wanted = parsePattern(pattern, options);
+  const [term] = wanted.terms;
   const { from, to } = rangeBounds({ from: options.from, to: options.to });
   const range = { from: from < 0n ? 0n : from, to };
   const cores = options.cores ?? findCores(trace);
-  if (wanted.kind === 'event') {
-    const scopes = options.cores ? options.cores.map(({ scopeId }) => scopeId) : null;
-    yield* new EventSearch(trace, wanted, cores, scopes).search(range, options);
+  const scopes = options.cores ? options.cores.map(({ scopeId }) => scopeId) : null;
+  if (wanted.finds === 'events' && term.kind === 'event') {
+    yield* new EventSearch(trace, term, cores, scopes).search(range, options);
   } else {
     const searched = cores.filter(({ entities }) => entities !== null);
     if (searched.length === 0) {
       throw new UscopeError('READER_NAME', 'the trace follows no instructions: only events can be searched');
     }
-    const searches = searched.map((core) =>
-      new InstructionSearch(trace, core, wanted).search(range, options),
-    );
-    yield* byTime(searches);
+    const searches = searchesOf(trace, searched, wanted, scopes);
+    yield* byTime(searches.map((search) => search.search(range, options)));
   }
   options.progress?.(1);
+}
+
+/** Of the cores that have the events named. @throws UscopeError READER_NAME: none has them */
+function searchesOf(
+  trace: Trace,
+  cores: readonly CpuCore[],
+  pattern: Pattern,
+  scopes: readonly number[] | null,
+): InstructionSearch[] {
+  const problems: unknown[] = [];
+  const searches = cores.flatMap((core) => {
+    try {
+      return [new InstructionSearch(trace, core, pattern, scopes)];
+    } catch (error) {
+      if (!(error instanceof UscopeError) || error.code !== 'READER_NAME') throw error;
+      problems.push(error);
+      return [];
+    }
+  });
+  if (searches.length === 0) throw problems[0];
+  return searches;
 }
 
 /** What several searches find, each in order of time, in order of time. */

@@ -1,4 +1,4 @@
-/** Searches the instructions born in a segment. What an instruction is called is looked at once for each distinct one. */
+/** Searches the instructions of a core for those for which all terms hold. */
 import type { Trace } from '../../reader/index.js';
 import {
   BlockEnd,
@@ -11,9 +11,19 @@ import {
 } from '../blocks/block.js';
 import { instructionBlocks } from '../blocks/instruction-blocks.js';
 import type { CpuCore } from '../cpu/cores.js';
-import { disassemble } from '../cpu/riscv/disassemble.js';
+import { EventCondition } from './event-condition.js';
 import type { FoundEvent } from './event-search.js';
-import type { Pattern } from './pattern.js';
+import type { EventTerm, Pattern } from './pattern.js';
+import { ReasonCondition } from './reason-condition.js';
+import {
+  AddressCondition,
+  disassemblyOf,
+  pcOf,
+  RetiredCondition,
+  type RowCondition,
+  SequenceCondition,
+  TextCondition,
+} from './row-conditions.js';
 import type { SearchCall, SearchRange } from './search-call.js';
 
 /** An instruction that matches. */
@@ -28,15 +38,13 @@ export interface FoundInstruction {
   readonly pc: bigint | null;
   /** Disassembly; where there is none, the annotation. */
   readonly text: string;
-  /** The annotation that matches; null: what matches is the disassembly or the address. */
+  /** The annotation that matches; null: what matches is the disassembly, or something else than a text. */
   readonly annotation: string | null;
   readonly end: 'in flight' | 'retired' | 'squashed' | 'lost';
 }
 
 export type Found = FoundInstruction | FoundEvent;
 
-/** What is remembered of distinct instructions, at most. */
-const MAX_KNOWN = 1_000_000;
 const ENDS = {
   [BlockEnd.IN_FLIGHT]: 'in flight',
   [BlockEnd.RETIRED]: 'retired',
@@ -45,14 +53,36 @@ const ENDS = {
 } as const;
 
 export class InstructionSearch {
-  /** By address and machine code: whether it matches. */
-  private readonly known = new Map<string, boolean>();
+  private readonly texts: readonly TextCondition[];
+  private readonly retired: readonly RetiredCondition[];
+  /** In the order in which they are asked: those that look at events come last. */
+  private readonly conditions: readonly RowCondition[];
+  /** Rows must have their numbers, at any cost. */
+  private readonly isNumbered: boolean;
 
+  /** @param scopes of the cores asked for; null: any. @throws UscopeError READER_NAME: an event that the trace does not have */
   constructor(
     private readonly trace: Trace,
     private readonly core: CpuCore,
-    private readonly pattern: Pattern,
-  ) {}
+    { terms }: Pattern,
+    scopes: readonly number[] | null,
+  ) {
+    const numbers = terms.filter(({ kind }) => kind === 'seq' || kind === 'retired');
+    this.isNumbered = numbers.length > 0;
+    this.texts = terms.flatMap((term) =>
+      term.kind === 'text' ? [new TextCondition(trace, core, term)] : [],
+    );
+    this.retired = terms.flatMap((term) =>
+      term.kind === 'retired' ? [new RetiredCondition(term, core)] : [],
+    );
+    this.conditions = [
+      ...this.retired,
+      ...terms.flatMap((term) => (term.kind === 'seq' ? [new SequenceCondition(term, core)] : [])),
+      ...terms.flatMap((term) => (term.kind === 'pc' ? [new AddressCondition(term)] : [])),
+      ...this.texts,
+      ...terms.flatMap((term) => (term.kind === 'event' ? [this.eventCondition(term, scopes)] : [])),
+    ];
+  }
 
   /** What is found among the instructions born in a range, block by block, in order of birth. */
   async *search(
@@ -62,81 +92,52 @@ export class InstructionSearch {
     const { trace, core } = this;
     const { from, to } = range;
     const end = to ?? trace.totalTimePs;
-    const bounds = to === null ? { from } : { from, to };
-    for await (const block of instructionBlocks(trace, core, bounds, { signal, stages: 'range' })) {
+    // Retired ones are counted from the first one on.
+    const begin = this.retired.length > 0 ? 0n : from;
+    const bounds = to === null ? { from: begin } : { from: begin, to };
+    const numbering = this.isNumbered ? 'always' : 'cheap';
+    for await (const block of instructionBlocks(trace, core, bounds, {
+      signal,
+      numbering,
+      stages: 'range',
+    })) {
       await pause?.();
-      if (end > from && block.basePs > from)
-        progress?.(Math.min(1, Number(block.basePs - from) / Number(end - from)));
+      if (end > begin && block.basePs > begin)
+        progress?.(Math.min(1, Number(block.basePs - begin) / Number(end - begin)));
       yield await this.inBlock(block, range);
+      if (this.retired.some(({ isOver }) => isOver)) return;
     }
+  }
+
+  private eventCondition(term: EventTerm, scopes: readonly number[] | null): RowCondition {
+    // Made in any case: it says what is wrong with the term.
+    const condition = new EventCondition(this.trace, term, this.core, scopes);
+    return ReasonCondition.of(this.core, term) ?? condition;
   }
 
   private async inBlock(block: InstructionBlock, { from, to }: SearchRange): Promise<FoundInstruction[]> {
-    const statics = this.matchingStatics(block);
-    const annotated = await this.matchingAnnotations(block);
+    const rows = new Uint8Array(block.count).fill(1);
+    for (const condition of this.conditions) {
+      if (!(condition instanceof RetiredCondition) && !rows.includes(1)) return [];
+      await condition.keep(block, rows);
+    }
     const found: FoundInstruction[] = [];
-    for (let row = 0; row < block.count; row++) {
-      const annotation = annotated.get(row) ?? null;
-      if (statics[block.statics[row]] === 0 && annotation === null) continue;
+    for (let row = rows.indexOf(1); row >= 0; row = rows.indexOf(1, row + 1)) {
       const birth = birthTick(block, row);
       const timePs = birth < 0 ? null : psOf(block, birth);
       if (timePs === null ? from > 0n : timePs < from || (to !== null && timePs >= to)) continue;
-      found.push(this.describe(block, row, timePs, annotation));
+      found.push(this.describe(block, row, timePs));
     }
     return found;
   }
 
-  /** 1 for each distinct instruction of the block that matches. */
-  private matchingStatics({ staticTable }: InstructionBlock): Uint8Array {
-    const { pcLo, pcHi, bits, known } = staticTable;
-    const { pattern, core } = this;
-    return Uint8Array.from(pcLo, (low, index) => {
-      const hasPc = (known[index] & Known.PC) !== 0;
-      if (pattern.kind === 'pc') {
-        const pc = pcOf(low, pcHi[index]);
-        return hasPc && pc >= pattern.first && pc <= pattern.last ? 1 : 0;
-      }
-      if (pattern.kind !== 'text' || core.xlen === null || (known[index] & Known.BITS) === 0) return 0;
-      const key = `${hasPc ? `${pcHi[index]} ${low}` : ''} ${bits[index]}`;
-      let matches = this.known.get(key);
-      if (matches === undefined) {
-        if (this.known.size >= MAX_KNOWN) this.known.clear();
-        matches = pattern.text.test(this.disassembly(staticTable, index) ?? '');
-        this.known.set(key, matches);
-      }
-      return matches ? 1 : 0;
-    });
-  }
-
-  /** By row, its first annotation that matches. */
-  private async matchingAnnotations({ annotations }: InstructionBlock): Promise<Map<number, string>> {
-    const found = new Map<number, string>();
-    const { pattern, trace } = this;
-    if (pattern.kind !== 'text' || annotations.row.length === 0) return found;
-    await trace.strings.load(new Set(annotations.string));
-    const matches = new Map<number, string | null>();
-    annotations.string.forEach((string, index) => {
-      let text = matches.get(string);
-      if (text === undefined) {
-        const whole = trace.strings.peek(string);
-        text = whole !== undefined && pattern.text.test(whole) ? whole : null;
-        matches.set(string, text);
-      }
-      const row = annotations.row[index];
-      if (text !== null && !found.has(row)) found.set(row, text);
-    });
-    return found;
-  }
-
-  private describe(
-    block: InstructionBlock,
-    row: number,
-    timePs: bigint | null,
-    annotation: string | null,
-  ): FoundInstruction {
+  private describe(block: InstructionBlock, row: number, timePs: bigint | null): FoundInstruction {
     const { staticTable, statics, id } = block;
     const index = statics[row];
     const hasPc = (staticTable.known[index] & Known.PC) !== 0;
+    const annotation = this.texts
+      .map(({ annotated }) => annotated.get(row))
+      .find((text) => text !== undefined);
     return {
       kind: 'instruction',
       core: this.core.name,
@@ -144,22 +145,9 @@ export class InstructionSearch {
       row: rowNumber(block, row),
       id: id[row],
       pc: hasPc ? pcOf(staticTable.pcLo[index], staticTable.pcHi[index]) : null,
-      text: this.disassembly(staticTable, index) ?? annotation ?? '',
-      annotation,
+      text: disassemblyOf(this.core, staticTable, index) ?? annotation ?? '',
+      annotation: annotation ?? null,
       end: ENDS[endOf(block, row)],
     };
   }
-
-  /** Null where the machine code is not known or not RISC-V's. */
-  private disassembly(
-    { pcLo, pcHi, bits, known }: InstructionBlock['staticTable'],
-    index: number,
-  ): string | null {
-    const { xlen } = this.core;
-    if (xlen === null || (known[index] & Known.BITS) === 0 || bits[index] === 0) return null;
-    const pc = (known[index] & Known.PC) === 0 ? undefined : pcOf(pcLo[index], pcHi[index]);
-    return disassemble(bits[index], { xlen, pc });
-  }
 }
-
-const pcOf = (low: number, high: number): bigint => (BigInt(high) << 32n) | BigInt(low);

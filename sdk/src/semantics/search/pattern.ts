@@ -1,4 +1,4 @@
-/** What is searched for: a text, addresses, or events, as one string. */
+/** What is searched for, as one string: terms that must all hold. */
 import { UscopeError } from '../../base/errors.js';
 
 export interface PatternOptions {
@@ -16,82 +16,157 @@ export interface FieldCondition {
   readonly number: bigint | null;
 }
 
-export type Pattern =
-  /** In disassembly and annotations. */
-  | { readonly kind: 'text'; readonly text: RegExp }
-  /** Addresses of instructions, both inclusive. */
-  | { readonly kind: 'pc'; readonly first: bigint; readonly last: bigint }
-  /** `role`: the events of this name of the cores, instead of those that `name` names. */
-  | {
-      readonly kind: 'event';
-      readonly name: string;
-      readonly role: 'flush' | 'stall' | null;
-      readonly conditions: readonly FieldCondition[];
-    };
+/** In disassembly and annotations. */
+export interface TextTerm {
+  readonly kind: 'text';
+  readonly text: RegExp;
+}
 
-const ADDRESS = /^(0[xX][0-9a-fA-F_]+|[\d_]+)(?:(?:-|\.\.)(0[xX][0-9a-fA-F_]+|[\d_]+))?$/;
-const NUMBER = /^(-?\d+|0[xX][0-9a-fA-F]+)$/;
+/** Addresses, numbers of instructions in the trace, or numbers among the retired ones in program order; both ends inclusive. */
+export interface NumberTerm {
+  readonly kind: 'pc' | 'seq' | 'retired';
+  readonly first: bigint;
+  readonly last: bigint;
+}
+
+export interface EventTerm {
+  readonly kind: 'event';
+  readonly name: string;
+  /** The events of this name of the cores, instead of those that `name` names. */
+  readonly role: 'flush' | 'stall' | null;
+  readonly conditions: readonly FieldCondition[];
+}
+
+export type Term = TextTerm | NumberTerm | EventTerm;
+
+/** One event term alone finds events; anything else finds the instructions for which all terms hold. */
+export interface Pattern {
+  readonly terms: readonly Term[];
+  readonly finds: 'events' | 'instructions';
+}
+
+export const QUALIFIERS = ['pc', 'seq', 'retired', 'stall', 'flush', 'event', 'text'] as const;
+export type Qualifier = (typeof QUALIFIERS)[number];
+
+const NUMBER = '0[xX][0-9a-fA-F_]+|\\d[\\d_]*';
+const NUMBERS = new RegExp(`^(${NUMBER})(?:(?:-|\\.\\.)(${NUMBER}))?$`);
+const VALUE = /^(-?\d+|0[xX][0-9a-fA-F]+)$/;
+const QUALIFIER = new RegExp(`(?:^|\\s)(${QUALIFIERS.join('|')}):`, 'g');
+/** After a qualifier or an equals sign. */
+const WORD = /"([^"]*)"|[^\s"]*/y;
+const CONDITION = /\s+([A-Za-z_]\w*)=/y;
 const MAX_LENGTH = 4096;
 
+const EXAMPLES = {
+  pc: 'write pc:0x80000000 or pc:0x80000000-0x800000ff',
+  seq: 'write seq:1200 or seq:1200-1299',
+  retired: 'write retired:1000 or retired:1000-1099',
+} as const;
+
 /**
- * `pc:0x80000000`, `pc:0x80000000-0x800000ff`; `event:NAME`, `event:NAME field=value …`; `stall:REASON`, `flush:REASON` (`stall:` and `flush:`: any);
- * anything else, also after `text:`, is a regular expression.
+ * Terms with blanks between them: `pc:0x80000000`, `pc:0x80000000-0x800000ff`; `seq:1200-1299`, `retired:1000`; `event:NAME`,
+ * `event:NAME field=value …`; `stall:REASON`, `flush:REASON` (`stall:` and `flush:`: any). A value with blanks is written in double quotes. What
+ * is between them, and all that follows `text:`, is a regular expression.
  * @throws UscopeError READER_PATTERN
  */
 export function parsePattern(source: string, options: PatternOptions = {}): Pattern {
   if (source.length > MAX_LENGTH) fail(source, `it is longer than ${MAX_LENGTH} characters`);
-  const [, kind, rest = ''] = /^(pc|event|stall|flush|text):(.*)$/s.exec(source) ?? [null, 'text', source];
-  switch (kind) {
-    case 'pc':
-      return parseAddresses(source, rest.trim());
-    case 'event':
-      return parseEvent(source, rest);
-    case 'stall':
-    case 'flush':
-      return { kind: 'event', name: kind, role: kind, conditions: reasonOf(rest.trim()) };
-    default:
-      return { kind: 'text', text: parseText(source, rest, options) };
+  const terms = new PatternParser(source, options).terms();
+  const [first] = terms;
+  if (!first) return fail(source, 'it is empty');
+  return { terms, finds: terms.length === 1 && first.kind === 'event' ? 'events' : 'instructions' };
+}
+
+class PatternParser {
+  private at = 0;
+
+  constructor(
+    private readonly source: string,
+    private readonly options: PatternOptions,
+  ) {}
+
+  terms(): Term[] {
+    const { source } = this;
+    const terms: Term[] = [];
+    while (this.at < source.length) {
+      QUALIFIER.lastIndex = this.at;
+      const next = QUALIFIER.exec(source);
+      const text = source.slice(this.at, next?.index ?? source.length);
+      // A pattern without qualifiers is the expression as it is, blanks too.
+      if (text.trim() !== '') terms.push(this.text(next || this.at > 0 ? text.trim() : text));
+      if (!next) break;
+      this.at = next.index + next[0].length;
+      terms.push(this.qualified(next[1] as Qualifier));
+    }
+    return terms;
+  }
+
+  private qualified(qualifier: Qualifier): Term {
+    switch (qualifier) {
+      case 'text': {
+        const rest = this.source.slice(this.at);
+        this.at = this.source.length;
+        return this.text(rest);
+      }
+      case 'pc':
+      case 'seq':
+      case 'retired':
+        return this.numbers(qualifier, this.word());
+      case 'event':
+        return this.event(this.word());
+      default: {
+        const reason = this.word();
+        const conditions = reason === '' ? [] : [condition('reason', reason)];
+        return { kind: 'event', name: qualifier, role: qualifier, conditions };
+      }
+    }
+  }
+
+  private word(): string {
+    WORD.lastIndex = this.at;
+    const match = WORD.exec(this.source);
+    this.at = WORD.lastIndex;
+    if (this.source[this.at] === '"')
+      fail(this.source, 'a double quote is not closed, or not at the start of a value');
+    return match?.[1] ?? match?.[0] ?? '';
+  }
+
+  private text(text: string): TextTerm {
+    const { source } = this;
+    const { fixed, ignoreCase } = this.options;
+    if (text === '') fail(source, 'it is empty');
+    const escaped = fixed ? text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') : text;
+    try {
+      // Without `u` a hyphen may be escaped anywhere; without `g` a test does not depend on the one before.
+      return { kind: 'text', text: new RegExp(escaped, ignoreCase ? 'i' : '') };
+    } catch (error) {
+      return fail(source, `${(error as Error).message}; --fixed takes it as it is`);
+    }
+  }
+
+  private numbers(kind: NumberTerm['kind'], text: string): NumberTerm {
+    const match = NUMBERS.exec(text);
+    if (!match) return fail(this.source, EXAMPLES[kind]);
+    const [first, last] = [match[1], match[2] ?? match[1]].map((one) => BigInt(one.replaceAll('_', '')));
+    if (last < first) fail(this.source, `the last number after ${kind}: is below the first`);
+    return { kind, first, last };
+  }
+
+  private event(name: string): EventTerm {
+    if (name === '') return fail(this.source, 'write event:NAME or event:NAME field=value');
+    const conditions: FieldCondition[] = [];
+    for (;;) {
+      CONDITION.lastIndex = this.at;
+      const match = CONDITION.exec(this.source);
+      if (!match) return { kind: 'event', name, role: null, conditions };
+      this.at = CONDITION.lastIndex;
+      conditions.push(condition(match[1], this.word()));
+    }
   }
 }
-
-function parseText(source: string, text: string, { ignoreCase, fixed }: PatternOptions): RegExp {
-  if (text === '') fail(source, 'it is empty');
-  const escaped = fixed ? text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&') : text;
-  try {
-    // Without `u` a hyphen may be escaped anywhere; without `g` a test does not depend on the one before.
-    return new RegExp(escaped, ignoreCase ? 'i' : '');
-  } catch (error) {
-    return fail(source, `${(error as Error).message}; --fixed takes it as it is`);
-  }
-}
-
-function parseAddresses(source: string, text: string): Pattern {
-  const match = ADDRESS.exec(text);
-  if (!match) return fail(source, 'write pc:0x80000000 or pc:0x80000000-0x800000ff');
-  const [first, last] = [match[1], match[2] ?? match[1]].map((one) => BigInt(one.replaceAll('_', '')));
-  if (last < first) fail(source, 'the last address is below the first');
-  return { kind: 'pc', first, last };
-}
-
-function parseEvent(source: string, text: string): Pattern {
-  const [name = '', ...conditions] = text.trim().split(/\s+/);
-  if (name === '') return fail(source, 'write event:NAME or event:NAME field=value');
-  return {
-    kind: 'event',
-    name,
-    role: null,
-    conditions: conditions.map((one) => {
-      const equals = one.indexOf('=');
-      if (equals <= 0) return fail(source, `"${one}" is not of the form field=value`);
-      return condition(one.slice(0, equals), one.slice(equals + 1));
-    }),
-  };
-}
-
-const reasonOf = (reason: string): FieldCondition[] => (reason === '' ? [] : [condition('reason', reason)]);
 
 function condition(field: string, value: string): FieldCondition {
-  return { field, value, number: NUMBER.test(value) ? BigInt(value) : null };
+  return { field, value, number: VALUE.test(value) ? BigInt(value) : null };
 }
 
 function fail(source: string, problem: string): never {

@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { CompressionName, Schema } from '../../format/types.js';
 import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../../writer/contract/options.js';
+import type { SegmentIndexer } from '../../writer/contract/segment-indexer.js';
 import { FileStore } from '../../writer/file/file-store.js';
 import { finalizeFile } from '../../writer/file/finalize.js';
 import { EMPTY_SUMMARY } from '../../writer/frames/empty-summary.js';
@@ -20,6 +21,7 @@ export interface RescuedContent {
   /** Its state is that after the last frame. */
   readonly replayer: Replayer;
   readonly summarizer: Summarizer | null;
+  readonly indexer: SegmentIndexer | null;
   readonly compression: CompressionName;
   /** 0: not known. */
   readonly checkpointIntervalPs: bigint;
@@ -54,6 +56,7 @@ export async function finalizeContent(content: RescuedContent): Promise<void> {
     numStrings,
     lateStrings,
     session: { ...out.trace.session, lost: content.lost() },
+    indexer: content.indexer,
   });
 }
 
@@ -74,7 +77,7 @@ export async function finalizeWithMemory(
 
 /** A writer that continues where the segments saved end. */
 function continuation(content: RescuedContent): RecordWriter {
-  const { out, schema, replayer, summarizer, compression, nextString, lastTimePs } = content;
+  const { out, schema, replayer, summarizer, indexer, compression, nextString, lastTimePs } = content;
   return new RecordWriter(
     {
       path: out.trace.file.path,
@@ -89,6 +92,7 @@ function continuation(content: RescuedContent): RecordWriter {
       session: out.trace.session,
       state: replayer.state,
       summarizer,
+      indexer,
       nextFrame: Number(content.nextFrame),
       nextString,
       items: replayer.items,

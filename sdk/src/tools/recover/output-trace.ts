@@ -4,6 +4,7 @@ import { crc32 } from '#platform/crc32';
 import { align8 } from '../../base/bytes.js';
 import { encodeCommitRecord } from '../../format/commit-record.js';
 import { VERSION_MINOR } from '../../format/header.js';
+import { sealIndexContainer } from '../../format/index-container.js';
 import { ChunkType, type ExtraChunk } from '../../format/preamble.js';
 import { encodeSchemaPayload } from '../../format/schema-chunk.js';
 import { encodeSegmentHeader, type SegmentHeader } from '../../format/segment.js';
@@ -27,6 +28,8 @@ export interface SegmentParts {
   readonly nextString: bigint;
   readonly strings: readonly Uint8Array[];
   readonly snapshots: readonly number[];
+  /** Its index container, without place and checksum; null: none. */
+  readonly index: Uint8Array | null;
 }
 
 export class OutputTrace {
@@ -56,8 +59,10 @@ export class OutputTrace {
       deltasCompressedSize: deltas.length,
     });
     const size = header.length + checkpoint.length + deltas.length;
+    const index = parts.index ?? undefined;
+    if (index) sealIndexContainer(index, this.end, crc32);
     const record = encodeCommitRecord(
-      { ...parts, segmentOffset: BigInt(this.end), segmentSize: size },
+      { ...parts, index, segmentOffset: BigInt(this.end), segmentSize: size },
       crc32(deltas, crc32(checkpoint, crc32(header))),
       crc32,
     );

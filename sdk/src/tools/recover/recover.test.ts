@@ -23,6 +23,9 @@ import { cpuSchema } from '../../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../../format/index.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { DIRECTORY_SECTION } from '../../trace-index/directory/format.js';
+import { openIndex } from '../../trace-index/index.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { RecordWriter } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { verifyTrace } from '../verify/index.js';
@@ -93,7 +96,13 @@ async function recover(bytes: Uint8Array, more: { memory?: RecordMemory } = {}):
   nextPaths();
   writeFileSync(input, bytes);
   const memory = more.memory ? () => more.memory ?? null : undefined;
-  const report = await recoverTrace({ input, output, summarizer: createCpuSummarizer, memory });
+  const report = await recoverTrace({
+    input,
+    output,
+    summarizer: createCpuSummarizer,
+    index: createSegmentIndexer,
+    memory,
+  });
   expect(Buffer.compare(readFileSync(input), bytes)).toBe(0);
   return report;
 }
@@ -101,6 +110,12 @@ async function recover(bytes: Uint8Array, more: { memory?: RecordMemory } = {}):
 /** Frame times, and the texts of annotations. */
 async function contentOf(path: string) {
   const trace = await openTrace(memorySource(new Uint8Array(readFileSync(path))));
+  if (trace.isInterleaved && trace.segmentCount > 0) {
+    const index = await openIndex(trace);
+    expect(index?.origin).toBe('trace');
+    expect(trace.section(DIRECTORY_SECTION)).not.toBeNull();
+    expect(trace.warnings.filter(({ kind }) => kind === 'index-damaged')).toEqual([]);
+  }
   const cycles: number[] = [];
   const texts: (string | null)[] = [];
   for await (const { timePs, items } of trace.frames()) {

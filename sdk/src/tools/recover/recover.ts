@@ -13,6 +13,7 @@ import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
 import { publish } from '../../stream/atomic-file.js';
 import { type Account, accountOf } from '../../writer/contract/account.js';
+import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
 import type { SummarizerFactory } from '../../writer/frames/summarizer.js';
 import { ioError, type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output/output-file.js';
 import { FindingLog } from '../verify/finding.js';
@@ -36,6 +37,8 @@ export interface RecoverOptions {
   readonly force?: boolean | undefined;
   /** Gathers the summary (TSUM) of the output; without one it stays empty. */
   readonly summarizer?: SummarizerFactory | undefined;
+  /** Makes the index of the output; without one it has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
   /** The memory of the client of this session, if there is one that may be used. */
   readonly memory?: ((session: SessionInfo) => RecordMemory | null) | undefined;
   readonly maxSegmentBytes?: number | undefined;
@@ -65,6 +68,7 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
       const rescue = new Rescue(checked, size, outline, file, log, losses, {
         codec: nodeCodec,
         summarizer: options.summarizer,
+        index: options.index ?? null,
         memory: options.memory,
         maxSegmentBytes: options.maxSegmentBytes ?? DEFAULT_MAX_SEGMENT_BYTES,
         maxStateBytes: options.maxStateBytes,

@@ -8,6 +8,11 @@ import type { Schema } from '../../format/types.js';
 import type { Codec } from '../../reader/codec.js';
 import type { CheckedSource } from '../../reader/source.js';
 import { createCompressor } from '../../writer/compression/compressor.js';
+import {
+  indexOfSegment,
+  type SegmentIndexer,
+  type SegmentIndexerFactory,
+} from '../../writer/contract/segment-indexer.js';
 import type { Summarizer, SummarizerFactory } from '../../writer/frames/summarizer.js';
 import type { OutputFile } from '../../writer/output/output-file.js';
 import { FindingLog } from '../verify/finding.js';
@@ -33,6 +38,7 @@ import { LOST_STRING, SavedStrings } from './strings.js';
 export interface RescueOptions {
   readonly codec: Codec;
   readonly summarizer: SummarizerFactory | undefined;
+  readonly index: SegmentIndexerFactory | null;
   readonly memory: ((session: SessionInfo) => RecordMemory | null) | undefined;
   readonly maxSegmentBytes: number;
   readonly maxStateBytes: number | undefined;
@@ -61,6 +67,7 @@ export class Rescue {
   private replayer!: Replayer;
   private starts!: StartStates;
   private summarizer: Summarizer | null = null;
+  private indexer: SegmentIndexer | null = null;
   private strings: SavedStrings | null = null;
   private hasSections = false;
 
@@ -137,6 +144,8 @@ export class Rescue {
     this.nextFrame = outline.session?.ring?.firstFrame ?? 0n;
     this.salvager = new Salvager(common, createCompressor(compression));
     this.summarizer = options.summarizer?.(schema) ?? null;
+    // Plain frames (v0.1) have no index.
+    if (interleaved) this.indexer = options.index?.(schema, outline.dut ?? [], new Uint8Array(0)) ?? null;
     this.replayer = new Replayer({ ...common, summarizer: this.summarizer, problem: () => {} });
     this.starts = new StartStates(this.salvager, this.replayer, this.ours);
   }
@@ -209,10 +218,14 @@ export class Rescue {
     this.lastTimePs = replay.lastTimePs ?? this.lastTimePs;
     this.nextFrame = ordinal;
     this.nextString += strings.length;
+    const { timeStartPs } = segment.header;
+    const { deltas } = salvaged;
+    const index = await indexOfSegment(this.indexer, { frames: raw, checkpoint, timeStartPs }, deltas);
     await this.out.append({
       header: this.headerFor(segment, salvaged),
       checkpoint,
-      deltas: salvaged.deltas,
+      deltas,
+      index,
       nextFrame: ordinal,
       nextString: BigInt(this.nextString),
       strings,
@@ -373,12 +386,24 @@ export class Rescue {
   }
 
   private content(): RescuedContent {
-    const { out, schema, replayer, summarizer, outline, encoding, nextFrame, nextString, lastTimePs } = this;
+    const {
+      out,
+      schema,
+      replayer,
+      summarizer,
+      indexer,
+      outline,
+      encoding,
+      nextFrame,
+      nextString,
+      lastTimePs,
+    } = this;
     return {
       out,
       schema,
       replayer,
       summarizer,
+      indexer,
       nextFrame,
       nextString,
       lastTimePs,

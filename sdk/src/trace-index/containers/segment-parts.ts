@@ -11,9 +11,9 @@ import {
 } from '../../format/index-container.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES } from '../channels.js';
-import { IndexPass } from '../pass/index-pass.js';
+import type { IndexPass } from '../pass/index-pass.js';
 import type { IndexPlan } from '../plan.js';
-import { type Carry, FIRST } from '../reference/reference-pass.js';
+import { type Carry, FIRST } from '../time-carry.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { BoundedCache } from './bounded-cache.js';
 import { type ContainerSource, isContainer } from './container-source.js';
@@ -35,16 +35,14 @@ export class SegmentParts {
     parts.reduce((sum, { bytes }) => sum + bytes.length, 64),
   );
   private readonly times = new BoundedCache<string, TimePart>(CACHE_BYTES, sizeOfTimes);
-  private readonly pass: IndexPass;
+  private pass: Promise<IndexPass> | null = null;
   private readonly pending = new Map<number, Promise<SegmentIndex>>();
 
   constructor(
     readonly trace: Trace,
     readonly plan: IndexPlan,
     private readonly containers: ContainerSource,
-  ) {
-    this.pass = new IndexPass(trace, plan);
-  }
+  ) {}
 
   /** TIME of one segment, with rows of 256 cycles. @throws UscopeError FORMAT_* where the segment itself is damaged */
   async time(segment: number, group: number): Promise<TimePart> {
@@ -105,11 +103,19 @@ export class SegmentParts {
     const known = this.indices.get(segment);
     if (known?.isScanned) return known;
     const loaded = await this.trace.loadSegment(segment);
-    const made = await this.pass.run(loaded, await this.carryBefore(segment));
+    const made = await (await this.indexPass()).run(loaded, await this.carryBefore(segment));
     const parts = made ? (decodeIndexContainer(made.container)?.parts ?? []) : [];
     const index = { parts, isScanned: true };
     this.indices.set(segment, index);
     return index;
+  }
+
+  /** Brought in when a segment has to be counted: most readers never need it. */
+  private indexPass(): Promise<IndexPass> {
+    this.pass ??= import('../pass/index-pass.js').then(
+      ({ IndexPass }) => new IndexPass(this.trace, this.plan),
+    );
+    return this.pass;
   }
 
   private async carryBefore(segment: number): Promise<Carry> {
@@ -123,7 +129,7 @@ export class SegmentParts {
     let carry: Carry = first === 0 ? FIRST : await this.storedCarry(first - 1);
     for (let index = first; index < segment; index++) {
       const loaded = await this.trace.loadSegment(index);
-      carry = (await this.pass.run(loaded, carry))?.carry ?? null;
+      carry = (await (await this.indexPass()).run(loaded, carry))?.carry ?? null;
     }
     return carry;
   }

@@ -9,6 +9,8 @@ import { type ContainerSource, checkedContainer, type NoContainer } from '../con
 import type { ChunkPlace, Level, LevelPart } from '../levels/level.js';
 import { bucketCyclesOf } from '../levels/level-chunk.js';
 import type { IndexPlan } from '../plan.js';
+import type { RowLevel } from '../rows/row-levels.js';
+import type { SetKind } from '../texts/set-union.js';
 import { decodeTimePart } from '../time-part.js';
 import {
   BLOCK_ENTRIES,
@@ -21,6 +23,7 @@ import {
   type SegmentPlace,
   TAIL_SIZE,
 } from './format.js';
+import { StoredRowLevel, storedUnions, type Unions } from './stored-rows.js';
 
 /** Read at once from the end of the directory: of a short trace all of it. */
 const FIRST_READ = 64 * 1024;
@@ -106,16 +109,43 @@ export class Directory implements ContainerSource {
     return decodePlace(block, segment - index * BLOCK_ENTRIES, cores);
   }
 
+  /** Instructions of a core born before a segment; null: the directory does not say. */
+  async birthsBefore(core: number, segment: number): Promise<number | null> {
+    const { group } = this.plan.cores[core]!;
+    // Where containers lacked their part TIME, not all births were counted.
+    if (group < 0 || this.head.levels[group]!.length === 0 || segment >= this.head.segments) return null;
+    return (await this.place(segment))?.births[core] ?? null;
+  }
+
   /** By level number; null: the directory has none of that group. */
   levels(group: ClockGroup, repair: RepairChunk): ReadonlyMap<number, Level> | null {
     const entries = this.head.levels[group.index]!;
     if (entries.length === 0) return null;
-    const { trace, readBytes, start } = this;
-    const warn = (detail: string) => trace.warn('index-damaged', detail);
-    const file = { read: readBytes, start, crc32: trace.crc32, warn };
+    const file = this.levelFile;
     return new Map(
       entries.map((entry) => [entry.level, new StoredLevel(file, group, entry, repair)] as const),
     );
+  }
+
+  /** Levels of the rows of a core, from the finest to the coarsest that are here. */
+  rowLevels(core: number): readonly RowLevel[] {
+    const { rows } = this.plan.cores[core]!;
+    const levels = this.head.rows[core];
+    return rows && levels
+      ? levels.map((entry) => new StoredRowLevel(this.levelFile, entry, rows.stages))
+      : [];
+  }
+
+  /** What segments name together, the coarsest unions first; null: not known. @param subject core, or their number for the strings */
+  unions<T>(subject: number, kind: SetKind<T>): readonly Unions<T>[] {
+    const levels = this.head.sets[subject] ?? [];
+    return levels.map((entry) => storedUnions(this.levelFile, entry, kind)).reverse();
+  }
+
+  private get levelFile(): LevelFile {
+    const { trace, readBytes, start } = this;
+    const warn = (detail: string) => trace.warn('index-damaged', detail);
+    return { read: readBytes, start, crc32: trace.crc32, warn };
   }
 }
 
@@ -134,7 +164,7 @@ async function readHead(
   return decodeHead(head, size - whole, crc32);
 }
 
-interface LevelFile {
+export interface LevelFile {
   readonly read: ReadBytes;
   readonly start: number;
   readonly crc32: Crc32;
@@ -197,8 +227,10 @@ class StoredLevel implements Level {
     const place = this.place(chunk);
     if (bytes.length === size && this.file.crc32(bytes, 0) === crc) {
       const part = tryDecode(bytes, this.group);
-      if (part && part.firstBucket === place.firstBucket && part.bucketCycles === this.bucketCycles)
-        return part;
+      if (part && part.firstBucket === place.firstBucket && part.bucketCycles === this.bucketCycles) {
+        // It says itself that it lacks some segments.
+        return part.isExact ? part : this.repair(this.group.index, this.entry.level, place);
+      }
     }
     this.file.warn('a chunk of the index is damaged: what it should say is made from finer ones');
     return this.repair(this.group.index, this.entry.level, place);

@@ -1,8 +1,10 @@
 /** The levels of a trace's index: level 0 in the containers of the segments, coarser ones from the directory or made in memory. */
-import { BUCKET_CYCLES } from '../channels.js';
+import { BUCKET_CYCLES, ChannelKind } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import { chunkAt, chunkBehind, type Level, type LevelPart } from '../levels/level.js';
 import { PyramidBuilder } from '../levels/pyramid-builder.js';
+import type { IndexPlan } from '../plan.js';
+import type { TimePart } from '../time-part.js';
 
 /** Memory for the levels of one trace that has no directory. */
 const PYRAMID_BYTES = 64 * 1024 * 1024;
@@ -11,30 +13,44 @@ const PYRAMID_BYTES = 64 * 1024 * 1024;
 export interface CoarseLevels {
   /** By level number, from 1 on; some may be missing. Brought up to date with the segments known now. */
   levels(group: number): Promise<ReadonlyMap<number, Level>>;
+  /** Instructions of a core born before a segment. */
+  birthsBefore(core: number, segment: number): Promise<number>;
 }
 
 /** Made from the containers: each is read once. */
 export class PyramidLevels implements CoarseLevels {
   private readonly builders: readonly PyramidBuilder[];
   private readonly known: (ReadonlyMap<number, Level> | null)[];
+  /** By core: births before each segment followed, and before the next one. */
+  private readonly births: readonly number[][];
   private segments = 0;
   private working: Promise<void> = Promise.resolve();
 
   constructor(private readonly parts: SegmentParts) {
-    const { groups } = parts.plan;
+    const { groups, cores } = parts.plan;
+    this.births = cores.map(() => [0]);
     const share = PYRAMID_BYTES / Math.max(1, groups.length);
     this.builders = groups.map((group) => new PyramidBuilder(group, share));
     this.known = groups.map(() => null);
   }
 
+  async birthsBefore(core: number, segment: number): Promise<number> {
+    await this.followed();
+    return this.births[core]![segment]!;
+  }
+
   async levels(group: number): Promise<ReadonlyMap<number, Level>> {
-    // One after the other: segments are added in order.
-    const next = this.working.then(() => this.follow());
-    this.working = next.catch(() => undefined);
-    await next;
+    await this.followed();
     const levels = this.known[group] ?? this.builders[group]!.snapshot();
     this.known[group] = levels;
     return levels;
+  }
+
+  /** One after the other: segments are added in order. */
+  private followed(): Promise<void> {
+    const next = this.working.then(() => this.follow());
+    this.working = next.catch(() => undefined);
+    return next;
   }
 
   private async follow(): Promise<void> {
@@ -46,9 +62,28 @@ export class PyramidLevels implements CoarseLevels {
         this.builders[group]!.add(part);
         this.known[group] = null;
       });
+      this.births.forEach((births, core) => {
+        const { group } = this.parts.plan.cores[core]!;
+        births.push(births[segment]! + birthsIn(this.parts.plan, core, parts[group]));
+      });
       this.segments++;
     }
   }
+}
+
+/** Instructions of a core that were born in a part of its clock's group. */
+export function birthsIn(
+  { groups, cores }: IndexPlan,
+  core: number,
+  part: Pick<TimePart, 'columns'> | undefined,
+): number {
+  const { group, core: described } = cores[core]!;
+  const channel = groups[group]?.channels.find(
+    ({ kind, subject }) => kind === ChannelKind.BORN && subject === described.entities?.def.storageId,
+  );
+  let sum = 0;
+  if (channel && part) for (const count of part.columns[channel.column]!) sum += count;
+  return sum;
 }
 
 /** All levels of one group. */

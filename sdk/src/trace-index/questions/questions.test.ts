@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { IndexPart } from '../../format/index-container.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
@@ -92,6 +93,12 @@ const FLAWS: Record<string, Partial<IndexedSpec>> = {
         ? { ...one, parts: one.parts.map((part) => ({ ...part, bytes: Uint8Array.of(1, 2, 200) })) }
         : one,
   },
+  'containers have lost their TIME parts for their size': {
+    container: (one, segment) =>
+      segment % 3 === 1 ? { ...one, parts: one.parts.filter(({ kind }) => kind !== IndexPart.TIME) } : one,
+  },
+  'the first containers are missing': { container: (one, segment) => (segment < 2 ? null : one) },
+  'the last containers are missing': { container: (one, segment) => (segment > 1 ? null : one) },
   'the directory is cut': { directory: (bytes) => bytes.subarray(0, bytes.length - 9) },
   'a chunk of the directory is damaged': { directory: (bytes) => flipped(bytes, 3) },
   'the entries of the directory are damaged': { directory: (bytes) => flipped(bytes, bytes.length - 300) },
@@ -183,7 +190,7 @@ describe('a series', () => {
           );
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -245,7 +252,7 @@ describe('what is searched for', () => {
           expect(await index.previous(wanted, cycle)).toBe(all.findLast((one) => one < cycle) ?? null);
         },
       ),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -258,7 +265,39 @@ describe('what is searched for', () => {
         expect(await index.rowAt(0, cycle)).toBe(born.filter((one) => one < cycle).length);
         expect(await index.cycleOfRow(0, row)).toBe(born[row] ?? null);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('the contents of a catalog', () => {
+  it('have the rows of their instructions', async () => {
+    await fc.assert(
+      fc.asyncProperty(recordings, fc.nat(), flaws, async (recording, at, flaw) => {
+        const { index, frames, cycles } = await open(recording, flaw);
+        const cycle = at % cycles;
+        const held = new Map<number, number>();
+        let born = 0;
+        for (const { timePs, items } of frames) {
+          if (Number(timePs) > cycle * PERIOD) break;
+          for (const one of items) {
+            if (one.kind !== 'op' || one.storageId !== ENTITIES) continue;
+            if (one.action === 2) held.delete(one.slot);
+            else if (!held.has(one.slot)) held.set(one.slot, born++);
+          }
+        }
+        const contents = await index.bufferAt(0, 'core0/entities', cycle);
+        expect([...contents.slots]).toEqual([...held.keys()].sort((a, b) => a - b));
+        const segments = index.trace.segmentCount;
+        [...contents.slots].forEach((slot, place) => {
+          // Far back the birth is not looked for.
+          if (segments <= 8 || contents.rows[place] !== -1) {
+            expect(contents.rows[place]).toBe(held.get(slot));
+          }
+          expect(contents.ids[place]).toBe(slot);
+        });
+      }),
+      { numRuns: 60 },
     );
   });
 });

@@ -1,12 +1,18 @@
 /** The questions that the index of a trace answers. */
 import { UscopeError } from '../../base/errors.js';
+import type { FrameCursor } from '../../format/frame-cursor.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
+import type { Directory } from '../directory/directory.js';
 import type { IndexPlan } from '../plan.js';
-import { BirthTimes } from './birth-times.js';
+import type { RowLevel } from '../rows/row-levels.js';
+import { type BufferContents, bufferContents } from './buffer-at.js';
 import { type ColumnFinder, columnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
+import { RowPlaces, type RowSource } from './row-places.js';
+import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
+import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
 import { cycleArgument, type Extent, gridOf, readSeries, type Series, type SeriesRange } from './series.js';
 
 /** A channel, by itself or by what it counts and the name of its storage, event or core. */
@@ -22,23 +28,31 @@ export interface Wanted {
 export class TraceIndex {
   readonly trace: Trace;
   readonly plan: IndexPlan;
+  private readonly parts: SegmentParts;
   private readonly sets: readonly LevelSet[];
-  private readonly births: BirthTimes;
+  /** By core, as of a number of segments. */
+  private readonly levelsOfRows = new Map<
+    number,
+    { segments: number; levels: Promise<readonly RowLevel[]> }
+  >();
+  private readonly rows: RowPlaces;
 
   /** Use `openIndex`. */
   constructor(
     parts: SegmentParts,
     coarse: CoarseLevels,
     /** Where the index is. */
-    readonly origin: 'trace' | 'sidecar',
+    readonly origin: 'trace' | 'sidecar' | 'memory',
     /** Start of the trace in ps, where that is known already. */
     private startPs: number | null = null,
     private readonly sidecar: Source | null = null,
+    private readonly directory: Directory | null = null,
   ) {
+    this.parts = parts;
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
-    this.births = new BirthTimes(this.trace);
+    this.rows = new RowPlaces(this.trace, coarse);
   }
 
   /** Lets go of the file beside the trace, if there is one; the trace stays open. */
@@ -141,30 +155,75 @@ export class TraceIndex {
 
   /** How many instructions of a core were born before a cycle: the row of the first one born at or after it. @throws as `next` */
   async rowAt(core: number, cycle: number): Promise<number> {
-    const { channel, storageId } = this.birthChannel(core);
-    const at = cycleArgument(cycle);
-    const { periodPs } = this.groupOf(channel);
-    const bucket = Math.max(0, Math.floor(at / BUCKET_CYCLES));
-    const before = await this.finder(channel, 0).sumBefore(bucket);
-    const start = bucket * BUCKET_CYCLES;
-    if (at <= start) return before;
-    const times = await this.births.between(storageId, start * periodPs, at * periodPs);
-    return before + times.length;
+    return this.rows.rowAt(this.rowSource(core), cycleArgument(cycle));
   }
 
   /** When row number `row` of a core was born, in cycles; null: there are fewer. @throws as `next` */
   async cycleOfRow(core: number, row: number): Promise<number | null> {
-    const { channel, storageId } = this.birthChannel(core);
-    if (!Number.isInteger(row) || row < 0) {
-      throw new UscopeError('READER_RANGE', `a row is a whole number from 0 on, not ${String(row)}`);
+    return this.rows.cycleOf(this.rowSource(core), row);
+  }
+
+  /**
+   * Rows of a core born before a segment: `firstRow` of its block. Of the number of segments: all rows of the trace.
+   * @throws UscopeError READER_NAME, FORMAT_* for damage
+   */
+  async birthsBefore(core: number, segment: number): Promise<number> {
+    const { segmentCount } = this.trace;
+    if (Number.isInteger(segment) && segment >= 0 && segment <= segmentCount) {
+      return this.rows.birthsBefore(this.rowSource(core), segment);
     }
-    const { periodPs } = this.groupOf(channel);
-    const found = await this.finder(channel, 0).bucketBeyond(row);
-    if (!found) return null;
-    const start = found.bucket * BUCKET_CYCLES * periodPs;
-    const times = await this.births.between(storageId, start, start + BUCKET_CYCLES * periodPs);
-    const time = times[row - found.before];
-    return time === undefined ? null : Math.floor(time / periodPs);
+    throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${segmentCount}`);
+  }
+
+  /**
+   * The rows of a core in groups, from 64 instructions a group (as the containers have them) to the coarsest.
+   * @throws UscopeError READER_NAME, READER_*, FORMAT_* for damage
+   */
+  rowLevels(core: number): Promise<readonly RowLevel[]> {
+    const { segmentCount } = this.trace;
+    const known = this.levelsOfRows.get(core);
+    if (known?.segments === segmentCount) return known.levels;
+    const levels = this.readRowLevels(core);
+    this.levelsOfRows.set(core, { segments: segmentCount, levels });
+    levels.catch(() => this.levelsOfRows.delete(core));
+    return levels;
+  }
+
+  private async readRowLevels(core: number): Promise<readonly RowLevel[]> {
+    const source = this.rowSource(core);
+    const { stages } = this.plan.cores[core]!.rows!;
+    const birthsBefore = (segment: number) => this.rows.birthsBefore(source, segment);
+    const of = { parts: this.parts, core, stages, birthsBefore };
+    const stored = this.directory?.rowLevels(core) ?? [];
+    return [await SegmentRowLevel.of(of), ...(stored.length > 0 ? stored : await memoryRowLevels(of))];
+  }
+
+  /**
+   * Segments in which instructions were born, or events happened, that a search looks for; and those of which that is not known. Other segments have none.
+   * @throws UscopeError READER_*, FORMAT_* for damage
+   */
+  segmentsWith(query: TextQuery): AsyncGenerator<SegmentCandidate> {
+    return segmentsWith(this.parts, this.directory, query);
+  }
+
+  /**
+   * What a buffer of a core - or its catalog - holds at the start of a cycle, and the instructions in it.
+   * @param buffer path or name of the storage
+   * @throws UscopeError READER_NAME (no such storage), READER_RANGE (before the trace), FORMAT_* for damage
+   */
+  async bufferAt(core: number, buffer: string, cycle: number): Promise<BufferContents> {
+    const source = this.rowSource(core);
+    const { entities } = this.plan.cores[core]!.core;
+    const timePs = cycleArgument(cycle) * source.periodPs;
+    const state = await this.trace.stateAt(timePs);
+    const { def } = state.storage(buffer);
+    const idField =
+      def.storageId === source.storageId
+        ? (entities?.idField ?? -1)
+        : def.fields.findIndex(({ name }) => name === 'entity_id');
+    return bufferContents(state, def.storageId, idField, entities, (slots) =>
+      this.rows.rowsIn(source, slots, timePs),
+    );
   }
 
   /** Sums of columns of a channel, and where they are reached. */
@@ -172,13 +231,11 @@ export class TraceIndex {
     return columnFinder(this.sets[this.groupOf(channel).index]!, channel.column + column, columns);
   }
 
-  private birthChannel(core: number): { channel: Channel; storageId: number } {
-    const entities = this.plan.cores[core]?.core.entities;
-    const storageId = entities?.def.storageId ?? -1;
-    const channel = this.channels.find(
-      ({ kind, subject }) => kind === ChannelKind.BORN && subject === storageId,
-    );
-    if (channel) return { channel, storageId };
+  private rowSource(core: number): RowSource {
+    const planned = this.plan.cores[core];
+    const group = this.plan.groups[planned?.group ?? -1];
+    const storageId = planned?.core.entities?.def.storageId;
+    if (group && storageId !== undefined) return { core, storageId, periodPs: group.periodPs };
     throw new UscopeError('READER_NAME', `the index counts no instructions of core ${core}`);
   }
 
@@ -215,16 +272,24 @@ export class TraceIndex {
     const wanted = label === undefined ? -1 : (labels?.names.indexOf(label) ?? -1);
     let found: number | null = null;
     const range = { from: BigInt(fromCycle) * BigInt(periodPs), to: BigInt(toCycle) * BigInt(periodPs) };
-    await this.trace.scan(range, {
-      event: ({ eventType: type, bytes, payloadOffset, timeHi, timeLo }) => {
-        if (type !== eventType) return true;
-        if (labels && wanted >= 0 && labels.indexOf[bytes[payloadOffset + labels.offset]!] !== wanted) {
-          return true;
-        }
-        found = Math.floor((timeHi * 2 ** 32 + timeLo) / periodPs);
-        return which === 'last';
-      },
-    });
+    const event = (cursor: FrameCursor): boolean => {
+      if (cursor.eventType !== eventType) return true;
+      if (
+        labels &&
+        wanted >= 0 &&
+        labels.indexOf[cursor.bytes[cursor.payloadOffset + labels.offset]!] !== wanted
+      ) {
+        return true;
+      }
+      found = Math.floor((cursor.timeHi * 2 ** 32 + cursor.timeLo) / periodPs);
+      return which === 'last';
+    };
+    const { trace } = this;
+    let segment = await trace.firstSegmentReaching(range.from);
+    for (; segment < trace.segmentCount; segment++) {
+      if ((await trace.segment(segment)).timeStartPs >= range.to) break;
+      if (!(await trace.scanSegment(segment, range, { event }))) break;
+    }
     return found;
   }
 

@@ -79,8 +79,15 @@ async function expectReference(bytes: Uint8Array): Promise<number> {
   const containers = await containersOf(bytes, trace);
   let carry = FIRST;
   for (const [index, container] of containers.entries()) {
-    const made = referenceContainer(plan, await trace.loadSegment(index), carry);
-    expect(container).toEqual(decodeIndexContainer(made.container));
+    const segment = await trace.loadSegment(index);
+    const made = referenceContainer(plan, segment, carry);
+    const { checkpointSize, deltasCompressedSize } = segment.header;
+    // Small segments have room for a part of it.
+    const stored = fitContainer(made.container, checkpointSize + deltasCompressedSize)!;
+    expect({ ...container, segmentOffset: 0n }).toEqual({
+      ...decodeIndexContainer(stored, 0, null),
+      segmentOffset: 0n,
+    });
     carry = made.carry;
   }
   return containers.length;

@@ -1,15 +1,23 @@
 /** The instructions in flight of one core, as far as needed to distinguish those that retire from those that are squashed: see `PipelineStats`. */
 import type { InFlight } from '../time-carry.js';
+import type { Life, RowWalk } from './row-walk.js';
 
 interface Slot {
   /** null: fields have been set, but not the id. */
   id: number | null;
   isFlushed: boolean;
+  readonly life: Life | null;
 }
 
 interface Closing {
   readonly id: number;
   isFlushed: boolean;
+  readonly life: Life | null;
+}
+
+/** An instruction in flight. */
+export interface Flying extends InFlight {
+  readonly life: Life | null;
 }
 
 export class CoreSlots {
@@ -19,30 +27,49 @@ export class CoreSlots {
   /** Cleared in the present frame. */
   private closing: Closing[] = [];
 
-  /** @param idField -1: the slot's number is the id */
-  constructor(private readonly idField: number) {}
+  /** @param idField -1: the slot's number is the id @param rows null: rows are not followed */
+  constructor(
+    private readonly idField: number,
+    private readonly rows: RowWalk | null = null,
+  ) {}
 
   /** In flight at the start of the segment. */
-  bear(slot: number, id: number, isFlushed = false): void {
-    this.slots.set(slot, { id, isFlushed });
+  bear(slot: number, id: number, isFlushed = false, life: Life | null = null): void {
+    this.slots.set(slot, { id, isFlushed, life });
     if (id !== slot) this.special.set(id, slot);
+  }
+
+  /** What is in flight at the start gets its history. */
+  attach(slot: number, id: number, life: Life): boolean {
+    const taken = this.slots.get(slot);
+    if (!taken || taken.id !== id) return false;
+    this.slots.set(slot, { ...taken, life });
+    return true;
   }
 
   set(slot: number, field: number, value: number): void {
     let taken = this.slots.get(slot);
     if (!taken) {
-      taken = { id: null, isFlushed: false };
+      taken = { id: null, isFlushed: false, life: null };
       this.slots.set(slot, taken);
-      if (this.idField < 0) this.bear(slot, slot);
+      if (this.idField < 0) this.birth(slot, slot);
     }
     if (field !== this.idField || (taken.id === value && !taken.isFlushed)) return;
+    if (taken.life) this.rows?.end(taken.life, false);
     this.free(slot);
-    this.bear(slot, value);
+    this.birth(slot, value);
+  }
+
+  private birth(slot: number, id: number): void {
+    this.bear(slot, id, false, this.rows?.birth(id) ?? null);
   }
 
   clear(slot: number): void {
     const taken = this.slots.get(slot);
-    if (taken && taken.id !== null) this.closing.push({ id: taken.id, isFlushed: taken.isFlushed });
+    if (taken && taken.id !== null) {
+      const { id, isFlushed, life } = taken;
+      this.closing.push({ id, isFlushed, life });
+    }
     this.free(slot);
   }
 
@@ -52,16 +79,33 @@ export class CoreSlots {
     this.slots.delete(slot);
   }
 
-  /** False: it has been squashed before, which counts once. */
-  flush(id: number, interleaved: boolean): boolean {
+  /** The instruction that an event is about: in flight, or cleared in this frame. */
+  private subject(id: number, interleaved: boolean): Slot | Closing | null {
     const closed = this.closing.findLast((one) => one.id === id);
     const found = this.slots.get(this.find(id)) ?? null;
-    // In v0.1 frames, ops come before events: the flush is about the one that was cleared.
-    const subject = !interleaved && closed ? closed : (found ?? closed);
+    // In v0.1 frames, ops come before events: the event is about the one that was cleared.
+    return (!interleaved && closed ? closed : (found ?? closed)) ?? null;
+  }
+
+  /** False: it has been squashed before, which counts once. */
+  flush(id: number, interleaved: boolean): boolean {
+    const subject = this.subject(id, interleaved);
     if (!subject) return true;
     if (subject.isFlushed) return false;
     subject.isFlushed = true;
+    if (subject.life) this.rows?.flush(subject.life);
     return true;
+  }
+
+  enterStage(id: number, value: number): void {
+    const subject = this.subject(id, true);
+    if (!subject) this.rows?.postpone(id, value);
+    else if (subject.life && !subject.isFlushed) this.rows?.enter(subject.life, value);
+  }
+
+  stall(id: number): void {
+    const life = this.subject(id, true)?.life;
+    if (life) this.rows?.stall(life);
   }
 
   private find(id: number): number {
@@ -71,15 +115,22 @@ export class CoreSlots {
   /** The frame is over: what was cleared in it and not squashed has retired. Returns how many. */
   settle(): number {
     const retired = this.closing.filter(({ isFlushed }) => !isFlushed).length;
+    for (const { life, isFlushed } of this.closing) if (life) this.rows?.end(life, !isFlushed);
     this.closing = [];
     return retired;
   }
 
+  /** By slot. */
+  inFlight(): Flying[] {
+    return [...this.slots]
+      .flatMap(([slot, { id, isFlushed, life }]) => (id === null ? [] : [{ slot, id, isFlushed, life }]))
+      .sort((a, b) => a.slot - b.slot);
+  }
+
   /** Of which the next checkpoint does not say everything, by slot. @param numSlots those beyond are in no checkpoint */
   carried(numSlots: number): InFlight[] {
-    return [...this.slots]
-      .flatMap(([slot, { id, isFlushed }]) => (id === null ? [] : [{ slot, id, isFlushed }]))
+    return this.inFlight()
       .filter(({ slot, isFlushed }) => isFlushed || slot >= numSlots)
-      .sort((a, b) => a.slot - b.slot);
+      .map(({ slot, id, isFlushed }) => ({ slot, id, isFlushed }));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the parts TIME and OCCUPANCY of a segment say, the plain way: the reference for the compiled pass (sdk/kernel/index), which is compared with it.
+ * The parts of a segment's index, the plain way: the reference for the compiled pass (sdk/kernel/index), which is compared with it.
  *
  * The result depends on the carry of the segment before, the checkpoint and the frames alone.
  */
@@ -13,25 +13,29 @@ import { StorageState } from '../../state/storage-state.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import { encodeDropped } from '../dropped.js';
 import type { IndexPlan } from '../plan.js';
+import { type RowPlan, stringOffsets } from '../row-plan.js';
+import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
 import {
+  type Carry,
   CarrySection,
   carriedMaskBytes,
   decodeCarry,
   decodeTimeCarry,
   encodeCarry,
   encodeTimeCarry,
+  FIRST,
   occupancyStorages,
   type TimeCarry,
 } from '../time-carry.js';
 import { encodeOccupancyPart, encodeTimePart, MAX_CELLS, MAX_ROWS } from '../time-part.js';
 import { CoreSlots } from './core-slots.js';
 import { GroupRows } from './group-rows.js';
+import { RowWalk } from './row-walk.js';
+import { StaticWalk, StringWalk } from './text-sets.js';
 
-/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where nobody knows. */
-export type Carry = Uint8Array | null;
-export const FIRST: Carry = new Uint8Array(0);
+export { type Carry, FIRST };
 
-export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor'> & {
+export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor' | 'deltas'> & {
   readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
 };
 
@@ -57,6 +61,12 @@ class Pass {
   private readonly state: StorageState;
   private readonly groups: readonly GroupRows[];
   private readonly cores: readonly CoreSlots[];
+  /** By core; null: it has no instructions, or no cycles. */
+  private readonly rows: readonly (RowWalk | null)[];
+  private readonly statics: readonly (StaticWalk | null)[];
+  private readonly strings: StringWalk | null;
+  /** By core: what was in flight before is known. */
+  private readonly rowsAreExact: readonly boolean[];
   private readonly ops: OnOp[][];
   private readonly events: OnOp[][];
   private readonly payloadSizes: readonly number[];
@@ -78,7 +88,19 @@ class Pass {
     this.groups = plan.groups.map(
       (group, index) => new GroupRows(group, this.time, known?.counted[index] ?? []),
     );
+    this.rows = plan.cores.map(({ rows, group }) => (rows && group >= 0 ? new RowWalk(rows) : null));
+    this.statics = plan.cores.map(({ rows }, index) =>
+      this.rows[index] && (rows?.pc || rows?.bits) ? new StaticWalk() : null,
+    );
+    const offsets = stringOffsets(schema);
+    this.strings = offsets.some((offset) => offset >= 0) ? new StringWalk() : null;
     this.cores = plan.cores.map((_, index) => this.coreSlots(index, known));
+    const carried = known ? rowsCarryOf(plan, carry) : null;
+    this.rowsAreExact = plan.cores.map((_, index) => {
+      const rows = carried?.[index];
+      if (rows) this.continueRows(index, rows, startPs);
+      return carry?.length === 0 || Boolean(rows);
+    });
     this.startBuffers(known, startPs);
     this.payloadSizes = schema.events.map(({ fields }) => packedSize(fields));
     this.ops = schema.storages.map(() => []);
@@ -86,6 +108,13 @@ class Pass {
     for (const [index, group] of plan.groups.entries()) {
       for (const channel of group.channels) this.follow(this.groups[index]!, channel);
     }
+    plan.cores.forEach((_, index) => {
+      this.followRows(index);
+    });
+    offsets.forEach((offset, type) => {
+      if (offset < 0) return;
+      this.events[type]!.push((cursor) => this.strings!.add(readField(cursor, { offset, size: 4 })));
+    });
   }
 
   walk(): void {
@@ -97,6 +126,9 @@ class Pass {
         this.endFrame();
         this.time = cursor.timePs;
         for (const group of this.groups) group.advance(this.time);
+        this.rows.forEach((rows, index) => {
+          rows?.frame(this.cycleOf(index, this.time));
+        });
       }
     }
     this.endFrame();
@@ -117,13 +149,26 @@ class Pass {
         ? [{ kind: IndexPart.OCCUPANCY, subject, bytes: encodeOccupancyPart(rows, histograms) }]
         : [],
     );
-    const carry = encodeCarry(new Map([[CarrySection.TIME, encodeTimeCarry(this.timeCarry())]]));
+    const carry = encodeCarry(this.carrySections());
+    const rows = this.rows.flatMap((one, subject) => {
+      return one ? [{ kind: IndexPart.ROWS, subject, bytes: one.part(this.rowsAreExact[subject]!) }] : [];
+    });
+    const statics = this.statics.flatMap((one, subject) =>
+      one ? [{ kind: IndexPart.PCS, subject, bytes: one.part() }] : [],
+    );
+    const { strings } = this;
+    const texts = strings ? [{ kind: IndexPart.STRINGS, subject: 0, bytes: strings.part() }] : [];
+    const more = [...rows, ...statics, ...texts];
     const made = time.flatMap((part) => ('bytes' in part ? [part] : []));
-    const dropped = time.flatMap((part) => ('of' in part ? [part.of] : []));
+    const dropped = [
+      ...time.flatMap((part) => ('of' in part ? [part.of] : [])),
+      ...more.filter(({ bytes }) => bytes === null),
+    ];
     return {
       parts: [
         ...made,
         ...occupancy,
+        ...more.flatMap(({ kind, subject, bytes }) => (bytes ? [{ kind, subject, bytes }] : [])),
         ...(dropped.length > 0
           ? [{ kind: IndexPart.DROPPED, subject: 0, bytes: encodeDropped(dropped) }]
           : []),
@@ -131,6 +176,49 @@ class Pass {
       ],
       carry,
     };
+  }
+
+  private carrySections(): Map<number, Uint8Array> {
+    const sections = new Map<number, Uint8Array>([[CarrySection.TIME, encodeTimeCarry(this.timeCarry())]]);
+    if (this.rows.every((rows) => rows === null)) return sections;
+    const rows = encodeRowsCarry(
+      this.rows.map((one, index) => one?.carry(this.cores[index]!.inFlight()) ?? null),
+    );
+    const room = Math.floor(this.segment.deltas.length / CARRY_SHARE);
+    if (rows.length <= room) sections.set(CarrySection.ROWS, rows);
+    return sections;
+  }
+
+  private cycleOf(core: number, timePs: bigint): bigint {
+    return timePs / BigInt(this.plan.groups[this.plan.cores[core]!.group]!.periodPs);
+  }
+
+  /** What is in flight goes on where the segment before has left it; what is no longer there was lost. */
+  private continueRows(index: number, carried: NonNullable<RowsCarry[number]>, startPs: bigint): void {
+    const rows = this.rows[index];
+    if (!rows) return;
+    const lastCycle = this.cycleOf(index, this.time);
+    rows.frame(this.cycleOf(index, startPs > this.time ? startPs : this.time));
+    for (const one of carried) {
+      const life = rows.carried(one, lastCycle);
+      if (!this.cores[index]!.attach(one.slot, one.id, life)) rows.end(life, false);
+    }
+  }
+
+  private followRows(index: number): void {
+    const { core, rows: plan } = this.plan.cores[index]!;
+    const slots = this.cores[index]!;
+    if (!this.rows[index] || !plan) return;
+    const { stageEvent, stallId } = plan;
+    if (stageEvent) {
+      this.events[stageEvent.type]!.push((cursor) => {
+        slots.enterStage(readField(cursor, stageEvent.id), readField(cursor, stageEvent.stage));
+      });
+    }
+    const stall = core.events.get('stall');
+    if (stall && stallId) {
+      this.events[stall.def.eventTypeId]!.push((cursor) => slots.stall(readField(cursor, stallId)));
+    }
   }
 
   private timeCarry(): TimeCarry {
@@ -152,7 +240,7 @@ class Pass {
 
   private coreSlots(index: number, known: TimeCarry | null): CoreSlots {
     const { entities } = this.plan.cores[index]!.core;
-    const slots = new CoreSlots(entities?.idField ?? -1);
+    const slots = new CoreSlots(entities?.idField ?? -1, this.rows[index]);
     if (!entities || this.plan.cores[index]!.group < 0) return slots;
     const { def, idField } = entities;
     const { storageId, numSlots } = def;
@@ -162,6 +250,12 @@ class Pass {
       const id = idField < 0 ? slot : Number(this.state.value(storageId, slot, idField) & 0xffff_ffffn);
       const before = carried.get(slot);
       slots.bear(slot, id, before?.id === id && before.isFlushed);
+      const { pc, bits } = this.plan.cores[index]!.rows!;
+      this.statics[index]?.begin(
+        slot,
+        pc ? this.state.value(storageId, slot, pc.index) : 0n,
+        bits ? Number(this.state.value(storageId, slot, bits.index) & 0xffff_ffffn) : 0,
+      );
     }
     for (const { slot, id, isFlushed } of carried.values()) {
       if (slot >= numSlots) slots.bear(slot, id, isFlushed);
@@ -217,6 +311,7 @@ class Pass {
 
   private endFrame(): void {
     for (const { core, rows, column } of this.retired) rows.add(column, BigInt(core.settle()));
+    for (const statics of this.statics) statics?.settle();
   }
 
   private onOp(cursor: FrameCursor): void {
@@ -224,7 +319,7 @@ class Pass {
     const handlers = this.ops[storageId];
     if (!handlers)
       throw new UscopeError('FORMAT_ID', `an op names storage ${storageId}, which does not exist`);
-    if (action !== Action.PROP_SET) for (const core of this.coresOf(storageId)) followSlot(core, cursor);
+    if (action !== Action.PROP_SET) this.followCatalog(cursor);
     const { layout } = this.state;
     const exists = action === Action.CLEAR || field < layout.numFields[storageId]!;
     if (action === Action.PROP_SET || slot >= layout.numSlots[storageId]! || !exists) return;
@@ -233,10 +328,12 @@ class Pass {
     this.state.apply(action, storageId, slot, field, cursor.lo, cursor.hi);
   }
 
-  private coresOf(storageId: number): CoreSlots[] {
-    return this.plan.cores.flatMap(({ core, group }, index) =>
-      group >= 0 && core.entities?.def.storageId === storageId ? [this.cores[index]!] : [],
-    );
+  private followCatalog(cursor: FrameCursor): void {
+    this.plan.cores.forEach(({ core, group, rows }, index) => {
+      if (group < 0 || core.entities?.def.storageId !== cursor.storageId) return;
+      followSlot(this.cores[index]!, cursor);
+      if (rows) followTexts(this.statics[index] ?? null, rows, core.entities.idField, cursor);
+    });
   }
 
   /** The state is that before the op. */
@@ -310,6 +407,33 @@ function timeCarryOf(plan: IndexPlan, carry: Carry, segment: PassSegment): TimeC
   } catch {
     return null;
   }
+}
+
+/** null: it does not fit, or there is none. */
+function rowsCarryOf(plan: IndexPlan, carry: Carry): RowsCarry | null {
+  try {
+    const section = decodeCarry(carry!).get(CarrySection.ROWS);
+    return section
+      ? decodeRowsCarry(
+          section,
+          plan.cores.map(({ rows, group }) => (rows && group >= 0 ? rows.stages : 0)),
+        )
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+function followTexts(
+  statics: StaticWalk | null,
+  { pc, bits }: RowPlan,
+  idField: number,
+  { action, slot, field, lo, value }: FrameCursor,
+): void {
+  if (action === Action.CLEAR) statics?.leave(slot, true);
+  else if (field === idField) statics?.leave(slot, false);
+  else if (field === pc?.index) statics?.setPc(slot, value);
+  else if (field === bits?.index) statics?.setBits(slot, lo);
 }
 
 function followSlot(core: CoreSlots, { action, slot, field, lo }: FrameCursor): void {

@@ -16,8 +16,9 @@ export interface IndexedFile {
   readonly segments: number;
   /** Bytes of the file so far. */
   readonly bytes: number;
-  /** Start of the first segment. */
+  /** Start of the first segment, end of the last one. */
   readonly startPs: bigint;
+  readonly endPs: bigint;
   /** The index container of a segment, and its offset in the file; null: it has none. Its checksum has not been looked at. */
   container(segment: number): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null>;
   /** Bytes of the file, what was appended and flushed among them. */
@@ -42,6 +43,17 @@ export interface SegmentIndexer {
   fit(container: Uint8Array, segmentBytes: number): Uint8Array | null;
   /** Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. @throws UscopeError WRITER_* */
   directory(file: IndexedFile, output: IndexOutput): Promise<void>;
+}
+
+/** The container of a segment as it is to be stored, without place and checksum; null: it has none. */
+export async function indexOfSegment(
+  indexer: SegmentIndexer | null,
+  segment: Omit<SegmentToIndex, 'isTransient'>,
+  /** Of the deltas as they are stored. */
+  deltas: Uint8Array,
+): Promise<Uint8Array | null> {
+  const made = await indexer?.add({ ...segment, isTransient: false });
+  return (made && indexer?.fit(made, segment.checkpoint.length + deltas.length)) ?? null;
 }
 
 /**

@@ -12,6 +12,11 @@ import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
 import { fitSummary, type TraceSummary } from '../../format/tsum.js';
 import type { Action, CompressionName, DutProperties, Schema } from '../../format/types.js';
 import { createCompressor, decompress } from '../compression/compressor.js';
+import {
+  indexOfSegment,
+  type SegmentIndexer,
+  type SegmentIndexerFactory,
+} from '../contract/segment-indexer.js';
 import { crcInTurns } from '../file/crc-in-turns.js';
 import { FileStore } from '../file/file-store.js';
 import { SegmentList } from '../file/segment-list.js';
@@ -46,6 +51,8 @@ export interface AssemblyOptions {
   /** How the session ended; `ring` is added. */
   readonly session: SessionInfo;
   readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Makes the index; without one the file has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
   readonly compressionLevel?: number | undefined;
   /** The schema comes from a preamble whose checksum did not hold. */
   readonly isFromDamaged?: boolean | undefined;
@@ -156,6 +163,14 @@ async function textsOf(source: AssemblySource, refs: StringRefs): Promise<Texts>
   return { strings, map: isSame ? null : map };
 }
 
+interface Renumbered extends Pick<SpooledSegment, 'checkpoint' | 'deltas'> {
+  /** Its frames; null where they are not needed. */
+  readonly raw: Uint8Array | null;
+}
+
+/** What the first segment's index is made with. */
+const NOTHING_BEFORE = new Uint8Array(0);
+
 /** Bytes that are written, and synced, together. */
 const GROUP_BYTES = 4 * 1024 * 1024;
 
@@ -163,6 +178,7 @@ class Assembly {
   private readonly compressor;
   private readonly compressed: Uint8Array[] = [];
   private waiting = 0;
+  private readonly indexer: SegmentIndexer | null;
   private lastOrdinal = -1;
 
   constructor(
@@ -172,6 +188,7 @@ class Assembly {
     private readonly texts: Texts,
   ) {
     this.compressor = createCompressor(source.compression, options.compressionLevel);
+    this.indexer = options.index?.(source.schema, source.dut, NOTHING_BEFORE) ?? null;
   }
 
   async write(): Promise<number> {
@@ -193,6 +210,7 @@ class Assembly {
         numStrings: segments.length > 0 ? this.texts.strings.length : 0,
         lateStrings: [],
         session: { ...session, ring: this.ringInfo() },
+        indexer: this.indexer,
       });
     } finally {
       this.compressor.close();
@@ -203,8 +221,11 @@ class Assembly {
   /** The strings come with the first segment. */
   private async writeSegment(store: FileStore, { ordinal }: SpoolEntry, isFirst: boolean): Promise<void> {
     const segment = await this.source.read(ordinal);
-    const { checkpoint, deltas } = await this.renumbered(segment);
+    const { checkpoint, deltas, raw } = await this.renumbered(segment);
     const { strings } = this.texts;
+    const { timeStartPs } = segment.header;
+    const index =
+      raw && (await indexOfSegment(this.indexer, { frames: raw, checkpoint, timeStartPs }, deltas));
     this.waiting += store.add({
       header: { ...segment.header, checkpointSize: checkpoint.length, deltasCompressedSize: deltas.length },
       checkpoint,
@@ -216,6 +237,7 @@ class Assembly {
       nextString: BigInt(strings.length),
       strings: isFirst ? strings : [],
       note: undefined,
+      index,
     });
     if (deltas !== segment.deltas) this.compressed.push(deltas);
     this.lastOrdinal = ordinal;
@@ -229,14 +251,17 @@ class Assembly {
     await this.options.onWritten?.(this.lastOrdinal, store.bytes);
   }
 
-  private async renumbered(segment: SpooledSegment): Promise<Pick<SpooledSegment, 'checkpoint' | 'deltas'>> {
+  private async renumbered(segment: SpooledSegment): Promise<Renumbered> {
     const { map } = this.texts;
     const { refs } = this.survey;
-    if (map === null) return segment;
+    if (map === null) {
+      const { checkpoint, deltas } = segment;
+      return { checkpoint, deltas, raw: this.indexer && (await rawOf(this.source, segment)) };
+    }
     const raw = await rawOf(this.source, segment);
     await inTurns(refs.renumber(cursorOf(segment, raw), map));
     const deltas = await this.compressor.compress(raw);
-    return { checkpoint: await refs.renumberCheckpoint(segment.checkpoint, map), deltas };
+    return { checkpoint: await refs.renumberCheckpoint(segment.checkpoint, map), deltas, raw };
   }
 
   /** Its cycles count from the start of the run: late in a long one most of it would be of what is gone. */

@@ -56,7 +56,7 @@ export class FileMaker {
   async make({ what, path, segments, session, dut, onWritten }: NewFile): Promise<number> {
     const assembly = assemblyPath(this.files.directory, what);
     await this.files.remove(assembly);
-    const { summarizer, compressionLevel } = this.options;
+    const { summarizer, index, compressionLevel } = this.options;
     const source: AssemblySource = {
       ...this.trace.source,
       dut,
@@ -70,6 +70,7 @@ export class FileMaker {
       openOutput: patientOutput(this.files.openOutput, (error) => this.stalled(error)),
       session,
       summarizer,
+      index,
       compressionLevel,
       onWritten: (ordinal, size) => {
         this.usage.assembling(size);

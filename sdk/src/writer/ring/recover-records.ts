@@ -6,6 +6,7 @@ import { constants, cp, mkdtemp, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { type CompletedFrames, SessionStatus } from '../../format/session-chunk.js';
+import type { SegmentIndexerFactory } from '../contract/segment-indexer.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import { ioError, type OpenOutput } from '../output/output-file.js';
 import { spoolDirectory } from './layout.js';
@@ -19,6 +20,14 @@ export interface ClientRecords {
   records(): Iterable<Uint32Array>;
   /** Frames that the client completed. */
   readonly completed?: CompletedFrames | undefined;
+}
+
+/** Of the output. */
+export interface Makers {
+  readonly summarizer: SummarizerFactory;
+  /** null: it has no index. */
+  readonly index: SegmentIndexerFactory | null;
+  readonly openOutput: OpenOutput;
 }
 
 export interface TakenRecords {
@@ -37,8 +46,7 @@ export async function recoverWithRecords(
   output: string,
   { preamble, session }: SpoolHeader,
   client: ClientRecords,
-  summarizer: SummarizerFactory,
-  openOutput: OpenOutput,
+  makers: Makers,
 ): Promise<TakenRecords> {
   const work = await mkdtemp(join(dirname(output), `.${basename(output)}.`));
   try {
@@ -46,15 +54,7 @@ export async function recoverWithRecords(
     await copySpool(directory, spoolDirectory(path));
     const { schema } = preamble;
     const { sessionId } = session;
-    const options = {
-      path,
-      schema,
-      sessionId,
-      summarizer,
-      openOutput,
-      maxDelayMs: 0,
-      onFull: 'stop' as const,
-    };
+    const options = { ...makers, path, schema, sessionId, maxDelayMs: 0, onFull: 'stop' as const };
     const ring = await resumeRing(options, EVERYTHING);
     if (ring === null)
       throw new UscopeError('WRITER_IO', 'the copy of the spool cannot be read', { file: work });

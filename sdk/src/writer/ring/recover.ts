@@ -2,11 +2,12 @@
 import { UscopeError } from '../../base/errors.js';
 import { compressionOf } from '../../format/header.js';
 import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
+import type { SegmentIndexerFactory } from '../contract/segment-indexer.js';
 import type { SummarizerFactory } from '../frames/summarizer.js';
 import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { assemble } from './assembly.js';
 import { stringsPath } from './layout.js';
-import { type ClientRecords, recoverWithRecords, type TakenRecords } from './recover-records.js';
+import { type ClientRecords, type Makers, recoverWithRecords, type TakenRecords } from './recover-records.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { SpoolFiles } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';
@@ -43,6 +44,7 @@ export async function recoverSpool(
   directory: string,
   output: string,
   summarizer: SummarizerFactory,
+  index: SegmentIndexerFactory | null = null,
   openOutput: OpenOutput = openNodeOutput,
   client: (session: SessionInfo) => ClientRecords | null = () => null,
 ): Promise<SpoolRecovery> {
@@ -50,19 +52,17 @@ export async function recoverSpool(
   const found = await readSpoolHeader(files);
   const content = found && (await readSpool(files));
   const records = found && client(found.session);
-  if (!found || !content || (content.entries.length === 0 && records === null)) {
+  const usable = found?.check.damaged.length === 0 ? records : null;
+  if (!found || !content || (content.entries.length === 0 && usable === null)) {
     const detail = 'no spool of a flight recorder with at least one complete segment';
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
-  if (records === null || found.check.damaged.length > 0) {
+  const makers = { summarizer, index, openOutput };
+  if (usable === null) {
     const problem = records && 'the header of the spool is damaged: its records may mean something else';
-    return recoverSegments(files, output, summarizer, found, content, problem);
+    return recoverSegments(files, output, makers, found, content, problem);
   }
-  return taken(
-    content,
-    found,
-    await recoverWithRecords(directory, output, found, records, summarizer, openOutput),
-  );
+  return taken(content, found, await recoverWithRecords(directory, output, found, usable, makers));
 }
 
 const isFromDoubtful = ({ check }: SpoolHeader): boolean =>
@@ -96,7 +96,7 @@ function tornIn({ entries, dropped }: SpoolContent): number {
 async function recoverSegments(
   files: SpoolFiles,
   output: string,
-  summarizer: SummarizerFactory,
+  { summarizer, index }: Makers,
   found: SpoolHeader,
   content: SpoolContent,
   memoryProblem: string | null,
@@ -125,6 +125,7 @@ async function recoverSegments(
         openOutput,
         session: { ...found.session, status: SessionStatus.RECOVERED, endTimeMs: BigInt(Date.now()) },
         summarizer,
+        index,
         isFromDamaged: isDoubtful,
       },
     );

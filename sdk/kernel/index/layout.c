@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The memory of a pass. */
+#include "state.h"
+
+enum { MAX_SCRATCH = 1 << 28 };
+
+struct arena {
+    uint8_t *base; /* NULL: it is only measured */
+    uint64_t used;
+};
+
+static void *take(struct arena *arena, uint64_t size)
+{
+    void *taken = arena->base ? arena->base + arena->used : 0;
+    arena->used += (size + 7) & ~(uint64_t)7;
+    return taken;
+}
+
+static void *take_zeros(struct arena *arena, uint64_t size)
+{
+    void *taken = take(arena, size);
+    if (taken) clear_bytes(taken, size);
+    return taken;
+}
+
+static uint32_t capacity_of(uint32_t columns)
+{
+    uint32_t rows = columns ? MAX_CELLS / columns : 1;
+    return rows < MAX_ROWS ? rows : MAX_ROWS;
+}
+
+static void lay_out_groups(struct pass *pass, struct arena *arena, const uint32_t *plan)
+{
+    const struct plan_group *planned = plan_groups(plan);
+    pass->groups = take_zeros(arena, pass->head->groups * sizeof *pass->groups);
+    for (uint32_t i = 0; i < pass->head->groups; i++) {
+        uint32_t columns = planned[i].columns, capacity = capacity_of(columns);
+        uint64_t *cells = take(arena, (uint64_t)(capacity + 1) * (columns + 1) * sizeof *cells);
+        uint64_t *counted = take_zeros(arena, columns * sizeof *counted);
+        if (!arena->base) continue;
+        struct group *group = pass->groups + i;
+        group->period = planned[i].period;
+        group->bucket_ps = group->period * PLAN_BUCKET_CYCLES;
+        group->columns = columns;
+        group->capacity = capacity;
+        group->cells = cells;
+        group->counted = counted;
+        group->last_track = &group->tracks;
+    }
+}
+
+static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
+{
+    const struct plan_storage *storage = pass->storages + id;
+    bool has_slots = storage->kind == STORAGE_SPARSE || storage->kind == STORAGE_DENSE_BUFFER;
+    uint8_t *taken = has_slots ? take_zeros(arena, storage->slots) : 0;
+    struct track *track = 0;
+    uint64_t *histogram = 0;
+    if (has_occupancy(storage)) {
+        track = take_zeros(arena, sizeof *track);
+        histogram = take_zeros(arena, (storage->slots + 1) * sizeof *histogram);
+    }
+    if (!arena->base) return;
+    struct followed *followed = pass->followed + id;
+    followed->taken = taken;
+    followed->kind = storage->kind;
+    followed->num_slots = storage->slots;
+    followed->fields = storage->fields;
+    followed->column = storage->column;
+    followed->id_field = storage->core ? pass->cores[storage->core - 1].id_field : PLAN_NONE;
+    followed->group = storage->group == PLAN_NONE ? 0 : pass->groups + storage->group;
+    followed->track = track;
+    followed->slots = storage->core ? pass->slots + storage->core - 1 : 0;
+    bool has_texts = storage->core && pass->written[storage->core - 1].flags;
+    followed->written = has_texts ? pass->written + storage->core - 1 : 0;
+    followed->pc_field = has_texts ? followed->written->pc_field : PLAN_NONE;
+    followed->bits_field = has_texts ? followed->written->bits_field : PLAN_NONE;
+    if (!track) return;
+    track->histogram = histogram;
+    track->slots = storage->slots;
+    track->column = storage->column + 2;
+    track->least = UINT32_MAX;
+    *followed->group->last_track = track;
+    followed->group->last_track = &track->next;
+}
+
+static void lay_out_slots(struct pass *pass, struct arena *arena, uint32_t index, uint32_t strange_slots)
+{
+    const struct plan_core *core = pass->cores + index;
+    uint32_t size = strange_slots ? ALL_SLOTS : core->slots;
+    uint8_t *flags = take_zeros(arena, size);
+    uint32_t *ids = take(arena, size * sizeof *ids), *next = take(arena, size * sizeof *next);
+    uint32_t *heads = take_zeros(arena, SPECIAL_HEADS * sizeof *heads);
+    struct life *life = take(arena, size * sizeof *life);
+    if (!arena->base) return;
+    struct lives *lives = pass->lives + index;
+    pass->slots[index] = (struct slots){flags, ids, heads, next, size, core->id_field, 0, life, lives};
+}
+
+static void lay_out_set(struct text_set *set, struct arena *arena)
+{
+    struct text *entries = take(arena, MAX_SET * sizeof *entries);
+    uint16_t *heads = take_zeros(arena, SET_HEADS * sizeof *heads);
+    if (arena->base) *set = (struct text_set){entries, heads, 0, false};
+}
+
+static void lay_out_texts(struct pass *pass, struct arena *arena, uint32_t index, uint32_t strange_slots)
+{
+    const struct plan_core *core = pass->cores + index;
+    if (core->pc_field == PLAN_NONE && core->bits_field == PLAN_NONE) return;
+    uint32_t size = strange_slots ? ALL_SLOTS : core->slots;
+    uint64_t *pc = take_zeros(arena, size * sizeof *pc);
+    uint32_t *bits = take_zeros(arena, size * sizeof *bits);
+    uint8_t *flags = take_zeros(arena, size);
+    uint16_t *list = take(arena, size * sizeof *list);
+    struct text_set set = {0};
+    lay_out_set(&set, arena);
+    if (!arena->base) return;
+    pass->written[index] = (struct written){set, pc, bits, flags, list, 0, core->pc_field, core->bits_field};
+}
+
+static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index, const uint32_t *plan)
+{
+    const struct plan_core *core = pass->cores + index;
+    uint32_t stride = LIFE_STAGES + 2 * core->stages, most = capacity_of(stride);
+    uint32_t capacity = most < MAX_GROUPS ? most : MAX_GROUPS;
+    uint64_t *cells = take(arena, (uint64_t)(MAX_LATE + capacity) * stride * sizeof *cells);
+    struct early *early = take(arena, MAX_EARLY * sizeof *early);
+    uint64_t *distances = take(arena, MAX_CARRIED * sizeof *distances);
+    uint8_t *marks = take(arena, MAX_LATE + capacity);
+    if (!arena->base) return;
+    pass->lives[index] = (struct lives){
+        .cells = cells,
+        .early = early,
+        .distances = distances,
+        .marks = marks,
+        .stage_of = core->stage_map == PLAN_NONE ? pass->no_labels : plan_labels(plan, core->stage_map),
+        .now = &pass->groups[core->group].now,
+        .stages = core->stages,
+        .stride = stride,
+        .capacity = capacity,
+    };
+}
+
+static void lay_out_core(struct pass *pass, struct arena *arena, uint32_t index, const uint32_t *plan,
+                         uint32_t strange_slots)
+{
+    const struct plan_core *core = pass->cores + index;
+    if (core->group == PLAN_NONE || core->catalogue == PLAN_NONE) return;
+    lay_out_slots(pass, arena, index, strange_slots);
+    lay_out_lives(pass, arena, index, plan);
+    lay_out_texts(pass, arena, index, strange_slots);
+}
+
+static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_t *plan)
+{
+    pass->counted = take_zeros(arena, pass->head->events * sizeof *pass->counted);
+    struct text_set strings = {0};
+    lay_out_set(&strings, arena);
+    if (!arena->base) return;
+    bool any_strings = false;
+    for (uint32_t i = 0; i < pass->head->events; i++) {
+        const struct plan_event *event = pass->events + i;
+        pass->counted[i] = (struct counted_event){
+            .group = event->group == PLAN_NONE ? 0 : pass->groups + event->group,
+            .labels = event->label ? plan_labels(plan, event->map) : pass->no_labels,
+            .label = event->label ? EVENT_HEAD_BYTES + event->label - 1 : 0,
+            .column = event->column,
+            .payload = event->payload,
+            .role = event->role,
+            .string = event->string ? EVENT_HEAD_BYTES + event->string - 1 : 0,
+        };
+        any_strings = any_strings || event->string;
+    }
+    if (any_strings) pass->strings = strings;
+}
+
+/* Everything that a pass needs besides its job, in one block. */
+static void lay_out(struct pass *pass, struct arena *arena, const uint32_t *plan, uint32_t strange_slots)
+{
+    pass->head = plan_head(plan);
+    pass->storages = plan_storages(plan);
+    pass->events = plan_events(plan);
+    pass->cores = plan_cores(plan);
+    lay_out_groups(pass, arena, plan);
+    pass->no_labels = take_zeros(arena, PLAN_MAP_BYTES);
+    pass->slots = take_zeros(arena, pass->head->cores * sizeof *pass->slots);
+    pass->lives = take_zeros(arena, pass->head->cores * sizeof *pass->lives);
+    pass->written = take_zeros(arena, pass->head->cores * sizeof *pass->written);
+    pass->followed = take_zeros(arena, pass->head->storages * sizeof *pass->followed);
+    for (uint32_t i = 0; i < pass->head->cores; i++)
+        lay_out_core(pass, arena, i, plan, strange_slots);
+    for (uint32_t i = 0; i < pass->head->storages; i++)
+        lay_out_storage(pass, arena, i);
+    lay_out_events(pass, arena, plan);
+    pass->spare = take(arena, MAX_SET * sizeof *pass->spare);
+    pass->closings.capacity = ALL_SLOTS;
+    pass->closings.list = take(arena, ALL_SLOTS * sizeof *pass->closings.list);
+}
+
+uint32_t index_scratch_bytes(const uint32_t *plan, uint32_t strange_slots)
+{
+    struct pass pass;
+    clear_bytes(&pass, sizeof pass);
+    struct arena arena = {0, 0};
+    lay_out(&pass, &arena, plan, strange_slots);
+    return arena.used <= MAX_SCRATCH ? (uint32_t)arena.used : UINT32_MAX;
+}
+
+void pass_open(struct pass *pass, struct index_job *job)
+{
+    clear_bytes(pass, sizeof *pass);
+    struct arena arena = {job->scratch, 0};
+    pass->job = job;
+    lay_out(pass, &arena, job->plan, job->strange_slots);
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The part ROWS of one core: what becomes of its instructions, counted by groups of 64, as
+ * sdk/src/trace-index/reference/row-walk.ts has it.
+ */
+#ifndef USCOPE_INDEX_LIVES_H
+#define USCOPE_INDEX_LIVES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bytes.h"
+#include "plan.h"
+
+enum {
+    GROUP_ROWS = 64,
+    MAX_GROUPS = 2048,
+    MAX_LATE = 256,
+    MAX_CARRIED = 4096,
+    MAX_EARLY = 4096,
+    NO_GROUP = 0xffffffff,
+    NO_STAGE = 0xffffffff,
+};
+
+/* Cells of a group; then the cycles in each stage, then the longest stay in each. */
+enum {
+    LIFE_FIRST, /* birth */
+    LIFE_LAST,  /* birth; of an earlier group its distance */
+    LIFE_END,   /* of the one that ended last, + 1; 0: none */
+    LIFE_RETIRED,
+    LIFE_FLUSHED,
+    LIFE_ENDED,
+    LIFE_STALLS,
+    LIFE_STAGES,
+};
+
+/* An instruction in flight. */
+struct life {
+    uint64_t entered; /* cycle */
+    uint32_t group;   /* NO_GROUP: its row is not known */
+    uint32_t stage;   /* NO_STAGE: none */
+};
+
+/* A stage of this frame whose instruction is not known yet. */
+struct early {
+    uint32_t id, value;
+};
+
+struct lives {
+    /* MAX_LATE earlier groups, and those of the segment. */
+    uint64_t *cells;
+    struct early *early;
+    uint64_t *distances;     /* MAX_CARRIED, of what the carry holds */
+    uint8_t *marks;          /* one for each group */
+    const uint8_t *stage_of; /* value -> column */
+    const uint64_t *now;     /* cycle of the present frame */
+    uint32_t stages;         /* columns; 0: rows are not followed */
+    uint32_t stride;
+    uint32_t capacity; /* groups of the segment */
+    uint32_t groups, late, births, num_early;
+    bool full; /* there are more groups */
+    bool exact;
+};
+
+static const struct life no_life = {0, NO_GROUP, NO_STAGE};
+
+static inline uint64_t *life_cells(const struct lives *lives, uint32_t group)
+{
+    return lives->cells + (uint64_t)group * lives->stride;
+}
+
+/* The stay in its stage ends. */
+static inline void life_leave(const struct lives *lives, const struct life *life)
+{
+    if (life->stage == NO_STAGE) return;
+    uint64_t *time = life_cells(lives, life->group) + LIFE_STAGES + life->stage;
+    uint64_t stay = *lives->now - life->entered;
+    *time += stay;
+    if (stay > time[lives->stages]) time[lives->stages] = stay;
+}
+
+static inline void life_enter(const struct lives *lives, struct life *life, uint32_t value)
+{
+    if (life->group == NO_GROUP) return;
+    life_leave(lives, life);
+    life->stage = value < PLAN_MAP_BYTES ? lives->stage_of[value] : lives->stages - 1;
+    life->entered = *lives->now;
+}
+
+static inline void life_end(const struct lives *lives, const struct life *life, bool retired)
+{
+    if (life->group == NO_GROUP) return;
+    life_leave(lives, life);
+    uint64_t *cells = life_cells(lives, life->group);
+    cells[LIFE_ENDED]++;
+    cells[LIFE_RETIRED] += retired;
+    cells[LIFE_END] = *lives->now + 1;
+}
+
+static inline void life_flush(const struct lives *lives, struct life *life)
+{
+    if (life->group == NO_GROUP) return;
+    life_leave(lives, life);
+    life->stage = NO_STAGE;
+    life_cells(lives, life->group)[LIFE_FLUSHED]++;
+}
+
+static inline void life_stall(const struct lives *lives, const struct life *life)
+{
+    if (life->group != NO_GROUP) life_cells(lives, life->group)[LIFE_STALLS]++;
+}
+
+struct life life_birth(struct lives *lives, uint32_t id);
+void lives_postpone(struct lives *lives, uint32_t id, uint32_t value);
+
+/* Earlier groups by `distances`; false: there are too many. */
+bool lives_begin(struct lives *lives, uint32_t count);
+/* The earlier group of a distance that `lives_begin` got. */
+uint32_t lives_earlier(const struct lives *lives, uint64_t distance);
+/* From the first row of its group to the first row of the next segment. */
+uint64_t life_distance(const struct lives *lives, const struct life *life);
+
+#endif

@@ -1,0 +1,195 @@
+/** Groups of rows that are whole: with what became of their instructions in later segments. One array of numbers for each group. */
+import type { LateGroups, RowGroups, RowsPart } from './rows-part.js';
+
+/** Places in the array of a group; stages follow: cycles of each, then the longest stay in each. */
+export const Place = {
+  ROWS: 0,
+  /** The segment in which the first row was born. */
+  SEGMENT: 1,
+  FIRST_BIRTH: 2,
+  LAST_BIRTH: 3,
+  /** -1: none has ended. */
+  LAST_END: 4,
+  RETIRED: 5,
+  FLUSHED: 6,
+  ENDED: 7,
+  STALLS: 8,
+  /** Rows of which nothing is known: their segment has no part ROWS. */
+  UNKNOWN: 9,
+  STAGES: 10,
+} as const;
+
+export type RowGroup = Float64Array;
+
+/** Numbers of a group. @param stages as `stageColumns` */
+export function groupWidth(stages: number): number {
+  return Place.STAGES + 2 * stages;
+}
+
+/** Groups of a chunk, or of a range of rows: one number for each in every array. */
+export interface RowsChunk extends RowGroups {
+  /** Number of the first row in the trace, and rows before it that retired. */
+  readonly firstRow: number;
+  readonly retiredBefore: number;
+  readonly segment: Float64Array;
+  /** Rows of which nothing but their number is known: the index of their segment has no room for them. */
+  readonly unknown: Float64Array;
+}
+
+/** The chunk of these groups. */
+export function chunkOf(
+  groups: readonly RowGroup[],
+  stages: number,
+  firstRow: number,
+  retiredBefore: number,
+): RowsChunk {
+  const column = (place: number) => Float64Array.from(groups, (group) => group[place]!);
+  const columns = (from: number) => Array.from({ length: stages }, (_, index) => column(from + index));
+  return {
+    length: groups.length,
+    firstRow,
+    retiredBefore,
+    rows: column(Place.ROWS),
+    segment: column(Place.SEGMENT),
+    unknown: column(Place.UNKNOWN),
+    firstBirth: column(Place.FIRST_BIRTH),
+    lastBirth: column(Place.LAST_BIRTH),
+    lastEnd: column(Place.LAST_END),
+    retired: column(Place.RETIRED),
+    flushed: column(Place.FLUSHED),
+    ended: column(Place.ENDED),
+    stalls: column(Place.STALLS),
+    stageTime: columns(Place.STAGES),
+    longest: columns(Place.STAGES + stages),
+  };
+}
+
+/** Adds what `from` says of the same rows, or of the rows after them. */
+export function mergeGroup(into: RowGroup, from: RowGroup, stages: number): void {
+  if (into[Place.UNKNOWN] === into[Place.ROWS]) into[Place.FIRST_BIRTH] = from[Place.FIRST_BIRTH]!;
+  into[Place.ROWS]! += from[Place.ROWS]!;
+  into[Place.LAST_BIRTH] = Math.max(into[Place.LAST_BIRTH]!, from[Place.LAST_BIRTH]!);
+  into[Place.LAST_END] = Math.max(into[Place.LAST_END]!, from[Place.LAST_END]!);
+  for (let place: number = Place.RETIRED; place < Place.STAGES + stages; place++)
+    into[place]! += from[place]!;
+  for (let place = Place.STAGES + stages; place < into.length; place++) {
+    if (from[place]! > into[place]!) into[place] = from[place]!;
+  }
+}
+
+function groupOf(part: RowGroups, index: number, segment: number, stages: number): RowGroup {
+  const group = countsOf(part, index, stages);
+  group[Place.ROWS] = part.rows[index]!;
+  group[Place.SEGMENT] = segment;
+  group[Place.FIRST_BIRTH] = part.firstBirth[index]!;
+  group[Place.LAST_BIRTH] = part.lastBirth[index]!;
+  return group;
+}
+
+function countsOf(part: RowGroups | LateGroups, index: number, stages: number): RowGroup {
+  const group = new Float64Array(groupWidth(stages));
+  group[Place.LAST_END] = part.lastEnd[index]!;
+  group[Place.RETIRED] = part.retired[index]!;
+  group[Place.FLUSHED] = part.flushed[index]!;
+  group[Place.ENDED] = part.ended[index]!;
+  group[Place.STALLS] = part.stalls[index]!;
+  for (let stage = 0; stage < stages; stage++) {
+    group[Place.STAGES + stage] = part.stageTime[stage]![index]!;
+    group[Place.STAGES + stages + stage] = part.longest[stage]![index]!;
+  }
+  return group;
+}
+
+/** Groups that wait for their last instruction to end, at most: then the oldest is taken as it is. */
+const MAX_OPEN = 512;
+
+/** Puts the parts of segments together, in their order. */
+export class RowMerger {
+  private readonly open: RowGroup[] = [];
+  /** Number of the first row that is open, and of the next row. */
+  private firstOpen: number;
+  private next: number;
+
+  /** @param firstRow births before the first segment @param onGroup takes each group when nothing more is waited for */
+  constructor(
+    private readonly stages: number,
+    private readonly onGroup: (group: RowGroup) => void,
+    firstRow = 0,
+  ) {
+    this.firstOpen = firstRow;
+    this.next = firstRow;
+  }
+
+  /** @returns whether groups wait for later segments */
+  add(part: RowsPart, segment: number): boolean {
+    this.addLate(part.late);
+    this.addOwn(part.groups, segment);
+    let done = 0;
+    while (done < this.open.length && (isOver(this.open[done]!) || this.open.length - done > MAX_OPEN))
+      done++;
+    for (const group of this.open.splice(0, done)) {
+      this.firstOpen += group[Place.ROWS]!;
+      this.onGroup(group);
+    }
+    return this.open.length > 0;
+  }
+
+  /** Takes what later segments say of groups that are open, and no groups of theirs. */
+  addLate(late: LateGroups): void {
+    let index = 0;
+    let first = this.firstOpen;
+    for (let at = 0; at < late.length; at++) {
+      const row = this.next - late.distance[at]!;
+      while (index < this.open.length && first < row) first += this.open[index++]![Place.ROWS]!;
+      // Of a group that is no longer open.
+      if (first !== row || index === this.open.length) continue;
+      mergeGroup(this.open[index]!, countsOf(late, at, this.stages), this.stages);
+    }
+  }
+
+  /** Groups of the next segment. */
+  addOwn(groups: RowGroups, segment: number): void {
+    for (let index = 0; index < groups.length; index++) {
+      this.open.push(groupOf(groups, index, segment, this.stages));
+      this.next += groups.rows[index]!;
+    }
+  }
+
+  /** Rows of a later segment, of which only `addLate` follows. */
+  skip(births: number): void {
+    this.next += births;
+  }
+
+  /** A segment without part ROWS: what became of the groups that are open is not known either. */
+  addUnknown(births: number, segment: number): void {
+    this.finish();
+    this.next += births;
+    this.firstOpen = this.next;
+    if (births === 0) return;
+    const group = new Float64Array(groupWidth(this.stages));
+    group[Place.ROWS] = group[Place.UNKNOWN] = births;
+    group[Place.SEGMENT] = segment;
+    group[Place.LAST_END] = -1;
+    this.onGroup(group);
+  }
+
+  get isOver(): boolean {
+    return this.open.every(isOver);
+  }
+
+  /** Groups as far as they are known. */
+  get unfinished(): readonly RowGroup[] {
+    return this.open;
+  }
+
+  finish(): void {
+    for (const group of this.open.splice(0)) {
+      this.firstOpen += group[Place.ROWS]!;
+      this.onGroup(group);
+    }
+  }
+}
+
+function isOver(group: RowGroup): boolean {
+  return group[Place.ENDED]! >= group[Place.ROWS]!;
+}

@@ -1,0 +1,67 @@
+/** The answering side: questions of the page and of the drawing worker, each by itself, so that a long one does not hold up the others. */
+import { describeProblem } from './problems.js';
+import type { AskMessage, AskReply } from './protocol.js';
+import type { Question, QuestionContext } from './questions/question.js';
+import { QUESTIONS } from './questions/table.js';
+
+export type Reply = (message: AskReply, transfer: Transferable[]) => void;
+
+export class Answerer {
+  private readonly open = new Map<string, AbortController>();
+
+  /** @param context rejects when the trace cannot be opened */
+  constructor(private readonly context: Promise<QuestionContext>) {
+    context.catch(() => undefined);
+  }
+
+  /** Whether something waits for an answer. */
+  get isBusy(): boolean {
+    return this.open.size > 0;
+  }
+
+  /** @param asker tells apart who counts the ids */
+  take(message: AskMessage, asker: string, reply: Reply): void {
+    const key = `${asker} ${message.id}`;
+    if (message.type === 'cancel') {
+      this.open.get(key)?.abort();
+      return;
+    }
+    const controller = new AbortController();
+    this.open.set(key, controller);
+    void this.answer(message, controller.signal, reply).finally(() => this.open.delete(key));
+  }
+
+  private async answer(
+    { id, kind, args }: AskMessage & { type: 'ask' },
+    signal: AbortSignal,
+    reply: Reply,
+  ): Promise<void> {
+    try {
+      const question = QUESTIONS[kind] as Question<unknown, unknown>;
+      const answer = await question(args, await this.context, signal);
+      if (!signal.aborted) reply({ type: 'answer', id, answer }, buffersOf(answer));
+    } catch (error) {
+      if (!signal.aborted) reply({ type: 'refused', id, problem: describeProblem(error) }, []);
+    }
+  }
+}
+
+/** Longer lists hold plain values, or are copied. */
+const MAX_LIST = 1000;
+const MAX_DEPTH = 5;
+
+/** The memory of all typed arrays in an answer: it is transferred instead of copied. */
+export function buffersOf(value: unknown): ArrayBuffer[] {
+  const found = new Set<ArrayBuffer>();
+  const visit = (one: unknown, depth: number): void => {
+    if (typeof one !== 'object' || one === null || depth > MAX_DEPTH) return;
+    if (ArrayBuffer.isView(one)) {
+      if (one.buffer instanceof ArrayBuffer) found.add(one.buffer);
+      return;
+    }
+    const parts = Array.isArray(one) ? (one.length > MAX_LIST ? [] : one) : Object.values(one);
+    for (const part of parts) visit(part, depth + 1);
+  };
+  visit(value, 0);
+  return [...found];
+}

@@ -1,0 +1,28 @@
+/** What texts and lines are painted with: a canvas, or the writer of an SVG. Nothing else of a canvas may be used to paint a picture. */
+export type Paint = Pick<
+  OffscreenCanvasRenderingContext2D,
+  | 'fillStyle'
+  | 'strokeStyle'
+  | 'lineWidth'
+  | 'globalAlpha'
+  | 'font'
+  | 'textAlign'
+  | 'textBaseline'
+  | 'setLineDash'
+  | 'save'
+  | 'restore'
+  | 'beginPath'
+  | 'rect'
+  /** Of a path that is one rectangle. */
+  | 'clip'
+  | 'moveTo'
+  | 'lineTo'
+  | 'bezierCurveTo'
+  | 'arc'
+  | 'closePath'
+  | 'stroke'
+  | 'fill'
+  | 'fillRect'
+  | 'fillText'
+  | 'measureText'
+>;

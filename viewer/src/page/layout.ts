@@ -1,0 +1,47 @@
+/** Which panels are shown, and how large: remembered in this browser. */
+import { computed, signal } from '@preact/signals';
+import {
+  DEFAULT_LAYOUT,
+  isPanelShown,
+  type Layout,
+  MIN_DOCK,
+  MIN_TRACK,
+  type PanelId,
+  panelOf,
+  parseLayout,
+  togglePanel,
+} from '../model/panels.js';
+import { info, remember, remembered } from './store.js';
+
+const LAYOUT_KEY = 'uscope.view.layout';
+
+export const layout = signal<Layout>(parseLayout(remembered(LAYOUT_KEY)));
+
+export function changeLayout(part: Partial<Layout>): void {
+  layout.value = { ...layout.value, ...part };
+  remember(LAYOUT_KEY, layout.value);
+}
+
+export const resetLayout = (): void => changeLayout(DEFAULT_LAYOUT);
+
+const hasCore = (): boolean => info.value === null || info.value.core >= 0;
+
+export const isShown = (id: PanelId): boolean => isPanelShown(layout.value, id, hasCore());
+export const toggle = (id: PanelId): void => changeLayout(togglePanel(layout.value, id, hasCore()));
+
+/** Brings a panel to the front. */
+export function reveal(id: PanelId): void {
+  if (!isShown(id)) toggle(id);
+}
+
+export const trackSize = (id: PanelId): number => layout.value.sizes[id] ?? panelOf(id).size;
+
+export function resizeTrack(id: PanelId, size: number): void {
+  const height = Math.round(Math.max(MIN_TRACK, Math.min(innerHeight, size)));
+  changeLayout({ sizes: { ...layout.value.sizes, [id]: height } });
+}
+
+export const dockWidth = computed(() => layout.value.dockWidth);
+export function resizeDock(width: number): void {
+  changeLayout({ dockWidth: Math.round(Math.max(MIN_DOCK, Math.min(innerWidth * 0.6, width))) });
+}

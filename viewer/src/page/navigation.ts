@@ -1,0 +1,72 @@
+/** The address bar follows what is on the screen. A jump in the trace is a step of the browser's history: Back returns to where one was. */
+import { effect } from '@preact/signals';
+import type { Command } from '../model/commands.js';
+import { LINK_VERSION } from '../model/link.js';
+import { applyLink, linkNow, opened } from './link-state.js';
+import { state, tell } from './store.js';
+
+/** Browsers refuse addresses that change all the time. */
+const DELAY_MS = 350;
+const JUMPS: ReadonlySet<Command['do']> = new Set([
+  'goRow',
+  'goCycle',
+  'view',
+  'fit',
+  'first',
+  'last',
+  'return',
+  'producer',
+  'consumer',
+  'search',
+  'searchNext',
+]);
+
+let timer = 0;
+let isJumping = false;
+let isReturning = false;
+
+function write(): void {
+  if (!state.value) return;
+  const address = `#${linkNow()}`;
+  try {
+    // Steps made here are marked: others were typed into the address bar.
+    if (isJumping && address !== location.hash) history.pushState({ isStep: true }, '', address);
+    else history.replaceState({ isStep: true }, '', address);
+  } catch {
+    // The next change tries again.
+  }
+  isJumping = false;
+}
+
+/** To be called before a command is carried out. */
+export function beforeCommand(command: Command): void {
+  if (isReturning || isJumping || !JUMPS.has(command.do) || !state.value) return;
+  clearTimeout(timer);
+  write();
+  isJumping = true;
+}
+
+function go(only: 'all' | 'where'): void {
+  isReturning = true;
+  isJumping = false;
+  clearTimeout(timer);
+  complain(applyLink(location.hash, only));
+  isReturning = false;
+}
+
+function complain({ version, problem }: typeof opened): void {
+  if (problem !== null) tell(`the link is not used: ${problem}`);
+  else if (version > LINK_VERSION) tell('the link is of a newer version: parts of it may be missing');
+}
+
+export function followAddress(): void {
+  complain(opened);
+  effect(() => {
+    linkNow();
+    clearTimeout(timer);
+    timer = setTimeout(write, DELAY_MS) as unknown as number;
+  });
+  addEventListener('popstate', ({ state: step }: PopStateEvent) =>
+    go((step as { isStep?: boolean } | null)?.isStep ? 'where' : 'all'),
+  );
+}

@@ -1,0 +1,73 @@
+/**
+ * A browser with the viewer on one trace, for a test file: start it once in beforeAll, open pages, close it in afterAll.
+ *
+ *     const viewer = await startViewer(served(traceOf(model)));
+ *     const page = await viewer.open('#arrows=off');
+ *     await settled(page);
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/view/server.js';
+import { startChromium } from '../../../test/support/chromium.js';
+
+export { chromiumPath } from '../../../test/support/chromium.js';
+
+export const SIZE = { width: 1280, height: 720 };
+
+/** No side panel and no tracks. */
+export const ONLY_PICTURE = {
+  isDockOpen: false,
+  shown: { counters: false, occupancy: false, events: false, values: false, transactions: false },
+};
+
+export interface OpenOptions extends BrowserContextOptions {
+  /** As the page remembers it; see viewer/src/model/panels.ts. By default the picture has all of the page. */
+  readonly layout?: object;
+}
+
+export interface Viewer {
+  readonly browser: Browser;
+  readonly server: ViewServer;
+  /** Errors of the pages and what they wrote to the console as such. */
+  readonly complaints: string[];
+  /** Every address that a page has asked for. */
+  readonly requests: string[];
+  /** @param hash with `#`; dark, 1280×720, the side panel closed, unless the options say something else */
+  open(hash?: string, options?: OpenOptions): Promise<Page>;
+  close(): Promise<void>;
+}
+
+/** @throws Error where the page is not built */
+export function needBuiltPage(): void {
+  if (!existsSync(fileURLToPath(new URL('../../../sdk/dist/viewer/page.js', import.meta.url))))
+    throw new Error('the viewer is not built: run npm run build first');
+}
+
+export async function startViewer(trace: ServedTrace): Promise<Viewer> {
+  needBuiltPage();
+  const server = await serveView(trace);
+  const browser = await startChromium();
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  return {
+    browser,
+    server,
+    complaints,
+    requests,
+    async open(hash = '', { layout = ONLY_PICTURE, ...options } = {}) {
+      const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark', ...options });
+      const stored = JSON.stringify(layout);
+      await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), stored);
+      page.on('pageerror', (error) => complaints.push(String(error)));
+      page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
+      page.on('request', (request) => requests.push(request.url()));
+      await page.goto(server.url + hash);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await server.close();
+    },
+  };
+}
