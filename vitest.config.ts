@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -33,6 +34,15 @@ const TEST_LIMIT_MS = 20_000;
 /** Hooks build what tests run (the SDK, simulators), when that is not there yet. */
 const HOOK_LIMIT_MS = 120_000;
 
+/** Files with long waits begin first: at the end, those of seconds keep both cores busy. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const order = ['system', 'demo', 'builds', 'unit', 'calculations'];
+    const rank = ({ project }: TestSpecification): number => order.indexOf(project.name);
+    return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
+  }
+}
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -42,6 +52,7 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: HOOK_LIMIT_MS,
+    sequence: { sequencer: LongFirst },
     projects: [
       {
         extends: true,
@@ -80,13 +91,11 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // Several processes each, and moments that are waited for: daemons, simulators, things killed. One file at
-          // a time, after all others, so that two cores are enough for what each of them starts.
+          // Several processes each, and moments that are waited for: daemons, simulators, things killed. They wait
+          // for events, not for times, so that other files may run beside them.
           name: 'system',
           include: ['test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [...elsewhere, ...builds],
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -58,7 +58,15 @@ const PARTS = {
   properties: {
     title: 'properties, with other seeds',
     share: 3,
-    round: () => vitest(['unit', 'calculations'], filesWithProperties('sdk/src')),
+    round: () => vitest(['unit', 'calculations'], filesWith('sdk/src', "from 'fast-check'")),
+  },
+  'every-case': {
+    title: 'every case of tests that try a part',
+    share: 2,
+    round: () => ({
+      ...vitest(['unit', 'calculations'], filesWith('sdk/src', "/effort.js'")),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
   },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
@@ -90,13 +98,13 @@ function vitest(projects, files) {
   return { ...nodeTool('', 'vitest/vitest.mjs', ['run', ...only, ...files]), env: { NO_COLOR: '1' } };
 }
 
-/** @param {string} folder */
-function filesWithProperties(folder) {
+/** @param {string} folder @param {string} text that the tests contain */
+function filesWith(folder, text) {
   const names = /** @type {string[]} */ (readdirSync(join(ROOT, folder), { recursive: true }));
   return names
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join(folder, name))
-    .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes("from 'fast-check'"));
+    .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes(text));
 }
 
 /**

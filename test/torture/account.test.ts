@@ -224,7 +224,7 @@ describe('the account of a run whose simulator', () => {
   });
 
   it.each([true, false])(
-    'is killed, as the daemon of its flight recorder: recover of the directory says what it lacks (memory: %s)',
+    'is killed, as the daemon of its flight recorder: recover of the directory takes what it lacks from the memory, or says what it lacks (memory: %s)',
     async (isThere) => {
       const bench = new Bench();
       const endpoint = `ipc://${bench.cwd}/d.sock`;
@@ -242,18 +242,20 @@ describe('the account of a run whose simulator', () => {
       await Promise.all([running.ended, daemon.ended]);
       const more = isThere ? [] : ['--no-memory'];
       const { status, account } = await recoverJson(bench, join(bench.cwd, 'out', 'core0.ring'), ...more);
-      expect(status).toBe(3);
+      expect(status).toBe(isThere ? 0 : 3);
       const [atLeast, committed, expired] = [account.atLeast, account.committed, account.expired].map(BigInt);
       expect(expired).toBeGreaterThan(0n);
       if (isThere) {
         expect(BigInt(account.completed) - BigInt(bench.ledger.completed)).toBeLessThanOrEqual(1n);
-        expect(BigInt(account.completed)).toBe(committed + expired + BigInt(account.lost));
-        expect(BigInt(account.lost)).toBeGreaterThanOrEqual(100n);
+        expect(BigInt(account.completed)).toBe(committed + expired);
+        expect(account.lost).toBe('0');
+        expect(BigInt(account.salvaged)).toBeGreaterThanOrEqual(100n);
+        expect(await framesIn(join(bench.cwd, 'whole.uscope'))).toBe(committed);
       } else {
         expect(account).toMatchObject({ completed: null, lost: null });
         expect(atLeast).toBe(committed + expired);
       }
-      expect(readdirSync(bench.memory)).toHaveLength(1);
+      expect(readdirSync(bench.memory)).toHaveLength(isThere ? 0 : 1);
     },
   );
 

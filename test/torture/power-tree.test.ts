@@ -127,7 +127,7 @@ describe('a disk with directories that loses power', () => {
 describe('at any step', () => {
   it.each(Object.keys(TREE_SCENARIOS))('%s loses nothing that was promised', async (kind) => {
     const every = kind.startsWith('recorder') ? 7 : 1;
-    const result = await powerTree({ library, kind, segments: 4, seeds: 1, seed: 3, every });
+    const result = await powerTree({ library, kind, segments: 4, seeds: 1, seed: 3, every, jobs: 4 });
     expect(result.problems).toEqual([]);
     expect(result.crashes).toBeGreaterThan(10);
   });

@@ -51,7 +51,7 @@ describe('a disk that loses power', () => {
   });
 
   it('at any write of a session loses nothing that was acknowledged, and recover makes whole what is left', async () => {
-    const result = await powerTorture({ library, segments: 6, random: 2, seed: 7, recoverEvery: 4 });
+    const result = await powerTorture({ library, segments: 6, random: 2, seed: 7, recoverEvery: 4, jobs: 4 });
     expect(result.problems).toEqual([]);
     expect(result.segments).toBeGreaterThanOrEqual(6);
     expect(result.crashes).toBeGreaterThan(150);

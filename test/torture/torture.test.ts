@@ -1,15 +1,15 @@
-/** Fifty runs in which something is killed, or goes wrong, at a random moment; `npm run torture -- --runs N` for more. */
+/** Runs of every kind in which something is killed, or goes wrong, at a random moment; `npm run torture -- --runs N` for more. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { buildSdk } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { type Outcome, SCENARIOS, tortureRun } from './scenarios.mjs';
 
-// Fifty runs, each of several processes, a few at a time.
+// Many runs, each of several processes, a few at a time.
 limitOfFile(3 * PROCESSES_MS);
 
 const kinds = Object.keys(SCENARIOS);
-const RUNS = 4 * kinds.length;
+const RUNS = 2 * kinds.length;
 const AT_A_TIME = 4;
 const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
 
@@ -38,8 +38,8 @@ describe('when something is killed at a random moment', () => {
       );
     expect(wrong).toEqual([]);
     const sum = (of: (run: Outcome) => number): number => outcomes.reduce((total, run) => total + of(run), 0);
-    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(45);
-    expect(sum(({ durable }) => durable)).toBeGreaterThan(10_000);
+    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(22);
+    expect(sum(({ durable }) => durable)).toBeGreaterThan(5000);
     expect(sum(({ completed }) => completed)).toBeGreaterThan(sum(({ durable }) => durable));
   });
 });

@@ -1,11 +1,11 @@
-/** Storage state <-> checkpoint bytes (docs/format.md#checkpoints), straight from and into the cells: no intermediate values. */
-import { UscopeError } from '../base/errors.js';
+/** Storage state -> checkpoint bytes (docs/format.md#checkpoints), straight from the cells: no intermediate values. checkpoint-load.ts is the way back. */
 import type { StateLayout } from './layout.js';
+import type { Steps } from './steps.js';
 import type { StorageState } from './storage-state.js';
 
-const BLOCK_HEADER_BYTES = 8;
-const CELL_BYTES = 8;
-const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
+export const BLOCK_HEADER_BYTES = 8;
+export const CELL_BYTES = 8;
+export const IS_LITTLE_ENDIAN = new Uint8Array(Uint32Array.of(1).buffer)[0] === 1;
 /** A packer may write so far past the end: CHECKPOINT_SLACK of sdk/kernel/frame_run.h. */
 const PACKER_SLACK = 8;
 
@@ -51,7 +51,7 @@ export function encodeBlankCheckpoint(state: StorageState, zeros: Uint8Array): v
 }
 
 /** A checkpoint that is encoded a part at a time. The state must not change before it is done. */
-export class CheckpointSteps {
+export class CheckpointSteps implements Steps {
   private readonly view: DataView;
   /** The storage that is being encoded, the next one of its slots, and the place in the bytes. */
   private id = 0;
@@ -70,7 +70,7 @@ export class CheckpointSteps {
     return this.id === this.state.layout.numStorages;
   }
 
-  /** Encodes about so many cells more. */
+  /** Encodes about this number of cells more. */
   step(cells: number): void {
     for (let rest = cells; rest > 0 && !this.isDone; ) rest -= this.part(rest);
   }
@@ -168,147 +168,6 @@ function packCells(
     at += size;
   }
   return at;
-}
-
-/** Fills a freshly reset state from checkpoint bytes; every size is checked before it is used. */
-export function decodeCheckpointInto(state: StorageState, bytes: Uint8Array, baseOffset: number): void {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const byStorageId = new Map(
-    state.layout.schema.storages.map((storage, index) => [storage.storageId, index]),
-  );
-  let at = 0;
-  while (at < bytes.byteLength) {
-    if (bytes.byteLength - at < BLOCK_HEADER_BYTES) {
-      throw new UscopeError('FORMAT_TRUNCATED', 'the checkpoint ends inside a block header', {
-        offset: baseOffset + at,
-      });
-    }
-    const storageId = view.getUint16(at, true);
-    const size = view.getUint32(at + 4, true);
-    const payload = at + BLOCK_HEADER_BYTES;
-    if (size > bytes.byteLength - payload) {
-      throw new UscopeError(
-        'FORMAT_LENGTH',
-        `checkpoint block of storage ${storageId} claims ${size} bytes of ${bytes.byteLength - payload}`,
-        {
-          offset: baseOffset + at + 4,
-        },
-      );
-    }
-    const id = byStorageId.get(storageId);
-    if (id === undefined) {
-      throw new UscopeError(
-        'FORMAT_ID',
-        `checkpoint block of storage ${storageId}, which the schema does not define`,
-        { offset: baseOffset + at },
-      );
-    }
-    loadBlock(state, id, bytes, view, payload, size, baseOffset);
-    at = payload + size;
-  }
-}
-
-/**
- * Loads mask and slot data of one storage (a checkpoint block's payload, or a snapshot, which has no properties).
- * @throws UscopeError FORMAT_LENGTH when `size` does not fit the storage.
- */
-export function loadBlock(
-  state: StorageState,
-  id: number,
-  bytes: Uint8Array,
-  view: DataView,
-  start: number,
-  size: number,
-  baseOffset: number,
-  withProperties = true,
-): void {
-  const { layout } = state;
-  const slots = layout.numSlots[id];
-  const sparse = layout.sparse[id] === 1;
-  const maskBytes = sparse ? (slots + 7) >>> 3 : 0;
-  const valid = sparse && size >= maskBytes ? countBits(bytes, start, slots) : slots;
-  const properties = withProperties ? layout.propertyBytes[id] : 0;
-  const expected = maskBytes + valid * layout.slotBytes[id] + properties;
-  if (size !== expected) {
-    throw new UscopeError(
-      'FORMAT_LENGTH',
-      `checkpoint block of "${layout.schema.storages[id].name}" has ${size} bytes, its ${valid} slots need ${expected}`,
-      { offset: baseOffset + start },
-    );
-  }
-  clearStorage(state, id);
-  const at = unpackSlots(state, id, bytes, view, start, maskBytes);
-  if (withProperties) {
-    const fields = layout.fieldBase[id] + layout.numFields[id];
-    unpackCells(state, layout.propertyCellBase[id], fields, layout.numProperties[id], view, at);
-  }
-}
-
-function clearStorage(state: StorageState, id: number): void {
-  const { layout } = state;
-  const first = layout.cellBase[id] * 2;
-  state.cells.fill(0, first, first + layout.numSlots[id] * layout.numFields[id] * 2);
-  const maskBase = layout.maskBase[id];
-  state.mask.fill(0, maskBase, maskBase + ((layout.numSlots[id] + 7) >>> 3));
-  state.occupied[id] = 0;
-}
-
-function unpackSlots(
-  state: StorageState,
-  id: number,
-  bytes: Uint8Array,
-  view: DataView,
-  start: number,
-  maskBytes: number,
-): number {
-  const { layout } = state;
-  const sparse = layout.sparse[id] === 1;
-  let at = start + maskBytes;
-  for (let slot = 0; slot < layout.numSlots[id]; slot++) {
-    if (sparse && (bytes[start + (slot >>> 3)] & (1 << (slot & 7))) === 0) continue;
-    const cell = layout.cellBase[id] + slot * layout.numFields[id];
-    const next = unpackCells(state, cell, layout.fieldBase[id], layout.numFields[id], view, at);
-    if (sparse || slotHasData(bytes, at, next)) {
-      state.mask[layout.maskBase[id] + (slot >>> 3)] |= 1 << (slot & 7);
-      state.occupied[id]++;
-    }
-    at = next;
-  }
-  return at;
-}
-
-/** A dense checkpoint has no mask: a slot with any nonzero byte counts as occupied. */
-function slotHasData(bytes: Uint8Array, from: number, to: number): boolean {
-  for (let i = from; i < to; i++) if (bytes[i] !== 0) return true;
-  return false;
-}
-
-function unpackCells(
-  state: StorageState,
-  firstCell: number,
-  firstField: number,
-  count: number,
-  view: DataView,
-  start: number,
-): number {
-  const { cells, layout } = state;
-  let at = start;
-  for (let i = 0; i < count; i++) {
-    const word = (firstCell + i) * 2;
-    const size = layout.sizes[firstField + i];
-    cells[word] =
-      size === 1 ? view.getUint8(at) : size === 2 ? view.getUint16(at, true) : view.getUint32(at, true);
-    if (size === 8) cells[word + 1] = view.getUint32(at + 4, true);
-    at += size;
-  }
-  return at;
-}
-
-function countBits(bytes: Uint8Array, start: number, slots: number): number {
-  let count = 0;
-  for (let slot = 0; slot < slots; slot++)
-    if ((bytes[start + (slot >>> 3)] & (1 << (slot & 7))) !== 0) count++;
-  return count;
 }
 
 /** Size in bytes of a snapshot of one storage with `valid` valid slots; dense storages ignore `valid`. */

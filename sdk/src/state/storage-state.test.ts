@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuSchema, field } from '../../../test/support/schemas.js';
 import { Action, FieldType, type Schema, SF_BUFFER } from '../format/types.js';
-import { loadBlock } from './checkpoint-state.js';
+import { loadBlock } from './checkpoint-load.js';
 import { stateLayout } from './layout.js';
 import { StorageState } from './storage-state.js';
 

@@ -3,8 +3,10 @@
  */
 import { UscopeError } from '../base/errors.js';
 import { Action, type Schema } from '../format/types.js';
-import { decodeCheckpointInto, encodeCheckpoint } from './checkpoint-state.js';
+import { LoadSteps } from './checkpoint-load.js';
+import { encodeCheckpoint } from './checkpoint-state.js';
 import { type StateLayout, stateLayout } from './layout.js';
+import { finish } from './steps.js';
 
 export class StorageState {
   readonly layout: StateLayout;
@@ -140,8 +142,24 @@ export class StorageState {
    * @throws UscopeError FORMAT_* with the offset of the damage (relative to `baseOffset`); the state is then undefined.
    */
   loadCheckpoint(bytes: Uint8Array, baseOffset = 0): void {
-    this.reset();
-    decodeCheckpointInto(this, bytes, baseOffset);
+    finish(new LoadSteps(this, bytes, baseOffset));
+  }
+
+  /** No slot of the storage is set any more. Their cells are the caller's matter. */
+  clearMask(storageId: number): void {
+    const { layout, mask, occupied } = this;
+    const first = layout.maskBase[storageId];
+    mask.fill(0, first, first + ((layout.numSlots[storageId] + 7) >>> 3));
+    occupied[storageId] = 0;
+  }
+
+  emptyStorage(storageId: number): void {
+    const { layout, cells } = this;
+    const first = layout.cellBase[storageId] * 2;
+    cells.fill(0, first, first + layout.numSlots[storageId] * layout.numFields[storageId] * 2);
+    const properties = layout.propertyCellBase[storageId] * 2;
+    cells.fill(0, properties, properties + layout.numProperties[storageId] * 2);
+    this.clearMask(storageId);
   }
 
   reset(): void {

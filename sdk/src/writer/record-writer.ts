@@ -90,6 +90,23 @@ export class RecordWriter {
     }
   }
 
+  /**
+   * Continues from `start`. A state that is to be loaded is loaded where the writer has it: a large one is there once.
+   * @throws what the constructor and `start.load` throw
+   */
+  static async open(options: WriterOptions, start: WriterStart): Promise<RecordWriter> {
+    const writer = new RecordWriter(options, start);
+    if (!start.load) return writer;
+    try {
+      await start.load(start.state);
+      writer.cutter.start(options.start?.timePs ?? 0n);
+      return writer;
+    } catch (error) {
+      writer.abandon();
+      throw error;
+    }
+  }
+
   /** The state is so large that `pushSome` may return to have it saved. */
   readonly isLarge: boolean;
   private readonly session: SessionInfo;
@@ -116,7 +133,7 @@ export class RecordWriter {
   /** What the writer was made of; for a resumed trace the file's own schema, interval and compression. */
   readonly schema: Schema;
 
-  /** Use `create` or `resumeTrace`. */
+  /** Use `create`, `open` or `resumeTrace`. */
   constructor(
     private readonly options: WriterOptions,
     start: WriterStart,
@@ -155,7 +172,7 @@ export class RecordWriter {
       this.compressor = createCompressor(options.compression ?? 'lz4', options.compressionLevel, memory);
       this.indexer = start.indexer ?? null;
       this.committer = this.createCommitter(this.indexer);
-      this.cutter.start(startPs);
+      if (!start.load) this.cutter.start(startPs);
     } catch (error) {
       this.memory?.abandon();
       throw error;
@@ -288,13 +305,13 @@ export class RecordWriter {
 
   /** True when `ready` would wait. */
   get congested(): boolean {
-    return this.committer.isBehind || this.cutter.open.isSaving || this.committer.failure !== null;
+    return this.committer.isBehind || this.cutter.isBusy || this.committer.failure !== null;
   }
 
   /** Resolves when more records may be pushed: bounds the memory of segments that wait for the disk. @throws the writer's failure */
   async ready(): Promise<void> {
     if (this.committer.isBehind) await this.committer.caughtUp();
-    if (this.cutter.saving) await this.cutter.saving;
+    if (this.cutter.working) await this.cutter.working;
     if (this.committer.failure) throw this.committer.failure;
   }
 
@@ -330,6 +347,14 @@ export class RecordWriter {
     this.committer.discard(why);
   }
 
+  /** It could not be opened: nothing was taken, and the file is the caller's. */
+  private abandon(): void {
+    this.timer.stop();
+    this.options.signal?.removeEventListener('abort', this.onAbort);
+    this.compressor.close();
+    this.memory?.abandon();
+  }
+
   private enqueue(buffer: SegmentBuffer, timeEndPs: bigint): void {
     const { position } = this;
     this.committer.enqueue({
@@ -354,7 +379,7 @@ export class RecordWriter {
     let unused = this.memory ? [this.memory] : [];
     let isWhole = false;
     this.memory?.allowLast();
-    await this.cutter.stopSaving();
+    await this.cutter.stopWork();
     try {
       this.cutter.cutForGood();
       await this.committer.drain();

@@ -34,7 +34,9 @@ import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import { type TraceFile, writeHead } from './file/trace-file.js';
 import { granted } from './frames/memory-need.js';
+import { type ReplayedSegment, replaySteps } from './frames/replay-steps.js';
 import type { Summarizer } from './frames/summarizer.js';
+import { inTurns, WalkSteps } from './frames/turns.js';
 import { type OutputFile, openNodeOutput } from './output/output-file.js';
 import { RecordWriter } from './record-writer.js';
 import type { WriterStart } from './writer-start.js';
@@ -158,9 +160,11 @@ async function resumeFile(
       { file: options.path, offset: replay.end },
     );
   }
-  replay.loadState();
-  await cutBack(trace, header, replay);
-  return new RecordWriter(fileOptions, { ...replay.start(trace), allowance });
+  const load = async (state: StorageState): Promise<void> => {
+    await replay.load(state);
+    await cutBack(trace, header, replay); // nothing of the file has changed when the state cannot be loaded
+  };
+  return RecordWriter.open(fileOptions, { ...replay.start(trace), load, allowance });
 }
 
 /** The file becomes an unfinalized one that ends with its last commit record, in steps that a crash may separate. */
@@ -190,12 +194,7 @@ export class Replay {
   nextString = 0;
   items = 0;
   private lastTimePs: bigint | null = null;
-  /** Of the last segment. */
-  private last: {
-    readonly checkpoint: Uint8Array;
-    readonly raw: Uint8Array;
-    readonly startPs: bigint;
-  } | null = null;
+  private last: ReplayedSegment | null = null;
   /** Index container of the last segment, as its record has it; null: none. */
   private lastIndex: Uint8Array | null = null;
 
@@ -224,17 +223,11 @@ export class Replay {
     }
   }
 
-  /** The state behind the last segment, which is that of its checkpoint and its deltas: those of the others are not looked at. */
-  loadState(): void {
-    if (this.last === null) return;
-    const { checkpoint, raw, startPs } = this.last;
+  /** The state after the last segment, which is that of its checkpoint and its deltas: those of the others are not looked at. */
+  async load(state: StorageState): Promise<void> {
+    const { last } = this;
     this.last = null;
-    this.state.loadCheckpoint(checkpoint);
-    const cursor = new FrameCursor(raw, startPs, true);
-    while (cursor.next()) {
-      const { kind, action, storageId, slot, field, lo, hi } = cursor;
-      if (kind === CursorItem.OP) this.state.apply(action, storageId, slot, field, lo, hi);
-    }
+    if (last) await inTurns(replaySteps(state, last));
   }
 
   start(trace: TraceFile): WriterStart {
@@ -278,14 +271,14 @@ export class Replay {
     const deltasAt = SEGMENT_HEADER_SIZE + header.checkpointSize;
     const checkpoint = segment.subarray(SEGMENT_HEADER_SIZE, deltasAt);
     const raw = await decompress(this.compression, segment.subarray(deltasAt), header.deltasRawSize);
-    this.last = { checkpoint, raw, startPs: header.timeStartPs };
-    this.replayFrames(new FrameCursor(raw, header.timeStartPs, true));
+    this.last = { checkpoint, raw, timeStartPs: header.timeStartPs };
+    await inTurns(this.frameSteps(new FrameCursor(raw, header.timeStartPs, true)));
     this.nextFrame = Number(record.nextFrame);
     this.nextString = Number(record.nextString);
     this.lastIndex = record.index ?? null;
   }
 
-  private replayFrames(cursor: FrameCursor): void {
+  private frameSteps(frames: FrameCursor): WalkSteps {
     const { state, summarizer } = this;
     const watched = summarizer?.watched;
     let touched = false;
@@ -295,17 +288,17 @@ export class Replay {
         summarizer?.endFrame(Number(this.lastTimePs! & 0xffff_ffffn), Number(this.lastTimePs! >> 32n));
       touched = false;
     };
-    while (cursor.next()) {
+    const visit = (cursor: FrameCursor): void => {
       if (cursor.kind === CursorItem.FRAME) {
         endFrame();
         inFrame = true;
         this.lastTimePs = cursor.timePs;
-        continue;
+        return;
       }
       this.items++;
       if (cursor.kind === CursorItem.EVENT) {
         this.checkEvent(cursor);
-        continue;
+        return;
       }
       const { action, storageId, slot, field, lo, hi } = cursor;
       if (!state.inRange(action, storageId, slot, field)) {
@@ -318,8 +311,8 @@ export class Replay {
         summarizer!.op(action as Action, storageId, slot, field, lo, hi);
         touched = true;
       }
-    }
-    endFrame();
+    };
+    return new WalkSteps(frames, visit, endFrame);
   }
 
   private checkEvent(cursor: FrameCursor): void {

@@ -10,7 +10,10 @@ export interface WriterStart {
   readonly store: SegmentStore;
   /** As it was when the writer started. */
   readonly session: SessionInfo;
+  /** Blank where `load` is given. */
   readonly state: StorageState;
+  /** Brings the state to where it was, a part at a time; see `RecordWriter.open`. */
+  readonly load?: (state: StorageState) => Promise<void>;
   readonly summarizer: Summarizer | null;
   readonly nextFrame: number;
   readonly nextString: number;

@@ -16,6 +16,7 @@ import {
 } from '../../tools/recover/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type Account, accountOf } from '../../writer/index.js';
+import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../common/io.js';
@@ -98,27 +99,27 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/**
- * What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md). The client's memory only tells how many cycles there were; a daemon
- * takes them from there.
- */
+/** What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md), and what its client had not sent. */
 async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
   const { output, force } = options;
-  const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
-    recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer),
-  );
   const memory = new DeadClient(options.memory);
-  const completed = completedBy(memory, saved.session);
-  const account = recorderAccount(saved, completed);
-  if (options.json) printJson(recorderJson(directory, output, saved, account, memory.problem));
-  else printRecorder(output, saved, account, memory.problem);
-  const isWhole = saved.damaged === 0 && !saved.isDoubtful && account?.lost === 0n;
-  if (!isWhole) process.exitCode = ExitCode.LOSS;
-}
-
-function completedBy(memory: DeadClient, session: SessionInfo): CompletedFrames | undefined {
   try {
-    return memory.find(session)?.completed;
+    let completed: CompletedFrames | undefined;
+    const client = (session: SessionInfo): RecordMemory | null => {
+      const found = memory.find(session);
+      completed = found?.completed;
+      return found;
+    };
+    const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
+      recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer, openNodeOutput, client),
+    );
+    const removed = saved.memoryProblem === null && !options.keepMemory && memory.remove();
+    const problem = saved.memoryProblem ?? memory.problem;
+    const account = recorderAccount(saved, completed);
+    if (options.json) printJson(recorderJson(directory, output, saved, account, problem));
+    else printRecorder(output, saved, account, problem, removed);
+    const isWhole = saved.damaged === 0 && !saved.isDoubtful && problem === null && account?.lost === 0n;
+    if (!isWhole) process.exitCode = ExitCode.LOSS;
   } finally {
     memory.close();
   }
@@ -126,7 +127,7 @@ function completedBy(memory: DeadClient, session: SessionInfo): CompletedFrames 
 
 /** null: what is damaged cannot be told from what was let go. */
 function recorderAccount(
-  { frames, firstFrame, damaged }: SpoolRecovery,
+  { frames, framesFromMemory, firstFrame, damaged }: SpoolRecovery,
   completed: CompletedFrames | undefined,
 ): Account | null {
   if (damaged > 0) return null;
@@ -135,6 +136,7 @@ function recorderAccount(
   return accountOf({
     stats: { frames: nextFrame, firstFrame, accepted },
     completed: completed ?? { frames: nextFrame, isExact: false },
+    salvaged: BigInt(framesFromMemory),
   });
 }
 
@@ -151,7 +153,7 @@ function recorderJson(
     output,
     complete: damaged === 0 && !isDoubtful,
     saved: { segments, frames, firstTimePs, endTimePs },
-    memory: { frames: 0, problem },
+    memory: { frames: saved.framesFromMemory, problem },
     damaged,
     torn,
     untrusted: isDoubtful ? PREAMBLE_UNTRUSTED : null,
@@ -164,19 +166,24 @@ function printRecorder(
   saved: SpoolRecovery,
   account: Account | null,
   problem: string | null,
+  removed: boolean,
 ): void {
-  const { segments, frames, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
+  const { segments, frames, framesFromMemory, firstTimePs, endTimePs, damaged, torn, isDoubtful } = saved;
   io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
   if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
-  if (problem !== null) io.out(`memory  not looked at: ${problem}\n`);
+  if (framesFromMemory > 0) printFromMemory(framesFromMemory, removed);
+  if (problem !== null) io.out(`memory  not used: ${problem}\n`);
   if (isDoubtful) io.out(`doubt   ${PREAMBLE_UNTRUSTED}\n`);
   if (account !== null) printUnknown(account);
   if (damaged > 0) io.out(`lost    ${damaged} damaged segments, and those before them\n`);
-  else if (account?.lost) {
-    const place = 'they are in its memory, from which a daemon with this output directory takes them';
-    io.out(`lost    ${account.lost} cycles that the client completed and that had not been sent; ${place}\n`);
-  } else io.out(`lost    ${isDoubtful || account?.lost == null ? 'no segments' : 'nothing'}\n`);
+  else if (account?.lost)
+    io.out(`lost    ${account.lost} cycles that the client completed and that are not in the output\n`);
+  else io.out(`lost    ${isDoubtful || account?.lost == null ? 'no segments' : 'nothing'}\n`);
   io.out(`${output}: finalized\n`);
+}
+
+function printFromMemory(frames: number, removed: boolean): void {
+  io.out(`        ${frames} of the frames from the client's memory${removed ? ', now removed' : ''}\n`);
 }
 
 function printUnknown({ completed, atLeast }: Account): void {
@@ -262,11 +269,7 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
     `saved   ${saved.segments} segments, ${saved.frames} frames, ${saved.items} items, ${saved.strings} strings`,
   );
   io.out(saved.lastTimePs === null ? '\n' : `, ${saved.firstTimePs} to ${saved.lastTimePs} ps\n`);
-  if (report.framesFromMemory > 0) {
-    io.out(
-      `        ${report.framesFromMemory} of the frames from the client's memory${removed ? ', now removed' : ''}\n`,
-    );
-  }
+  if (report.framesFromMemory > 0) printFromMemory(report.framesFromMemory, removed);
   if (problem !== null) io.out(`memory  not used: ${problem}\n`);
   if (report.untrusted !== null) io.out(`doubt   ${report.untrusted}\n`);
   if (report.account) printUnknown(report.account);

@@ -6,6 +6,7 @@ import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cases } from '../../../../test/support/effort.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { align8 } from '../../base/bytes.js';
 import { Action, SessionStatus } from '../../format/index.js';
@@ -126,7 +127,9 @@ describe('the frames that recover counts as lost', () => {
     expect(account).toMatchObject({ completed: BigInt(FRAMES), lost: BigInt(PER_SEGMENT) });
   });
 
-  it('and those saved are what was written, when the number is exact', async () => {
+  it('and those saved are what was written, when the number is exact', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     let exact = 0;
     await fc.assert(
       fc.asyncProperty(

@@ -5,6 +5,7 @@
 import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../../base/errors.js';
+import type { CompressionName } from '../../format/types.js';
 import type { Compressed, Lz4Job } from '../../native/lz4.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
 import { NativePool } from './native-pool.js';
@@ -140,6 +141,22 @@ export async function compressInPool(
   const out = takeBuffer(raw.length + (raw.length >>> OVERHEAD_SHIFT) + OVERHEAD_BYTES);
   const { size } = await leastLoaded().run({ method, level, raw, out });
   return out.subarray(0, size);
+}
+
+/**
+ * Decompresses `blob` to `rawSize` bytes.
+ * @throws UscopeError WRITER_COMPRESSION when that cannot be done, for whatever reason
+ */
+export async function decompressInPool(
+  name: CompressionName,
+  blob: Uint8Array,
+  rawSize: number,
+): Promise<Uint8Array> {
+  const shared = new Uint8Array(new SharedArrayBuffer(blob.length)); // the blob may be a small part of what would be copied with it
+  shared.set(blob);
+  const out = new Uint8Array(new SharedArrayBuffer(rawSize));
+  await leastLoaded().run({ decompress: name, blob: shared, out });
+  return out;
 }
 
 export function releaseCompressed({ buffer }: Uint8Array): void {

@@ -3,10 +3,12 @@ import { createRequire } from 'node:module';
 import { parentPort } from 'node:worker_threads';
 import { crc32 } from '#platform/crc32';
 import { zstdPackage } from '#platform/zstd';
+import type { CompressionName } from '../../format/types.js';
 import type { Lz4Compress } from '../../native/kernel-exports.js';
 import type { Compressed, Lz4Job } from '../../native/lz4.js';
 import { bindWasmLz4 } from '../../native/wasm-lz4.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
+import { decompressNow } from './decompress.js';
 
 /** Returns the size of the result in `out`. */
 type Method = (raw: Uint8Array, level: number, out: Uint8Array) => number;
@@ -31,6 +33,7 @@ function adopt(number: number, memory: WebAssembly.Memory): void {
 
 function answer(id: number, job: CompressionJob): ThreadAnswer {
   try {
+    if ('decompress' in job) return { id, size: decompressInto(job.out, job.decompress, job.blob) };
     return { id, ...('job' in job ? compressInMemory(job.memory, job.job) : compressBytes(job)) };
   } catch (error) {
     return { id, error: String(error) };
@@ -61,6 +64,11 @@ function compressBytes({
     methods.set(method, compress);
   }
   return { size: compress(raw, level, out) };
+}
+
+function decompressInto(out: Uint8Array, name: CompressionName, blob: Uint8Array): number {
+  out.set(decompressNow(name, blob, out.length));
+  return out.length;
 }
 
 /** Loaded when it is first needed: few threads ever are asked for it. */

@@ -2,13 +2,13 @@
  * Compression of delta blobs off the main thread (docs/format.md#compression): LZ4 on threads of our own, ZSTD on Node's thread pool where Node has it (22.15 and
  * later), else on our threads through the optional package zstd-napi.
  */
-import { nativeZstdDecoder, zstdOfNode, zstdPackage } from '#platform/zstd';
+import { zstdOfNode, zstdPackage } from '#platform/zstd';
 import { UscopeError } from '../../base/errors.js';
 import type { ZstdOfNode } from '../../codecs/platform/zstd.js';
-import { decompressLz4Blob } from '../../format/compression.js';
 import type { CompressionName } from '../../format/types.js';
 import type { WriterMemory } from '../frames/writer-memory.js';
-import { compressInPool, releaseCompressed } from './compression-pool.js';
+import { compressInPool, decompressInPool, releaseCompressed } from './compression-pool.js';
+import { decompressNow, noZstd } from './decompress.js';
 import { Lz4Compressor } from './lz4-compressor.js';
 
 export interface Compressor {
@@ -46,6 +46,9 @@ function pooled(name: 'lz4' | 'zstd', level: number): Compressor {
   };
 }
 
+/** More than this is decompressed by a thread: here others would wait for it. */
+const MAX_BYTES_HERE = 4 * 1024 * 1024;
+
 /**
  * The raw deltas of a segment of our own.
  * @throws UscopeError FORMAT_COMPRESSION when the blob does not decompress to `rawSize` bytes, WRITER_COMPRESSION without ZSTD.
@@ -55,23 +58,11 @@ export async function decompress(
   blob: Uint8Array,
   rawSize: number,
 ): Promise<Uint8Array> {
-  if (name === 'lz4') return decompressLz4Blob(blob, rawSize);
-  const raw = name === 'none' ? blob : zstdDecompress(blob, rawSize);
-  if (raw.length === rawSize) return raw;
-  throw new UscopeError(
-    'FORMAT_COMPRESSION',
-    `deltas of ${raw.length} bytes where the segment header promises ${rawSize}`,
-  );
-}
-
-function zstdDecompress(blob: Uint8Array, rawSize: number): Uint8Array {
-  const decoder = nativeZstdDecoder();
-  if (!decoder) throw noZstd();
+  if (name === 'none' || rawSize <= MAX_BYTES_HERE) return decompressNow(name, blob, rawSize);
   try {
-    return decoder(blob, rawSize);
-  } catch (cause) {
-    const detail = `a zstd frame does not decompress to the ${rawSize} bytes that the segment header promises`;
-    throw new UscopeError('FORMAT_COMPRESSION', detail, {}, { cause });
+    return await decompressInPool(name, blob, rawSize);
+  } catch {
+    return decompressNow(name, blob, rawSize); // a damaged blob: the error that says so
   }
 }
 
@@ -88,10 +79,4 @@ function onPoolOfNode(zstd: ZstdOfNode, level: number): Compressor {
     release: () => {},
     close: () => {},
   };
-}
-
-function noZstd(): UscopeError {
-  const detail =
-    'zstd needs the optional package zstd-napi (npm install zstd-napi) or Node 22.15; or use lz4';
-  return new UscopeError('WRITER_COMPRESSION', detail);
 }

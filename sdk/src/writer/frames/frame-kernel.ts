@@ -8,10 +8,10 @@
  * the frames before it, and the plain path takes that frame, including any complaint about it. This is rare by construction: frames near
  * the end of a message are looked through for their end before they are tried.
  */
-import { CursorItem, FrameCursor } from '../../format/frame.js';
 import { WASM_BASE64 } from '../../native/frame-run-wasm.js';
 import type { KernelExports, KernelImports } from '../../native/kernel-exports.js';
 import { openNativeKernel } from '../../native/native.js';
+import type { Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from './cut-policy.js';
 import { KernelSums, SUM_BYTES } from './kernel-sums.js';
@@ -24,6 +24,7 @@ import {
   STORAGE_WORDS,
   storageRows,
 } from './kernel-tables.js';
+import { replaySteps } from './replay-steps.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
 import type { WriterMemory } from './writer-memory.js';
@@ -110,6 +111,8 @@ export class FrameKernel {
   items = 0;
   /** How often a frame had to be taken back. */
   rollbacks = 0;
+  /** What the state needs before anything else: it was changed by a frame that was taken back. The caller does it, and sets this to null. */
+  rebuilding: Steps | null = null;
   /** Where STRING records inside frames go. */
   onString: (words: Uint32Array, record: number) => void = () => {};
   /** A frame that begins in this many last words of a message is tried only if it is known to end there. */
@@ -250,14 +253,9 @@ export class FrameKernel {
 
   /** Takes back what a frame did to the state that is not in the buffer. The next messages keep more distance from their end. */
   private rollBack({ checkpoint, bytes, length, timeStartPs }: SegmentBuffer): void {
-    const { state } = this;
     this.rollbacks++;
     this.margin = Math.max(this.margin, FIRST_MARGIN_WORDS) * 4;
-    state.loadCheckpoint(checkpoint);
-    const cursor = new FrameCursor(bytes.subarray(0, length), timeStartPs, true);
-    while (cursor.next()) {
-      if (cursor.kind !== CursorItem.OP) continue;
-      state.apply(cursor.action, cursor.storageId, cursor.slot, cursor.field, cursor.lo, cursor.hi);
-    }
+    const raw = bytes.subarray(0, length);
+    this.rebuilding = replaySteps(this.state, { checkpoint, raw, timeStartPs });
   }
 }

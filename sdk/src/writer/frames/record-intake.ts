@@ -25,6 +25,8 @@ export class RecordIntake {
   private readonly carry = new CarryBuffer();
   /** After a restart, until a frame is taken: records may belong to frames that were taken before. */
   private resyncing = false;
+  /** The fast path has taken the next frame back. */
+  private isPlainNext = false;
 
   /** @param kernel the fast path; null: the plain one takes everything */
   constructor(
@@ -43,19 +45,19 @@ export class RecordIntake {
 
   /**
    * Takes whole records from `words[first]` up to `words[end]`, but returns after `maxRuns` runs of frames, each of which cuts one segment
-   * at most, and where a large state is to be saved before the next frame, with the word to continue at. A frame may continue in the next
+   * at most, and where a large state is to be changed or saved before the next frame, with the word to continue at. A frame may continue in the next
    * call; a record and its payload may not.
    * @throws UscopeError OP_*, BRIDGE_RECORD, WRITER_OVERRUN, and what the memory's allowance throws
    */
   take(words: Uint32Array, first: number, end: number, maxRuns: number): number {
     const { cutter } = this;
     const { policy } = cutter;
-    if (cutter.isSaving()) return first;
+    if (cutter.mustWait()) return first;
     policy.clientBytes += (end - first) * 4;
     let at = this.carry.isEmpty ? first : this.continueFrame(words, first, end);
-    for (let runs = 0; at < end && runs < maxRuns && !cutter.open.isSaving; runs++) {
+    for (let runs = 0; at < end && runs < maxRuns && !cutter.isBusy; runs++) {
       at = this.takeRun(words, at, end);
-      if (at < end) at = this.takeRecord(words, at, end);
+      if (at < end && !cutter.isBusy) at = this.takeRecord(words, at, end);
     }
     policy.clientBytes -= (end - at) * 4; // they come again
     return at;
@@ -65,13 +67,15 @@ export class RecordIntake {
   restart(): void {
     this.carry.clear();
     this.cutter.snapshots.clear();
+    this.isPlainNext = false;
     this.resyncing = true;
   }
 
   /** Ordinary frames by the fast path, all at once; a segment's first frame and anything out of the ordinary are left to `takeRecord`. */
   private takeRun(words: Uint32Array, at: number, end: number): number {
     const { kernel, cutter, position } = this;
-    if (!kernel || cutter.open.numFrames === 0 || !cutter.snapshots.isEmpty || this.resyncing) return at;
+    if (!kernel || cutter.open.numFrames === 0 || !cutter.snapshots.isEmpty) return at;
+    if (this.resyncing || this.isPlainNext) return at;
     kernel.lastLo = position.lastLo;
     kernel.lastHi = position.lastHi;
     kernel.ordinal = position.frames;
@@ -80,10 +84,16 @@ export class RecordIntake {
     position.lastHi = kernel.lastHi;
     position.frames = kernel.ordinal;
     position.items += kernel.items;
+    if (kernel.rebuilding) {
+      cutter.change(kernel.rebuilding);
+      kernel.rebuilding = null;
+      this.isPlainNext = true;
+    }
     return next;
   }
 
   private takeRecord(words: Uint32Array, at: number, end: number): number {
+    this.isPlainNext = false;
     const kind = words[at] & 0xff;
     if (kind === RecordKind.BEGIN) {
       this.checker.scan(words, at + RECORD_WORDS, end);
@@ -137,6 +147,7 @@ export class RecordIntake {
     // A window may be where the message is that the frame continues in.
     const copied = (this.kernel?.windows.length ?? 0) > 0;
     if (!copied && this.takeRun(frame, 0, length) === length) return true;
+    if (this.cutter.isBusy) return false;
     this.checker.scan(frame, RECORD_WORDS, length);
     return this.takeFrame(frame, 0);
   }
@@ -144,6 +155,7 @@ export class RecordIntake {
   /** A complete, checked frame whose BEGIN is at `begin`. False: the state must be saved before, and will be. */
   private takeFrame(words: Uint32Array, begin: number): boolean {
     const { position, checker } = this;
+    this.isPlainNext = false;
     const { endWord } = checker;
     const ordinal = words[endWord + 2] + words[endWord + 3] * WORD;
     if (ordinal < position.frames) {
@@ -160,7 +172,7 @@ export class RecordIntake {
       );
     }
     this.cutter.beforeFrame(lo, hi);
-    if (this.cutter.isSaving()) return false;
+    if (this.cutter.mustWait()) return false;
     this.encode(words, begin + RECORD_WORDS, lo, hi);
     position.advance(lo, hi, checker.numItems);
     this.resyncing = false;

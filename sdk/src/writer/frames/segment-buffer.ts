@@ -4,12 +4,12 @@
  */
 import { CheckpointSteps, checkpointSize, encodeBlankCheckpoint } from '../../state/checkpoint-state.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { STEP_CELLS } from './turns.js';
 import type { WriterMemory } from './writer-memory.js';
 
 const INITIAL_BYTES = 2 * 1024 * 1024;
 /** Larger checkpoints are encoded in steps of some milliseconds: others of this thread are not to wait for all of it. */
 export const LARGE_CHECKPOINT_BYTES = 4 * 1024 * 1024;
-const STEP_CELLS = 256 * 1024;
 
 export class SegmentBuffer {
   bytes: Uint8Array;

@@ -2,11 +2,13 @@
  * The open segment, and where it ends: CutPolicy, snapshots and the caller ask for cuts, which are made here by the rules of
  * docs/durability.md#where-a-segment-ends. Times in ps as two u32 halves, because they are compared once per frame.
  */
+import { finish, StepSequence, type Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { CutPolicy } from './cut-policy.js';
 import { SegmentBuffer } from './segment-buffer.js';
 import { SnapshotCollector } from './snapshots.js';
 import { type StreamPosition, timeOf } from './stream-position.js';
+import { STEP_CELLS } from './turns.js';
 import type { WriterMemory } from './writer-memory.js';
 
 export class SegmentCutter {
@@ -17,10 +19,16 @@ export class SegmentCutter {
   /** Wall clock time of the last cut, in ms. */
   cutAt = performance.now();
 
-  /** Whoever pushes waits until a large state is saved; else it is saved at once. */
+  /** The caller that pushes waits while a large state is changed or saved; else that is done at once. */
   mayPause = false;
-  /** While the state of the open segment is being saved. */
-  saving: Promise<void> | null = null;
+  /** While the state is being changed or saved. */
+  working: Promise<void> | null = null;
+
+  /** What changes the state before the next frame: snapshots, or the frames before one that was taken back. */
+  private changes: Steps | null = null;
+  /** The open segment begins with the changed state. */
+  private isNewStart = false;
+  private failure: unknown = null;
 
   private readonly freeBuffers: SegmentBuffer[] = [];
   /** The open segment was cut after the last frame; where the next one starts is known when its first frame comes. */
@@ -46,33 +54,74 @@ export class SegmentCutter {
   /** Opens the first segment. @throws as the constructor */
   start(startPs: bigint): void {
     this.open.start(startPs, this.state);
-    this.saveInTurns();
+    this.workInTurns();
     this.policy.restart(startPs);
   }
 
-  /** Whether the state must not change yet, as it is being saved. */
-  isSaving(): boolean {
-    if (this.open.isSaving && !this.mayPause) this.open.saveAll();
-    return this.open.isSaving;
+  /** No frame can be taken yet: the state is being changed or saved. */
+  get isBusy(): boolean {
+    return this.changes !== null || this.open.isSaving;
+  }
+
+  /** As `isBusy`, after what can be done now. @throws what went wrong in the turns before */
+  mustWait(): boolean {
+    if (this.failure !== null) throw this.failure;
+    if (!this.mayPause) this.workAll();
+    return this.isBusy;
   }
 
   /** No frame will follow. */
-  async stopSaving(): Promise<void> {
+  async stopWork(): Promise<void> {
+    this.changes = null;
     this.open.stopSaving();
-    await this.saving;
+    await this.working;
   }
 
-  /** Saves the state of the open segment, as far as that was left to be done, in the turns that others leave. */
-  private saveInTurns(): void {
-    if (this.open.isSaving) this.saving ??= this.saveOpen();
+  /** Before the next frame the state is changed by these steps. */
+  change(steps: Steps): void {
+    this.changes = steps;
+    if (this.mayPause) this.changeSome(steps);
+    else this.workAll();
+    this.workInTurns();
   }
 
-  private async saveOpen(): Promise<void> {
-    while (this.open.isSaving) {
-      await new Promise((resolve) => setImmediate(resolve));
-      this.open.saveSome();
+  /** Changes and saves the state, as far as that was left to be done, in the turns that others leave. */
+  private workInTurns(): void {
+    if (this.isBusy) this.working ??= this.workOn();
+  }
+
+  private async workOn(): Promise<void> {
+    try {
+      while (this.isBusy) {
+        await new Promise((resolve) => setImmediate(resolve));
+        if (this.changes) this.changeSome(this.changes);
+        else this.open.saveSome();
+      }
+    } catch (error) {
+      this.failure = error; // the next push meets it
+      this.changes = null;
     }
-    this.saving = null;
+    this.working = null;
+  }
+
+  private changeSome(changes: Steps): void {
+    changes.step(STEP_CELLS);
+    if (changes.isDone) this.changed();
+  }
+
+  private changed(): void {
+    this.changes = null;
+    if (!this.isNewStart) return;
+    this.isNewStart = false;
+    this.open.replaceCheckpoint(this.state);
+  }
+
+  private workAll(): void {
+    if (this.changes) {
+      finish(this.changes);
+      this.changed();
+    }
+    if (this.open.isSaving) this.open.saveAll();
   }
 
   /** The buffer of a segment that was cut may be used again. */
@@ -124,13 +173,16 @@ export class SegmentCutter {
       this.cutBehindLast();
       this.fixStart(lo, hi);
     }
-    for (const storageId of this.snapshots.applyTo(this.state)) this.open.snapshots.add(storageId);
-    this.open.replaceCheckpoint(this.state);
-    this.saveInTurns();
+    const loads = this.snapshots.loads(this.state);
+    for (const storageId of loads.keys()) this.open.snapshots.add(storageId);
+    this.open.stopSaving(); // of the state before them
+    this.isNewStart = true;
+    this.change(new StepSequence([...loads.values()].map((load) => () => load)));
   }
 
   /** Ends the open segment at `endPs` (exclusive) and starts the next one. Without the memory for that one, nothing has changed. */
   private cut(endPs: bigint, nextStartPs: bigint): void {
+    if (this.changes) this.workAll(); // a cut by the clock, in the middle of it
     const next = this.freeBuffers.pop() ?? new SegmentBuffer(this.memory, this.open.bytes.length);
     try {
       next.start(nextStartPs, this.state);
@@ -140,7 +192,7 @@ export class SegmentCutter {
     }
     this.onCut(this.open, endPs);
     this.open = next;
-    this.saveInTurns();
+    this.workInTurns();
     this.policy.restart(nextStartPs);
     this.cutAt = performance.now();
   }

@@ -1,7 +1,9 @@
 /** Collects SNAPSHOT records (docs/bridge-protocol.md#records) until the frame they precede, whose checkpoint they become part of. */
 import { UscopeError } from '../../base/errors.js';
 import { payloadRecords } from '../../format/record.js';
-import { loadBlock, snapshotSize } from '../../state/checkpoint-state.js';
+import { BlockLoad } from '../../state/checkpoint-load.js';
+import { snapshotSize } from '../../state/checkpoint-state.js';
+import type { Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { recordError } from './frame-checker.js';
 
@@ -62,23 +64,24 @@ export class SnapshotCollector {
     return length;
   }
 
-  /** Puts the snapshots into the state; returns their storages. @throws UscopeError OP_SNAPSHOT when one is incomplete or has the wrong size. */
-  applyTo(state: StorageState): number[] {
-    const replaced = [...this.storages.keys()];
-    for (const [storage, { bytes, received }] of this.storages) {
-      const { name } = state.layout.schema.storages[storage];
-      if (received !== bytes.length)
-        throw new UscopeError(
-          'OP_SNAPSHOT',
-          `snapshot of "${name}" has ${received} of ${bytes.length} bytes`,
-        );
-      try {
-        loadBlock(state, storage, bytes, new DataView(bytes.buffer), 0, bytes.length, 0, false);
-      } catch (cause) {
-        throw new UscopeError('OP_SNAPSHOT', `snapshot of "${name}" does not fit the storage`, {}, { cause });
-      }
-    }
+  /**
+   * By storage, the steps that put its snapshot into the state; nothing is collected any more then.
+   * @throws UscopeError OP_SNAPSHOT when one is incomplete or has the wrong size
+   */
+  loads(state: StorageState): Map<number, Steps> {
+    const loads = [...this.storages].map(([id, collected]) => [id, loadOf(state, id, collected)] as const);
     this.clear();
-    return replaced;
+    return new Map(loads);
+  }
+}
+
+function loadOf(state: StorageState, id: number, { bytes, received }: Collected): Steps {
+  const { name } = state.layout.schema.storages[id];
+  if (received !== bytes.length)
+    throw new UscopeError('OP_SNAPSHOT', `snapshot of "${name}" has ${received} of ${bytes.length} bytes`);
+  try {
+    return new BlockLoad(state, id, bytes, new DataView(bytes.buffer), 0, bytes.length, 0, false);
+  } catch (cause) {
+    throw new UscopeError('OP_SNAPSHOT', `snapshot of "${name}" does not fit the storage`, {}, { cause });
   }
 }

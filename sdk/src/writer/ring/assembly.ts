@@ -17,11 +17,13 @@ import {
   type SegmentIndexer,
   type SegmentIndexerFactory,
 } from '../contract/segment-indexer.js';
+import { crcInTurns } from '../file/crc-in-turns.js';
 import { FileStore } from '../file/file-store.js';
 import { SegmentList } from '../file/segment-list.js';
 import { createTraceFile } from '../file/trace-file.js';
 import { EMPTY_SUMMARY } from '../frames/empty-summary.js';
 import type { Summarizer, SummarizerFactory } from '../frames/summarizer.js';
+import { inTurns, WalkSteps } from '../frames/turns.js';
 import type { OpenOutput } from '../output/output-file.js';
 import type { SpoolEntry, SpooledSegment } from './spooled-segment.js';
 import type { IndexedText } from './string-file.js';
@@ -91,9 +93,9 @@ async function surveyOf(source: AssemblySource, options: AssemblyOptions): Promi
   let items = 0;
   for (const { ordinal } of source.segments) {
     const segment = await source.read(ordinal);
-    refs.collectCheckpoint(segment.checkpoint);
+    await inTurns(refs.collectCheckpoint(segment.checkpoint));
     const cursor = cursorOf(segment, await rawOf(source, segment));
-    walk(cursor, summarizer, refs);
+    await inTurns(surveySteps(cursor, summarizer, refs));
     lastTimePs = cursor.timePs;
     items = segment.ring.items;
     await nextTurn();
@@ -101,7 +103,7 @@ async function surveyOf(source: AssemblySource, options: AssemblyOptions): Promi
   return { summarizer, refs, lastTimePs, items };
 }
 
-function walk(cursor: FrameCursor, summarizer: Summarizer | null, refs: StringRefs): void {
+function surveySteps(frames: FrameCursor, summarizer: Summarizer | null, refs: StringRefs): WalkSteps {
   const watched = summarizer?.watched;
   let touched = false;
   let [timeLo, timeHi] = [0, 0];
@@ -109,19 +111,19 @@ function walk(cursor: FrameCursor, summarizer: Summarizer | null, refs: StringRe
     if (touched) summarizer?.endFrame(timeLo, timeHi);
     touched = false;
   };
-  while (cursor.next()) {
+  const visit = (cursor: FrameCursor): void => {
     if (cursor.kind === CursorItem.FRAME) {
       endFrame();
       ({ timeLo, timeHi } = cursor);
-      continue;
+      return;
     }
     refs.collect(cursor);
-    if (cursor.kind !== CursorItem.OP || !watched?.[cursor.storageId]) continue;
+    if (cursor.kind !== CursorItem.OP || !watched?.[cursor.storageId]) return;
     const { action, storageId, slot, field, lo, hi } = cursor;
     summarizer!.op(action as Action, storageId, slot, field, lo, hi);
     touched = true;
-  }
-  endFrame();
+  };
+  return new WalkSteps(frames, visit, endFrame);
 }
 
 interface Texts {
@@ -227,7 +229,9 @@ class Assembly {
     this.waiting += store.add({
       header: { ...segment.header, checkpointSize: checkpoint.length, deltasCompressedSize: deltas.length },
       checkpoint,
+      checkpointCrc: await crcInTurns(checkpoint),
       deltas,
+      deltasCrc: await crcInTurns(deltas),
       snapshots: segment.record.snapshots ?? [],
       nextFrame: segment.record.nextFrame,
       nextString: BigInt(strings.length),
@@ -255,9 +259,9 @@ class Assembly {
       return { checkpoint, deltas, raw: this.indexer && (await rawOf(this.source, segment)) };
     }
     const raw = await rawOf(this.source, segment);
-    refs.renumber(cursorOf(segment, raw), map);
+    await inTurns(refs.renumber(cursorOf(segment, raw), map));
     const deltas = await this.compressor.compress(raw);
-    return { checkpoint: refs.renumberCheckpoint(segment.checkpoint, map), deltas, raw };
+    return { checkpoint: await refs.renumberCheckpoint(segment.checkpoint, map), deltas, raw };
   }
 
   /** Its cycles count from the start of the run: late in a long one most of it would be of what is gone. */

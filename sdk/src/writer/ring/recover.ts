@@ -7,7 +7,8 @@ import type { SummarizerFactory } from '../frames/summarizer.js';
 import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
 import { assemble } from './assembly.js';
 import { stringsPath } from './layout.js';
-import { readSpool, readSpoolHeader } from './spool-content.js';
+import { type ClientRecords, type Makers, recoverWithRecords, type TakenRecords } from './recover-records.js';
+import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { SpoolFiles } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';
 import { StringFile } from './string-file.js';
@@ -17,6 +18,10 @@ export interface SpoolRecovery {
   readonly session: SessionInfo;
   readonly segments: number;
   readonly frames: bigint;
+  /** Those of them that the client had not sent. */
+  readonly framesFromMemory: number;
+  /** Why what the client had not sent could not be used, or not all of it. */
+  readonly memoryProblem: string | null;
   /** Ordinal of the first frame in the output: those before it were let go, or are damaged. */
   readonly firstFrame: bigint;
   readonly firstTimePs: bigint;
@@ -32,6 +37,7 @@ export interface SpoolRecovery {
 
 /**
  * @param output must not exist
+ * @param client what the client of the session has not sent, if it is there and may be used
  * @throws UscopeError RECOVER_NOTHING, WRITER_*
  */
 export async function recoverSpool(
@@ -40,16 +46,64 @@ export async function recoverSpool(
   summarizer: SummarizerFactory,
   index: SegmentIndexerFactory | null = null,
   openOutput: OpenOutput = openNodeOutput,
+  client: (session: SessionInfo) => ClientRecords | null = () => null,
 ): Promise<SpoolRecovery> {
   const files = new SpoolFiles(directory, openOutput);
   const found = await readSpoolHeader(files);
   const content = found && (await readSpool(files));
-  if (!found || !content || content.entries.length === 0) {
+  const records = found && client(found.session);
+  const usable = found?.check.damaged.length === 0 ? records : null;
+  if (!found || !content || (content.entries.length === 0 && usable === null)) {
     const detail = 'no spool of a flight recorder with at least one complete segment';
     throw new UscopeError('RECOVER_NOTHING', detail, { file: directory });
   }
-  const { entries, damaged, dropped } = content;
-  const isDoubtful = found.check.damaged.length > 0 || found.check.checksums?.isFromDamaged === true;
+  const makers = { summarizer, index, openOutput };
+  if (usable === null) {
+    const problem = records && 'the header of the spool is damaged: its records may mean something else';
+    return recoverSegments(files, output, makers, found, content, problem);
+  }
+  return taken(content, found, await recoverWithRecords(directory, output, found, usable, makers));
+}
+
+const isFromDoubtful = ({ check }: SpoolHeader): boolean =>
+  check.damaged.length > 0 || check.checksums?.isFromDamaged === true;
+
+function taken(content: SpoolContent, found: SpoolHeader, records: TakenRecords): SpoolRecovery {
+  const { stats, framesFromMemory, problem } = records;
+  const { firstFrame = 0n, frames, segments, bytes, ring, totalTimePs } = stats;
+  return {
+    session: found.session,
+    segments,
+    frames: frames - firstFrame,
+    framesFromMemory,
+    memoryProblem: problem,
+    firstFrame,
+    firstTimePs: ring.firstTimePs,
+    endTimePs: totalTimePs + 1n,
+    bytes: Number(bytes),
+    isDoubtful: isFromDoubtful(found),
+    damaged: content.damaged.length,
+    torn: tornIn(content),
+  };
+}
+
+function tornIn({ entries, dropped }: SpoolContent): number {
+  const last = entries[entries.length - 1]?.ordinal ?? -1;
+  return dropped.filter((ordinal) => ordinal > last).length;
+}
+
+/** What is in the spool alone. */
+async function recoverSegments(
+  files: SpoolFiles,
+  output: string,
+  { summarizer, index }: Makers,
+  found: SpoolHeader,
+  content: SpoolContent,
+  memoryProblem: string | null,
+): Promise<SpoolRecovery> {
+  const { directory, openOutput } = files;
+  const { entries, damaged } = content;
+  const isDoubtful = isFromDoubtful(found);
   const { schema, dut, checkpointIntervalPs } = found.preamble;
   const hasStrings = (await files.names()).includes('strings');
   const strings = hasStrings
@@ -80,13 +134,15 @@ export async function recoverSpool(
       session: found.session,
       segments: entries.length,
       frames,
+      framesFromMemory: 0,
+      memoryProblem,
       firstFrame: entries[entries.length - 1].nextFrame - frames,
       firstTimePs: entries[0].timeStartPs,
       endTimePs: entries[entries.length - 1].timeEndPs,
       bytes,
       isDoubtful,
       damaged: damaged.length,
-      torn: dropped.filter((ordinal) => ordinal > entries[entries.length - 1].ordinal).length,
+      torn: tornIn(content),
     };
   } finally {
     await strings?.close();

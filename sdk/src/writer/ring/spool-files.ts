@@ -43,7 +43,7 @@ export class SpoolFiles {
     const file = await this.openOutput(segmentPath(this.directory, ordinal), 'resume');
     try {
       const size = await file.size();
-      return { segment: decodeSpooled(await file.read(0, size), ordinal), size };
+      return { segment: await decodeSpooled(await file.read(0, size), ordinal), size };
     } finally {
       await file.close();
     }

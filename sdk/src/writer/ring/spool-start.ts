@@ -13,6 +13,8 @@ import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '
 import { DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from '../frames/cut-policy.js';
 import { FrameChecker } from '../frames/frame-checker.js';
 import { granted } from '../frames/memory-need.js';
+import { type ReplayedSegment, replaySteps } from '../frames/replay-steps.js';
+import { inTurns, WalkSteps } from '../frames/turns.js';
 import { ioError, type OpenOutput, openNodeOutput, syncDirectory } from '../output/output-file.js';
 import { RecordWriter } from '../record-writer.js';
 import { refuseDamaged } from '../resume.js';
@@ -174,7 +176,7 @@ class Continuation {
     const layout = stateLayout(schema, options.maxStateBytes);
     const allowance = await granted(layout, options.budget);
     const state = new StorageState(layout);
-    const lastTimePs = newest && (await replay(state, newest, options));
+    const last = newest && (await decoded(newest, state, options));
     const nextFrame = Number(newest?.record.nextFrame ?? 0n);
     const nextString = Number(newest?.record.nextString ?? 0n);
     const spool = new Spool(
@@ -197,15 +199,16 @@ class Continuation {
     );
     const scan = new TriggerScan(this.ring.triggers?.(schema) ?? [], nextFrame);
     if (scan.wantsStrings) await this.addStrings(scan, file);
-    const writer = new RecordWriter(limited(options, this.ring), {
+    const writer = await RecordWriter.open(limited(options, this.ring), {
       store: spool,
       session,
       state,
+      load: async (place) => void (last && (await inTurns(replaySteps(place, last)))),
       summarizer: null,
       nextFrame,
       nextString,
       items: newest?.ring.items ?? 0,
-      lastTimePs,
+      lastTimePs: last?.lastTimePs ?? null,
       allowance,
     });
     const recorder = new RingWriter(writer, spool, scan, this.ring, triggers.waiting);
@@ -239,22 +242,25 @@ class Continuation {
   }
 }
 
-/** Brings the state to the end of the segment; returns the time of its last frame. */
-async function replay(state: StorageState, segment: SpooledSegment, options: WriterOptions): Promise<bigint> {
-  const { header, checkpoint, deltas } = segment;
-  state.loadCheckpoint(checkpoint);
+interface Decoded extends ReplayedSegment {
+  readonly lastTimePs: bigint;
+}
+
+/** A segment that can be replayed: its ids are in range. @throws UscopeError FORMAT_* */
+async function decoded(
+  { header, checkpoint, deltas }: SpooledSegment,
+  state: StorageState,
+  options: WriterOptions,
+): Promise<Decoded> {
   const raw = await decompress(options.compression ?? 'lz4', deltas, header.deltasRawSize);
   const cursor = new FrameCursor(raw, header.timeStartPs, true);
-  while (cursor.next()) {
-    if (cursor.kind !== CursorItem.OP) continue;
-    const { action, storageId, slot, field, lo, hi } = cursor;
-    if (!state.inRange(action, storageId, slot, field)) {
-      throw new UscopeError(
-        'FORMAT_ID',
-        `an op on storage ${storageId}, slot ${slot}, field ${field} is outside the schema`,
-      );
-    }
-    state.apply(action, storageId, slot, field, lo, hi);
-  }
-  return cursor.timePs;
+  const check = ({ kind, action, storageId, slot, field }: FrameCursor): void => {
+    if (kind !== CursorItem.OP || state.inRange(action, storageId, slot, field)) return;
+    throw new UscopeError(
+      'FORMAT_ID',
+      `an op on storage ${storageId}, slot ${slot}, field ${field} is outside the schema`,
+    );
+  };
+  await inTurns(new WalkSteps(cursor, check));
+  return { checkpoint, raw, timeStartPs: header.timeStartPs, lastTimePs: cursor.timePs };
 }

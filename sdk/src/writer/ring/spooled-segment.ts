@@ -8,6 +8,7 @@ import {
   verifyCommitRecord,
 } from '../../format/commit-record.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../../format/segment.js';
+import { crcInTurns } from '../file/crc-in-turns.js';
 import { layOutSegment } from '../file/segment-layout.js';
 import type { FinishedSegment } from '../file/segment-store.js';
 import { decodeRingRecord, encodeRingRecord, type RingRecord } from './ring-record.js';
@@ -73,7 +74,7 @@ export function encodeSpooled(
 }
 
 /** null: torn or damaged. */
-export function decodeSpooled(bytes: Uint8Array, ordinal: number): SpooledSegment | null {
+export async function decodeSpooled(bytes: Uint8Array, ordinal: number): Promise<SpooledSegment | null> {
   try {
     const header = decodeSegmentHeader(bytes);
     const deltasAt = SEGMENT_HEADER_SIZE + header.checkpointSize;
@@ -81,8 +82,9 @@ export function decodeSpooled(bytes: Uint8Array, ordinal: number): SpooledSegmen
     if (end > bytes.length || header.deltasRawSize > MAX_RAW_BYTES) return null;
     const rest = bytes.subarray(align8(end));
     const size = commitRecordSize(rest);
-    if (size === 0 || size > rest.length || !verifyCommitRecord(bytes.subarray(0, end), rest, crc32))
-      return null;
+    if (size === 0 || size > rest.length) return null;
+    const segment = bytes.subarray(0, end);
+    if (!verifyCommitRecord((await crcInTurns(segment)) ?? segment, rest, crc32)) return null;
     const ring = decodeRingRecord(rest.subarray(size));
     if (ring === null || ring.ordinal !== ordinal) return null;
     const record = decodeCommitRecord(rest);

@@ -4,6 +4,7 @@
  * again and again are mostly made at its start.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inTurns, WalkSteps } from '../frames/turns.js';
 import { type AssemblySource, cursorOf, rawOf, type SegmentContent } from './assembly.js';
 import { stringsPath } from './layout.js';
 import { publish, type SpoolFiles } from './spool-files.js';
@@ -125,9 +126,9 @@ export class StringKeeper {
   private async usedIn(content: SegmentContent): Promise<Uint32Array> {
     const { refs } = this;
     refs.used.clear();
-    refs.collectCheckpoint(content.checkpoint);
-    const cursor = cursorOf(content, await rawOf(this.source, content));
-    while (cursor.next()) refs.collect(cursor);
+    await inTurns(refs.collectCheckpoint(content.checkpoint));
+    const frames = cursorOf(content, await rawOf(this.source, content));
+    await inTurns(new WalkSteps(frames, (cursor) => refs.collect(cursor)));
     return Uint32Array.from(refs.used);
   }
 }

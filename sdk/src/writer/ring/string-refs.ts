@@ -2,9 +2,13 @@
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { ItemTag } from '../../format/frame-cursor.js';
 import { Action, type Schema } from '../../format/types.js';
+import { LoadSteps } from '../../state/checkpoint-load.js';
+import { CheckpointSteps, checkpointSize } from '../../state/checkpoint-state.js';
 import { stateLayout } from '../../state/layout.js';
+import { StepSequence, type Steps } from '../../state/steps.js';
 import { StorageState } from '../../state/storage-state.js';
-import { forEachStringCell, stringFlags, stringOffsets } from '../../state/string-cells.js';
+import { StringCellSteps, stringFlags, stringOffsets } from '../../state/string-cells.js';
+import { inTurns, WalkSteps } from '../frames/turns.js';
 
 export class StringRefs {
   /** Strings referred to. */
@@ -31,12 +35,14 @@ export class StringRefs {
   }
 
   /** The references of a checkpoint. What was never set holds 0: string 0 is referred to wherever there is a field for it. */
-  collectCheckpoint(checkpoint: Uint8Array): void {
-    const { state } = this;
-    if (!state) return;
-    this.used.add(0);
-    state.loadCheckpoint(checkpoint);
-    forEachStringCell(state, this.ofStorage, (word) => this.used.add(state.cells[word]));
+  collectCheckpoint(checkpoint: Uint8Array): Steps {
+    const { state, used, ofStorage } = this;
+    if (!state) return new StepSequence([]);
+    used.add(0);
+    return new StepSequence([
+      () => new LoadSteps(state, checkpoint),
+      () => new StringCellSteps(state, ofStorage, (word) => used.add(state.cells[word])),
+    ]);
   }
 
   /** The reference of the cursor's present item. */
@@ -55,36 +61,44 @@ export class StringRefs {
   }
 
   /** The checkpoint with other numbers. */
-  renumberCheckpoint(checkpoint: Uint8Array, map: ReadonlyMap<number, number>): Uint8Array {
+  async renumberCheckpoint(checkpoint: Uint8Array, map: ReadonlyMap<number, number>): Promise<Uint8Array> {
     const { state } = this;
     if (!state) return checkpoint;
-    state.loadCheckpoint(checkpoint);
-    forEachStringCell(state, this.ofStorage, (word) => {
+    const renumber = (word: number): void => {
       state.cells[word] = map.get(state.cells[word]) ?? state.cells[word];
-    });
-    return state.encodeCheckpoint();
+    };
+    await inTurns(new LoadSteps(state, checkpoint));
+    await inTurns(new StringCellSteps(state, this.ofStorage, renumber));
+    const bytes = new Uint8Array(checkpointSize(state));
+    await inTurns(new CheckpointSteps(state, bytes));
+    return bytes;
   }
 
   /** Puts other numbers into a delta blob. They are never larger than those before, so that they fit wherever those did. */
-  renumber(cursor: FrameCursor, map: ReadonlyMap<number, number>): void {
-    const { bytes } = cursor;
+  renumber(frames: FrameCursor, map: ReadonlyMap<number, number>): Steps {
+    const { bytes } = frames;
     const view = viewOf(bytes);
-    while (cursor.next()) {
-      if (cursor.kind === CursorItem.OP) {
-        const flags = this.ofStorage[cursor.storageId];
-        const mapped = flags && this.isRef(cursor, flags) ? map.get(cursor.lo) : undefined;
-        if (mapped === undefined) continue;
-        const at = cursor.itemOffset;
-        if (bytes[at] === ItemTag.COMPACT) view.setUint16(at + 7, mapped, true);
-        else view.setUint32(at + 8, mapped, true);
-      } else if (cursor.kind === CursorItem.EVENT) {
-        for (const offset of this.ofEvent[cursor.eventType] ?? []) {
-          const at = cursor.payloadOffset + offset;
-          if (offset + 4 > cursor.payloadSize) continue;
-          const mapped = map.get(view.getUint32(at, true));
-          if (mapped !== undefined) view.setUint32(at, mapped, true);
-        }
-      }
+    return new WalkSteps(frames, (cursor) => {
+      if (cursor.kind === CursorItem.OP) this.renumberOp(cursor, view, map);
+      else if (cursor.kind === CursorItem.EVENT) this.renumberEvent(cursor, view, map);
+    });
+  }
+
+  private renumberOp(cursor: FrameCursor, view: DataView, map: ReadonlyMap<number, number>): void {
+    const flags = this.ofStorage[cursor.storageId];
+    const mapped = flags && this.isRef(cursor, flags) ? map.get(cursor.lo) : undefined;
+    if (mapped === undefined) return;
+    const at = cursor.itemOffset;
+    if (cursor.bytes[at] === ItemTag.COMPACT) view.setUint16(at + 7, mapped, true);
+    else view.setUint32(at + 8, mapped, true);
+  }
+
+  private renumberEvent(cursor: FrameCursor, view: DataView, map: ReadonlyMap<number, number>): void {
+    for (const offset of this.ofEvent[cursor.eventType] ?? []) {
+      const at = cursor.payloadOffset + offset;
+      if (offset + 4 > cursor.payloadSize) continue;
+      const mapped = map.get(view.getUint32(at, true));
+      if (mapped !== undefined) view.setUint32(at, mapped, true);
     }
   }
 

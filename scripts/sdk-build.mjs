@@ -1,0 +1,58 @@
+// @ts-check
+/**
+ * Builds sdk/dist, if it is not what the sources give already: the compiler needs seconds to find that. Types are not checked here:
+ * `npm run check` and `npm test` do that, for tests as well.
+ *
+ *     node scripts/sdk-build.mjs
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('../', import.meta.url));
+const SOURCES = join(ROOT, 'sdk/src');
+/** Digest of what sdk/dist was built from. */
+const STAMP = join(ROOT, 'sdk/dist/.built-from');
+const SETTINGS = ['sdk/tsconfig.build.json', 'tsconfig.json', 'package-lock.json'];
+/** Written by every build, so that one by another program in between is seen. */
+const BUILD_INFO = ['sdk/dist/.tsbuildinfo'];
+
+/** Brings sdk/dist up to date with the sources. */
+export function buildSdk() {
+  const sources = digestOf([...sourceFiles(), ...SETTINGS]);
+  if (contents(STAMP) === sources + digestOf(BUILD_INFO)) return;
+  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'sdk/tsconfig.build.json', '--noCheck'];
+  execFileSync(process.execPath, compiler, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  writeFileSync(STAMP, sources + digestOf(BUILD_INFO));
+}
+
+function sourceFiles() {
+  const names = /** @type {string[]} */ (readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }));
+  return names
+    .filter((name) => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.test.ts'))
+    .map((name) => join('sdk/src', name))
+    .sort();
+}
+
+/** @param {readonly string[]} files */
+function digestOf(files) {
+  const hash = createHash('sha256');
+  for (const name of files) {
+    const text = contents(join(ROOT, name));
+    hash.update(`${name} ${text?.length}\n`).update(text ?? '');
+  }
+  return hash.digest('hex');
+}
+
+/** @param {string} file */
+function contents(file) {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) buildSdk();

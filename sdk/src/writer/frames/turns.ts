@@ -1,0 +1,40 @@
+/** Long work on the thread that others share: in steps of a few milliseconds, between which they have their turn. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { FrameCursor } from '../../format/frame.js';
+import type { Steps } from '../../state/steps.js';
+
+/** Cells of a state that are loaded or saved in one step: 1 to 4 ms. */
+export const STEP_CELLS = 256 * 1024;
+/** What it takes to go over an item, in cells. */
+const CELLS_PER_ITEM = 8;
+
+/** @throws what the steps throw */
+export async function inTurns(steps: Steps): Promise<void> {
+  for (;;) {
+    steps.step(STEP_CELLS);
+    if (steps.isDone) return;
+    await nextTurn();
+  }
+}
+
+/** A walk over the frames and items of a segment. */
+export class WalkSteps implements Steps {
+  isDone = false;
+
+  constructor(
+    private readonly cursor: FrameCursor,
+    private readonly visit: (cursor: FrameCursor) => void,
+    private readonly atEnd: () => void = () => {},
+  ) {}
+
+  step(cells: number): void {
+    const { cursor, visit } = this;
+    for (let rest = cells; rest > 0 && !this.isDone; rest -= CELLS_PER_ITEM) {
+      if (cursor.next()) visit(cursor);
+      else {
+        this.isDone = true;
+        this.atEnd();
+      }
+    }
+  }
+}
