@@ -176,7 +176,8 @@ static void continue_rows(struct pass *pass, struct input in, uint64_t last)
             if (!slots->size) continue;
             uint64_t cycle = last / pass->groups[core->group].period;
             uint32_t group = lives_earlier(slots->lives, carried.distance), slot = carried.slot;
-            struct life life = {cycle - carried.since_entered, group, carried.stage};
+            struct life life = {cycle - carried.since_entered, life_cells(slots->lives, group),
+                                carried.stage};
             bool is_there =
                 slot < slots->size && (slots->flags[slot] & SLOT_BORN) && slots->ids[slot] == carried.id;
             if (is_there)
@@ -269,8 +270,8 @@ static uint32_t count_carried(const struct slots *slots)
     uint32_t rows = 0, groups = 0;
     clear_bytes(lives->marks, MAX_LATE + lives->groups);
     for (uint32_t slot = 0; slot < slots->size; slot++) {
-        uint32_t group = slots->life[slot].group;
-        if (!(slots->flags[slot] & SLOT_BORN) || group == NO_GROUP) continue;
+        if (!(slots->flags[slot] & SLOT_BORN) || !slots->life[slot].cells) continue;
+        uint32_t group = life_group(lives, slots->life + slot);
         rows++;
         groups += !lives->marks[group];
         lives->marks[group] = 1;
@@ -284,7 +285,7 @@ static void put_core_rows(const struct slots *slots, struct output *out)
     uint32_t next = 0;
     for (uint32_t slot = 0; slot < slots->size; slot++) {
         const struct life *life = slots->life + slot;
-        if (!(slots->flags[slot] & SLOT_BORN) || life->group == NO_GROUP) continue;
+        if (!(slots->flags[slot] & SLOT_BORN) || !life->cells) continue;
         put_leb(out, slot - next);
         put_leb(out, zigzag((uint64_t)slots->ids[slot] - slot));
         put_leb(out, life_distance(lives, life));

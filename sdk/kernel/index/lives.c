@@ -13,7 +13,7 @@ struct life life_birth(struct lives *lives, uint32_t id)
         cells[LIFE_FIRST] = *lives->now;
     }
     cells[LIFE_LAST] = *lives->now;
-    struct life life = {0, MAX_LATE + index, NO_STAGE};
+    struct life life = {0, cells, NO_STAGE};
     for (uint32_t i = 0; i < lives->num_early; i++)
         if (lives->early[i].id == id) life_enter(lives, &life, lives->early[i].value);
     return life;
@@ -73,6 +73,7 @@ uint32_t lives_earlier(const struct lives *lives, uint64_t distance)
 uint64_t life_distance(const struct lives *lives, const struct life *life)
 {
     uint64_t births = lives->births;
-    if (life->group < MAX_LATE) return births + life_cells(lives, life->group)[LIFE_LAST];
-    return births - (uint64_t)(life->group - MAX_LATE) * GROUP_ROWS;
+    uint32_t group = life_group(lives, life);
+    if (group < MAX_LATE) return births + life->cells[LIFE_LAST];
+    return births - (uint64_t)(group - MAX_LATE) * GROUP_ROWS;
 }

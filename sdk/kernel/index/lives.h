@@ -18,11 +18,10 @@ enum {
     MAX_LATE = 256,
     MAX_CARRIED = 4096,
     MAX_EARLY = 4096,
-    NO_GROUP = 0xffffffff,
     NO_STAGE = 0xffffffff,
 };
 
-/* Cells of a group; then the cycles in each stage, then the longest stay in each. */
+/* Cells of a group; then for each stage the cycles in it, and the longest stay. */
 enum {
     LIFE_FIRST, /* birth */
     LIFE_LAST,  /* birth; of an earlier group its distance */
@@ -37,7 +36,7 @@ enum {
 /* An instruction in flight. */
 struct life {
     uint64_t entered; /* cycle */
-    uint32_t group;   /* NO_GROUP: its row is not known */
+    uint64_t *cells;  /* of its group; NULL: its row is not known */
     uint32_t stage;   /* NO_STAGE: none */
 };
 
@@ -62,26 +61,31 @@ struct lives {
     bool exact;
 };
 
-static const struct life no_life = {0, NO_GROUP, NO_STAGE};
+static const struct life no_life = {0, 0, NO_STAGE};
 
 static inline uint64_t *life_cells(const struct lives *lives, uint32_t group)
 {
     return lives->cells + (uint64_t)group * lives->stride;
 }
 
+/* Number of a group among the cells. */
+static inline uint32_t life_group(const struct lives *lives, const struct life *life)
+{
+    return (uint32_t)((uint64_t)(life->cells - lives->cells) / lives->stride);
+}
+
 /* The stay in its stage ends. */
 static inline void life_leave(const struct lives *lives, const struct life *life)
 {
     if (life->stage == NO_STAGE) return;
-    uint64_t *time = life_cells(lives, life->group) + LIFE_STAGES + life->stage;
-    uint64_t stay = *lives->now - life->entered;
-    *time += stay;
-    if (stay > time[lives->stages]) time[lives->stages] = stay;
+    uint64_t *time = life->cells + LIFE_STAGES + 2 * life->stage, stay = *lives->now - life->entered;
+    time[0] += stay;
+    time[1] = stay > time[1] ? stay : time[1];
 }
 
 static inline void life_enter(const struct lives *lives, struct life *life, uint32_t value)
 {
-    if (life->group == NO_GROUP) return;
+    if (!life->cells) return;
     life_leave(lives, life);
     life->stage = value < PLAN_MAP_BYTES ? lives->stage_of[value] : lives->stages - 1;
     life->entered = *lives->now;
@@ -89,25 +93,24 @@ static inline void life_enter(const struct lives *lives, struct life *life, uint
 
 static inline void life_end(const struct lives *lives, const struct life *life, bool retired)
 {
-    if (life->group == NO_GROUP) return;
+    if (!life->cells) return;
     life_leave(lives, life);
-    uint64_t *cells = life_cells(lives, life->group);
-    cells[LIFE_ENDED]++;
-    cells[LIFE_RETIRED] += retired;
-    cells[LIFE_END] = *lives->now + 1;
+    life->cells[LIFE_ENDED]++;
+    life->cells[LIFE_RETIRED] += retired;
+    life->cells[LIFE_END] = *lives->now + 1;
 }
 
 static inline void life_flush(const struct lives *lives, struct life *life)
 {
-    if (life->group == NO_GROUP) return;
+    if (!life->cells) return;
     life_leave(lives, life);
     life->stage = NO_STAGE;
-    life_cells(lives, life->group)[LIFE_FLUSHED]++;
+    life->cells[LIFE_FLUSHED]++;
 }
 
-static inline void life_stall(const struct lives *lives, const struct life *life)
+static inline void life_stall(const struct life *life)
 {
-    if (life->group != NO_GROUP) life_cells(lives, life->group)[LIFE_STALLS]++;
+    if (life->cells) life->cells[LIFE_STALLS]++;
 }
 
 struct life life_birth(struct lives *lives, uint32_t id);

@@ -113,8 +113,7 @@ void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closing
 {
     uint32_t slot = slots_find(slots, id);
     struct closing *closing = slot == UINT32_MAX ? find_closed(id, core, closings) : 0;
-    if (slot != UINT32_MAX || closing)
-        life_stall(slots->lives, closing ? &closing->life : slots->life + slot);
+    if (slot != UINT32_MAX || closing) life_stall(closing ? &closing->life : slots->life + slot);
 }
 
 void slots_enter_closed(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,

@@ -50,6 +50,8 @@ void written_leave(struct written *written, uint32_t slot, bool is_cleared);
 
 static inline void written_set(struct written *written, uint32_t slot, uint32_t field, uint64_t value)
 {
+    /* What it would find is not kept. */
+    if (written->set.full) return;
     bool is_pc = field == written->pc_field;
     uint8_t flag = is_pc ? HAS_PC : HAS_BITS;
     if (written->flags[slot] & flag) written_note(written, slot);

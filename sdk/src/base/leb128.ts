@@ -28,6 +28,15 @@ export function readLeb128(reader: ByteReader): bigint {
 /** `readLeb128` as a number: without BigInts below 2^53, the nearest number beyond. Errors as there. */
 export function readLeb128Number(reader: ByteReader): number {
   const start = reader.offset;
+  // Most have one byte or two.
+  if (start + 1 < reader.end) {
+    const low = reader.data[start]!;
+    const high = low < 0x80 ? 0 : reader.data[start + 1]!;
+    if (high < 0x80) {
+      reader.offset = start + (low < 0x80 ? 1 : 2);
+      return (low & 0x7f) | (high << 7);
+    }
+  }
   let value = 0;
   for (let scale = 1; ; scale *= 128) {
     const byte = reader.u8();

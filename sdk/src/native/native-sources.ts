@@ -47,4 +47,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'fbce0f55afb75e7d65d3ba1e58da14f687c07fa196fae01d9f1870052b8084ea';
+export const SOURCES_SHA256 = 'cb842a98e6a0675f494be6ec6a63e98f781534cb1a19f3531d041fc68ba428f0';

@@ -41,7 +41,8 @@ class Group {
 
   get counts(): bigint[] {
     const { retired, flushed, ended, stalls, time, longest } = this;
-    return [retired, flushed, ended, stalls, ...time, ...longest];
+    const stages = time.flatMap((cycles, stage) => [cycles, longest[stage]!]);
+    return [retired, flushed, ended, stalls, ...stages];
   }
 
   get own(): bigint[] {

@@ -4,7 +4,7 @@
  */
 import { FAN_OUT, MAX_LEVEL } from '../levels/level-chunk.js';
 import { CHUNK_GROUPS, encodeRowsChunk } from './row-chunk.js';
-import { mergeGroup, Place, type RowGroup, RowMerger, type RowsChunk } from './row-table.js';
+import { addCounts, emptyGroup, mergeGroup, Place, type RowGroup, type RowsChunk } from './row-table.js';
 import { GROUP_ROWS, type RowsPart } from './rows-part.js';
 
 export interface RowLevel {
@@ -30,6 +30,69 @@ export interface MadeChunk {
   readonly bytes: Uint8Array;
 }
 
+/** Groups that wait for their last instruction to end, at most: then the oldest is taken as it is. */
+const MAX_OPEN = 256;
+
+/** The groups of level 1, made from the parts at once: those of level 0 are needed by nobody here. */
+class FirstLevel {
+  private readonly open: { readonly firstRow: number; readonly group: RowGroup }[] = [];
+  private next = 0;
+
+  constructor(
+    private readonly stages: number,
+    private readonly onGroup: (group: RowGroup) => void,
+  ) {}
+
+  add({ late, groups }: RowsPart, segment: number): void {
+    let at = 0;
+    for (let index = 0; index < late.length; index++) {
+      const row = this.next - late.distance[index]!;
+      while (at + 1 < this.open.length && this.open[at + 1]!.firstRow <= row) at++;
+      const found = this.open[at];
+      // Of a group that is no longer open.
+      if (found && found.firstRow <= row) addCounts(found.group, late, index, this.stages);
+    }
+    for (let index = 0; index < groups.length; index++) {
+      const into = this.growing(segment, groups.firstBirth[index]!);
+      into[Place.ROWS]! += groups.rows[index]!;
+      into[Place.LAST_BIRTH] = groups.lastBirth[index]!;
+      addCounts(into, groups, index, this.stages);
+      this.next += groups.rows[index]!;
+    }
+    let done = 0;
+    while (done < this.open.length && this.isDone(done)) done++;
+    for (const { group } of this.open.splice(0, done)) this.onGroup(group);
+  }
+
+  /** A segment without part: what became of the groups that are open is not known either. */
+  addUnknown(births: number, segment: number): void {
+    this.finish();
+    if (births === 0) return;
+    const group = emptyGroup(segment, 0, this.stages);
+    group[Place.ROWS] = group[Place.UNKNOWN] = births;
+    this.next += births;
+    this.onGroup(group);
+  }
+
+  finish(): void {
+    for (const { group } of this.open.splice(0)) this.onGroup(group);
+  }
+
+  private growing(segment: number, firstBirth: number): RowGroup {
+    const last = this.open.at(-1);
+    if (last && last.group[Place.ROWS]! < rowsPerGroup(1)) return last.group;
+    const group = emptyGroup(segment, firstBirth, this.stages);
+    this.open.push({ firstRow: this.next, group });
+    return group;
+  }
+
+  private isDone(index: number): boolean {
+    const { group } = this.open[index]!;
+    if (this.open.length - index > MAX_OPEN) return true;
+    return group[Place.ROWS]! >= rowsPerGroup(1) && group[Place.ENDED]! >= group[Place.ROWS]!;
+  }
+}
+
 interface Growing {
   readonly groups: RowGroup[];
   open: RowGroup | null;
@@ -41,26 +104,26 @@ interface Growing {
 /** Makes the levels from 1 on of one core, from the parts of the segments in their order. */
 export class RowLevelBuilder {
   private readonly levels: Growing[] = [];
-  private readonly merger: RowMerger;
+  private readonly first: FirstLevel;
 
   constructor(
     private readonly stages: number,
     private readonly onChunk: (chunk: MadeChunk) => void,
   ) {
-    this.merger = new RowMerger(stages, (group) => this.take(1, group));
+    this.first = new FirstLevel(stages, (group) => this.put(1, group));
   }
 
   /** @param part null: it has none @param births in the segment, where it has none */
   add(part: RowsPart | null, segment: number, births = 0): void {
-    if (part) this.merger.add(part, segment);
-    else this.merger.addUnknown(births, segment);
+    if (part) this.first.add(part, segment);
+    else this.first.addUnknown(births, segment);
   }
 
   /** Everything is there. The last levels have one group. */
   finish(): void {
-    this.merger.finish();
+    this.first.finish();
     for (let level = 1; level <= this.levels.length; level++) {
-      const { open, groups, chunks } = this.levels[level - 1]!;
+      const { open, groups, chunks } = this.level(level);
       if (open) this.put(level, open);
       if (level === 1 || chunks > 0 || groups.length > 1) this.flush(level);
     }

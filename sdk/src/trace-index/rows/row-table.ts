@@ -77,26 +77,34 @@ export function mergeGroup(into: RowGroup, from: RowGroup, stages: number): void
   }
 }
 
-function groupOf(part: RowGroups, index: number, segment: number, stages: number): RowGroup {
-  const group = countsOf(part, index, stages);
-  group[Place.ROWS] = part.rows[index]!;
+/** Adds what a part says of one of its groups to the same rows, or to those before it. */
+export function addCounts(into: RowGroup, part: RowGroups | LateGroups, index: number, stages: number): void {
+  into[Place.LAST_END] = Math.max(into[Place.LAST_END]!, part.lastEnd[index]!);
+  into[Place.RETIRED]! += part.retired[index]!;
+  into[Place.FLUSHED]! += part.flushed[index]!;
+  into[Place.ENDED]! += part.ended[index]!;
+  into[Place.STALLS]! += part.stalls[index]!;
+  for (let stage = 0; stage < stages; stage++) {
+    into[Place.STAGES + stage]! += part.stageTime[stage]![index]!;
+    const longest = part.longest[stage]![index]!;
+    if (longest > into[Place.STAGES + stages + stage]!) into[Place.STAGES + stages + stage] = longest;
+  }
+}
+
+/** A group without rows. */
+export function emptyGroup(segment: number, firstBirth: number, stages: number): RowGroup {
+  const group = new Float64Array(groupWidth(stages));
   group[Place.SEGMENT] = segment;
-  group[Place.FIRST_BIRTH] = part.firstBirth[index]!;
-  group[Place.LAST_BIRTH] = part.lastBirth[index]!;
+  group[Place.FIRST_BIRTH] = firstBirth;
+  group[Place.LAST_END] = -1;
   return group;
 }
 
-function countsOf(part: RowGroups | LateGroups, index: number, stages: number): RowGroup {
-  const group = new Float64Array(groupWidth(stages));
-  group[Place.LAST_END] = part.lastEnd[index]!;
-  group[Place.RETIRED] = part.retired[index]!;
-  group[Place.FLUSHED] = part.flushed[index]!;
-  group[Place.ENDED] = part.ended[index]!;
-  group[Place.STALLS] = part.stalls[index]!;
-  for (let stage = 0; stage < stages; stage++) {
-    group[Place.STAGES + stage] = part.stageTime[stage]![index]!;
-    group[Place.STAGES + stages + stage] = part.longest[stage]![index]!;
-  }
+function groupOf(part: RowGroups, index: number, segment: number, stages: number): RowGroup {
+  const group = emptyGroup(segment, part.firstBirth[index]!, stages);
+  group[Place.ROWS] = part.rows[index]!;
+  group[Place.LAST_BIRTH] = part.lastBirth[index]!;
+  addCounts(group, part, index, stages);
   return group;
 }
 
@@ -143,7 +151,7 @@ export class RowMerger {
       while (index < this.open.length && first < row) first += this.open[index++]![Place.ROWS]!;
       // Of a group that is no longer open.
       if (first !== row || index === this.open.length) continue;
-      mergeGroup(this.open[index]!, countsOf(late, at, this.stages), this.stages);
+      addCounts(this.open[index]!, late, at, this.stages);
     }
   }
 
@@ -158,19 +166,6 @@ export class RowMerger {
   /** Rows of a later segment, of which only `addLate` follows. */
   skip(births: number): void {
     this.next += births;
-  }
-
-  /** A segment without part ROWS: what became of the groups that are open is not known either. */
-  addUnknown(births: number, segment: number): void {
-    this.finish();
-    this.next += births;
-    this.firstOpen = this.next;
-    if (births === 0) return;
-    const group = new Float64Array(groupWidth(this.stages));
-    group[Place.ROWS] = group[Place.UNKNOWN] = births;
-    group[Place.SEGMENT] = segment;
-    group[Place.LAST_END] = -1;
-    this.onGroup(group);
   }
 
   get isOver(): boolean {

@@ -125,7 +125,8 @@ function counts(table: readonly Float64Array[], at: number, stages: number) {
     Float64Array,
     Float64Array,
   ];
-  const stageTime = table.slice(at + 4, at + 4 + stages);
-  const longest = table.slice(at + 4 + stages);
+  const ofStages = table.slice(at + 4, at + 4 + 2 * stages);
+  const stageTime = ofStages.filter((_, column) => column % 2 === 0);
+  const longest = ofStages.filter((_, column) => column % 2 === 1);
   return { retired, flushed, ended, stalls, stageTime, longest };
 }
