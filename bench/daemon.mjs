@@ -18,13 +18,14 @@ const START_TIMEOUT_MS = 20_000;
  * @param {string} compression a method, or `small`
  * @param {(env: Record<string, string>, pid: number) => Promise<T>} body
  * @param {string[]} [flags] of Node
+ * @param {string[]} [more] arguments of `uscope serve`
  * @returns {Promise<T>}
  */
-export async function withDaemon(directory, compression, body, flags = []) {
+export async function withDaemon(directory, compression, body, flags = [], more = []) {
   const socket = join(directory, 'bench.sock');
   const endpoint = `ipc://${socket}`;
   const method = compression === 'small' ? ['--small'] : ['--compression', compression];
-  const args = [COMMAND, 'serve', '--endpoint', endpoint, '--out', directory, ...method];
+  const args = [COMMAND, 'serve', '--endpoint', endpoint, '--out', directory, ...method, ...more];
   const child = spawn(process.execPath, [...flags, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let output = '';
   child.stdout.on('data', (text) => (output += text));

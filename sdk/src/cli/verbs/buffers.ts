@@ -3,7 +3,13 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import type { StretchRunner } from '../../semantics/common/stretches.js';
-import { findCore, type OccupancyReport, occupancy } from '../../semantics/cpu/index.js';
+import {
+  findCore,
+  type OccupancyOptions,
+  type OccupancyReport,
+  occupancy,
+} from '../../semantics/cpu/index.js';
+import { occupancyFromIndex } from '../../trace-index/reports/occupancy.js';
 import { bar, shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
@@ -18,12 +24,14 @@ import {
 import { append } from '../common/repeated.js';
 import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
+import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 
 interface BuffersOptions extends RangeArguments {
   readonly buffer: readonly string[];
   readonly core?: string;
   readonly series?: string;
   readonly jobs?: string;
+  readonly exact?: boolean;
   readonly histogram: boolean;
   readonly json?: boolean;
 }
@@ -47,7 +55,7 @@ export function register(program: Command): void {
       [],
     )
     .option('--core <name>', 'only the buffers of this core, whose clock cycles then count');
-  addJobsOption(addRangeOptions(command))
+  addExactOption(addJobsOption(addRangeOptions(command)))
     .option('--series <n>', 'also the occupancy in n equal parts of the range')
     .option('--no-histogram', 'no histograms')
     .option('--json', 'one JSON document')
@@ -56,30 +64,42 @@ export function register(program: Command): void {
       const points = parsePoints(options.series);
       const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
-        const reports = await withJobs(file, trace, jobs, (stretches) =>
-          ask(trace, options, asked, points, stretches),
+        const question = questionOf(trace, options, asked, points);
+        const reports = await fromIndexOrScan(
+          file,
+          trace,
+          options.exact,
+          (index) => occupancyFromIndex(index, question),
+          () => withJobs(file, trace, jobs, (stretches) => scan(trace, question, stretches)),
         );
+        if (reports.length === 0) throw noBuffers(question);
         if (options.json) printJson({ buffers: reports.map((report) => json(report, options)) });
         else printText(reports, options);
       });
     });
 }
 
-async function ask(
+function questionOf(
   trace: Trace,
   options: BuffersOptions,
   asked: AskedRange,
   points: number | undefined,
+): OccupancyOptions {
+  const core = options.core === undefined ? undefined : findCore(trace, options.core);
+  const buffers = options.buffer.length > 0 ? options.buffer : undefined;
+  return { ...rangeInTime(asked, trace, core?.clock?.name), core, buffers, points };
+}
+
+function scan(
+  trace: Trace,
+  question: OccupancyOptions,
   stretches: StretchRunner | undefined,
 ): Promise<OccupancyReport[]> {
-  const core = options.core === undefined ? undefined : findCore(trace, options.core);
-  const range = rangeInTime(asked, trace, core?.clock?.name);
-  const buffers = options.buffer.length > 0 ? options.buffer : undefined;
-  const reports = await withProgress('reading', (progress) =>
-    occupancy(trace, { ...range, core, buffers, points, progress, stretches }),
-  );
-  if (reports.length > 0) return reports;
-  throw new UscopeError(
+  return withProgress('reading', (progress) => occupancy(trace, { ...question, progress, stretches }));
+}
+
+function noBuffers({ core }: OccupancyOptions): UscopeError {
+  return new UscopeError(
     'READER_NAME',
     `${core ? core.name : 'the trace'} has no buffers; name sparse storages with --buffer`,
   );

@@ -76,19 +76,7 @@ export interface OccupancyReport {
  *   trace), READER_NO_CYCLES, FORMAT_* for damage
  */
 export async function occupancy(trace: Trace, options: OccupancyOptions = {}): Promise<OccupancyReport[]> {
-  const asked = askedRange(options);
-  const work: Work[] = [];
-  for (const def of selectBuffers(trace, options)) {
-    const periodPs = BigInt(trace.clockOf(def.scopeId)?.periodPs ?? 0);
-    const range = await coveredRange(trace, asked, periodPs);
-    const { points } = options;
-    work.push({
-      def,
-      periodPs,
-      range,
-      grid: points === undefined ? null : seriesGrid(range, tickOf(periodPs), points),
-    });
-  }
+  const work = await occupancyWork(trace, options);
   const [first] = work;
   if (!first) return [];
   const from = work.map(({ range }) => range.from).reduce(earlier, first.range.from);
@@ -116,8 +104,38 @@ export async function occupancy(trace: Trace, options: OccupancyOptions = {}): P
     await scanOccupancy(trace, work, walk, { ...span, begin: null, end: null }, options);
   const tracks = isDone && joined ? joined.walk.finish() : walk.finish();
   options.progress?.(1);
-  return tracks.map((track, index) => report(trace, work[index], track));
+  return tracks.map((track, index) => {
+    const { mean, last, histogram } = track;
+    const points = work[index].grid && track.points();
+    return occupancyReport(trace, work[index], { mean, last, histogram, points });
+  });
 }
+
+/** What is asked of each buffer. @throws UscopeError as `occupancy` */
+export async function occupancyWork(trace: Trace, options: OccupancyOptions): Promise<OccupancyWork[]> {
+  const asked = askedRange(options);
+  const { points } = options;
+  const work: OccupancyWork[] = [];
+  for (const def of selectBuffers(trace, options)) {
+    const periodPs = BigInt(trace.clockOf(def.scopeId)?.periodPs ?? 0);
+    const range = await coveredRange(trace, asked, periodPs);
+    const tick = tickOf(periodPs);
+    const step = periodPs > 0n ? stepOf((range.to - range.from) / tick, points ?? 1) : 1n;
+    const grid = points === undefined ? null : seriesGrid(range, tick, points, step);
+    work.push({ def, periodPs, range, grid });
+  }
+  return work;
+}
+
+/** Intervals of many cycles begin and end where buckets of an index do, so that a trace with an index and one without have the same. */
+function stepOf(cycles: bigint, points: number): bigint {
+  let step = BUCKET_CYCLES;
+  while (step * 16n * BigInt(points) <= cycles) step *= 4n;
+  return step * 4n * BigInt(points) <= cycles ? step : 1n;
+}
+
+/** Of the finest level of an index; coarser ones have four times as many each. */
+const BUCKET_CYCLES = 256n;
 
 /** The kind of work that `occupancyStretch` does. */
 export const OCCUPANCY = 'occupancy';
@@ -196,7 +214,7 @@ function sameSlots(a: Uint32Array, b: Uint32Array): boolean {
 /** @param begin first segment that counts; null: whatever lies in the range. `end`: exclusive */
 async function scanOccupancy(
   trace: Trace,
-  work: readonly Pick<Work, 'def'>[],
+  work: readonly Pick<OccupancyWork, 'def'>[],
   walk: OccupancyWalk,
   { from, to, begin, end }: PsRange & { readonly begin: number | null; readonly end: number | null },
   { progress, signal, pause }: StretchCall,
@@ -233,7 +251,7 @@ async function scanOccupancy(
   );
 }
 
-interface Work {
+export interface OccupancyWork {
   readonly def: StorageDef;
   readonly periodPs: bigint;
   readonly range: PsRange;
@@ -261,7 +279,7 @@ class OccupancyWalk {
   private start = 0n;
 
   constructor(
-    work: readonly Work[],
+    work: readonly OccupancyWork[],
     private readonly state: StorageState,
   ) {
     this.numSlots = state.layout.numSlots;
@@ -358,8 +376,20 @@ class OccupancyWalk {
   }
 }
 
-function report(trace: Trace, { def, range, periodPs, grid }: Work, track: OccupancyTrack): OccupancyReport {
-  const occupied = [...track.histogram.keys()].filter((count) => track.histogram[count] > 0);
+/** What was found of a buffer. */
+export interface OccupancyFound {
+  readonly mean: number;
+  readonly last: number;
+  readonly histogram: Float64Array;
+  readonly points: readonly { readonly mean: number; readonly min: number; readonly max: number }[] | null;
+}
+
+export function occupancyReport(
+  trace: Trace,
+  { def, range, periodPs, grid }: OccupancyWork,
+  { mean, last, histogram, points }: OccupancyFound,
+): OccupancyReport {
+  const occupied = [...histogram.keys()].filter((count) => histogram[count] > 0);
   const tick = tickOf(periodPs);
   return {
     storageId: def.storageId,
@@ -369,17 +399,18 @@ function report(trace: Trace, { def, range, periodPs, grid }: Work, track: Occup
     fromPs: range.from,
     toPs: range.to,
     periodPs,
-    mean: track.mean,
+    mean,
     min: occupied[0] ?? 0,
     max: occupied.at(-1) ?? 0,
-    last: track.last,
-    histogram: Array.from(track.histogram, (ps) => BigInt(ps)),
-    series: grid
-      ? track.points().map((point, index) => ({
-          fromPs: intervalStart(grid, tick, index, range),
-          toPs: intervalStart(grid, tick, index + 1, range),
-          ...point,
-        }))
-      : null,
+    last,
+    histogram: Array.from(histogram, (ps) => BigInt(ps)),
+    series:
+      grid && points
+        ? points.map((point, index) => ({
+            fromPs: intervalStart(grid, tick, index, range),
+            toPs: intervalStart(grid, tick, index + 1, range),
+            ...point,
+          }))
+        : null,
   };
 }

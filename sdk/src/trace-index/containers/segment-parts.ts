@@ -60,6 +60,14 @@ export class SegmentParts {
     return findPart(parts, kind, subject);
   }
 
+  /** The same, without counting the segment anew where it has no container. */
+  async storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
+    const known = this.indices.get(segment);
+    if (known) return known.isScanned ? null : findPart(known.parts, kind, subject);
+    const found = await this.containers.read(segment);
+    return isContainer(found) ? findPart(found.parts, kind, subject) : null;
+  }
+
   private async readTime(segment: number, subject: number): Promise<TimePart> {
     const group = this.plan.groups[subject]!;
     const index = await this.index(segment);

@@ -102,17 +102,7 @@ export async function readSeries(
   grid: Grid,
   extent: Extent,
 ): Promise<Series> {
-  const sums = channels.map((channel) =>
-    Array.from({ length: channel.columns }, () => new Float64Array(grid.length)),
-  );
-  const end = grid.firstBucket + grid.buckets;
-  let isExact = true;
-  for await (const part of set.partsOf(grid.level, grid.firstBucket, end)) {
-    isExact &&= part.isExact;
-    channels.forEach((channel, index) => {
-      fold(part, group, channel, grid, sums[index]!);
-    });
-  }
+  const { sums, isExact } = await readSums(set, group, channels, grid);
   const { bucketCycles, firstBucket, width, length } = grid;
   return {
     fromCycle: firstBucket * bucketCycles,
@@ -126,6 +116,55 @@ export async function readSeries(
           ? occupancyOf(sums[index]!, group, grid, extent)
           : sums[index]!.map((values, column) => ({ name: columnName(channel, column), values })),
     })),
+  };
+}
+
+/** By channel and column; of an occupancy the sum in slots · ps, least + 1, greatest + 1. */
+export async function readSums(
+  set: LevelSet,
+  group: ClockGroup,
+  channels: readonly Channel[],
+  grid: Grid,
+): Promise<{ readonly sums: readonly (readonly Float64Array[])[]; readonly isExact: boolean }> {
+  const sums = channels.map((channel) =>
+    Array.from({ length: channel.columns }, () => new Float64Array(grid.length)),
+  );
+  const end = grid.firstBucket + grid.buckets;
+  let isExact = true;
+  for await (const part of set.partsOf(grid.level, grid.firstBucket, end)) {
+    isExact &&= part.isExact;
+    channels.forEach((channel, index) => {
+      fold(part, group, channel, grid, sums[index]!);
+    });
+  }
+  return { sums, isExact };
+}
+
+/** Intervals given by the caller. */
+export interface GivenIntervals {
+  readonly fromCycle: number;
+  readonly intervalCycles: number;
+  readonly length: number;
+}
+
+/** null: they do not begin and end where buckets do. @param levels those there are */
+export function gridOver(
+  { fromCycle, intervalCycles, length }: GivenIntervals,
+  levels: readonly number[],
+): Grid | null {
+  const fits = (level: number) =>
+    fromCycle % bucketCyclesOf(level) === 0 && intervalCycles % bucketCyclesOf(level) === 0;
+  const level = levels.findLast(fits);
+  if (level === undefined || length > MAX_INTERVALS) return null;
+  const bucketCycles = bucketCyclesOf(level);
+  const width = intervalCycles / bucketCycles;
+  return {
+    level,
+    bucketCycles,
+    firstBucket: fromCycle / bucketCycles,
+    buckets: length * width,
+    width,
+    length,
   };
 }
 

@@ -13,7 +13,17 @@ import { type CoarseLevels, LevelSet } from './level-set.js';
 import { RowPlaces, type RowSource } from './row-places.js';
 import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
 import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
-import { cycleArgument, type Extent, gridOf, readSeries, type Series, type SeriesRange } from './series.js';
+import {
+  cycleArgument,
+  type Extent,
+  type GivenIntervals,
+  gridOf,
+  gridOver,
+  readSeries,
+  readSums,
+  type Series,
+  type SeriesRange,
+} from './series.js';
 
 /** A channel, by itself or by what it counts and the name of its storage, event or core. */
 export type ChannelName = Channel | { readonly kind: ChannelKind; readonly name: string };
@@ -28,7 +38,6 @@ export interface Wanted {
 export class TraceIndex {
   readonly trace: Trace;
   readonly plan: IndexPlan;
-  private readonly parts: SegmentParts;
   private readonly sets: readonly LevelSet[];
   /** By core, as of a number of segments. */
   private readonly levelsOfRows = new Map<
@@ -39,7 +48,7 @@ export class TraceIndex {
 
   /** Use `openIndex`. */
   constructor(
-    parts: SegmentParts,
+    private readonly parts: SegmentParts,
     coarse: CoarseLevels,
     /** Where the index is. */
     readonly origin: 'trace' | 'sidecar' | 'memory',
@@ -48,7 +57,6 @@ export class TraceIndex {
     private readonly sidecar: Source | null = null,
     private readonly directory: Directory | null = null,
   ) {
-    this.parts = parts;
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
@@ -113,6 +121,29 @@ export class TraceIndex {
     const extent = await this.extent(group.index);
     const grid = gridOf(extent, range, await set.available());
     return readSeries(set, group, wanted, grid, extent);
+  }
+
+  /**
+   * Sums of a channel's columns over intervals that begin and end at multiples of 256 cycles, as they are stored: of an occupancy slots · ps, least + 1,
+   * greatest + 1 (0: no time passed). null: the intervals begin elsewhere.
+   * @throws UscopeError READER_NAME, FORMAT_* for damage
+   */
+  async sumsOver(
+    name: ChannelName,
+    intervals: GivenIntervals,
+  ): Promise<{ readonly columns: readonly Float64Array[]; readonly isExact: boolean } | null> {
+    const channel = this.channel(name);
+    const group = this.groupOf(channel);
+    const set = this.sets[group.index]!;
+    const grid = gridOver(intervals, await set.available());
+    if (!grid) return null;
+    const { sums, isExact } = await readSums(set, group, [channel], grid);
+    return { columns: sums[0]!, isExact };
+  }
+
+  /** A part of a segment's index as it is stored (docs/format.md#index-containers); null: there is none of that kind. */
+  storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
+    return this.parts.storedPart(segment, kind, subject);
   }
 
   /**

@@ -1,0 +1,90 @@
+// @ts-check
+/** What an index takes: bytes, time while recording, time to make it afterwards. The same trace is recorded with and without it, in turn. */
+import { execFile } from 'node:child_process';
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { withDaemon } from './daemon.mjs';
+import { native } from './native.mjs';
+import { spread } from './statistics.mjs';
+
+/** @typedef {import('./options.mjs').Options} Options */
+/** @typedef {import('./table.mjs').Row} Row */
+
+const execute = promisify(execFile);
+const COMMAND = fileURLToPath(new URL('../sdk/bin/uscope.js', import.meta.url));
+const WORKLOAD = 'ooo';
+/** % of the file, % of the time */
+const TARGETS = { size: 3, cost: 20 };
+
+/**
+ * @param {Options} options
+ * @param {string} directory
+ * @param {number} cycles
+ * @returns {Promise<Row[]>}
+ */
+export async function benchIndexCost({ compression, runs }, directory, cycles) {
+  const path = join(directory, 'path.uscope');
+  const without = join(directory, 'without.uscope');
+  /** @type {number[]} */
+  const ratios = [];
+  let [plain, indexed] = [0, 0];
+  for (let run = 0; run < runs; run++) {
+    const off = await record(directory, compression, cycles, ['--no-index']);
+    plain = statSync(path).size;
+    renameSync(path, without);
+    const on = await record(directory, compression, cycles, []);
+    indexed = statSync(path).size;
+    ratios.push((on / off - 1) * 100);
+  }
+  const sidecars = [];
+  for (let run = 0; run < runs; run++) {
+    const start = performance.now();
+    await execute(process.execPath, [COMMAND, 'index', '--force', without]);
+    sidecars.push((performance.now() - start) * 1e6);
+  }
+  const sidecar = `${without}.idx`;
+  const sidecarBytes = statSync(sidecar).size;
+  rmSync(without);
+  rmSync(sidecar);
+  return [
+    {
+      name: `bytes of the index, ${WORKLOAD}, of those of the trace without it`,
+      value: (indexed / plain - 1) * 100,
+      unit: '%',
+      target: { atMost: TARGETS.size },
+      limit: `${((sidecarBytes / plain) * 100).toFixed(2)} %: the index beside the trace`,
+    },
+    {
+      name: 'whole path, first cycle to complete file: more time with an index',
+      ...spread(ratios),
+      unit: '%',
+      target: { atMost: TARGETS.cost },
+    },
+    {
+      name: `uscope index of ${(cycles / 1e6).toLocaleString('en-US')} M cycles, process included`,
+      ...spread(sidecars),
+      unit: 'ns',
+    },
+  ];
+}
+
+/**
+ * Seconds.
+ * @param {string} directory
+ * @param {string} compression
+ * @param {number} cycles
+ * @param {string[]} more
+ * @returns {Promise<number>}
+ */
+async function record(directory, compression, cycles, more) {
+  const { seconds } = await withDaemon(
+    directory,
+    compression,
+    (env) => native(['path', WORKLOAD, String(cycles)], env),
+    [],
+    more,
+  );
+  return seconds;
+}

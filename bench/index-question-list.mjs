@@ -1,0 +1,46 @@
+// @ts-check
+/** Questions to the index of a trace of `ooo`, each at a place given as a share of the trace. */
+import { ChannelKind } from 'uscope/trace-index';
+
+/** @typedef {import('uscope/trace-index').TraceIndex} TraceIndex */
+/** @typedef {(share: number) => Promise<unknown>} Ask */
+
+const CORE = 'core0';
+const RETIRED = { kind: ChannelKind.RETIRED, name: CORE };
+const FLUSH = { channel: { kind: ChannelKind.FLUSHES, name: CORE } };
+/** Intervals of a picture, and cycles of one that is not of the whole trace. */
+const WIDTH = 1200;
+const WINDOW = 300_000;
+
+/** @type {Record<string, (index: TraceIndex) => Promise<Ask>>} */
+export const QUESTIONS = {
+  'retired per interval, whole trace': async (index) => () => index.series(RETIRED, { intervals: WIDTH }),
+  'retired per interval, 300,000 cycles': async (index) => {
+    const { to } = await index.extent(0);
+    const width = Math.min(to, WINDOW);
+    return (share) => {
+      const from = Math.floor((to - width) * share);
+      return index.series(RETIRED, { from, to: from + width, intervals: WIDTH });
+    };
+  },
+  'row at a cycle': async (index) => {
+    const { to } = await index.extent(0);
+    return (share) => index.rowAt(0, Math.floor(to * share));
+  },
+  'cycle of a row': async (index) => {
+    const rows = await index.birthsBefore(0, index.trace.segmentCount);
+    return (share) => index.cycleOfRow(0, Math.floor(rows * share));
+  },
+  'next flush': async (index) => {
+    const { to } = await index.extent(0);
+    return (share) => index.next(FLUSH, Math.floor(to * share));
+  },
+  'flush before': async (index) => {
+    const { to } = await index.extent(0);
+    return (share) => index.previous(FLUSH, Math.floor(to * share));
+  },
+  'reorder buffer at a cycle, with its instructions': async (index) => {
+    const { to } = await index.extent(0);
+    return (share) => index.bufferAt(0, `${CORE}/rob`, Math.floor((to - 1) * share));
+  },
+};

@@ -1,0 +1,16 @@
+// @ts-check
+/** One question in a process of its own: `index-questions.mjs` starts it. Arguments: trace, name of the question, share. */
+const [path, name, share] = process.argv.slice(2);
+const start = performance.now();
+const { openTraceFile } = await import('uscope/reader/node');
+const { openIndex } = await import('uscope/trace-index');
+const { QUESTIONS } = await import('./index-question-list.mjs');
+const loaded = performance.now();
+const trace = await openTraceFile(path);
+const index = await openIndex(trace);
+if (!index) throw new Error(`${path} has no index`);
+const ask = await QUESTIONS[name](index);
+await ask(Number(share));
+// Loading the modules is the process's affair.
+process.send?.({ ns: (performance.now() - loaded) * 1e6, loading: (loaded - start) * 1e6 });
+await trace.close();
