@@ -1,11 +1,23 @@
 /** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace goes on. */
 import { transferables } from '../model/blocks.js';
+import { threadScope } from '../model/thread-scope.js';
 import { aggregate } from './aggregate-builder.js';
 import { Answerer } from './answerer.js';
 import { blobSource, httpSource, openTrace, type Source } from './library.js';
+import { MAX_DOWNLOAD_BYTES, observedFetch } from './observed-fetch.js';
 import { describeProblem } from './problems.js';
-import type { AskMessage, DataMessage, DataReport, OpenRequest, TraceOrigin, Want } from './protocol.js';
+import type {
+  AskMessage,
+  DataMessage,
+  DataReport,
+  OpenRequest,
+  Problem,
+  TraceOrigin,
+  Want,
+} from './protocol.js';
 import { Session } from './session.js';
+
+const scope = threadScope('data');
 
 /** The pass over the trace waits this long for a question that is open, before it reads one segment more. */
 const PAUSE_MS = 60;
@@ -107,12 +119,13 @@ class Server {
   }
 }
 
-function report(problem: ReturnType<typeof describeProblem>): void {
-  postMessage({ type: 'problem', problem } satisfies DataReport);
+function report(problem: Problem): void {
+  scope.postMessage({ type: 'problem', problem } satisfies DataReport);
 }
 
 function sourceOf(origin: TraceOrigin): Source {
-  return 'file' in origin ? blobSource(origin.file) : httpSource(origin.url);
+  if ('file' in origin) return blobSource(origin.file);
+  return httpSource(origin.url, { maxDownloadBytes: MAX_DOWNLOAD_BYTES, fetch: observedFetch(report) });
 }
 
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
@@ -130,7 +143,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const session = await opened;
     server = new Server(session, port, answerer);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
-    postMessage({ type: 'opened', info: session.info } satisfies DataReport);
+    scope.postMessage({ type: 'opened', info: session.info } satisfies DataReport);
     await server.run();
   } catch (error) {
     report({ ...describeProblem(error), isFatal: true });
@@ -140,7 +153,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
 /** The page opens a trace before it asks anything. */
 let answererOfPage: Answerer | null = null;
 
-addEventListener('message', ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
+scope.onmessage = ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
   if (data.type === 'open') void open(data);
-  else answererOfPage?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
-});
+  else answererOfPage?.take(data, 'page', (reply, transfer) => scope.postMessage(reply, transfer));
+};

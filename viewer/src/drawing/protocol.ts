@@ -70,4 +70,6 @@ export interface SceneState {
 export type SceneReport =
   | { readonly type: 'drawn'; readonly state: SceneState }
   | { readonly type: 'row'; readonly id: number; readonly details: RowDetails | null }
-  | { readonly type: 'problem'; readonly message: string };
+  | { readonly type: 'problem'; readonly message: string }
+  /** The browser took the memory of a canvas away, or gave it back. */
+  | { readonly type: 'canvas'; readonly isLost: boolean };

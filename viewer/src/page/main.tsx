@@ -11,11 +11,16 @@ import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
 import { places } from './places.js';
+import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
 
+tellWhenSlow();
 openFromAddress();
 acceptDrops();
-render(<App />, document.getElementById('app')!);
+const place = document.getElementById('app')!;
+// What it says where no script runs.
+place.replaceChildren();
+render(<App />, place);
 
 let listener = keyListener(bindings.value, perform);
 bindings.subscribe((next) => {

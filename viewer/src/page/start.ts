@@ -5,7 +5,8 @@ import { countPart, textPart, viewPart } from '../model/link-parts.js';
 import type { View } from '../model/view.js';
 import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
-import { core, info, problems, state } from './store.js';
+import { ofPage, problems } from './problems.js';
+import { core, info, state } from './store.js';
 
 export interface Start {
   /** A canvas can be given to a worker only once: every start gets new ones. */
@@ -67,6 +68,6 @@ export function restart(
   const generation = start.value.generation + 1;
   info.value = null;
   state.value = null;
-  problems.value = [];
+  problems.value = problems.value.filter(ofPage);
   start.value = { generation, core: coreName, clock, view: null, selected: null, at: null, ...place };
 }
