@@ -61,6 +61,7 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
     plan,
     segments: containers.length,
     startPs: spec.segments[0]?.start ?? 0n,
+    endPs: spec.segments.at(-1)?.frames?.at(-1)?.timePs ?? 0n,
     maxBytes: () => spec.maxBytes ?? Number.POSITIVE_INFINITY,
     crc32,
     container: async (segment) => {

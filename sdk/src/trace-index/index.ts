@@ -17,6 +17,7 @@ export {
 export { type DroppedPart, decodeDropped } from './dropped.js';
 export { type IndexPlan, indexPlan } from './plan.js';
 export type { BufferContents } from './questions/buffer-at.js';
+export { IndexMaker } from './questions/index-maker.js';
 export { type IndexOptions, openIndex } from './questions/open-index.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
 export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';

@@ -13,6 +13,10 @@ import type { IndexPlan } from './plan.js';
 /** Tags of the sections of a CARRY part: LEB128 tag, LEB128 size, bytes. Sections of a tag that is not known are kept. */
 export const CarrySection = { TIME: 1, ROWS: 2 } as const;
 
+/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where it is not known. */
+export type Carry = Uint8Array | null;
+export const FIRST: Carry = new Uint8Array(0);
+
 export interface TimeCarry {
   /** Time of the last frame. */
   readonly lastPs: bigint;

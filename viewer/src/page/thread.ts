@@ -5,6 +5,8 @@
 import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
+const ON_DEMAND = 'index-kernel.js';
+
 interface Waiting {
   readonly message: unknown;
   readonly transfer: Transferable[];
@@ -13,7 +15,7 @@ interface Waiting {
 export class Thread {
   private waiting: Waiting[] | null = [];
   private target: Worker | MessagePort | null = null;
-  private script: HTMLScriptElement | null = null;
+  private readonly scripts: HTMLScriptElement[] = [];
 
   /**
    * @param file with the code, beside the page
@@ -43,15 +45,11 @@ export class Thread {
     if (this.target instanceof MessagePort) this.target.close();
     else this.target?.terminate();
     this.target = null;
-    this.script?.remove();
-  }
-
-  private get url(): URL {
-    return new URL(this.file, document.baseURI);
+    for (const script of this.scripts) script.remove();
   }
 
   private startWorker(): void {
-    const worker = new Worker(this.url, { name: this.name });
+    const worker = new Worker(new URL(this.file, document.baseURI), { name: this.name });
     this.target = worker;
     worker.onmessage = ({ data }: MessageEvent) => this.hear(data);
     worker.onerror = (event) => {
@@ -68,10 +66,16 @@ export class Thread {
     this.target = port1;
     const known = window as unknown as Record<string, Record<string, MessagePort> | undefined>;
     known[PORTS] = { ...known[PORTS], [this.name]: port2 };
+    // A page cannot load a script in the middle of another one: what workers load on demand is loaded first.
+    this.load(ON_DEMAND, () => this.load(this.file, () => undefined));
+  }
+
+  private load(file: string, next: () => void): void {
     const script = document.createElement('script');
-    script.src = this.url.href;
-    script.onerror = () => this.fail(`${this.file} could not be loaded`);
-    this.script = script;
+    script.src = new URL(file, document.baseURI).href;
+    script.onload = next;
+    script.onerror = () => this.fail(`${file} could not be loaded`);
+    this.scripts.push(script);
     document.head.append(script);
   }
 

@@ -1,8 +1,10 @@
 /** .ctrace to µScope, in two passes: the first for what the schema has to know. `mapping.ts` says what is where. */
+
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
@@ -43,6 +45,7 @@ export async function ctraceToUscope(
   const batch = new RecordBatch();
   const options = {
     ...{ path: target.path, schema: mapped.schema, dut: mapped.dut, compression: target.compression },
+    index: createSegmentIndexer,
     checkpointIntervalPs:
       target.checkpointIntervalPs ?? checkpointIntervalFor(roster.maxCycle * BigInt(periodPs), roster.events),
   };

@@ -2,11 +2,13 @@
  * flux to µScope: every signal with values as an event type, everything else as events of the scope `flux`. Traces and groups that are in the
  * file one after the other are put together in order of time.
  */
+
 import { isUscopeError } from '../../base/errors.js';
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { StringOutput } from '../../stream/string-remap.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
@@ -57,7 +59,7 @@ export async function fluxToUscope(
   const { path, compression } = target;
   const checkpointIntervalPs =
     target.checkpointIntervalPs ?? checkpointIntervalFor(survey.spanPs, survey.entries);
-  const writer = { path, schema, dut, compression, checkpointIntervalPs };
+  const writer = { path, schema, dut, compression, checkpointIntervalPs, index: createSegmentIndexer };
   const stats = await withOutput(writer, batch, context.signal, async (output) => {
     const sink = new Sink(survey, batch, output, context, (count) => {
       return new EntryEmitter(schema, plans, new EventPacker(schema, batch, new StringOutput(batch), count));

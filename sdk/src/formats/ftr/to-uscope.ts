@@ -7,6 +7,7 @@ import { SessionStatus } from '../../format/session-chunk.js';
 import type { DutProperties } from '../../format/types.js';
 import { temporaryName } from '../../stream/atomic-file.js';
 import { withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
@@ -67,6 +68,7 @@ export async function ftrToUscope(
     schema: events.schema,
     dut: [...events.dut, ...formOf(isPlain, areRelationsShort)],
     compression: target.compression,
+    index: createSegmentIndexer,
     checkpointIntervalPs: target.checkpointIntervalPs ?? interval,
   };
   const times = new ExternalSorter(temporaryName(`${target.path}.times`), options.sortWords);

@@ -265,11 +265,13 @@ class SidecarMaker {
     const { head } = file;
     const offset = file.end;
     const { timeStartPs } = await trace.segment(0);
+    const { timeEndPs } = await trace.segment(trace.segmentCount - 1);
     await writeDirectory(
       {
         plan,
         segments: trace.segmentCount,
         startPs: timeStartPs,
+        endPs: timeEndPs,
         maxBytes: () => Number.POSITIVE_INFINITY,
         crc32: trace.crc32,
         container: (segment) => this.placed(segment),

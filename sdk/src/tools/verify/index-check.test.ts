@@ -2,9 +2,18 @@
 import { describe, expect, it } from 'vitest';
 import { add, frame, type SegmentSpec } from '../../../../test/support/build-trace.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { crc32 } from '../../base/crc32.js';
 import { IndexPart } from '../../format/index-container.js';
 import { memorySource } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
+import {
+  type ChunkEntry,
+  decodeHead,
+  encodeHead,
+  headSize,
+  type LevelEntry,
+  TAIL_SIZE,
+} from '../../trace-index/directory/format.js';
 import { verifyTrace } from './index.js';
 
 const { schema } = parseSchema(`
@@ -35,6 +44,21 @@ async function findings(
     found: wanted.map(({ severity, code, offset, detail }) => ({ severity, code, offset, detail })),
     containers,
   };
+}
+
+/** The directory with another number in its first chunk, and with checksums that hold. */
+function lying(bytes: Uint8Array): Uint8Array {
+  const copy = bytes.slice();
+  const start = copy.length - TAIL_SIZE - headSize(copy.subarray(copy.length - TAIL_SIZE), copy.length)!;
+  const head = decodeHead(copy.subarray(start), start, crc32);
+  const [[level, ...coarser], ...groups] = head.levels as [[LevelEntry, ...LevelEntry[]]];
+  const [chunk, ...chunks] = level.chunks as [ChunkEntry, ...ChunkEntry[]];
+  const end = chunk.offset + chunk.size;
+  copy[end - 1]! ^= 1;
+  const changed = { ...chunk, crc: crc32(copy.subarray(chunk.offset, end), 0) };
+  const levels = [[{ ...level, chunks: [changed, ...chunks] }, ...coarser], ...groups];
+  copy.set(encodeHead({ ...head, levels }, crc32), start);
+  return copy;
 }
 
 describe('the index of a file', () => {
@@ -80,6 +104,14 @@ describe('the index of a file', () => {
   it('that is missing where the others are is no error: readers count anew', async () => {
     const { found } = await findings({ container: (one, segment) => (segment === 4 ? null : one) });
     expect(found).toEqual([]);
+  });
+
+  it('has levels that are those of its containers', async () => {
+    const { found } = await findings({
+      directory: lying,
+    });
+    expect(found).toMatchObject([{ severity: 'error', code: 'VERIFY_INDEX' }]);
+    expect(found[0]!.detail).toMatch(/not the one that its containers give/);
   });
 
   it('has a directory that is right', async () => {

@@ -15,10 +15,12 @@ import { commitRecordOffset } from '../../reader/commit-strings.js';
 import { type LoadedSegment, openTrace, type Source, type Trace } from '../../reader/index.js';
 import { Directory } from '../../trace-index/directory/directory.js';
 import { DIRECTORY_SECTION } from '../../trace-index/directory/format.js';
+import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
 import { IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import { fitContainer } from '../../trace-index/size-limit.js';
+import { differenceOfDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
 
 /** Behind a segment, read at once. */
@@ -40,6 +42,8 @@ export async function checkIndex(source: Source, codec: Codec, log: FindingLog):
 
 class IndexCheck {
   private readonly pass: IndexPass;
+  /** A container is damaged or lies: the directory was made of others. */
+  private isWrong = false;
 
   constructor(
     private readonly trace: Trace,
@@ -62,7 +66,7 @@ class IndexCheck {
       const made = found ? await this.compare(segment, found, carry) : await this.pass.run(segment, carry);
       carry = made?.carry ?? null;
     }
-    if (containers > 0) await this.checkDirectory();
+    if (containers > 0 && !this.isWrong) await this.checkDirectory();
   }
 
   private async stored(
@@ -86,6 +90,7 @@ class IndexCheck {
     const { trace, plan, log } = this;
     const made = await this.pass.run(segment, carry);
     if (!isIndexContainer(bytes, trace.crc32)) {
+      this.isWrong = true;
       log.add(
         'error',
         'FORMAT_CHECKSUM',
@@ -118,6 +123,7 @@ class IndexCheck {
       );
       return unknown;
     }
+    this.isWrong = true;
     log.add(
       'error',
       'VERIFY_INDEX',
@@ -174,6 +180,21 @@ class IndexCheck {
       );
       return;
     }
+    const at = await differenceOfDirectory(trace, plan, directory, section, (index) => this.placed(index));
+    if (at === null) return;
+    const detail = 'the directory of the index is not the one that its containers give, from here on';
+    log.add('error', 'VERIFY_INDEX', at, detail);
+  }
+
+  /** The container of a segment as the directory's writer took it. */
+  private async placed(index: number): Promise<PlacedContainer | null> {
+    const found = await this.stored(await this.trace.loadSegment(index));
+    if (!found) return null;
+    const { offset, bytes } = found;
+    const container = decodeIndexContainer(bytes, offset, null);
+    return container?.planCrc === this.plan.crc
+      ? { offset, size: bytes.length, parts: container.parts }
+      : null;
   }
 }
 

@@ -13,7 +13,7 @@ import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES } from '../channels.js';
 import type { IndexPass } from '../pass/index-pass.js';
 import type { IndexPlan } from '../plan.js';
-import { type Carry, FIRST } from '../reference/reference-pass.js';
+import { type Carry, FIRST } from '../time-carry.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { BoundedCache } from './bounded-cache.js';
 import { type ContainerSource, isContainer } from './container-source.js';

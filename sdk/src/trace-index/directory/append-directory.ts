@@ -16,12 +16,13 @@ export async function appendDirectory(
   file: IndexedFile,
   output: IndexOutput,
 ): Promise<void> {
-  const { segments, startPs, bytes } = file;
+  const { segments, startPs, endPs, bytes } = file;
   await writeDirectory(
     {
       plan,
       segments,
       startPs,
+      endPs,
       crc32,
       maxBytes: (containers) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
       container: (segment) => placed(plan, file, segment),

@@ -205,8 +205,10 @@ class StoredLevel implements Level {
     const place = this.place(chunk);
     if (bytes.length === size && this.file.crc32(bytes, 0) === crc) {
       const part = tryDecode(bytes, this.group);
-      if (part && part.firstBucket === place.firstBucket && part.bucketCycles === this.bucketCycles)
-        return part;
+      if (part && part.firstBucket === place.firstBucket && part.bucketCycles === this.bucketCycles) {
+        // It says itself that it lacks some segments.
+        return part.isExact ? part : this.repair(this.group.index, this.entry.level, place);
+      }
     }
     this.file.warn('a chunk of the index is damaged: what it should say is made from finer ones');
     return this.repair(this.group.index, this.entry.level, place);

@@ -52,9 +52,12 @@ export interface SegmentPlace {
   /** 0: it has no container. */
   readonly offset: number;
   readonly size: number;
-  /** Instructions born before it, by core. */
-  readonly births: readonly number[];
+  /** Instructions born before it, by core; null: not known. */
+  readonly births: readonly (number | null)[];
 }
+
+/** In place of a number of births. */
+const UNKNOWN = 2n ** 64n - 1n;
 
 export function entrySize(cores: number): number {
   return ENTRY_BASE + 8 * cores;
@@ -62,7 +65,7 @@ export function entrySize(cores: number): number {
 
 export function encodePlace(writer: ByteWriter, { offset, size, births }: SegmentPlace): void {
   writer.u64(offset).u32(size).u32(0);
-  for (const count of births) writer.u64(count);
+  for (const count of births) writer.u64(count ?? UNKNOWN);
 }
 
 /** @param block bytes of the block the segment is in */
@@ -71,7 +74,11 @@ export function decodePlace(block: Uint8Array, index: number, cores: number): Se
   const offset = safe(reader.u64());
   const size = reader.u32();
   reader.u32();
-  return { offset, size, births: Array.from({ length: cores }, () => safe(reader.u64())) };
+  return { offset, size, births: Array.from({ length: cores }, () => birthsOf(reader.u64())) };
+}
+
+function birthsOf(value: bigint): number | null {
+  return value === UNKNOWN ? null : safe(value);
 }
 
 /** Head and tail. */

@@ -23,6 +23,9 @@ import {
 /** A level of more chunks is not written: their entries are held in memory. */
 const MAX_CHUNKS = 1 << 16;
 
+/** Of a later end the levels' buckets could not be counted exactly: nine years of a clock of 1 GHz. */
+const MAX_CYCLES = 1n << 58n;
+
 /** A container as it is in the file. */
 export interface PlacedContainer {
   /** From the start of the file that it is in. */
@@ -34,12 +37,15 @@ export interface PlacedContainer {
 export interface DirectoryInput {
   readonly plan: IndexPlan;
   readonly segments: number;
-  /** Start of the first segment. */
+  /** Start of the first segment, end of the last one. */
   readonly startPs: bigint;
+  readonly endPs: bigint;
   /** null: the segment has none that can be used. Segments are asked for in order, several times each. */
   container(segment: number): Promise<PlacedContainer | null>;
   /** What the levels may take beside containers of so many bytes; the finest are left out before they take more. */
   maxBytes(containers: number): number;
+  /** The finest level of each group; default: as `maxBytes` allows. */
+  readonly finest?: readonly number[] | undefined;
   readonly crc32: Crc32;
 }
 
@@ -74,8 +80,10 @@ class DirectoryWriter {
     const share = this.input.maxBytes(survey.bytes) / Math.max(1, plan.groups.length);
     const levels: LevelEntry[][] = [];
     for (const group of plan.groups) {
-      const known = survey.groups[group.index]!;
-      levels.push(known.isWhole ? await this.groupLevels(group, finestWithin(known.timeBytes, share)) : []);
+      const { timeBytes } = survey.groups[group.index]!;
+      const finest = this.input.finest?.[group.index] ?? finestWithin(timeBytes, share);
+      const isCounted = timeBytes > 0 && this.input.endPs / BigInt(group.periodPs) <= MAX_CYCLES;
+      levels.push(isCounted ? await this.groupLevels(group, finest, survey.holes(group)) : []);
     }
     const blocksOffset = this.output.position - this.start;
     const blockCrcs = await this.blocks(survey);
@@ -86,31 +94,40 @@ class DirectoryWriter {
 
   /** Where the containers are, the births in each, and how large the TIME parts are together. */
   private async survey(): Promise<Survey> {
-    const { plan, segments } = this.input;
-    const survey = new Survey(plan, segments);
+    const { segments } = this.input;
+    const survey = new Survey(this.input);
     for (let segment = 0; segment < segments; segment++) {
       const container = await this.input.container(segment);
       survey.add(segment, container);
     }
+    survey.finish();
     return survey;
   }
 
-  private async groupLevels(group: ClockGroup, finest: number): Promise<LevelEntry[]> {
+  private async groupLevels(
+    group: ClockGroup,
+    finest: number,
+    holes: readonly Hole[],
+  ): Promise<LevelEntry[]> {
     const levels: LevelEntry[] = [];
-    let entry = await this.level(group, finest, this.segmentParts(group));
+    let entry = await this.level(group, finest, this.segmentParts(group, holes), holes);
     for (;;) {
       if (entry.chunks.length <= MAX_CHUNKS) levels.push(entry);
       const isTop = entry.chunks.length <= 1 && entry.rows <= FAN_OUT;
       if (isTop || entry.level >= MAX_LEVEL) return levels;
       await this.output.flush();
-      entry = await this.level(group, entry.level + 1, this.chunkParts(group, entry));
+      entry = await this.level(group, entry.level + 1, this.chunkParts(group, entry), holes);
     }
   }
 
-  private async *segmentParts(group: ClockGroup): AsyncGenerator<RowSource> {
+  private async *segmentParts(group: ClockGroup, holes: readonly Hole[]): AsyncGenerator<RowSource> {
+    let hole = 0;
+    let isMissing = false;
     for (let segment = 0; segment < this.input.segments; segment++) {
       const part = timePartOf(await this.input.container(segment), group);
       if (part) yield part;
+      else if (!isMissing) yield emptyRows(group, holes[hole++]!);
+      isMissing = part === null;
     }
   }
 
@@ -124,6 +141,7 @@ class DirectoryWriter {
     group: ClockGroup,
     level: number,
     parts: AsyncIterable<RowSource>,
+    holes: readonly Hole[],
   ): Promise<LevelEntry & { readonly rows: number }> {
     const chunks: ChunkEntry[] = [];
     let rows: LevelRow[] = [];
@@ -131,7 +149,7 @@ class DirectoryWriter {
     const most = chunkRows(group);
     const coarsener = new Coarsener(group, bucketCyclesOf(level), (row) => rows.push(row));
     const put = async (some: readonly LevelRow[]): Promise<void> => {
-      const bytes = encodeLevelChunk(group, level, some);
+      const bytes = encodeLevelChunk(group, level, some, !touches(holes, level, some));
       const offset = this.output.position - this.start;
       chunks.push({
         offset,
@@ -171,21 +189,61 @@ class DirectoryWriter {
   }
 }
 
+/** Buckets of 256 cycles whose rows lack what segments without a part TIME hold: first and last. */
+interface Hole {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A row of zeros: it keeps the place of what is not known. */
+function emptyRows({ columns }: ClockGroup, { from, to }: Hole): RowSource {
+  return {
+    firstBucket: from,
+    bucketCycles: BUCKET_CYCLES,
+    rows: 1,
+    spans: Float64Array.of(to - from + 1),
+    columns: Array.from({ length: columns }, () => new Float64Array(1)),
+    unitPs: 1,
+  };
+}
+
+function touches(holes: readonly Hole[], level: number, rows: readonly LevelRow[]): boolean {
+  if (holes.length === 0) return false;
+  const last = rows[rows.length - 1]!;
+  const ratio = FAN_OUT ** level;
+  const [first, end] = [rows[0]!.bucket * ratio, (last.bucket + last.span) * ratio];
+  return holes.some(({ from, to }) => from < end && to >= first);
+}
+
+interface SurveyedGroup {
+  timeBytes: number;
+  readonly holes: Hole[];
+  /** End of the last part; where segments without one began. */
+  knownPs: bigint;
+  missingFromPs: bigint | null;
+}
+
 class Survey {
   /** Of all containers. */
   bytes = 0;
-  readonly groups: { isWhole: boolean; timeBytes: number }[];
+  readonly groups: readonly SurveyedGroup[];
   private readonly offsets: Float64Array;
   private readonly sizes: Uint32Array;
   /** By core, births before each segment. */
   private readonly births: readonly Float64Array[];
   private readonly totals: number[];
+  private readonly plan: IndexPlan;
+  private readonly endPs: bigint;
 
-  constructor(
-    private readonly plan: IndexPlan,
-    segments: number,
-  ) {
-    this.groups = plan.groups.map(() => ({ isWhole: true, timeBytes: 0 }));
+  constructor({ plan, segments, startPs, endPs }: DirectoryInput) {
+    this.plan = plan;
+    this.endPs = endPs;
+    this.groups = plan.groups.map(() => ({
+      timeBytes: 0,
+      holes: [],
+      knownPs: startPs,
+      missingFromPs: null,
+    }));
     this.offsets = new Float64Array(segments);
     this.sizes = new Uint32Array(segments);
     this.births = plan.cores.map(() => new Float64Array(segments));
@@ -202,24 +260,47 @@ class Survey {
     for (const group of this.plan.groups) {
       const part = timePartOf(container, group);
       const known = this.groups[group.index]!;
-      known.isWhole &&= part !== null;
       known.timeBytes += container?.parts.find(isTimeOf(group))?.bytes.length ?? 0;
-      if (part) this.addBirths(group, part);
+      this.addBirths(group, part);
+      if (part) {
+        this.endHole(group, part.fromPs);
+        known.knownPs = part.toPs;
+      } else known.missingFromPs ??= known.knownPs;
     }
   }
 
+  finish(): void {
+    for (const group of this.plan.groups) this.endHole(group, this.endPs);
+  }
+
+  holes({ index }: ClockGroup): readonly Hole[] {
+    return this.groups[index]!.holes;
+  }
+
+  /** What is missing ends where the next part begins. */
+  private endHole({ index, periodPs }: ClockGroup, toPs: bigint): void {
+    const group = this.groups[index]!;
+    if (group.missingFromPs === null) return;
+    const bucketPs = BigInt(periodPs) * BigInt(BUCKET_CYCLES);
+    const from = Number(group.missingFromPs / bucketPs);
+    group.holes.push({ from, to: Math.max(from, Number(toPs / bucketPs)) });
+    group.missingFromPs = null;
+  }
+
   place(segment: number): SegmentPlace {
-    const births = this.births.map((counts) => counts[segment]!);
+    const births = this.births.map((counts) => (Number.isNaN(counts[segment]) ? null : counts[segment]!));
     return { offset: this.offsets[segment]!, size: this.sizes[segment]!, births };
   }
 
-  private addBirths(group: ClockGroup, part: TimePart): void {
+  /** @param part null: from here on the number is not known */
+  private addBirths(group: ClockGroup, part: TimePart | null): void {
     this.plan.cores.forEach(({ core: { entities } }, core) => {
       const channel = group.channels.find(
         ({ kind, subject }) => kind === ChannelKind.BORN && subject === entities?.def.storageId,
       );
       if (!channel) return;
-      for (const count of part.columns[channel.column]!) this.totals[core] = this.totals[core]! + count;
+      if (!part) this.totals[core] = Number.NaN;
+      else for (const count of part.columns[channel.column]!) this.totals[core] = this.totals[core]! + count;
     });
   }
 }

@@ -20,8 +20,13 @@ export function chunkRows({ columns }: ClockGroup): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns))));
 }
 
-/** A TIME part of these rows, which follow each other. */
-export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonly LevelRow[]): Uint8Array {
+/** A TIME part of these rows, which follow each other. @param isExact false: they lack what some segments hold */
+export function encodeLevelChunk(
+  group: ClockGroup,
+  level: number,
+  rows: readonly LevelRow[],
+  isExact = true,
+): Uint8Array {
   const bucketPs = BigInt(group.periodPs) * BigInt(bucketCyclesOf(level));
   const [first] = rows;
   const last = rows[rows.length - 1]!;
@@ -37,8 +42,8 @@ export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonl
   return encodeTimePart(
     {
       fromPs: BigInt(first!.bucket) * bucketPs,
-      toPs: BigInt(last.bucket + last.span) * bucketPs,
-      isExact: true,
+      toPs: earlier(BigInt(last.bucket + last.span) * bucketPs, END_OF_TIME),
+      isExact,
       unitPs,
       spans: rows.map(({ span }) => BigInt(span)),
       columns: Array.from({ length: group.columns }, (_, column) => {
@@ -51,6 +56,12 @@ export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonl
     },
     level,
   );
+}
+
+const END_OF_TIME = (1n << 64n) - 1n;
+
+function earlier(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
 }
 
 /** Numbers of 64 bits only where some are too large. */

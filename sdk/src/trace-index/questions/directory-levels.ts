@@ -2,7 +2,7 @@
 import type { SegmentParts } from '../containers/segment-parts.js';
 import type { Directory } from '../directory/directory.js';
 import { Coarsener, type LevelRow, occupancyColumns } from '../levels/coarsener.js';
-import type { ChunkPlace, Level, LevelPart } from '../levels/level.js';
+import { type ChunkPlace, chunkAt, chunkBehind, type Level, type LevelPart } from '../levels/level.js';
 import { bucketCyclesOf, FAN_OUT } from '../levels/level-chunk.js';
 import { sourceOf } from '../levels/pyramid-builder.js';
 import { type CoarseLevels, PyramidLevels, segmentParts } from './level-set.js';
@@ -29,7 +29,7 @@ export class DirectoryLevels implements CoarseLevels {
     return known ?? this.others.birthsBefore(core, segment);
   }
 
-  /** The rows of a chunk, from those of 256 cycles. */
+  /** The rows of a chunk, from those of the next finer level. */
   private async repair(index: number, level: number, place: ChunkPlace): Promise<LevelPart> {
     const group = this.parts.plan.groups[index]!;
     const rows: LevelRow[] = [];
@@ -38,19 +38,23 @@ export class DirectoryLevels implements CoarseLevels {
       const part = clipped(row, place, sums);
       if (part) rows.push(part);
     });
-    const ratio = FAN_OUT ** level;
     let isExact = true;
-    for await (const part of segmentParts(
-      this.parts,
-      index,
-      place.firstBucket * ratio,
-      place.endBucket * ratio,
-    )) {
+    for await (const part of this.finerParts(index, level, place)) {
       isExact &&= part.isExact;
       coarsener.add(part);
     }
     coarsener.finish();
     return { ...sourceOf(group, bucketCyclesOf(level), rows), firstBucket: place.firstBucket, isExact };
+  }
+
+  private finerParts(group: number, level: number, place: ChunkPlace): AsyncIterable<LevelPart> {
+    const finer = this.known[group]?.get(level - 1);
+    if (finer) {
+      const [from, to] = [place.firstBucket * FAN_OUT, place.endBucket * FAN_OUT];
+      return finer.load(chunkAt(finer, from), chunkBehind(finer, to));
+    }
+    const ratio = FAN_OUT ** level;
+    return segmentParts(this.parts, group, place.firstBucket * ratio, place.endBucket * ratio);
   }
 }
 

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { IndexPart } from '../../format/index-container.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
@@ -92,6 +93,12 @@ const FLAWS: Record<string, Partial<IndexedSpec>> = {
         ? { ...one, parts: one.parts.map((part) => ({ ...part, bytes: Uint8Array.of(1, 2, 200) })) }
         : one,
   },
+  'containers have lost their TIME parts for their size': {
+    container: (one, segment) =>
+      segment % 3 === 1 ? { ...one, parts: one.parts.filter(({ kind }) => kind !== IndexPart.TIME) } : one,
+  },
+  'the first containers are missing': { container: (one, segment) => (segment < 2 ? null : one) },
+  'the last containers are missing': { container: (one, segment) => (segment > 1 ? null : one) },
   'the directory is cut': { directory: (bytes) => bytes.subarray(0, bytes.length - 9) },
   'a chunk of the directory is damaged': { directory: (bytes) => flipped(bytes, 3) },
   'the entries of the directory are damaged': { directory: (bytes) => flipped(bytes, bytes.length - 300) },

@@ -32,7 +32,7 @@ export class TraceIndex {
     parts: SegmentParts,
     coarse: CoarseLevels,
     /** Where the index is. */
-    readonly origin: 'trace' | 'sidecar',
+    readonly origin: 'trace' | 'sidecar' | 'memory',
     /** Start of the trace in ps, where that is known already. */
     private startPs: number | null = null,
     private readonly sidecar: Source | null = null,

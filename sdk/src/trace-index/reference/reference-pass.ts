@@ -16,12 +16,14 @@ import type { IndexPlan } from '../plan.js';
 import { type RowPlan, stringOffsets } from '../rows/row-plan.js';
 import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
 import {
+  type Carry,
   CarrySection,
   carriedMaskBytes,
   decodeCarry,
   decodeTimeCarry,
   encodeCarry,
   encodeTimeCarry,
+  FIRST,
   occupancyStorages,
   type TimeCarry,
 } from '../time-carry.js';
@@ -31,9 +33,7 @@ import { GroupRows } from './group-rows.js';
 import { RowWalk } from './row-walk.js';
 import { StaticWalk, StringWalk } from './text-sets.js';
 
-/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where nobody knows. */
-export type Carry = Uint8Array | null;
-export const FIRST: Carry = new Uint8Array(0);
+export { type Carry, FIRST };
 
 export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor' | 'deltas'> & {
   readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;

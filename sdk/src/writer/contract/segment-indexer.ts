@@ -16,8 +16,9 @@ export interface IndexedFile {
   readonly segments: number;
   /** Bytes of the file so far. */
   readonly bytes: number;
-  /** Start of the first segment. */
+  /** Start of the first segment, end of the last one. */
   readonly startPs: bigint;
+  readonly endPs: bigint;
   /** The index container of a segment, and its offset in the file; null: it has none. Its checksum has not been looked at. */
   container(segment: number): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null>;
   /** Bytes of the file, what was appended and flushed among them. */

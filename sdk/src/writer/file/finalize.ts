@@ -159,9 +159,9 @@ async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail
   };
   if (!indexer || segments.length === 0 || !(await container(segments.length - 1))) return;
   await tail.section(INDEX_DIRECTORY, async (out) => {
-    const startPs = segments.timeStartPs(0);
+    const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
     const read = (offset: number, length: number) => file.read(offset, length);
-    const end = { segments: segments.length, bytes: content.end, startPs, container, read };
+    const end = { segments: segments.length, bytes: content.end, startPs, endPs, container, read };
     await indexer.directory(end, out);
   });
 }

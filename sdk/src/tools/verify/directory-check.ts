@@ -1,0 +1,69 @@
+/** The directory of an index against the one that its containers give: it is written anew, and each byte is compared with those of the file. */
+import type { Trace } from '../../reader/index.js';
+import type { Directory } from '../../trace-index/directory/directory.js';
+import {
+  type DirectoryOutput,
+  type PlacedContainer,
+  writeDirectory,
+} from '../../trace-index/directory/write-directory.js';
+import type { IndexPlan } from '../../trace-index/plan.js';
+
+/** Where the directory differs, as an offset in the file; null: it is the one that the containers give. */
+export async function differenceOfDirectory(
+  trace: Trace,
+  plan: IndexPlan,
+  directory: Directory,
+  section: { readonly offset: number; readonly size: number },
+  container: (segment: number) => Promise<PlacedContainer | null>,
+): Promise<number | null> {
+  const { timeEndPs } = await trace.segment(trace.segmentCount - 1);
+  const output = new ComparingOutput(trace, section.offset);
+  const { startPs, levels } = directory.head;
+  try {
+    await writeDirectory(
+      {
+        plan,
+        segments: trace.segmentCount,
+        startPs,
+        endPs: timeEndPs,
+        crc32: trace.crc32,
+        maxBytes: () => Number.POSITIVE_INFINITY,
+        // How fine the levels are is the writer's decision.
+        finest: levels.map(([first]) => first?.level ?? 1),
+        container,
+      },
+      output,
+    );
+  } catch (error) {
+    if (error instanceof Difference) return error.offset;
+    throw error;
+  }
+  return output.position === section.offset + section.size ? null : output.position;
+}
+
+/** Ends the writing: what follows would be made of other bytes than those of the file. */
+class Difference extends Error {
+  constructor(readonly offset: number) {
+    super('the directory differs');
+  }
+}
+
+class ComparingOutput implements DirectoryOutput {
+  constructor(
+    private readonly trace: Trace,
+    public position: number,
+  ) {}
+
+  async append(bytes: Uint8Array): Promise<void> {
+    const there = await this.trace.bytes(this.position, bytes.length);
+    const at = bytes.findIndex((byte, index) => byte !== there[index]);
+    if (at >= 0) throw new Difference(this.position + at);
+    this.position += bytes.length;
+  }
+
+  async flush(): Promise<void> {}
+
+  read(offset: number, length: number): Promise<Uint8Array> {
+    return this.trace.bytes(offset, length);
+  }
+}
