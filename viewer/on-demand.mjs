@@ -19,7 +19,9 @@ export function loadedOnDemand({ module, name, script, target }) {
         namespace: 'on-demand',
       }));
       build.onLoad({ filter: module, namespace: 'on-demand' }, async ({ path }) => {
-        const { [name]: value } = await import(pathToFileURL(path).href);
+        const { [name]: base64 } = await import(pathToFileURL(path).href);
+        // As the other compiled loops: see build.mjs.
+        const value = Buffer.from(base64, 'base64').toString('latin1');
         writeFileSync(join(target, script), `self[${JSON.stringify(key)}]=${JSON.stringify(value)};\n`);
         // CommonJS: bundled code reads the property each time, so nothing is loaded at the start.
         const contents = `Object.defineProperty(exports, ${JSON.stringify(name)}, {

@@ -174,8 +174,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
         expect(state.view.scale).toBeCloseTo(24 / Math.SQRT2, 6);
         expect(rowHeight(state.view)).toBeCloseTo(20, 6);
       },
-      'search-next': (state) => expect(state.selectedRow).toBe(start + 5),
-      'search-previous': (state) => expect(state.selectedRow).toBe(start + 5),
       'zoom-default': { scale: 24, aspect: 20 / 24 },
       fit: (state) => {
         expect(state.form).toBe('strip');
@@ -309,43 +307,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
       const { view, selectedRow } = await settled(page);
       expect(selectedRow).toBe(row);
       expect((model.instructions[row]!.birth - view.x) * view.scale).toBeCloseTo(8, 6);
-    });
-  });
-
-  describe('search', () => {
-    const found = (pattern: RegExp) =>
-      model.instructions.filter((one) => one !== malicious && pattern.test(one.text ?? ''));
-    const searched = async (): Promise<SceneState> => {
-      await page.waitForFunction(() => window.__uscope.state()?.search?.status !== 'searching');
-      return settled(page);
-    };
-
-    it('finds every match one after the other, round the end of the trace', async () => {
-      const matches = found(/insn \d*77$/);
-      expect(matches.length).toBeGreaterThan(3);
-      await run(page, { do: 'view', view: viewAt(0), selected: 0 });
-      await page.keyboard.press('Control+f');
-      await page.keyboard.type('INSN \\d*77$');
-      await page.keyboard.press('Enter');
-      for (const { seq } of matches) {
-        const state = await searched();
-        expect(state.selectedRow).toBe(seq);
-        const rows = (SIZE.height - 112 - AXIS_HEIGHT) / rowHeight(state.view);
-        expect(seq - state.view.y).toBeGreaterThanOrEqual(0);
-        expect(seq - state.view.y).toBeLessThan(rows);
-        await press(page, 'F3');
-      }
-      expect((await searched()).selectedRow).toBe(matches[0]!.seq);
-      await press(page, 'Shift+F3');
-      expect((await searched()).selectedRow).toBe(matches.at(-1)!.seq);
-    });
-
-    it('says when there is none, and when a pattern is none', async () => {
-      await run(page, { do: 'search', pattern: 'no such instruction' });
-      expect((await searched()).search).toMatchObject({ status: 'none', progress: 1 });
-      expect((await run(page, { do: 'search', pattern: '(' })).search).toMatchObject({ status: 'bad' });
-      await page.keyboard.press('Escape');
-      expect((await settled(page)).search).toBeNull();
     });
   });
 

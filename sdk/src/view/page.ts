@@ -10,6 +10,7 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['page.js', 'text/javascript; charset=utf-8'],
   ['drawing.js', 'text/javascript; charset=utf-8'],
   ['data.js', 'text/javascript; charset=utf-8'],
+  ['helper.js', 'text/javascript; charset=utf-8'],
   ['index-kernel.js', 'text/javascript; charset=utf-8'],
 ]);
 

@@ -2,7 +2,6 @@
 import { describeProblem } from './problems.js';
 import type { AskMessage, AskReply } from './protocol.js';
 import type { Question, QuestionContext } from './questions/question.js';
-import { QUESTIONS } from './questions/table.js';
 
 export type Reply = (message: AskReply, transfer: Transferable[]) => void;
 
@@ -10,7 +9,10 @@ export class Answerer {
   private readonly open = new Map<string, AbortController>();
 
   /** @param context rejects when the trace cannot be opened */
-  constructor(private readonly context: Promise<QuestionContext>) {
+  constructor(
+    private readonly context: Promise<QuestionContext>,
+    private readonly questions: Readonly<Record<string, unknown>>,
+  ) {
     context.catch(() => undefined);
   }
 
@@ -37,7 +39,7 @@ export class Answerer {
     reply: Reply,
   ): Promise<void> {
     try {
-      const question = QUESTIONS[kind] as Question<unknown, unknown>;
+      const question = this.questions[kind] as Question<unknown, unknown>;
       const answer = await question(args, await this.context, signal);
       if (!signal.aborted) reply({ type: 'answer', id, answer }, buffersOf(answer));
     } catch (error) {

@@ -43,6 +43,12 @@ export function adviceFor(code: string): string {
   return code.startsWith('CONVERT_') ? OF_CONVERSION : 'Reload the page to try again.';
 }
 
+/** An error that the code of a thread did not catch. */
+export function threadProblem(what: string): Problem {
+  const advice = 'Reload the page. If it happens again, report it with this message.';
+  return { code: 'VIEW_FAILED', what, advice, isFatal: false };
+}
+
 export function describeProblem(error: unknown): Problem {
   const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: unknown };
   if (typeof code === 'string' && /^[A-Z]+_[A-Z0-9_]+$/.test(code)) {

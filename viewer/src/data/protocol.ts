@@ -92,6 +92,9 @@ export interface OpenRequest {
   readonly port: MessagePort;
 }
 
+/** Page → a worker that only answers questions. */
+export type HelperRequest = Omit<OpenRequest, 'port' | 'clock'>;
+
 /** Data worker → page. */
 export type DataReport =
   | AskReply

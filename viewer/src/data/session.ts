@@ -77,6 +77,7 @@ export class Session implements QuestionContext {
     return new Session(trace, core, periodPs, segmentPs, info, before, index);
   }
 
+  private made: TraceIndex | null = null;
   private resolveIndex: (index: TraceIndex | null) => void = () => undefined;
   private readonly indexed = new Promise<TraceIndex | null>((resolve) => {
     this.resolveIndex = resolve;
@@ -87,8 +88,14 @@ export class Session implements QuestionContext {
     return this.indexed;
   }
 
+  /** What there is of it now. */
+  indexNow(): TraceIndex | null {
+    return this.made ?? this.ownIndex;
+  }
+
   /** null: there is none to be had. */
   useIndex(index: TraceIndex | null): void {
+    this.made = index;
     this.resolveIndex(index);
   }
 

@@ -2,42 +2,29 @@
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
-import { blobSource, httpSource, openTrace, type Source } from './library.js';
-import { MAX_DOWNLOAD_BYTES, observedFetch } from './observed-fetch.js';
+import { openTrace, sourceOf } from './library.js';
 import { describeProblem } from './problems.js';
-import type {
-  AskMessage,
-  DataMessage,
-  DataReport,
-  OpenRequest,
-  Problem,
-  TraceOrigin,
-  Want,
-} from './protocol.js';
+import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
+import { QUESTIONS } from './questions/table.js';
 import { Session } from './session.js';
 
-const scope = threadScope('data');
+const scope = threadScope('data.js');
 
 function report(problem: Problem): void {
   scope.postMessage({ type: 'problem', problem } satisfies DataReport);
 }
 
-function sourceOf(origin: TraceOrigin): Source {
-  if ('file' in origin) return blobSource(origin.file);
-  return httpSource(origin.url, { maxDownloadBytes: MAX_DOWNLOAD_BYTES, fetch: observedFetch(report) });
-}
-
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
-  const opened = openTrace(sourceOf(origin)).then((trace) =>
+  const opened = openTrace(sourceOf(origin, report)).then((trace) =>
     Session.open(trace, origin.name, { core, clock }),
   );
-  const answerer = new Answerer(opened);
+  const answerer = new Answerer(opened, QUESTIONS);
+  answererOfPage = answerer;
   let server: BlockServer | null = null;
   port.onmessage = ({ data }: MessageEvent<Want | AskMessage>) => {
     if (data.type === 'want') server?.want(data);
     else answerer.take(data, 'drawing', (reply, transfer) => port.postMessage(reply, transfer));
   };
-  answererOfPage = answerer;
   try {
     const session = await opened;
     const post = (message: DataMessage, transfer: Transferable[]): void =>

@@ -10,7 +10,6 @@ import type { Hits } from './hits.js';
 import type { Disassembly } from './labels.js';
 import type { Raster } from './raster.js';
 import type { RowStore } from './row-store.js';
-import type { Search } from './search.js';
 import type { Settings, Sort } from './settings.js';
 import type { SumsSources } from './strip/sources.js';
 
@@ -44,7 +43,6 @@ export interface Frame {
   readonly pointer: Pointer | null;
   readonly selected: number | null;
   /** Its matches are marked. */
-  readonly search: Search | null;
   readonly hits: Hits | null;
   /** What the user marked. */
   readonly places: Places;

@@ -68,10 +68,6 @@ export class Navigator {
     if (moved) this.show(...moved);
   }
 
-  reveal(row: number): void {
-    this.show(...this.revealed(row));
-  }
-
   private show(view: View, yielding: Moved[1]): void {
     this.scene.view = view;
     this.scene.clamp(yielding);
@@ -103,6 +99,7 @@ export class Navigator {
   private targetOf(command: Command, store: RowStore): number | null {
     switch (command.do) {
       case 'goCycle':
+      case 'selectId':
         return store.segmentAt(command.cycle);
       case 'return':
         return store.segmentAt(this.scene.view.x);
@@ -173,6 +170,10 @@ export class Navigator {
         const row = selected === null ? null : this.neighbour(selected, command.do, store);
         return row === null ? null : this.revealed(row);
       }
+      case 'selectId':
+        return this.selectedId(command.id, command.cycle);
+      case 'reveal':
+        return this.revealed(inside(command.row), command.cycle);
       case 'goRow':
         scene.selected = inside(command.row);
         return scene.form.moves.goRow(this.groundWithRows(), scene.selected);
@@ -198,12 +199,22 @@ export class Navigator {
     return align ? this.moved({ do: 'align', row }) : null;
   }
 
-  private revealed(row: number): Moved {
+  /** Again once the segment is here. */
+  private selectedId(id: number, cycle: number): Moved | null {
+    const { store } = this.scene.ground;
+    const segment = store.segmentAt(cycle);
+    const row = store.rowOfId(id, cycle);
+    if (row !== null) return this.revealed(row);
+    if (!store.has(segment)) this.retry = { segment, go: () => this.selectedId(id, cycle) };
+    return null;
+  }
+
+  private revealed(row: number, cycle?: number): Moved {
     const { scene } = this;
     scene.selected = row;
     const go = (): Moved => scene.form.moves.reveal(this.groundWithRows(), row);
     const { store } = scene.ground;
-    const segment = store.segmentOfRow(row);
+    const segment = cycle === undefined ? store.segmentOfRow(row) : store.segmentAt(cycle);
     this.retry = store.has(segment) ? null : { segment, go };
     return go();
   }

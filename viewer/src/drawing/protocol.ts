@@ -38,16 +38,6 @@ export type SceneRequest =
   /** Answered with `row`, for tests and copying. */
   | { readonly type: 'describe'; readonly row: number; readonly id: number };
 
-export interface SearchState {
-  readonly pattern: string;
-  /** `bad`: the pattern is no regular expression. */
-  readonly status: 'searching' | 'found' | 'none' | 'bad' | 'stopped';
-  /** Part of the trace looked through, 0 to 1. */
-  readonly progress: number;
-  /** What is wrong with the pattern. */
-  readonly problem: string | null;
-}
-
 /** After each picture. */
 export interface SceneState {
   readonly view: View;
@@ -60,7 +50,6 @@ export interface SceneState {
   readonly selected: RowDetails | null;
   readonly selectedRow: number | null;
   readonly hover: { readonly details: RowDetails | null; readonly cycle: number } | null;
-  readonly search: SearchState | null;
   readonly legend: readonly LegendEntry[];
   readonly frame: number;
   /** Milliseconds that drawing took. */

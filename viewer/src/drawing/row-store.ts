@@ -162,6 +162,20 @@ export class RowStore implements Diagonal {
     return block;
   }
 
+  /** The instruction that has an id in a cycle, among the blocks that are here. */
+  rowOfId(id: number, cycle: number): number | null {
+    const segment = this.segmentAt(cycle);
+    for (const block of [this.block(segment), this.block(segment - 1)]) {
+      // The youngest one: ids are given away again.
+      for (let row = block ? block.count - 1 : -1; block && row >= 0; row--) {
+        if (block.id[row] !== id || block.baseCycle + block.birth[row]! > cycle) continue;
+        if (block.end[row] === UNKNOWN || block.baseCycle + block.end[row]! >= cycle)
+          return block.firstRow + row;
+      }
+    }
+    return null;
+  }
+
   /** The segments that rows `[from, to)` are born in. */
   segmentsOfRows(from: number, to: number): number[] {
     const first = this.segmentOfRow(Math.max(0, from));

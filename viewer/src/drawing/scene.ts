@@ -32,7 +32,6 @@ import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
 import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
-import { Search } from './search.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { SumsSources } from './strip/sources.js';
 
@@ -76,7 +75,6 @@ export class Scene {
   private size: CanvasSize;
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
-  private search: Search | null = null;
   private hits: Hits | null = null;
   private places: Places = NO_PLACES;
   private isScheduled = false;
@@ -153,8 +151,7 @@ export class Scene {
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
-    if (command.do === 'search' || command.do === 'searchNext') this.find(command, shown);
-    else shown.navigator.run(command);
+    shown.navigator.run(command);
     this.schedule();
   }
 
@@ -216,32 +213,12 @@ export class Scene {
     };
   }
 
-  private find(
-    command: Command & { do: 'search' | 'searchNext' },
-    { store, disassembly, navigator }: Shown,
-  ): void {
-    if (command.do === 'search') {
-      this.search?.stop();
-      this.search =
-        command.pattern === null || command.pattern === ''
-          ? null
-          : new Search(command.pattern, store, disassembly);
-    }
-    const start = this.selected ?? Math.max(0, Math.floor(this.view.y));
-    const direction = command.do === 'searchNext' ? command.direction : 1;
-    this.search?.begin(start, direction, {
-      found: (row) => navigator.reveal(row),
-      changed: () => this.schedule(),
-    });
-  }
-
   private take(message: DataMessage): void {
     if (message.type === 'trace') this.open(message.info);
     const { shown } = this;
     if (!shown) return;
     if (message.type === 'block') {
       shown.store.add(message.block);
-      this.search?.resume();
       shown.navigator.resume();
     } else if (message.type === 'index') {
       shown.store.index(message.rows, message.diagonal);
@@ -330,8 +307,7 @@ export class Scene {
 
   private want({ missing, soon, sums }: Needs): void {
     // What comes next is fetched once everything in sight is here.
-    const searched = this.search?.missing ?? null;
-    const segments = [...new Set([...missing, ...(searched === null ? [] : [searched]), ...soon])];
+    const segments = [...new Set([...missing, ...soon])];
     const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
     if (key === this.wanted) return;
     this.wanted = key;
@@ -368,7 +344,6 @@ export class Scene {
       ratio: this.size.ratio,
       pointer: this.pointer,
       selected: this.selected,
-      search: this.search,
       hits: this.hits,
       places: this.places,
       raster: this.raster,
@@ -389,7 +364,6 @@ export class Scene {
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,
       hover: this.hover(frame),
-      search: this.search?.state ?? null,
       legend: colouring.legend(),
       frame: ++this.frames,
       ms: performance.now() - started,

@@ -3,7 +3,7 @@ import { threadScope } from '../model/thread-scope.js';
 import type { SceneReport, SceneRequest } from './protocol.js';
 import { Scene, type SceneStart } from './scene.js';
 
-const scope = threadScope('drawing');
+const scope = threadScope('drawing.js');
 let scene: Scene | null = null;
 const report = (message: SceneReport): void => scope.postMessage(message);
 

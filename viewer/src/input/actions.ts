@@ -6,6 +6,9 @@ import { PANELS, type PanelId } from '../model/panels.js';
 export type PageAction =
   | 'palette'
   | 'search'
+  | 'searchNext'
+  | 'searchPrevious'
+  | 'nearest'
   | 'help'
   | 'theme'
   | 'colour'
@@ -39,6 +42,8 @@ export interface Action {
   readonly keys: readonly string[];
   readonly command?: Command;
   readonly page?: PageAction;
+  /** Of `nearest`: what it goes to. */
+  readonly nearest?: { readonly what: 'flush' | 'stall' | 'gap'; readonly direction: 1 | -1 };
   /** Of bookmarks: their number. */
   readonly digit?: number;
   /** Of panels: which. */
@@ -212,10 +217,39 @@ const PANEL_ACTIONS: readonly Omit<Action, 'group'>[] = [
   { id: 'reset-layout', title: 'panels as at first', keys: [], page: 'resetLayout' },
 ];
 
+const incident = (
+  id: string,
+  title: string,
+  what: 'flush' | 'stall' | 'gap',
+  key: string,
+): Omit<Action, 'group'>[] => [
+  {
+    id: `next-${id}`,
+    title: `the next ${title}`,
+    keys: [key],
+    page: 'nearest',
+    nearest: { what, direction: 1 },
+  },
+  {
+    id: `previous-${id}`,
+    title: `the ${title} before`,
+    keys: [`Shift+${key.toUpperCase()}`],
+    page: 'nearest',
+    nearest: { what, direction: -1 },
+  },
+];
+
+/** The palette asks for N. */
+const INCIDENTS: readonly Omit<Action, 'group'>[] = [
+  ...incident('flush', 'flush', 'flush', 'x'),
+  ...incident('stall', 'stall longer than N cycles', 'stall', 'u'),
+  ...incident('gap', 'gap in retirement longer than N cycles', 'gap', 'h'),
+];
+
 const FINDING: readonly Omit<Action, 'group'>[] = [
   {
     id: 'search',
-    title: 'find a regular expression in addresses, disassembly and annotations',
+    title: 'find instructions and events: text, pc:, seq:, retired:, stall:, flush:, event:',
     keys: ['Control+f', '/'],
     page: 'search',
   },
@@ -223,14 +257,15 @@ const FINDING: readonly Omit<Action, 'group'>[] = [
     id: 'search-next',
     title: 'the next match',
     keys: ['F3'],
-    command: { do: 'searchNext', direction: 1 },
+    page: 'searchNext',
   },
   {
     id: 'search-previous',
     title: 'the match before',
     keys: ['Shift+F3'],
-    command: { do: 'searchNext', direction: -1 },
+    page: 'searchPrevious',
   },
+  ...INCIDENTS,
   {
     id: 'palette',
     title: 'all commands, and where to go',

@@ -37,8 +37,8 @@ export type Command =
   | { readonly do: 'align'; readonly row: number }
   | { readonly do: 'goRow'; readonly row: number }
   | { readonly do: 'goCycle'; readonly cycle: number }
-  /** A regular expression over addresses, disassembly and annotations, without regard to case; null: none. Goes to the next match. */
-  | { readonly do: 'search'; readonly pattern: string | null }
-  /** Goes to the next match (1) or the one before (-1). */
-  | { readonly do: 'searchNext'; readonly direction: 1 | -1 }
+  /** Selects a row and brings it into sight. @param cycle of its fetch, where that is known */
+  | { readonly do: 'reveal'; readonly row: number; readonly cycle?: number }
+  /** Selects the instruction that has an id in a cycle: where rows have no numbers in the trace. */
+  | { readonly do: 'selectId'; readonly id: number; readonly cycle: number }
   | { readonly do: 'view'; readonly view: View; readonly selected: number | null };

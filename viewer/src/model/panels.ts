@@ -32,6 +32,8 @@ export const PANELS = [
   { id: 'events', title: 'Events', place: 'track', keys: ['Shift+E'], isShown: false, size: 120 },
   { id: 'values', title: 'Values', place: 'track', keys: ['Shift+V'], isShown: false, size: 120 },
   { id: 'inspector', title: 'Inspector', place: 'tab', keys: ['i'], isShown: true, size: 0 },
+  { id: 'statistics', title: 'Statistics', place: 'tab', keys: ['Shift+S'], isShown: true, size: 0 },
+  { id: 'results', title: 'Found', place: 'tab', keys: ['Shift+R'], isShown: true, size: 0 },
 ] as const satisfies readonly PanelInfo[];
 
 export type PanelId = (typeof PANELS)[number]['id'];

@@ -25,6 +25,8 @@ export interface RowDetails {
   readonly stages: readonly StageSpan[];
   /** Stalls of the core while it was in flight: cycles with each reason. */
   readonly stalls: readonly { readonly reason: string; readonly cycles: number }[];
+  /** Stalls that name it. */
+  readonly ownStalls: readonly { readonly cycle: number; readonly text: string }[];
   readonly dependencies: readonly Dependency[];
   readonly annotations: readonly { readonly cycle: number; readonly text: string }[];
   readonly isAbridged: boolean;
@@ -109,6 +111,7 @@ export function detailsOf(block: RowBlock, index: number, text: string): RowDeta
     trap,
     stages: stageSpans(block, index),
     stalls: stallsDuring(block, index),
+    ownStalls: notesOf(block, index, NoteKind.STALL),
     dependencies: dependenciesOf(block, index),
     annotations: notesOf(block, index, NoteKind.ANNOTATION),
     isAbridged: (flag & RowFlag.ABRIDGED) !== 0,
@@ -132,9 +135,6 @@ function stallsDuring(block: RowBlock, index: number): { reason: string; cycles:
     if (last.get(reason) === stalls.cycle[i]) continue;
     last.set(reason, stalls.cycle[i]!);
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
-  }
-  for (const { text } of notesOf(block, index, NoteKind.STALL)) {
-    if (!counts.has(text)) counts.set(text, 1);
   }
   return [...counts].map(([reason, cycles]) => ({ reason, cycles })).sort((a, b) => b.cycles - a.cycles);
 }

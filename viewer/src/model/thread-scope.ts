@@ -7,14 +7,15 @@ export interface ThreadScope {
   onmessage: ((event: MessageEvent) => void) | null;
 }
 
-/** Name of a thread -> the port that its code takes when it starts. */
+/** File of a thread -> ports, of which its code takes the first one when it starts. */
 export const PORTS = 'uscopeThreadPorts';
 /** The first message of a thread: its code runs. */
 export const STARTED = 'started';
 
-export function threadScope(name: string): ThreadScope {
-  const ports = (globalThis as unknown as Record<string, Record<string, MessagePort> | undefined>)[PORTS];
-  const scope = ports?.[name] ?? (globalThis as unknown as ThreadScope);
+/** @param file in which the code is */
+export function threadScope(file: string): ThreadScope {
+  const ports = (globalThis as unknown as Record<string, Record<string, MessagePort[]> | undefined>)[PORTS];
+  const scope = ports?.[file]?.shift() ?? (globalThis as unknown as ThreadScope);
   scope.postMessage(STARTED);
   return scope;
 }

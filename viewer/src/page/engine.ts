@@ -1,15 +1,19 @@
 /** The two threads of one picture. */
 import { type Ask, Asker } from '../data/asker.js';
-import { adviceFor } from '../data/problems.js';
+import { adviceFor, threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
+import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { addProblem, removeProblems } from './problems.js';
 import { info, pictureSize, settings, state } from './store.js';
 import { Thread } from './thread.js';
+
+/** An expression may take for ever; statistics look at the signal after each segment. */
+const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000 } as const;
 
 export interface EngineStart {
   readonly origin: TraceOrigin;
@@ -28,11 +32,12 @@ export class Engine {
   private readonly data: Thread;
   private readonly scene: Thread;
   private readonly asker: Asker;
+  private readonly helpers = new Map<string, Helper>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
   private nextId = 0;
   private readonly observer: ResizeObserver;
 
-  constructor(start: EngineStart) {
+  constructor(private readonly start: EngineStart) {
     const { canvas, minimap } = start;
     const failed = (what: string): void => this.fail(what);
     this.data = new Thread('data.js', 'data', (report: DataReport) => this.takeData(report), failed);
@@ -78,6 +83,15 @@ export class Engine {
     return this.asker.ask;
   }
 
+  /** A reader of the trace for one purpose, which can be ended whatever it does. */
+  helper(purpose: keyof typeof PATIENCE_MS): Helper {
+    const known = this.helpers.get(purpose);
+    if (known) return known;
+    const helper = new Helper(purpose, PATIENCE_MS[purpose], this.start);
+    this.helpers.set(purpose, helper);
+    return helper;
+  }
+
   run(command: Command): void {
     beforeCommand(command);
     this.post({ type: 'command', command });
@@ -96,6 +110,7 @@ export class Engine {
 
   close(): void {
     this.observer.disconnect();
+    for (const helper of this.helpers.values()) helper.close();
     this.data.close();
     this.scene.close();
   }
@@ -117,8 +132,7 @@ export class Engine {
   }
 
   private fail(what: string): void {
-    const advice = 'Reload the page. If it happens again, report it with this message.';
-    addProblem({ code: 'VIEW_FAILED', what, advice, isFatal: false });
+    addProblem(threadProblem(what));
   }
 
   private canvasChanged(isLost: boolean): void {

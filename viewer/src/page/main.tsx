@@ -1,5 +1,5 @@
 /** Starts the page. */
-import { effect } from '@preact/signals';
+import { effect, untracked } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
@@ -11,6 +11,8 @@ import { acceptDrops, openFromAddress } from './open.js';
 import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
+import { inspection } from './inspection.js';
+import { beginSearch, linkedSearch, search } from './search.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
@@ -37,6 +39,13 @@ effect(() => {
 
 followAddress();
 
+let isLinkedSearchDue = linkedSearch !== null;
+effect(() => {
+  if (!info.value || !isLinkedSearchDue) return;
+  isLinkedSearchDue = false;
+  untracked(() => beginSearch(linkedSearch!, false));
+});
+
 /** For tests, and for whoever wants to drive the page from its console. */
 Object.assign(window, {
   __uscope: {
@@ -47,6 +56,8 @@ Object.assign(window, {
     link: linkNow,
     run: (command: Command) => currentEngine()?.run(command),
     layout: () => layout.value,
+    search: () => search.value,
+    inspection: () => inspection.value,
     tracks: () => answer.value,
     transactions: () => transactionsShown.value,
     places: () => places.value,

@@ -17,8 +17,7 @@ const JUMPS: ReadonlySet<Command['do']> = new Set([
   'return',
   'producer',
   'consumer',
-  'search',
-  'searchNext',
+  'reveal',
 ]);
 
 let timer = 0;

@@ -2,7 +2,9 @@
 import type { Action } from '../input/actions.js';
 import { currentEngine } from './current-engine.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
+import { goToNearest, limits, stopNearest } from './nearest.js';
 import { goBookmark, setBookmark } from './place-actions.js';
+import { beginSearch, clearSearch, stepSearch, stopSearch } from './search.js';
 import { cycle, origin, panel, tell } from './store.js';
 
 export { currentEngine };
@@ -12,10 +14,17 @@ export function perform(action: Action): void {
   else if (action.page) performOnPage(action);
 }
 
-function performOnPage({ page, digit = 0, panel: id }: Action): void {
+function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
   switch (page) {
     case 'search':
       panel.value = 'search';
+      return;
+    case 'searchNext':
+    case 'searchPrevious':
+      stepSearch(page === 'searchNext' ? 1 : -1);
+      return;
+    case 'nearest':
+      void goToNearest(nearest!.what, nearest!.direction);
       return;
     case 'palette':
       panel.value = panel.value === 'palette' ? 'none' : 'palette';
@@ -47,7 +56,9 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
       );
       return;
     case 'escape':
-      if (panel.value === 'search') currentEngine()?.run({ do: 'search', pattern: null });
+      // First what runs, then what is open.
+      if (stopSearch() || stopNearest()) return;
+      if (panel.value === 'search') clearSearch();
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
@@ -60,12 +71,28 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
   }
 }
 
+/** `stall 50`: the next stall longer than 50 cycles; `gap -100`: the gap in retirement before. */
+export function incidentOf(
+  text: string,
+): { what: 'stall' | 'gap'; longer: number; direction: 1 | -1 } | null {
+  const match = /^\s*(stall|gap)\s+(-?)([\d,_]{1,16})\s*$/i.exec(text);
+  if (!match) return null;
+  const longer = Number(match[3]!.replace(/[,_]/g, ''));
+  return { what: match[1]!.toLowerCase() as 'stall' | 'gap', longer, direction: match[2] === '' ? 1 : -1 };
+}
+
 /** What the user typed into the palette, if it names a place. */
 export function goTo(text: string): boolean {
   const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
   if (pattern !== undefined) {
     panel.value = 'search';
-    currentEngine()?.run({ do: 'search', pattern });
+    beginSearch(pattern);
+    return true;
+  }
+  const incident = incidentOf(text);
+  if (incident) {
+    limits.value = { ...limits.value, [incident.what]: incident.longer };
+    void goToNearest(incident.what, incident.direction);
     return true;
   }
   const engine = currentEngine();

@@ -64,8 +64,9 @@ export class Thread {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = ({ data }: MessageEvent) => this.hear(data);
     this.target = port1;
-    const known = window as unknown as Record<string, Record<string, MessagePort> | undefined>;
-    known[PORTS] = { ...known[PORTS], [this.name]: port2 };
+    const known = window as unknown as Record<string, Record<string, MessagePort[]> | undefined>;
+    const ports = known[PORTS] ?? {};
+    known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
     // A page cannot load a script in the middle of another one: what workers load on demand is loaded first.
     this.load(ON_DEMAND, () => this.load(this.file, () => undefined));
   }

@@ -1,13 +1,24 @@
 /** Everything known about an instruction. */
-import type { RowDetails } from '../model/row.js';
+import type { RowDetails, StageSpan } from '../model/row.js';
 import { fillOf, THEMES } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
+import { relations } from '../page/relations.js';
 import { core, settings } from '../page/store.js';
 
-export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: number) => void }) {
+export interface CardProps {
+  readonly details: RowDetails;
+  /** Goes to a row: numbers of rows are links. */
+  readonly onRow?: (row: number) => void;
+  /** With what must be asked of the trace. */
+  readonly isFull?: boolean;
+}
+
+export function Card({ details, onRow, isFull = false }: CardProps) {
   const { stages } = core.value ?? { stages: [] };
   const theme = THEMES[settings.value.theme];
   const { pc, text, row, id, thread, born, end, endCycle, flush, trap, bits } = details;
+  const others = isFull && relations.value?.row === row ? relations.value : null;
+  const waited = longestStay(details);
   const life = born !== null && endCycle !== null ? endCycle - born : null;
   const rowLink = (target: number) =>
     onRow ? (
@@ -24,7 +35,8 @@ export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: nu
         <span class={`end ${end.replace(' ', '-')}`}>{end}</span>
       </div>
       <div class="card-sub">
-        <span>#{grouped(row)}</span>
+        <span title="number in the trace">#{grouped(row)}</span>
+        {others?.retired != null && <span title="number among the retired ones">retired {grouped(others.retired)}</span>}
         {pc !== null && <code>{pc}</code>}
         {bits !== null && <code title="machine code">{bits.toString(16).padStart(8, '0')}</code>}
         {thread !== null && <span>thread {thread}</span>}
@@ -38,7 +50,7 @@ export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: nu
             </tr>
           )}
           {details.stages.map((span) => (
-            <tr key={`${span.stage}-${span.from}`}>
+            <tr key={`${span.stage}-${span.from}`} class={span === waited ? 'longest' : ''}>
               <td>
                 <i class="swatch" style={{ background: fillOf(theme, span.stage) }} />
                 {stages[span.stage] ?? 'unknown stage'}
@@ -75,6 +87,12 @@ export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: nu
           {details.stalls.map(({ reason, cycles }) => `${reason} ${grouped(cycles)}`).join(', ')}
         </p>
       )}
+      {details.ownStalls.length > 0 && (
+        <p>
+          <span class="dim">stalls that name it: </span>
+          {details.ownStalls.map(({ cycle, text: reason }) => `${reason} in ${grouped(cycle)}`).join(', ')}
+        </p>
+      )}
       {details.dependencies.length > 0 && (
         <p>
           <span class="dim">waited for </span>
@@ -88,12 +106,35 @@ export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: nu
           ))}
         </p>
       )}
+      {others && others.consumers.length > 0 && (
+        <p>
+          <span class="dim">waited for by </span>
+          {others.consumers.map((consumer, index) => (
+            <span key={`${consumer.row}-${consumer.cycle}-${consumer.type}`}>
+              {index > 0 && ', '}
+              {consumer.row < 0 ? 'an instruction not known' : rowLink(consumer.row)}
+              {consumer.type && ` (${consumer.type})`}
+              <span class="dim"> in {grouped(consumer.cycle)}</span>
+            </span>
+          ))}
+        </p>
+      )}
       {details.annotations.map(({ cycle, text: note }) => (
         <p key={`${cycle}-${note}`} class="note">
-          {note}
+          <span class="num">{grouped(cycle)}</span> {note}
         </p>
       ))}
       {details.isAbridged && <p class="dim">More happened than is listed.</p>}
     </div>
   );
+}
+
+/** The stage in which it stayed longest, where that is more than a cycle. */
+function longestStay({ stages }: RowDetails): StageSpan | null {
+  const length = ({ from, to }: StageSpan): number => (to === null ? 0 : to - from);
+  const longest = stages.reduce<StageSpan | null>(
+    (best, span) => (length(span) > (best ? length(best) : 1) ? span : best),
+    null,
+  );
+  return stages.length > 1 ? longest : null;
 }

@@ -2,7 +2,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ACTIONS, type Action, shownKeys } from '../input/actions.js';
 import { keysOf } from '../input/keys.js';
-import { goTo, perform } from '../page/perform.js';
+import { limits } from '../page/nearest.js';
+import { goTo, incidentOf, perform } from '../page/perform.js';
 import { bindings, panel } from '../page/store.js';
 import { Dialog } from './dialog.js';
 
@@ -11,6 +12,8 @@ interface Entry {
   readonly title: string;
   readonly keys: readonly string[];
   readonly run: () => void;
+  /** What is written into the line instead: it asks for a number. */
+  readonly asks?: string;
 }
 
 const MAX_SHOWN = 12;
@@ -23,6 +26,12 @@ export function Palette() {
     panel.value = 'none';
   };
   const run = (entry: Entry | undefined): void => {
+    if (entry?.asks !== undefined) {
+      // The number is changed, or taken with Enter.
+      setText(entry.asks);
+      setChosen(0);
+      return;
+    }
     close();
     entry?.run();
   };
@@ -74,7 +83,14 @@ const ofAction = (action: Action): Entry => ({
   title: action.title,
   keys: shownKeys(keysOf(action, bindings.value)),
   run: () => perform(action),
+  ...askOf(action),
 });
+
+function askOf({ nearest }: Action): { asks: string } | null {
+  if (!nearest || nearest.what === 'flush') return null;
+  const { what, direction } = nearest;
+  return { asks: `${what} ${direction < 0 ? '-' : ''}${limits.value[what]}` };
+}
 
 function entriesFor(text: string): Entry[] {
   const place = /^\s*(c|cycle|j|row)?\s*([\d,_]+)\s*$/i.exec(text);
@@ -82,6 +98,13 @@ function entriesFor(text: string): Entry[] {
     const isRow = /^(j|row)$/i.test(place[1] ?? '');
     const title = `go to ${isRow ? 'instruction' : 'cycle'} ${place[2]}`;
     return [{ id: 'place', title, keys: [], run: () => goTo(text) }];
+  }
+  const incident = incidentOf(text);
+  if (incident) {
+    const { what, longer, direction } = incident;
+    const name = what === 'stall' ? 'stall' : 'gap in retirement';
+    const title = `${direction > 0 ? 'next' : 'previous'} ${name} longer than ${longer} cycles`;
+    return [{ id: 'incident', title, keys: [], run: () => goTo(text) }];
   }
   const pattern = /^\s*f\s+(\S.*)$/.exec(text)?.[1];
   if (pattern !== undefined) return [{ id: 'find', title: `find ${pattern}`, keys: [], run: () => goTo(text) }];

@@ -5,6 +5,8 @@ import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isCounter, namesOf, type TrackList } from '../model/track-lists.js';
 import { Counters } from './counters.js';
 import { Inspector } from './inspector.js';
+import { Results } from './results.js';
+import { Statistics } from './statistics.js';
 import { Transactions } from './transactions.js';
 import { Events, Occupancy, Values } from './track-lanes.js';
 
@@ -31,7 +33,9 @@ const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPar
     component: Values,
     isThere: ({ schema }) => schema.storages.some((storage) => !isCounter(storage)),
   },
-  inspector: { component: Inspector, isThere: ({ core }) => core >= 0 },
+  inspector: { component: Inspector },
+  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
+  results: { component: Results },
 };
 
 /** Of panels that are there for this trace. */

@@ -14,6 +14,8 @@ export interface QuestionContext {
   readonly info: TraceInfo;
   /** null: the trace has none. */
   index(): Promise<TraceIndex | null>;
+  /** null: the trace has none, and it has not been made yet. */
+  indexNow(): TraceIndex | null;
 }
 
 /**

@@ -88,7 +88,7 @@ export function paintLabels(frame: Frame, layout: RowLayout): void {
     context.fillStyle = row === selected ? theme.accent : isSquashed ? theme.dim : theme.text;
     const text = fitted(disassembly.of(block, index), room, widths.text);
     context.fillText(text, columns.text, y);
-    if (frame.search?.matches(block, index) || hits?.has(row)) {
+    if (hits?.has(row)) {
       context.fillStyle = theme.accent;
       context.fillRect(columns.pc - 6, Math.round(y - height / 2) + 2, 3, height - 4);
     }

@@ -1,0 +1,6 @@
+/** Questions that may take long: they are asked of workers that can be ended, which load what answers them on demand. */
+import { alive } from './alive.js';
+import { find } from './find.js';
+import { statistics, statisticsProgress } from './statistics.js';
+
+export const HELPER_QUESTIONS = { alive, find, statistics, statisticsProgress } as const;
