@@ -12,6 +12,7 @@ export type PageAction =
   | 'help'
   | 'theme'
   | 'colour'
+  | 'fills'
   | 'form'
   | 'squashed'
   | 'sort'

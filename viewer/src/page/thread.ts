@@ -5,7 +5,8 @@
 import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
-const ON_DEMAND = 'index-kernel.js';
+/** What workers load when they need it, in one go with their code where that runs in the page. */
+const ON_DEMAND = ['index-kernel.js', 'index-reference.js', 'noc.js'];
 
 interface Waiting {
   readonly message: unknown;
@@ -68,13 +69,14 @@ export class Thread {
     const ports = known[PORTS] ?? {};
     known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
     // A page cannot load a script in the middle of another one: what workers load on demand is loaded first.
-    this.load(ON_DEMAND, () => this.load(this.file, () => undefined));
+    this.loadAll([...ON_DEMAND, this.file]);
   }
 
-  private load(file: string, next: () => void): void {
+  private loadAll([file, ...others]: readonly string[]): void {
+    if (file === undefined) return;
     const script = document.createElement('script');
     script.src = new URL(file, document.baseURI).href;
-    script.onload = next;
+    script.onload = () => this.loadAll(others);
     script.onerror = () => this.fail(`${file} could not be loaded`);
     this.scripts.push(script);
     document.head.append(script);

@@ -1,6 +1,6 @@
 /** Everything known about an instruction. */
 import type { RowDetails, StageSpan } from '../model/row.js';
-import { fillOf, THEMES } from '../model/palette.js';
+import { fillOf, themeOf } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
 import { relations } from '../page/relations.js';
 import { core, settings } from '../page/store.js';
@@ -15,7 +15,7 @@ export interface CardProps {
 
 export function Card({ details, onRow, isFull = false }: CardProps) {
   const { stages } = core.value ?? { stages: [] };
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   const { pc, text, row, id, thread, born, end, endCycle, flush, trap, bits } = details;
   const others = isFull && relations.value?.row === row ? relations.value : null;
   const waited = longestStay(details);

@@ -4,11 +4,15 @@ import type { FrameCursor } from '../../format/frame-cursor.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
+import type { Directory } from '../directory/directory.js';
 import type { IndexPlan } from '../plan.js';
+import type { RowLevel } from '../rows/row-levels.js';
 import { type BufferContents, bufferContents } from './buffer-at.js';
 import { type ColumnFinder, columnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
 import { RowPlaces, type RowSource } from './row-places.js';
+import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
+import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
 import { cycleArgument, type Extent, gridOf, readSeries, type Series, type SeriesRange } from './series.js';
 
 /** A channel, by itself or by what it counts and the name of its storage, event or core. */
@@ -24,7 +28,13 @@ export interface Wanted {
 export class TraceIndex {
   readonly trace: Trace;
   readonly plan: IndexPlan;
+  private readonly parts: SegmentParts;
   private readonly sets: readonly LevelSet[];
+  /** By core, as of a number of segments. */
+  private readonly levelsOfRows = new Map<
+    number,
+    { segments: number; levels: Promise<readonly RowLevel[]> }
+  >();
   private readonly rows: RowPlaces;
 
   /** Use `openIndex`. */
@@ -36,7 +46,9 @@ export class TraceIndex {
     /** Start of the trace in ps, where that is known already. */
     private startPs: number | null = null,
     private readonly sidecar: Source | null = null,
+    private readonly directory: Directory | null = null,
   ) {
+    this.parts = parts;
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
@@ -161,6 +173,37 @@ export class TraceIndex {
       return this.rows.birthsBefore(this.rowSource(core), segment);
     }
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${segmentCount}`);
+  }
+
+  /**
+   * The rows of a core in groups, from 64 instructions a group (as the containers have them) to the coarsest.
+   * @throws UscopeError READER_NAME, READER_*, FORMAT_* for damage
+   */
+  rowLevels(core: number): Promise<readonly RowLevel[]> {
+    const { segmentCount } = this.trace;
+    const known = this.levelsOfRows.get(core);
+    if (known?.segments === segmentCount) return known.levels;
+    const levels = this.readRowLevels(core);
+    this.levelsOfRows.set(core, { segments: segmentCount, levels });
+    levels.catch(() => this.levelsOfRows.delete(core));
+    return levels;
+  }
+
+  private async readRowLevels(core: number): Promise<readonly RowLevel[]> {
+    const source = this.rowSource(core);
+    const { stages } = this.plan.cores[core]!.rows!;
+    const birthsBefore = (segment: number) => this.rows.birthsBefore(source, segment);
+    const of = { parts: this.parts, core, stages, birthsBefore };
+    const stored = this.directory?.rowLevels(core) ?? [];
+    return [await SegmentRowLevel.of(of), ...(stored.length > 0 ? stored : await memoryRowLevels(of))];
+  }
+
+  /**
+   * Segments in which instructions were born, or events happened, that a search looks for; and those of which that is not known. Other segments have none.
+   * @throws UscopeError READER_*, FORMAT_* for damage
+   */
+  segmentsWith(query: TextQuery): AsyncGenerator<SegmentCandidate> {
+    return segmentsWith(this.parts, this.directory, query);
   }
 
   /**
