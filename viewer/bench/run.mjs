@@ -63,7 +63,7 @@ async function traceOf(cycles) {
 }
 
 await runScript(async () => {
-  const { help, parts, cycles, frameCycles, jumps, frames, konata, build: builds } = request();
+  const { help, parts, cycles, frameCycles, jumps, frames, build: builds } = request();
   if (help) {
     process.stdout.write(USAGE);
     return 0;

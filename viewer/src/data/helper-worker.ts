@@ -1,13 +1,15 @@
 /** A thread that reads the trace to answer what may take long. The page ends it where it does not stop by itself. */
+import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { openTrace, sourceOf } from './library.js';
 import type { AskMessage, HelperRequest } from './protocol.js';
 import { HELPER_QUESTIONS } from './questions/helper-table.js';
 import { Session } from './session.js';
 
+const scope = threadScope('helper.js');
 let answerer: Answerer | null = null;
 
-addEventListener('message', ({ data }: MessageEvent<HelperRequest | AskMessage>) => {
+scope.onmessage = ({ data }: MessageEvent<HelperRequest | AskMessage>) => {
   if (data.type === 'open') {
     const { origin, core } = data;
     const opened = openTrace(sourceOf(origin)).then(async (trace) => {
@@ -16,5 +18,5 @@ addEventListener('message', ({ data }: MessageEvent<HelperRequest | AskMessage>)
       return session;
     });
     answerer = new Answerer(opened, HELPER_QUESTIONS);
-  } else answerer?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
-});
+  } else answerer?.take(data, 'page', (reply, transfer) => scope.postMessage(reply, transfer));
+};

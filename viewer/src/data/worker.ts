@@ -1,18 +1,21 @@
 /** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace goes on. */
+import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
 import { openTrace, sourceOf } from './library.js';
 import { describeProblem } from './problems.js';
-import type { AskMessage, DataMessage, DataReport, OpenRequest, Want } from './protocol.js';
+import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
 import { QUESTIONS } from './questions/table.js';
 import { Session } from './session.js';
 
-function report(problem: ReturnType<typeof describeProblem>): void {
-  postMessage({ type: 'problem', problem } satisfies DataReport);
+const scope = threadScope('data.js');
+
+function report(problem: Problem): void {
+  scope.postMessage({ type: 'problem', problem } satisfies DataReport);
 }
 
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
-  const opened = openTrace(sourceOf(origin)).then((trace) =>
+  const opened = openTrace(sourceOf(origin, report)).then((trace) =>
     Session.open(trace, origin.name, { core, clock }),
   );
   const answerer = new Answerer(opened, QUESTIONS);
@@ -28,7 +31,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
       port.postMessage(message, transfer);
     server = new BlockServer(session, post, report);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
-    postMessage({ type: 'opened', info: session.info } satisfies DataReport);
+    scope.postMessage({ type: 'opened', info: session.info } satisfies DataReport);
     await server.run();
   } catch (error) {
     report({ ...describeProblem(error), isFatal: true });
@@ -38,7 +41,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
 /** The page opens a trace before it asks anything. */
 let answererOfPage: Answerer | null = null;
 
-addEventListener('message', ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
+scope.onmessage = ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
   if (data.type === 'open') void open(data);
-  else answererOfPage?.take(data, 'page', (reply, transfer) => postMessage(reply, { transfer }));
-});
+  else answererOfPage?.take(data, 'page', (reply, transfer) => scope.postMessage(reply, transfer));
+};

@@ -64,4 +64,6 @@ export type SceneReport =
   /** PNG: a blob; SVG: what is inside of the `svg` element. */
   | { readonly type: 'picture'; readonly id: number; readonly picture: Blob | string }
   | { readonly type: 'noPicture'; readonly id: number; readonly message: string }
-  | { readonly type: 'problem'; readonly message: string };
+  | { readonly type: 'problem'; readonly message: string }
+  /** The browser took the memory of a canvas away, or gave it back. */
+  | { readonly type: 'canvas'; readonly isLost: boolean };

@@ -266,6 +266,12 @@ export class Scene {
     });
   }
 
+  /** Everything anew: the canvas is empty. */
+  redraw(): void {
+    this.isMinimapStale = true;
+    this.schedule();
+  }
+
   private draw(): void {
     try {
       this.drawNow();

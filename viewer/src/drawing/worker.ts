@@ -1,9 +1,11 @@
 /** The thread that draws. */
+import { threadScope } from '../model/thread-scope.js';
 import type { SceneReport, SceneRequest } from './protocol.js';
 import { Scene, type SceneStart } from './scene.js';
 
+const scope = threadScope('drawing.js');
 let scene: Scene | null = null;
-const report = (message: SceneReport): void => postMessage(message);
+const report = (message: SceneReport): void => scope.postMessage(message);
 
 function take(data: SceneRequest): void {
   switch (data.type) {
@@ -49,9 +51,23 @@ async function picture(kind: 'png' | 'svg', id: number): Promise<void> {
 function start(request: SceneStart): void {
   try {
     scene = new Scene(request, report);
+    for (const canvas of [request.canvas, request.minimap]) watch(canvas);
+    // For tests.
+    Object.assign(globalThis, {
+      __uscope: { ...(globalThis as { __uscope?: object }).__uscope, canvas: request.canvas },
+    });
   } catch (error) {
     report({ type: 'problem', message: String((error as Error).message) });
   }
 }
 
-addEventListener('message', ({ data }: MessageEvent<SceneRequest>) => take(data));
+/** A browser takes the memory of a canvas away where it has too little, or when its graphics process has died. */
+function watch(canvas: OffscreenCanvas): void {
+  canvas.addEventListener('contextlost', () => report({ type: 'canvas', isLost: true }));
+  canvas.addEventListener('contextrestored', () => {
+    scene?.redraw();
+    report({ type: 'canvas', isLost: false });
+  });
+}
+
+scope.onmessage = ({ data }: MessageEvent<SceneRequest>) => take(data);

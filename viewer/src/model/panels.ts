@@ -29,7 +29,7 @@ export const PANELS = [
     isShown: true,
     size: 160,
   },
-  { id: 'events', title: 'Events', place: 'track', keys: ['Shift+E'], isShown: false, size: 120 },
+  { id: 'events', title: 'Events', place: 'track', keys: ['Shift+N'], isShown: false, size: 120 },
   { id: 'values', title: 'Values', place: 'track', keys: ['Shift+V'], isShown: false, size: 120 },
   { id: 'inspector', title: 'Inspector', place: 'tab', keys: ['i'], isShown: true, size: 0 },
   { id: 'places', title: 'Places', place: 'tab', keys: ['Shift+L'], isShown: true, size: 0 },

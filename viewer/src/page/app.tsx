@@ -8,6 +8,8 @@ import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
 import { Messages, Welcome } from '../panels/messages.js';
+import { Converting, Loading } from '../panels/opening.js';
+import { progress } from './opening.js';
 import { listen } from '../input/pointer.js';
 import { Dock } from '../panels/dock.js';
 import { Splitter } from '../panels/splitter.js';
@@ -42,7 +44,9 @@ export function App() {
   return (
     <div class={`page ${settings.value.theme}`}>
       <TopBar />
-      {trace ? (
+      {progress.value ? (
+        <Converting />
+      ) : trace ? (
         <div class="workspace">
           <Picture key={`${trace.name}-${start.value.generation}`} />
           <Dock />
@@ -67,7 +71,7 @@ function Picture() {
     if (lacking !== null) {
       const what = `this browser has no ${lacking}`;
       const advice = 'Use a current Chrome, Firefox, Edge or Safari.';
-      problems.value = [{ code: 'VIEWER_BROWSER', what, advice, isFatal: true }];
+      problems.value = [{ code: 'VIEW_BROWSER', what, advice, isFatal: true }];
       return;
     }
     const engine = new Engine({
@@ -121,6 +125,7 @@ function Picture() {
           onResize={(x) => change({ gutter: Math.round(Math.max(MIN_GUTTER, Math.min(MAX_GUTTER, x))) })}
           left={settings.value.gutter - 4}
         />
+        <Loading />
         {hasRows && <Hover />}
         {panel.value === 'search' && <SearchBar />}
       </main>

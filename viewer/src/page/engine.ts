@@ -1,5 +1,6 @@
-/** The two workers of one picture. */
+/** The two threads of one picture. */
 import { type Ask, Asker } from '../data/asker.js';
+import { adviceFor, threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
@@ -7,7 +8,9 @@ import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
-import { info, pictureSize, problems, settings, state } from './store.js';
+import { addProblem, removeProblems } from './problems.js';
+import { info, pictureSize, settings, state } from './store.js';
+import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
 const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000 } as const;
@@ -26,8 +29,8 @@ export interface EngineStart {
 
 /** @throws Error where the browser lacks what is needed */
 export class Engine {
-  private readonly data: Worker;
-  private readonly scene: Worker;
+  private readonly data: Thread;
+  private readonly scene: Thread;
   private readonly asker: Asker;
   private readonly helpers = new Map<string, Helper>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
@@ -40,14 +43,10 @@ export class Engine {
 
   constructor(private readonly start: EngineStart) {
     const { canvas, minimap } = start;
-    this.data = new Worker(new URL('data.js', document.baseURI), { name: 'data' });
-    this.scene = new Worker(new URL('drawing.js', document.baseURI), { name: 'drawing' });
-    this.asker = new Asker((message) => this.data.postMessage(message));
-    this.data.onmessage = ({ data }: MessageEvent<DataReport>) => this.takeData(data);
-    this.scene.onmessage = ({ data }: MessageEvent<SceneReport>) => this.takeScene(data);
-    const failed = (event: ErrorEvent): void => this.fail(event.message || 'a worker could not be started');
-    this.data.onerror = failed;
-    this.scene.onerror = failed;
+    const failed = (what: string): void => this.fail(what);
+    this.data = new Thread('data.js', 'data', (report: DataReport) => this.takeData(report), failed);
+    this.scene = new Thread('drawing.js', 'drawing', (report: SceneReport) => this.takeScene(report), failed);
+    this.asker = new Asker((message) => this.data.post(message));
     const { port1, port2 } = new MessageChannel();
     const canvases = [canvas.transferControlToOffscreen(), minimap.transferControlToOffscreen()] as const;
     this.post(
@@ -72,7 +71,7 @@ export class Engine {
       clock: start.clock,
       port: port1,
     };
-    this.data.postMessage(request, [port1]);
+    this.data.post(request, [port1]);
     const resized = (): void => {
       const size = sizeOf(canvas);
       pictureSize.value = size;
@@ -108,7 +107,7 @@ export class Engine {
   }
 
   post(request: SceneRequest, transfer: Transferable[] = []): void {
-    this.scene.postMessage(request, transfer);
+    this.scene.post(request, transfer);
   }
 
   /** What is known of a row; null while it is not loaded. */
@@ -128,21 +127,20 @@ export class Engine {
   close(): void {
     this.observer.disconnect();
     for (const helper of this.helpers.values()) helper.close();
-    this.data.terminate();
-    this.scene.terminate();
+    this.data.close();
+    this.scene.close();
   }
 
   private takeData(report: DataReport): void {
     if (report.type === 'opened') info.value = report.info;
     else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
-    else if (!problems.value.some(({ what }) => what === report.problem.what)) {
-      problems.value = [...problems.value, report.problem];
-    }
+    else addProblem(report.problem);
   }
 
   private takeScene(report: SceneReport): void {
     if (report.type === 'drawn') state.value = report.state;
     else if (report.type === 'problem') this.fail(report.message);
+    else if (report.type === 'canvas') this.canvasChanged(report.isLost);
     else if (report.type === 'row') {
       this.asked.get(report.id)?.(report.details);
       this.asked.delete(report.id);
@@ -155,9 +153,13 @@ export class Engine {
   }
 
   private fail(what: string): void {
-    if (problems.value.some((problem) => problem.what === what)) return;
-    const advice = 'Reload the page. If it happens again, report it with this message.';
-    problems.value = [...problems.value, { code: 'VIEWER_FAILED', what, advice, isFatal: false }];
+    addProblem(threadProblem(what));
+  }
+
+  private canvasChanged(isLost: boolean): void {
+    const what = 'The browser took the memory of the picture away.';
+    if (isLost) addProblem({ code: 'VIEW_CANVAS', what, advice: adviceFor('VIEW_CANVAS'), isFatal: false });
+    else removeProblems(['VIEW_CANVAS']);
   }
 }
 
@@ -168,7 +170,6 @@ function sizeOf(element: HTMLElement): CanvasSize {
 
 /** What this browser lacks; null: nothing. */
 export function missingFeature(): string | null {
-  if (typeof Worker === 'undefined') return 'workers';
   if (typeof OffscreenCanvas === 'undefined') return 'OffscreenCanvas';
   if (!('transferControlToOffscreen' in HTMLCanvasElement.prototype)) return 'transferControlToOffscreen';
   return null;

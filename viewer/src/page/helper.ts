@@ -1,10 +1,14 @@
 /** A second reader of the trace for what may take long: it can be ended, whatever it does. */
+
 import { type Ask, Asker } from '../data/asker.js';
+import { threadProblem } from '../data/problems.js';
 import type { AskReply, HelperRequest, TraceOrigin } from '../data/protocol.js';
 import type { Answer, Args, QuestionKind } from '../data/questions/table.js';
+import { addProblem } from './problems.js';
+import { Thread } from './thread.js';
 
 export class Helper {
-  private worker: Worker | null = null;
+  private worker: Thread | null = null;
   private asker: Asker | null = null;
   /** Until it is known whether a worker that was to stop has stopped. */
   private checking: Promise<void> = Promise.resolve();
@@ -33,17 +37,17 @@ export class Helper {
   };
 
   close(): void {
-    this.worker?.terminate();
+    this.worker?.close();
     this.worker = null;
     this.asker = null;
   }
 
   private start(): Asker {
-    const worker = new Worker(new URL('helper.js', document.baseURI), { name: this.name });
-    const asker = new Asker((message) => worker.postMessage(message));
-    worker.onmessage = ({ data }: MessageEvent<AskReply>) => asker.take(data);
+    const asker: Asker = new Asker((message) => worker.post(message));
+    const take = (reply: AskReply): void => asker.take(reply);
+    const worker = new Thread('helper.js', this.name, take, (what) => addProblem(threadProblem(what)));
     const { origin, core } = this.trace;
-    worker.postMessage({ type: 'open', origin, core } satisfies HelperRequest);
+    worker.post({ type: 'open', origin, core } satisfies HelperRequest);
     this.worker = worker;
     this.asker = asker;
     return asker;

@@ -15,14 +15,19 @@ import { beginAtCycles, pictureWhenReady } from './unattended.js';
 import { inspection } from './inspection.js';
 import { beginSearch, linkedSearch, search } from './search.js';
 import { places } from './places.js';
+import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
 import { answer } from './window-feed.js';
 
 // Of a page that only makes a picture nothing but the picture is shown.
 if (new URLSearchParams(location.search).has('picture')) document.documentElement.dataset.only = 'picture';
+tellWhenSlow();
 openFromAddress();
 acceptDrops();
-render(<App />, document.getElementById('app')!);
+const place = document.getElementById('app')!;
+// What it says where no script runs.
+place.replaceChildren();
+render(<App />, place);
 
 let listener = keyListener(bindings.value, perform);
 bindings.subscribe((next) => {

@@ -1,4 +1,5 @@
 /** Which trace the page shows. */
+import { untilMade } from './opening.js';
 import { restart } from './start.js';
 import { origin } from './store.js';
 
@@ -11,7 +12,13 @@ export function openFromAddress(): void {
   const url = new URL(address, document.baseURI).href;
   const name = document.querySelector<HTMLMetaElement>('meta[name="uscope-name"]')?.content;
   const last = decodeURIComponent(new URL(url).pathname.split('/').at(-1) ?? url);
-  origin.value = { url, name: (!asked && name) || last };
+  const found = { url, name: (!asked && name) || last };
+  const status = document.querySelector<HTMLMetaElement>('meta[name="uscope-status"]')?.content;
+  if (asked || status === undefined) origin.value = found;
+  else
+    void untilMade(new URL(status, document.baseURI).href, found).then((isMade) => {
+      if (isMade) origin.value = found;
+    });
 }
 
 export function openFile(file: File): void {

@@ -6,7 +6,8 @@ import type { CycleRange } from '../model/places.js';
 import { MAX_SCALE, type View } from '../model/view.js';
 import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
-import { core, info, pictureSize, problems, settings, state } from './store.js';
+import { ofPage, problems } from './problems.js';
+import { core, info, pictureSize, settings, state } from './store.js';
 
 export interface Start {
   /** A canvas can be given to a worker only once: every start gets new ones. */
@@ -89,6 +90,6 @@ export function restart(
   const generation = start.value.generation + 1;
   info.value = null;
   state.value = null;
-  problems.value = [];
+  problems.value = problems.value.filter(ofPage);
   start.value = { generation, core: coreName, clock, view: null, selected: null, at: null, ...place };
 }

@@ -1,6 +1,7 @@
 /** All state of the page, in one place. */
 import { computed, signal } from '@preact/signals';
-import type { Problem, TraceInfo, TraceOrigin } from '../data/protocol.js';
+import { adviceFor } from '../data/problems.js';
+import type { TraceInfo, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneState } from '../drawing/protocol.js';
 import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SORTS, SQUASHED } from '../drawing/settings.js';
 import { type Bindings, parseBindings } from '../input/keys.js';
@@ -8,6 +9,7 @@ import type { LinkPart } from '../model/link.js';
 import { choicePart, numberPart } from '../model/link-parts.js';
 import { COLOUR_MODES, PALETTES } from '../model/palette.js';
 import { isComplete, opened, registerLink } from './link-state.js';
+import { addProblem } from './problems.js';
 
 const SETTINGS_KEY = 'uscope.view.settings';
 const BINDINGS_KEY = 'uscope.view.keys';
@@ -25,7 +27,8 @@ export function remember(key: string, value: unknown): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // Nothing to do: the page works without.
+    const what = 'The browser does not let this page remember settings, keys and layout.';
+    addProblem({ code: 'VIEW_STORAGE', what, advice: adviceFor('VIEW_STORAGE'), isFatal: false });
   }
 }
 
@@ -93,7 +96,7 @@ linkSetting('gutter', numberPart('gutter', MIN_GUTTER, MAX_GUTTER));
 export const origin = signal<TraceOrigin | null>(null);
 export const info = signal<TraceInfo | null>(null);
 export const state = signal<SceneState | null>(null);
-export const problems = signal<readonly Problem[]>([]);
+export { problems } from './problems.js';
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
 /** Of the canvas of pipeline and axis, which the tracks are as wide as. */
 export const pictureSize = signal<CanvasSize>({ width: 0, height: 0, ratio: 1 });

@@ -1,28 +1,7 @@
-/** Cursors, range and bookmarks above tracks and the overview. The pipeline's are painted with its picture. */
+/** Cursors, range and bookmarks above the overview. The pipeline's are painted with its picture, those of tracks by their lanes. */
 import { bookmarkTitle } from '../model/places.js';
 import { places } from '../page/places.js';
-import { info, settings, state } from '../page/store.js';
-
-/** In a track: x as in the pipeline. */
-export function TrackMarks() {
-  const view = state.value?.view;
-  const { cursors, chosen, range } = places.value;
-  if (!view || (cursors.length === 0 && !range)) return null;
-  const xOf = (cycle: number): number => Math.round((cycle - view.x) * view.scale);
-  return (
-    <div class="marks" style={{ left: `${settings.value.gutter}px` }} aria-hidden="true">
-      {range && (
-        <div
-          class="mark-range"
-          style={{ left: `${xOf(range.from)}px`, width: `${Math.max(1, xOf(range.to) - xOf(range.from))}px` }}
-        />
-      )}
-      {cursors.map(({ id, cycle }) => (
-        <div key={id} class={id === chosen ? 'mark-cursor chosen' : 'mark-cursor'} style={{ left: `${xOf(cycle)}px` }} />
-      ))}
-    </div>
-  );
-}
+import { info } from '../page/store.js';
 
 /** In the overview: x is the whole run. */
 export function OverviewMarks() {

@@ -2,7 +2,6 @@
 import { isShown, resizeTrack, trackSize } from '../page/layout.js';
 import { info } from '../page/store.js';
 import { panelsOf } from './registry.js';
-import { TrackMarks } from './place-marks.js';
 import { Splitter } from './splitter.js';
 
 /** @param fills whether the tracks take all of the column: there is no pipeline above them */
@@ -29,7 +28,6 @@ export function Tracks({ fills }: { fills: boolean }) {
               onResize={(height) => resizeTrack(id, height)}
             />
             <Track />
-            <TrackMarks />
           </section>
         );
       })}

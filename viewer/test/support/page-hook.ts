@@ -1,11 +1,13 @@
 /** What the page offers to tests as `window.__uscope` (viewer/src/page/main.tsx). */
 import type { Page } from 'playwright-core';
+import type { TraceInfo } from '../../src/data/protocol.js';
 import type { SceneState } from '../../src/drawing/protocol.js';
 import type { Command } from '../../src/model/commands.js';
 import type { RowDetails } from '../../src/model/row.js';
 
 export interface PageHook {
   state(): SceneState | null;
+  info(): TraceInfo | null;
   problems(): { code: string; what: string; advice: string }[];
   link(): string;
   run(command: Command): void;

@@ -66,13 +66,21 @@ export interface IndexOutput {
   readonly carry: Uint8Array;
 }
 
-let compiled: WebAssembly.Module | null = null;
+let compiled: WebAssembly.Module | null | undefined;
 
 /** null without WebAssembly. */
 export function createIndexKernel(): IndexKernel | null {
-  if (!('WebAssembly' in globalThis)) return null;
-  compiled ??= new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  return new IndexKernel(compiled);
+  compiled = compiled === undefined ? compile() : compiled;
+  return compiled && new IndexKernel(compiled);
+}
+
+/** Pages may be forbidden to compile. */
+function compile(): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
+  } catch {
+    return null;
+  }
 }
 
 export class IndexKernel {
