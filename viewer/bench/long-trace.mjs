@@ -63,8 +63,16 @@ const LOOP_LENGTH = 48;
 const [LOAD, STORE] = [1, 2];
 const FIRST_PC = 0x8000_0000;
 
-/** Part of the run after which the one flush is. */
-export const FLUSH_AT = 0.637;
+const FLUSH_PART = 0.637;
+
+/**
+ * Cycle from which on the one flush is: while the core computes.
+ * @param {number} cycles of the run
+ */
+export function flushCycle(cycles) {
+  const round = PHASE * PHASES.length;
+  return Math.floor((cycles * FLUSH_PART) / round) * round + Math.min(PHASE, cycles) / 2;
+}
 
 class Core {
   random = 88_172_645;
@@ -85,7 +93,7 @@ class Core {
   /** @param {TraceWriter} writer @param {number} cycles */
   constructor(writer, cycles) {
     this.writer = writer;
-    this.flushCycle = Math.floor(cycles * FLUSH_AT);
+    this.flushCycle = flushCycle(cycles);
   }
 
   /** @param {number} below */

@@ -50,16 +50,16 @@ export async function measureFirstPicture(path) {
 
 /**
  * The one instruction that is squashed in the run must be seen when all of it is on the screen.
- * @param {string} path @param {number} flushPart where it is, part of the run
+ * @param {string} path @param {number} cycle of the flush
  * @returns {Promise<Row[]>}
  */
-export async function measureLoneFlush(path, flushPart) {
+export async function measureLoneFlush(path, cycle) {
   const session = await startSession(path);
   try {
     const page = await session.open(FULL_HD);
     await firstPicture(page);
     await show(page, { do: 'fit' });
-    const marked = await page.evaluate(flushColumns, flushPart);
+    const marked = await page.evaluate(flushColumns, cycle);
     return marked.map(({ name, columns }) => ({
       name: `columns of pixels with the mark of the one flush: ${name}`,
       value: columns,
@@ -71,22 +71,20 @@ export async function measureLoneFlush(path, flushPart) {
   }
 }
 
-/** Runs in the page: columns near the place that have the colour of flushes. @param {number} part */
-function flushColumns(part) {
+/** Runs in the page: columns near the place that have the colour of flushes. @param {number} cycle */
+function flushColumns(cycle) {
   const canvases = [...document.querySelectorAll('canvas')].filter((one) =>
     one.className.match(/rows|minimap|overview/),
   );
-  // @ts-expect-error what the page offers to tests
-  const { view } = window.__uscope.state();
-  // @ts-expect-error what the page offers to tests
-  const { segmentCycles } = window.__uscope.info();
-  // @ts-expect-error what the page offers to tests
-  const { gutter } = window.__uscope.settings();
-  const cycle = part * segmentCycles.at(-1);
+  const { view } = /** @type {any} */ (window).__uscope.state();
+  const { segmentCycles } = /** @type {any} */ (window).__uscope.info();
+  const { gutter } = /** @type {any} */ (window).__uscope.settings();
   return canvases.map((canvas) => {
     const isRows = canvas.className.includes('rows');
     const box = canvas.getBoundingClientRect();
-    const place = isRows ? gutter + (cycle - view.x) * view.scale : part * box.width;
+    const place = isRows
+      ? gutter + (cycle - view.x) * view.scale
+      : (cycle / segmentCycles.at(-1)) * box.width;
     const x = Math.round((place * canvas.width) / box.width);
     const copy = new OffscreenCanvas(canvas.width, canvas.height);
     const context = copy.getContext('2d');
@@ -148,8 +146,8 @@ export async function measureMemory(path, jumps) {
 }
 
 /** @param {Page} page @returns {Promise<number>} */
-// @ts-expect-error what the page offers to tests
-const lastCycle = (page) => page.evaluate(() => window.__uscope.info().segmentCycles.at(-1));
+const lastCycle = (page) =>
+  page.evaluate(() => /** @type {any} */ (window).__uscope.info().segmentCycles.at(-1));
 
 /** @param {string} path @param {number} frames of each of the moves @returns {Promise<Row[]>} */
 export async function measureFrames(path, frames) {
@@ -192,8 +190,7 @@ export async function measureFrames(path, frames) {
 
 /** Those that the page has and are hidden. @param {Page} page */
 async function openAllPanels(page) {
-  // @ts-expect-error what the page offers to tests, where it has panels
-  await page.evaluate(() => window.__uscope.showAllPanels?.());
+  await page.evaluate(() => /** @type {any} */ (window).__uscope.showAllPanels?.());
   await page.waitForTimeout(500);
 }
 
@@ -204,8 +201,7 @@ async function openAllPanels(page) {
  */
 function moveAbout(page, frames) {
   return page.evaluate(async (count) => {
-    // @ts-expect-error what the page offers to tests
-    const hook = window.__uscope;
+    const hook = /** @type {any} */ (window).__uscope;
     /** @type {number[]} */
     const intervals = [];
     /** @type {number[]} */

@@ -73,11 +73,11 @@ await runScript(async () => {
     await build();
   }
   const measured = await import('./measurements.mjs');
-  const { FLUSH_AT } = await import('./long-trace.mjs');
+  const { flushCycle } = await import('./long-trace.mjs');
   const path = await traceOf(cycles);
   if (parts.has('picture')) printTable('First picture', await measured.measureFirstPicture(path));
   if (parts.has('flush'))
-    printTable('A single flush in the whole run', await measured.measureLoneFlush(path, FLUSH_AT));
+    printTable('A single flush in the whole run', await measured.measureLoneFlush(path, flushCycle(cycles)));
   if (parts.has('memory')) printTable('Memory', await measured.measureMemory(path, jumps));
   if (parts.has('frames'))
     printTable(

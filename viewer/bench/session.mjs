@@ -68,8 +68,7 @@ async function openPage(browser, url, viewport) {
     const seen = { first: 0, sharp: 0 };
     Object.assign(window, { __seen: seen });
     const look = () => {
-      // @ts-expect-error what the page offers to tests
-      const state = window.__uscope?.state();
+      const state = /** @type {any} */ (window).__uscope?.state();
       if (state && seen.first === 0) seen.first = performance.now();
       if (state?.isSharp) seen.sharp = performance.now();
       else requestAnimationFrame(look);
@@ -82,10 +81,10 @@ async function openPage(browser, url, viewport) {
 
 /** Milliseconds from the navigation to the first picture, and to one in which nothing is missing. @param {Page} page */
 export async function firstPicture(page) {
-  // @ts-expect-error set above
-  await page.waitForFunction(() => window.__seen.sharp > 0, null, { timeout: 120_000 });
-  // @ts-expect-error set above
-  return /** @type {Promise<{ first: number, sharp: number }>} */ (page.evaluate(() => window.__seen));
+  await page.waitForFunction(() => /** @type {any} */ (window).__seen.sharp > 0, null, { timeout: 120_000 });
+  return /** @type {Promise<{ first: number, sharp: number }>} */ (
+    page.evaluate(() => /** @type {any} */ (window).__seen)
+  );
 }
 
 /**
@@ -98,8 +97,7 @@ export function show(page, command) {
   return page.evaluate(
     (one) =>
       new Promise((resolve) => {
-        // @ts-expect-error what the page offers to tests
-        const hook = window.__uscope;
+        const hook = /** @type {any} */ (window).__uscope;
         const before = hook.state().frame;
         const started = performance.now();
         hook.run(one);

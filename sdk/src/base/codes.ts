@@ -127,7 +127,6 @@ export const ERROR_CODES = {
   VIEW_CANVAS: 'The browser took the memory of the picture away.',
   VIEW_DOWNLOAD: 'The server does not serve parts of files: the page has fetched the whole trace.',
   VIEW_FAILED: 'The viewer has a defect.',
-  VIEW_FORMAT: 'The page cannot convert files of this format.',
   VIEW_LOST: 'The server of the page does not answer any more.',
   VIEW_NO_BROWSER: 'There is no browser that could draw a picture.',
   VIEW_PICTURE: 'The browser that draws a picture failed.',

@@ -16,7 +16,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   FORMAT_TRUNCATED:
     'The file is cut. `uscope recover FILE OUT` makes a trace of what is complete; open that one.',
   FORMAT_MAGIC:
-    'This is not a µScope trace. `uscope convert FILE trace.uscope` makes one of Kanata, gem5, STF, FTR, ctrace and flux files.',
+    'This is not a µScope trace. `uscope view FILE` converts and shows Kanata, gem5, STF, FTR, ctrace and flux files; `uscope convert FILE trace.uscope` makes a trace of them for this page.',
   FORMAT_CHECKSUM: 'A part of the file is damaged. `uscope verify FILE` lists what is wrong.',
   CONVERT_TRUNCATED: 'Was the run that wrote the file interrupted, or is the file still being written?',
   CONVERT_UNKNOWN: '`uscope convert --formats` lists the formats that are known.',
@@ -24,8 +24,6 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The page draws again when the browser gives it memory. If it does not, close other tabs and reload it.',
   VIEW_DOWNLOAD:
     'It works. With `uscope view FILE`, or a server with range requests, the page fetches only what it shows.',
-  VIEW_FORMAT:
-    '`uscope view FILE` converts it and shows it; `uscope convert FILE trace.uscope` makes a trace of it.',
   VIEW_LOST:
     'Start `uscope view` again, with the same --port, and reload the page. The address holds what is shown.',
   VIEW_STORAGE: 'Allow this page to store data, or keep its address: it holds what is shown.',
