@@ -11,6 +11,7 @@ const FLUSH = { channel: { kind: ChannelKind.FLUSHES, name: CORE } };
 /** Intervals of a picture, and cycles of one that is not of the whole trace. */
 const WIDTH = 1200;
 const WINDOW = 300_000;
+const WINDOW_ROWS = 3_000_000;
 
 /** @type {Record<string, (index: TraceIndex) => Promise<Ask>>} */
 export const QUESTIONS = {
@@ -30,6 +31,23 @@ export const QUESTIONS = {
   'cycle of a row': async (index) => {
     const rows = await index.birthsBefore(0, index.trace.segmentCount);
     return (share) => index.cycleOfRow(0, Math.floor(rows * share));
+  },
+  'rows added up, 3 M rows': async (index) => {
+    const rows = await index.birthsBefore(0, index.trace.segmentCount);
+    const width = Math.min(rows, WINDOW_ROWS);
+    return (share) => {
+      const from = Math.floor((rows - width) * share);
+      return index.rowGroups(0, { from, to: from + width }, WIDTH);
+    };
+  },
+  'retired number of a row': async (index) => {
+    const rows = await index.birthsBefore(0, index.trace.segmentCount);
+    return (share) => index.retiredBefore(0, Math.floor(rows * share));
+  },
+  'row of a retired number': async (index) => {
+    const rows = await index.birthsBefore(0, index.trace.segmentCount);
+    const retired = (await index.retiredBefore(0, rows)) ?? 0;
+    return (share) => index.rowOfRetired(0, Math.floor(retired * share));
   },
   'next flush': async (index) => {
     const { to } = await index.extent(0);

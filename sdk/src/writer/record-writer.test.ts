@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { cases as casesOf } from '../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
@@ -207,7 +208,7 @@ describe('a client that resends', () => {
         expect(frames(writer.path)).toEqual(frames(whole.path));
         expect(decodeFile(writer.path).strings).toEqual(decodeFile(whole.path).strings);
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(40) },
     );
   });
 });
@@ -316,7 +317,7 @@ describe('a broken client', () => {
           decodeFile(writer.path);
         },
       ),
-      { numRuns: 200 },
+      { numRuns: casesOf(80) },
     );
   });
 });

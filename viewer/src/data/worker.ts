@@ -14,8 +14,11 @@ function report(problem: Problem): void {
   scope.postMessage({ type: 'problem', problem } satisfies DataReport);
 }
 
+/** Segments kept as they were read: what is drawn from them is kept by the drawing worker. */
+const SEGMENT_BYTES = 24 * 1024 * 1024;
+
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
-  const opened = openTrace(sourceOf(origin, report)).then((trace) =>
+  const opened = openTrace(sourceOf(origin, report), { cacheBytes: SEGMENT_BYTES }).then((trace) =>
     Session.open(trace, origin.name, { core, clock }),
   );
   const answerer = new Answerer(opened, QUESTIONS);

@@ -4,7 +4,8 @@ import type { TraceInfo } from '../data/protocol.js';
 import { blockBytes, lowerBound, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Diagonal, Extent } from '../model/view.js';
 
-const MAX_BYTES = 256 * 1024 * 1024;
+/** With what readers, canvases and the browser itself take, the page stays below 500 MB. */
+const MAX_BYTES = 96 * 1024 * 1024;
 
 interface Held {
   readonly block: RowBlock;

@@ -6,8 +6,8 @@ import type { RowStore } from '../row-store.js';
 import { type BlockSums, sumsOf } from './block-sums.js';
 
 const MAX_BLOCKS = 40;
-/** Numbers of all totals: 64 MB. */
-const MAX_NUMBERS = 8 * 1024 * 1024;
+/** Numbers of all totals in sight: 16 MB. */
+const MAX_NUMBERS = 2 * 1024 * 1024;
 /** Of one frame, for blocks that come into sight. */
 const BUDGET_MS = 8;
 
