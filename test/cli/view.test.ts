@@ -1,7 +1,9 @@
 /** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is no trace. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../support/build-trace.js';
 import { modelSchema, runModel } from '../support/pipeline-model.js';
@@ -22,13 +24,19 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
+const start = (args: readonly string[]): Running =>
+  new Running(process.execPath, [BIN, 'view', '--no-open', ...args], {
+    cwd: directory,
+    env: { XDG_CACHE_HOME: join(directory, 'cache') },
+  });
+
 /** Starts it, waits for its address, and hands that over; ends it with a signal. */
 async function whileViewing(
   args: readonly string[],
   use: (url: string) => Promise<void>,
   signal: NodeJS.Signals = 'SIGINT',
 ) {
-  const running = new Running(process.execPath, [BIN, 'view', '--no-open', ...args], { cwd: directory });
+  const running = start(args);
   try {
     await running.printed('ssh -L');
     await use(running.stdout.trim());
@@ -89,7 +97,7 @@ describe('uscope view', () => {
 
   it('refuses what is no trace, and what is not there', async () => {
     const other = join(directory, 'log.txt');
-    writeFileSync(other, 'Kanata\t0004\n'.repeat(50));
+    writeFileSync(other, 'no trace at all\n'.repeat(50));
     for (const [name, code] of [
       [other, 'FORMAT_MAGIC'],
       [join(directory, 'none'), 'READER_OPEN'],
@@ -97,6 +105,120 @@ describe('uscope view', () => {
       const { status, err } = await runUscope(['view', '--no-open', name]);
       expect([status, err]).toEqual([1, expect.stringContaining(code)]);
     }
+  });
+
+  describe('a file of another format', () => {
+    const cached = (): string[] => {
+      const folder = join(directory, 'cache/uscope/converted');
+      return existsSync(folder) ? readdirSync(folder) : [];
+    };
+    const status = async (url: string) =>
+      (await (await fetch(new URL('status.json', url))).json()) as { state: string; isCut?: boolean };
+    const ready = async (url: string) => {
+      let found = await status(url);
+      for (; found.state === 'converting'; found = await status(url)) await pause(20);
+      return found;
+    };
+    const magicOf = async (url: string): Promise<string> => {
+      const answer = await fetch(new URL('trace.uscope', url), { headers: { range: 'bytes=0-3' } });
+      return answer.text();
+    };
+    const viewed = async (args: string[]): Promise<void> => {
+      await whileViewing(args, async (url) => {
+        expect(await (await fetch(url)).text()).toContain('name="uscope-status" content="status.json"');
+        expect((await ready(url)).state).toBe('ready');
+        expect(await magicOf(url)).toBe('uSCP');
+      });
+    };
+
+    const vectorOf = (name: string): string => fileURLToPath(new URL(`../vectors/${name}`, import.meta.url));
+
+    it.each([
+      'gem5/window.out',
+      'stf/every-record.stf',
+      'ftr/everything_lz4.ftr',
+      'flux/flz_in_lz4.flux',
+      'ctrace/all_comp.ctrace',
+    ])('%s is converted', (name) => viewed([vectorOf(name), '--no-cache']));
+
+    it('is kept for the next time, unless --no-cache', async () => {
+      const vector = vectorOf('konata/two-threads.kanata');
+      const before = cached();
+      await viewed([vector, '--no-cache']);
+      expect(cached()).toEqual(before);
+      await viewed([vector]);
+      const [kept, ...others] = cached().filter((one) => !before.includes(one));
+      expect(others).toEqual([]);
+      const path = join(directory, 'cache/uscope/converted', kept!);
+      const { ino } = statSync(path);
+      await viewed([vector]);
+      expect(statSync(path).ino).toBe(ino);
+    });
+
+    it('that is cut: what precedes the cut is shown, and that it is one', async () => {
+      const path = join(directory, 'cut.stf');
+      const whole = readFileSync(new URL('../vectors/stf/every-record.stf', import.meta.url));
+      writeFileSync(path, whole.subarray(0, whole.length - 3));
+      for (let time = 0; time < 2; time++)
+        await whileViewing([path], async (url) =>
+          expect(await ready(url)).toEqual({ state: 'ready', isCut: true }),
+        );
+    });
+
+    it('that breaks its rules: page and terminal get the reason', async () => {
+      const path = join(directory, 'bad.kanata');
+      writeFileSync(path, 'Kanata\t0004\nC=\tnowhere\n');
+      const running = start([path]);
+      await running.printed('ssh -L');
+      expect(await ready(running.stdout.trim())).toMatchObject({ state: 'failed', code: 'CONVERT_FORMAT' });
+      const { status: exit, stderr } = await running.ended;
+      expect([exit, stderr]).toEqual([1, expect.stringContaining('CONVERT_FORMAT')]);
+    });
+
+    it('under conversion: the page is there, the trace is not yet, and Ctrl-C leaves nothing', async () => {
+      const before = cached();
+      const log = `Kanata\t0004\nC=\t0\n${'C\t1\n'.repeat(200_000)}`;
+      const server = await startRangeServer(Buffer.from(log));
+      // The end of the file is not sent.
+      server.intercept = (request) => Number(/bytes=(\d+)/.exec(request.headers.range ?? '')?.[1]) > 300_000;
+      try {
+        const running = start([server.url]);
+        await running.printed('ssh -L');
+        const url = running.stdout.trim();
+        expect((await fetch(url)).status).toBe(200);
+        expect(await status(url)).toMatchObject({
+          state: 'converting',
+          format: expect.stringContaining('Kanata'),
+        });
+        expect((await fetch(new URL('trace.uscope', url))).status).toBe(503);
+        running.kill('SIGINT');
+        const { status: exit, stderr } = await running.ended;
+        expect([exit, stderr]).toEqual([0, expect.stringContaining('interrupted')]);
+        expect(cached()).toEqual(before);
+      } finally {
+        await server.close();
+      }
+    });
+
+    it('is exported as a trace', async () => {
+      const out = join(directory, 'converted');
+      const vector = vectorOf('konata/two-threads.kanata');
+      expect((await runUscope(['view', '--export', out, vector])).status).toBe(0);
+      expect(readFileSync(join(out, 'two-threads.kanata.uscope')).subarray(0, 4).toString()).toBe('uSCP');
+      expect(readFileSync(join(out, 'index.html'), 'utf8')).toContain('content="two-threads.kanata.uscope"');
+    });
+  });
+
+  it('runs several times at once, each on its port; a port that is taken is refused', async () => {
+    await whileViewing(['core0.uscope'], async (one) => {
+      await whileViewing(['core0.uscope'], async (other) => {
+        expect(new URL(one).port).not.toBe(new URL(other).port);
+        const { status: exit, err } = await runUscope([
+          ...['view', '--no-open', file, '--port', new URL(one).port],
+        ]);
+        expect([exit, err]).toEqual([1, expect.stringContaining('VIEW_PORT')]);
+      });
+    });
   });
 
   it.each([

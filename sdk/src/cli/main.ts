@@ -1,9 +1,9 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { isUscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
+import { version } from './common/version.js';
 
 interface VerbModule {
   register(program: Command, loadAllVerbs: LoadAllVerbs): void;
@@ -161,9 +161,4 @@ function reportFailure(error: unknown): number {
     if (again instanceof BrokenPipe) return ExitCode.OK;
     throw again;
   }
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }

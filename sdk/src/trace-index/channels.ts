@@ -1,6 +1,6 @@
 /** The channels of an index: what is counted, and in which columns. */
 import type { CpuCore } from '../semantics/cpu/cores.js';
-import type { RowPlan } from './rows/row-plan.js';
+import type { RowPlan } from './row-plan.js';
 
 /** Cycles of one bucket of the finest level. Buckets are aligned to cycle 0. */
 export const BUCKET_CYCLES = 256;

@@ -17,10 +17,23 @@ export {
 export { type DroppedPart, decodeDropped } from './dropped.js';
 export { type IndexPlan, indexPlan } from './plan.js';
 export type { BufferContents } from './questions/buffer-at.js';
+export { IndexMaker } from './questions/index-maker.js';
 export { type IndexOptions, openIndex } from './questions/open-index.js';
+export type { RowGroupsFound, RowRange } from './questions/row-groups.js';
+export type { SegmentCandidate, TextQuery } from './questions/segments-with.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
 export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';
 export { occupancyFromIndex } from './reports/occupancy.js';
+export { stageColumns } from './row-plan.js';
+export type { RowLevel } from './rows/row-levels.js';
+export type { RowsChunk } from './rows/row-table.js';
+export {
+  decodeRowsPart,
+  type LateGroups,
+  type RowGroups,
+  type RowsPart,
+} from './rows/rows-part.js';
+export { decodeStatics, decodeStrings, type StaticSet } from './texts/static-set.js';
 export { decodeCarry, decodeTimeCarry, type TimeCarry } from './time-carry.js';
 export {
   decodeOccupancyPart,

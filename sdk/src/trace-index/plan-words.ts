@@ -26,7 +26,7 @@ import { payloadLayout } from '../reader/index.js';
 import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
-import { type SlotField, stringOffsets } from './rows/row-plan.js';
+import { type SlotField, stringOffsets } from './row-plan.js';
 
 const LAYOUT = 2;
 const HEAD_WORDS = 12;

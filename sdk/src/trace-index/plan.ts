@@ -19,7 +19,7 @@ import { type CoreEvent, type CpuCore, findCores } from '../semantics/cpu/cores.
 import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { crcOfWords, encodePlan } from './plan-words.js';
-import { rowPlan } from './rows/row-plan.js';
+import { rowPlan } from './row-plan.js';
 
 /** Labels of an enum that get columns; values of a larger enum are counted together. */
 const MAX_LABELS = 32;

@@ -10,6 +10,7 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['page.js', 'text/javascript; charset=utf-8'],
   ['drawing.js', 'text/javascript; charset=utf-8'],
   ['data.js', 'text/javascript; charset=utf-8'],
+  ['index-kernel.js', 'text/javascript; charset=utf-8'],
 ]);
 
 /** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */
@@ -33,12 +34,23 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   return files;
 }
 
-/** Tells the page which trace to open: two elements in its head. @param address relative to the page */
-export function withTraceNamed(html: string, address: string, name: string): string {
-  const meta = (key: string, value: string): string => `<meta name="${key}" content="${escaped(value)}" />`;
-  const named = `</title>\n    ${meta('uscope-trace', address)}\n    ${meta('uscope-name', name)}`;
+/**
+ * Names to the page the trace to open, in its head.
+ * @param address relative to the page
+ * @param status where the page asks how far the trace is; null: it is there
+ */
+export function withTraceNamed(
+  html: string,
+  address: string,
+  name: string,
+  status: string | null = null,
+): string {
+  const meta = (key: string, value: string): string =>
+    `\n    <meta name="${key}" content="${escaped(value)}" />`;
+  const named = `</title>${meta('uscope-trace', address)}${meta('uscope-name', name)}`;
+  const whole = status === null ? named : named + meta('uscope-status', status);
   // As a function: a name may hold what replacements give a meaning.
-  return html.replace('</title>', () => named);
+  return html.replace('</title>', () => whole);
 }
 
 function escaped(text: string): string {

@@ -1,5 +1,5 @@
 /** The server of `uscope view`: ranges, versions, what it refuses, what it allows the page. */
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { httpSource } from '../reader/index.js';
 import { commandFor } from './browser.js';
+import type { OpeningStatus } from './opening.js';
 import { withTraceNamed } from './page.js';
 import { parseRange } from './ranges.js';
 import { openServedTrace } from './served-trace.js';
@@ -198,6 +199,46 @@ describe('what is refused', () => {
 
   it('a file that is not there', async () => {
     await expect(openServedTrace(join(directory, 'none'))).rejects.toMatchObject({ code: 'READER_OPEN' });
+  });
+});
+
+describe('a trace that is being made', () => {
+  it('is not there yet, and the page asks how far it is', async () => {
+    let status: OpeningStatus = { state: 'converting', format: 'Kanata', part: 0.25 };
+    let made: ServedTrace | null = null;
+    const other = await serveView({ name: 'log.kanata', status: () => status, trace: () => made }, { page });
+    const get = async (target: string) => fetch(new URL(target, other.url));
+    const html = await (await get('/')).text();
+    expect(html).toContain('<meta name="uscope-name" content="log.kanata" />');
+    expect(html).toContain('<meta name="uscope-status" content="status.json" />');
+    expect(await (await get('status.json')).json()).toEqual(status);
+    expect((await get('trace.uscope')).status).toBe(503);
+    made = trace;
+    status = { state: 'ready', isCut: false };
+    expect(await (await get('status.json')).json()).toEqual(status);
+    expect((await get('trace.uscope')).status).toBe(200);
+    await other.close();
+  });
+
+  it('is nothing that is asked for of an ordinary one', async () => {
+    expect((await ask('/status.json')).status).toBe(404);
+  });
+});
+
+describe('a file that is replaced', () => {
+  it('is another version from then on; answers under way stay with the old one', async () => {
+    const name = join(directory, 'replaced');
+    await writeFile(name, 'old old old');
+    const opened = await openServedTrace(name);
+    const before = await opened.version();
+    const pinned = await opened.pinned!();
+    await writeFile(`${name}.new`, 'new');
+    await rename(`${name}.new`, name);
+    expect(await opened.version()).not.toBe(before);
+    expect([await opened.size(), await pinned.size()]).toEqual([3, 11]);
+    expect(Buffer.from(await pinned.read(0, 11)).toString()).toBe('old old old');
+    expect(Buffer.from(await opened.read(0, 3)).toString()).toBe('new');
+    await opened.close();
   });
 });
 

@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
+import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
 import { parseRange } from './ranges.js';
 
@@ -17,6 +18,8 @@ export interface ServedTrace {
   read(offset: number, length: number): Promise<Uint8Array>;
   /** Another text means another version of the file. */
   version(): Promise<string>;
+  /** The file as it is now, for one answer: what has the same name later does not get into it. */
+  pinned?(): Promise<ServedTrace>;
 }
 
 export interface ViewServerOptions {
@@ -34,6 +37,7 @@ export interface ViewServer {
 
 const LOOPBACK = '127.0.0.1';
 export const TRACE_PATH = '/trace.uscope';
+export const STATUS_PATH = '/status.json';
 const PART_BYTES = 1024 * 1024;
 /** 'wasm-unsafe-eval' lets the reader compile its own WebAssembly and nothing else. */
 const POLICY = [
@@ -55,13 +59,20 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 };
 
-/** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken) */
-export async function serveView(trace: ServedTrace, options: ViewServerOptions = {}): Promise<ViewServer> {
+/**
+ * @param subject a trace, or one that is being made: the page then shows how far it is
+ * @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken)
+ */
+export async function serveView(
+  subject: ServedTrace | Opening,
+  options: ViewServerOptions = {},
+): Promise<ViewServer> {
   const files = new Map(options.page ?? (await readPage()));
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
-  files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), trace.name)));
+  const status = isOpening(subject) ? STATUS_PATH.slice(1) : null;
+  files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), subject.name, status)));
   const server = createServer((request, response) => {
-    answer(request, response, files, trace).catch((error: Error) => fail(response, error));
+    answer(request, response, files, subject).catch((error: Error) => fail(response, error));
   });
   const port = await listen(server, options.port ?? 0);
   return {
@@ -95,7 +106,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
   files: ReadonlyMap<string, Uint8Array>,
-  trace: ServedTrace,
+  subject: ServedTrace | Opening,
 ): Promise<void> {
   for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
   if (!isOwnHost(request.headers.host))
@@ -105,7 +116,13 @@ async function answer(
     return refuse(response, 405, 'only GET and HEAD');
   }
   const [path = '/'] = (request.url ?? '/').split('?', 1);
-  if (path === TRACE_PATH) return sendTrace(request, response, trace);
+  if (path === TRACE_PATH) {
+    const trace = isOpening(subject) ? subject.trace() : subject;
+    if (trace) return sendTrace(request, response, (await trace.pinned?.()) ?? trace);
+    response.setHeader('retry-after', '1');
+    return refuse(response, 503, 'the trace is not converted yet');
+  }
+  if (path === STATUS_PATH && isOpening(subject)) return sendStatus(response, subject.status());
   const name = path === '/' ? 'index.html' : path.slice(1);
   const bytes = files.get(name);
   const type = PAGE_FILES.get(name);
@@ -116,6 +133,16 @@ async function answer(
     'cache-control': 'no-cache',
   });
   response.end(request.method === 'HEAD' ? undefined : bytes);
+}
+
+function sendStatus(response: ServerResponse, status: OpeningStatus): void {
+  const body = JSON.stringify(status);
+  response.writeHead(200, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+  });
+  response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** Names of this machine alone; through an ssh tunnel the port is another one. */
@@ -140,7 +167,7 @@ async function sendTrace(
   if (range === 'all' && request.headers['if-none-match'] === etag) return void response.writeHead(304).end();
   if (range === 'unsatisfiable') {
     response.setHeader('content-range', `bytes */${size}`);
-    return refuse(response, 416, 'the range lies behind the end of the file');
+    return refuse(response, 416, 'the range begins after the end of the file');
   }
   const { start, end } = range === 'all' ? { start: 0, end: size - 1 } : range;
   if (range !== 'all') response.setHeader('content-range', `bytes ${start}-${end}/${size}`);

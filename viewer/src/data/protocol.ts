@@ -1,6 +1,6 @@
 /** What the three threads of the page say to each other. */
-import type { AggregatePart, AggregateShape } from '../model/aggregates.js';
 import type { RowBlock } from '../model/blocks.js';
+import type { SumsPart, SumsShape } from '../model/sums.js';
 import type { TraceSchema } from './library.js';
 import type { QuestionKind } from './questions/table.js';
 
@@ -17,6 +17,12 @@ export interface CoreInfo {
   readonly clock: string | null;
   readonly isa: string | null;
   readonly xlen: 32 | 64 | null;
+}
+
+/** Cycles and rows at the same places: the rows born before each cycle. */
+export interface Diagonal {
+  readonly cycles: Float64Array;
+  readonly rows: Float64Array;
 }
 
 /** A clock of the trace; the cycles of one of them are the axis. */
@@ -45,10 +51,10 @@ export interface TraceInfo {
   readonly hasIndex: boolean;
   /** Cycle at which each segment begins, and at last where the trace ends. */
   readonly segmentCycles: Float64Array;
-  /** Cycles and rows at the same places, where they are known before everything is read: births counted by the trace summary. */
-  readonly anchors: { readonly cycles: Float64Array; readonly rows: Float64Array } | null;
-  readonly aggregates: AggregateShape;
-  /** Of those aggregated, in the order of their columns. */
+  /** Where rows lie in time, from the trace summary; null: not known before the index is here. */
+  readonly diagonal: Diagonal | null;
+  readonly sums: SumsShape;
+  /** Stall reasons, in the order of their columns. The last one: all others. */
   readonly reasons: readonly string[];
   readonly isComplete: boolean;
   readonly dut: readonly (readonly [string, string])[];
@@ -92,10 +98,19 @@ export type DataReport =
   | { readonly type: 'opened'; readonly info: TraceInfo }
   | { readonly type: 'problem'; readonly problem: Problem };
 
-/** Drawing worker → data worker: the segments wanted now, most urgent first. What was wanted before and is not in the list is dropped. */
+/** Sums over a range, cycles. */
+export interface SumsRange {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+  readonly intervals: number;
+}
+
+/** Drawing worker → data worker: what is wanted now, most urgent first. What was wanted before and is not in it is dropped. */
 export interface Want {
   readonly type: 'want';
   readonly segments: readonly number[];
+  readonly sums: SumsRange | null;
 }
 
 /** Data worker → drawing worker. */
@@ -103,12 +118,15 @@ export type DataMessage =
   | AskReply
   | { readonly type: 'trace'; readonly info: TraceInfo }
   | { readonly type: 'block'; readonly block: RowBlock }
+  /** The index is here, at first with a coarse overview of the whole run. */
   | {
-      readonly type: 'aggregate';
-      readonly part: AggregatePart;
-      readonly firstRow: number;
-      readonly segment: number;
-      readonly count: number;
+      readonly type: 'index';
+      readonly rows: number;
+      readonly diagonal: Diagonal;
+      readonly mostInFlight: number;
     }
-  /** The whole trace has been read. */
-  | { readonly type: 'complete'; readonly rows: number };
+  | { readonly type: 'sums'; readonly part: SumsPart; readonly isOverview: boolean }
+  /** The index is being made: part of it, 0 to 1. */
+  | { readonly type: 'progress'; readonly progress: number }
+  /** Without an index: the rows before a segment's end, in the order of segments. */
+  | { readonly type: 'counted'; readonly segment: number; readonly rows: number };

@@ -12,6 +12,7 @@ export interface Stall {
 /**
  * @param firstRow what the caller counted; -1: what the block says
  * @param periodPs of the core's clock
+ * @param startPs of the segment
  */
 export async function toRowBlock(
   trace: Trace,
@@ -20,8 +21,9 @@ export async function toRowBlock(
   stalls: readonly Stall[],
   firstRow: number,
   periodPs: bigint,
+  startPs: bigint,
 ): Promise<RowBlock> {
-  const clock = new BlockClock(block, periodPs);
+  const clock = new BlockClock(block, periodPs, startPs);
   const names = new Names();
   await trace.strings.load(block.annotations.string);
   const first = firstRow >= 0 ? firstRow : block.firstRow;
@@ -44,19 +46,21 @@ export async function toRowBlock(
   };
 }
 
-/** Cycles since the beginning of the block. */
+/** Cycles since the beginning of the segment, or of the first thing known of an instruction, whichever is earlier. */
 class BlockClock {
   readonly base: number;
   private readonly scale: number;
   private readonly offset: number;
 
   constructor(
-    { basePs, tickPs }: cpu.InstructionBlock,
+    { basePs, tickPs, count }: cpu.InstructionBlock,
     private readonly periodPs: bigint,
+    startPs: bigint,
   ) {
-    this.base = Number(basePs / periodPs);
+    const from = count > 0 && basePs < startPs ? basePs : startPs;
+    this.base = Number(from / periodPs);
     // From here on numbers are small enough to be exact.
-    this.offset = Number(basePs % periodPs) / Number(periodPs);
+    this.offset = Number(basePs - BigInt(this.base) * periodPs) / Number(periodPs);
     this.scale = tickPs / Number(periodPs);
   }
 

@@ -2,12 +2,16 @@
 
 import * as cpu from 'uscope/cpu';
 import { openIndex, type TraceIndex } from 'uscope/trace-index';
-import { type AggregateShape, bucketCyclesFor, MAX_REASONS } from '../model/aggregates.js';
 import type { RowBlock } from '../model/blocks.js';
+import type { SumsShape } from '../model/sums.js';
+import { IndexSums } from './index-sums.js';
 import type { Trace } from './library.js';
-import type { ClockInfo, CoreInfo, TraceInfo } from './protocol.js';
+import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
 import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
+
+/** Stall reasons that have a column; what is rarer shares the last. */
+const MAX_REASONS = 15;
 
 /** What the page shows of a trace. */
 export interface Choice {
@@ -26,7 +30,10 @@ export class Session implements QuestionContext {
     /** Beginning of each segment in ps, and at last the end of the trace. */
     private readonly segmentPs: readonly bigint[],
     readonly info: TraceInfo,
-    private readonly traceIndex: TraceIndex | null,
+    /** Instructions in flight when the trace begins. */
+    private readonly rowsAtStart: number,
+    /** null: the trace has none. */
+    readonly ownIndex: TraceIndex | null,
   ) {}
 
   /** @throws UscopeError READER_NAME: no core of that name */
@@ -41,20 +48,14 @@ export class Session implements QuestionContext {
     const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), endPs];
     const segmentCycles = Float64Array.from(segmentPs, (time) => Number(time / periodPs));
     const lastCycle = segmentCycles.at(-1) ?? 1;
-    const bucketCycles = bucketCyclesFor(lastCycle);
     const reasons = core?.events
       .get('stall')
       ?.fields.get('reason')
       ?.labels?.values.map(({ name }) => name);
     const named = (reasons ?? []).slice(0, MAX_REASONS);
-    const shape: AggregateShape = {
-      bucketCycles,
-      buckets: Math.floor(lastCycle / bucketCycles) + 1,
-      stages: core?.stages.length ?? 0,
-      // The last one: reasons without a label or a column.
-      reasons: named.length + 1,
-    };
-    const index = await openIndex(trace).catch(() => null);
+    // The last reason: those without a label or a column.
+    const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: named.length + 1 };
+    const index = await openIndex(trace);
     const info: TraceInfo = {
       name,
       cores: cores.map(coreInfo),
@@ -66,17 +67,29 @@ export class Session implements QuestionContext {
       eventNames: trace.names.eventNames,
       hasIndex: index !== null,
       segmentCycles,
-      anchors: core ? await anchorsOf(trace, core, lastCycle) : null,
-      aggregates: shape,
+      diagonal: core ? await diagonalOf(trace, core, lastCycle) : null,
+      sums,
       reasons: [...named, 'other'],
       isComplete: trace.isComplete,
       dut: trace.dut,
     };
-    return new Session(trace, core, periodPs, segmentPs, info, index);
+    const before = core ? await rowsAtStart(trace, core) : 0;
+    return new Session(trace, core, periodPs, segmentPs, info, before, index);
   }
 
+  private resolveIndex: (index: TraceIndex | null) => void = () => undefined;
+  private readonly indexed = new Promise<TraceIndex | null>((resolve) => {
+    this.resolveIndex = resolve;
+  });
+
+  /** Where the trace has none it is made: the promise waits for that. */
   index(): Promise<TraceIndex | null> {
-    return Promise.resolve(this.traceIndex);
+    return this.indexed;
+  }
+
+  /** null: there is none to be had. */
+  useIndex(index: TraceIndex | null): void {
+    this.resolveIndex(index);
   }
 
   get segmentCount(): number {
@@ -87,23 +100,24 @@ export class Session implements QuestionContext {
     return this.info.segmentCycles.at(-1) ?? 0;
   }
 
-  /** Index of a stall reason among those aggregated. */
-  readonly reasonOf = (name: string): number => {
-    const index = this.info.reasons.indexOf(name);
-    return index < 0 ? this.info.reasons.length - 1 : index;
-  };
+  /** null: the index does not count this core. */
+  sumsOf(index: TraceIndex): IndexSums | null {
+    const { core, info, rowsAtStart } = this;
+    return core && IndexSums.of(index, core, info.sums, info.reasons, rowsAtStart);
+  }
 
   /**
    * The instructions born in one segment.
-   * @param firstRow -1: it is found out
+   * @param firstRow -1: it is found out where that is quick
    */
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
     const { trace, core } = this;
     if (!core) throw new Error('the trace has no core');
-    const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1 });
+    const numbering = firstRow < 0 ? 'cheap' : 'never';
+    const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1, numbering });
     const stalls = await this.stalls(core, this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
     signal.throwIfAborted();
-    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs);
+    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, this.segmentPs[segment]!);
   }
 
   private async stalls(core: cpu.CpuCore, from: bigint, to: bigint): Promise<Stall[]> {
@@ -136,8 +150,15 @@ function coreInfo(core: cpu.CpuCore): CoreInfo {
   };
 }
 
+/** A trace that begins in the middle of a run has rows that are not born in it. */
+async function rowsAtStart(trace: Trace, core: cpu.CpuCore): Promise<number> {
+  if (!core.entities || trace.segmentCount === 0) return 0;
+  const { raw } = await trace.stateBefore(0);
+  return raw.occupied[core.entities.def.storageId] ?? 0;
+}
+
 /** From the births that the summary counts; null where there is none, or where it counts several cores together. */
-async function anchorsOf(trace: Trace, core: cpu.CpuCore, lastCycle: number): Promise<TraceInfo['anchors']> {
+async function diagonalOf(trace: Trace, core: cpu.CpuCore, lastCycle: number): Promise<Diagonal | null> {
   const name = core.entities?.def.name;
   if (trace.session === null || core.periodPs === 0n) return null;
   if (trace.schema.storages.filter((storage) => storage.name === name).length !== 1) return null;

@@ -58,6 +58,11 @@ export class Colouring {
       const thread = block.thread[index]!;
       return thread === NO_THREAD ? this.plain : thread;
     }
+    return this.classOf(block, index);
+  }
+
+  /** Class of an instruction, as an index of the colours. */
+  classOf(block: RowBlock, index: number): number {
     const bits = bitsOf(block, index);
     return bits === null || !this.classifier ? this.plain : this.classifier.classOf(bits);
   }

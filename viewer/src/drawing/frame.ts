@@ -1,6 +1,5 @@
 /** What every part of a picture is drawn with. */
 import type { TraceInfo } from '../data/protocol.js';
-import type { Aggregates } from '../model/aggregates.js';
 import type { Theme } from '../model/palette.js';
 import type { Places } from '../model/places.js';
 import type { PlotSize, RowLines, View } from '../model/view.js';
@@ -12,8 +11,8 @@ import type { Disassembly } from './labels.js';
 import type { Raster } from './raster.js';
 import type { RowStore } from './row-store.js';
 import type { Search } from './search.js';
-import type { Settings } from './settings.js';
-import type { FineSums } from './sums.js';
+import type { Settings, Sort } from './settings.js';
+import type { SumsSources } from './strip/sources.js';
 
 export interface Pointer {
   /** Of the canvas, CSS pixels. */
@@ -27,10 +26,10 @@ export interface Frame {
   readonly view: View;
   /** Which rows follow each other. */
   readonly lines: RowLines;
+  readonly sort: Sort;
   /** Cycles at the upper edge, as the form has them. */
   readonly axis: AxisSpec;
-  readonly aggregates: Aggregates;
-  readonly fine: FineSums;
+  readonly sums: SumsSources;
   readonly settings: Settings;
   readonly theme: Theme;
   readonly colouring: Colouring;

@@ -1,7 +1,7 @@
 /** The blocks that the picture is drawn from, bounded in bytes, and where rows lie in time: exact where a block is here, else interpolated. */
 
 import type { TraceInfo } from '../data/protocol.js';
-import { blockBytes, lowerBound, type RowBlock } from '../model/blocks.js';
+import { blockBytes, lowerBound, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Diagonal, Extent } from '../model/view.js';
 
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -9,6 +9,11 @@ const MAX_BYTES = 256 * 1024 * 1024;
 interface Held {
   readonly block: RowBlock;
   readonly bytes: number;
+}
+
+interface Points {
+  readonly cycles: ArrayLike<number>;
+  readonly rows: ArrayLike<number>;
 }
 
 export interface Place {
@@ -20,13 +25,23 @@ export class RowStore implements Diagonal {
   /** By segment; the block used last comes last. */
   private readonly held = new Map<number, Held>();
   private bytes = 0;
-  /** Rows before each segment, as far as they are known: from the first on without gaps. */
-  private readonly rowsBefore: number[] = [0];
   private readonly cycles: Float64Array;
+  /** Where rows lie as far as it is known without blocks; at least two points. */
+  private points: Points;
   private total: number | null = null;
+  /** Segments counted one after the other, where there is no index. */
+  private countedRows: number[] = [0];
+  private part = 0;
+  /** The block looked at last: most rows asked for are in it. */
+  private last: RowBlock | null = null;
 
   constructor(readonly info: TraceInfo) {
     this.cycles = info.segmentCycles;
+    const { firstCycle, lastCycle } = this.span;
+    this.points = info.diagonal ?? {
+      cycles: [firstCycle, Math.max(lastCycle, firstCycle + 1)],
+      rows: [0, 0],
+    };
   }
 
   get segments(): number {
@@ -34,41 +49,73 @@ export class RowStore implements Diagonal {
   }
 
   get extent(): Extent {
-    return { firstCycle: this.cycles[0] ?? 0, lastCycle: this.cycles.at(-1) ?? 1, rows: this.rows };
+    return { ...this.span, rows: this.rows };
   }
 
-  /** How many there are; an estimate until all of the trace has been read. */
+  private get span(): { firstCycle: number; lastCycle: number } {
+    return { firstCycle: this.cycles[0] ?? 0, lastCycle: this.cycles.at(-1) ?? 1 };
+  }
+
+  /** How many there are; an estimate until the index is here. */
   get rows(): number {
-    if (this.total !== null) return this.total;
-    const known = this.rowsBefore.at(-1)!;
-    const counted = this.info.anchors?.rows.at(-1);
-    if (counted !== undefined) return Math.max(known, counted);
-    const passed = this.cycles[this.rowsBefore.length - 1]! - this.cycles[0]!;
-    if (passed <= 0) return 0;
-    return Math.round((known / passed) * (this.cycles.at(-1)! - this.cycles[0]!));
+    return this.total ?? this.points.rows[this.points.rows.length - 1]!;
   }
 
   get isComplete(): boolean {
     return this.total !== null;
   }
 
-  /** Part of the trace that has been read, 0 to 1. */
+  /** Part of the trace that is counted, 0 to 1. */
   get progress(): number {
-    return this.isComplete ? 1 : (this.rowsBefore.length - 1) / Math.max(1, this.segments);
+    return this.isComplete ? 1 : this.part;
   }
 
-  /** What the pass over the trace counted: segments come in order. */
-  passed(segment: number, firstRow: number, count: number): void {
-    if (segment === this.rowsBefore.length - 1) this.rowsBefore.push(firstRow + count);
+  set progress(part: number) {
+    this.part = part;
   }
 
-  complete(rows: number): void {
+  /** Greatest number of instructions in flight at any time; 0: not known. */
+  mostInFlight = 0;
+
+  /** First cycle of a segment, and the first after it. */
+  cyclesOf(segment: number): [number, number] {
+    return [this.cycles[segment]!, this.cycles[segment + 1]!];
+  }
+
+  /** First cycle of an instruction, and the first after its last. */
+  lifeOf({ baseCycle, birth, end }: RowBlock, index: number): [number, number] {
+    const over = end[index] === UNKNOWN ? this.span.lastCycle : baseCycle + end[index]!;
+    return [baseCycle + birth[index]!, over];
+  }
+
+  /** What the index says. */
+  index(rows: number, diagonal: Points): void {
     this.total = rows;
+    this.points = diagonal;
+  }
+
+  /** Without an index: rows up to the end of a segment, in the order of segments. */
+  counted(segment: number, rows: number): void {
+    this.countedRows[segment + 1] = rows;
+    const known = this.countedRows.length;
+    this.part = (known - 1) / Math.max(1, this.segments);
+    const { firstCycle, lastCycle } = this.span;
+    if (known > this.segments) this.total = rows;
+    const passed = this.cycles[known - 1]! - firstCycle;
+    const all = passed > 0 ? Math.round((rows / passed) * (lastCycle - firstCycle)) : rows;
+    this.points = {
+      cycles: [...this.cycles.subarray(0, known), Math.max(lastCycle, firstCycle + 1)],
+      rows: [...this.countedRows, Math.max(rows, known > this.segments ? rows : all)],
+    };
   }
 
   add(block: RowBlock): void {
     if (block.firstRow < 0) return;
     this.drop(block.segment);
+    // Before anything is counted, what is here says how dense rows are.
+    if (!this.isComplete && !this.info.diagonal && this.rows < block.firstRow + block.count) {
+      this.guess(block);
+    }
     const bytes = blockBytes(block);
     this.held.set(block.segment, { block, bytes });
     this.bytes += bytes;
@@ -97,15 +144,22 @@ export class RowStore implements Diagonal {
 
   /** Where a row is kept; null: not here. */
   locate(row: number): Place | null {
+    const block = this.blockOfRow(row);
+    return block ? { block, index: row - block.firstRow } : null;
+  }
+
+  isSquashed(row: number): boolean {
+    const block = this.blockOfRow(row);
+    return block !== null && (block.flags[row - block.firstRow]! & RowFlag.SQUASHED) !== 0;
+  }
+
+  private blockOfRow(row: number): RowBlock | null {
+    const { last } = this;
+    if (last && row >= last.firstRow && row < last.firstRow + last.count) return last;
     const block = this.block(this.segmentOfRow(row));
-    const index = block ? row - block.firstRow : -1;
-    if (block && index >= 0 && index < block.count) return { block, index };
-    // Borders that are only estimated may be off by a segment.
-    for (const { block: other } of this.held.values()) {
-      const at = row - other.firstRow;
-      if (at >= 0 && at < other.count) return { block: other, index: at };
-    }
-    return null;
+    if (!block || row < block.firstRow || row >= block.firstRow + block.count) return null;
+    this.last = block;
+    return block;
   }
 
   /** The segments that rows `[from, to)` are born in. */
@@ -141,45 +195,48 @@ export class RowStore implements Diagonal {
       const index = lowerBound(block.birth, Math.ceil(cycle) - block.baseCycle, block.count);
       return block.firstRow + index;
     }
-    const { cycles, rows } = this.anchors();
+    const { cycles, rows } = this.points;
     const at = upperIndex(cycles, cycle);
     return line(cycles[at]!, rows[at]!, cycles[at + 1]!, rows[at + 1]!, cycle);
   }
 
   private birthOf(row: number): number | null {
-    const place = this.held.size > 0 ? this.locateHeld(row) : null;
-    if (!place) return null;
-    return place.block.baseCycle + place.block.birth[place.index]!;
+    const block = this.blockOfRow(row);
+    return block ? block.baseCycle + block.birth[row - block.firstRow]! : null;
   }
 
-  private locateHeld(row: number): Place | null {
-    const block = this.held.get(this.segmentOfRow(row))?.block;
-    const index = block ? row - block.firstRow : -1;
-    return block && index >= 0 && index < block.count ? { block, index } : null;
-  }
-
-  /** In which a row is born; an estimate where that has not been read. */
+  /** In which a row is born: where its block is here, else the one to ask for next, from which the way is known. */
   segmentOfRow(row: number): number {
-    const known = this.rowsBefore.length - 1;
-    if (row < this.rowsBefore[known]!) return lowerBound(this.rowsBefore, row + 1) - 1;
-    if (this.total !== null) return Math.max(0, this.segments - 1);
-    return Math.max(Math.min(known, this.segments - 1), this.segmentAt(this.interpolate(row)));
+    const last = this.segments - 1;
+    let segment = this.segmentAt(this.interpolate(row));
+    let direction = 0;
+    while (segment >= 0 && segment <= last) {
+      const block = this.held.get(segment)?.block;
+      if (!block) return segment;
+      const next = row < block.firstRow ? -1 : row >= block.firstRow + block.count ? 1 : 0;
+      // Rows between two neighbours are nowhere: the estimate ends.
+      if (next === 0 || next === -direction) return segment;
+      direction = next;
+      segment += next;
+    }
+    return Math.max(0, Math.min(segment, last));
   }
 
   private interpolate(row: number): number {
-    const { cycles, rows } = this.anchors();
+    const { cycles, rows } = this.points;
     const at = upperIndex(rows, row);
     return line(rows[at]!, cycles[at]!, rows[at + 1]!, cycles[at + 1]!, row);
   }
 
-  /** Points of the diagonal, at least two. */
-  private anchors(): { cycles: ArrayLike<number>; rows: ArrayLike<number> } {
-    if (this.info.anchors) return this.info.anchors;
-    const { firstCycle, lastCycle, rows } = this.extent;
-    const known = this.rowsBefore.length;
-    return {
-      cycles: [...this.cycles.subarray(0, known), Math.max(lastCycle, firstCycle + 1)],
-      rows: [...this.rowsBefore, Math.max(rows, this.rowsBefore[known - 1]!)],
+  private guess({ baseCycle, birth, firstRow, count }: RowBlock): void {
+    const { firstCycle, lastCycle } = this.span;
+    const known = baseCycle + (birth[count - 1] ?? 0);
+    const rows = firstRow + count;
+    const all =
+      known > firstCycle ? Math.round((rows / (known - firstCycle)) * (lastCycle - firstCycle)) : rows;
+    this.points = {
+      cycles: [firstCycle, known, Math.max(lastCycle, known + 1)],
+      rows: [0, rows, Math.max(all, rows)],
     };
   }
 
@@ -188,6 +245,7 @@ export class RowStore implements Diagonal {
     if (!held) return;
     this.bytes -= held.bytes;
     this.held.delete(segment);
+    if (this.last === held.block) this.last = null;
   }
 }
 

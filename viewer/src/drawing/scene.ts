@@ -2,7 +2,6 @@
 import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
-import { Aggregates } from '../model/aggregates.js';
 import type { Command } from '../model/commands.js';
 import { pixelOf, THEMES, type Theme } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
@@ -31,9 +30,11 @@ import { OVERLAYS } from './overlays.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
+import { ShownLines } from './rows/shown-lines.js';
+import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { Search } from './search.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
-import { FineSums } from './sums.js';
+import { SumsSources } from './strip/sources.js';
 
 const MINIMAP_INTERVAL_MS = 150;
 
@@ -53,10 +54,11 @@ export interface SceneStart {
 interface Shown {
   readonly info: TraceInfo;
   readonly store: RowStore;
-  readonly aggregates: Aggregates;
-  readonly fine: FineSums;
+  readonly sums: SumsSources;
   readonly disassembly: Disassembly;
   readonly navigator: Navigator;
+  /** Rows without those that were squashed. */
+  readonly collapsed: ShownLines;
   colouring: Colouring;
 }
 
@@ -115,11 +117,21 @@ export class Scene {
   }
 
   use(settings: Settings): void {
+    const isSorted = settings.sort !== this.settings.sort && settings.sort !== 'fetch';
     this.settings = settings;
+    if (isSorted && this.shown && this.form.name === 'straight') this.toPageStart(this.shown.store);
     if (this.shown) this.shown.colouring = this.colouringOf(this.shown.info);
     this.isMinimapStale = true;
     this.clamp('y');
     this.schedule();
+  }
+
+  /** What another order puts first is to be seen. */
+  private toPageStart(store: RowStore): void {
+    const { x, y } = this.view;
+    const first = Math.floor(Math.max(0, y) / PAGE_ROWS) * PAGE_ROWS;
+    const since = x - store.cycleOf(Math.max(0, y));
+    this.view = { ...this.view, x: store.cycleOf(first) + since, y: first };
   }
 
   point(pointer: Pointer | null): void {
@@ -158,7 +170,15 @@ export class Scene {
   }
 
   get ground(): Ground {
-    return { view: this.view, plot: this.plot, store: this.shown!.store, lines: EVERY_ROW };
+    const { store, colouring, collapsed } = this.shown!;
+    const { squashed, sort } = this.settings;
+    const lines = squashed === 'collapse' && this.hasFetchOrder ? collapsed : EVERY_ROW;
+    return { view: this.view, plot: this.plot, store, lines, sort, colouring };
+  }
+
+  /** Sorted rows have their own places. */
+  private get hasFetchOrder(): boolean {
+    return this.form.name !== 'straight' || this.settings.sort === 'fetch';
   }
 
   plotPoint(at: Point | null): Point {
@@ -223,14 +243,16 @@ export class Scene {
       shown.store.add(message.block);
       this.search?.resume();
       shown.navigator.resume();
-    } else if (message.type === 'aggregate') {
-      shown.store.passed(message.segment, message.firstRow, message.count);
-      shown.aggregates.add(message.part);
+    } else if (message.type === 'index') {
+      shown.store.index(message.rows, message.diagonal);
+      shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
-    } else if (message.type === 'complete') {
-      shown.store.complete(message.rows);
-      this.isMinimapStale = true;
-    }
+      shown.navigator.resume();
+    } else if (message.type === 'sums') {
+      shown.sums.add(message.part, message.isOverview);
+      this.isMinimapStale ||= message.isOverview;
+    } else if (message.type === 'progress') shown.store.progress = message.progress;
+    else if (message.type === 'counted') shown.store.counted(message.segment, message.rows);
     this.schedule();
   }
 
@@ -239,10 +261,10 @@ export class Scene {
     this.shown = {
       info,
       store,
-      aggregates: new Aggregates(info.aggregates),
-      fine: new FineSums(info),
+      sums: new SumsSources(info),
       disassembly: new Disassembly(shownCore(info)),
       navigator: new Navigator(this),
+      collapsed: new ShownLines(store),
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
@@ -300,17 +322,17 @@ export class Scene {
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
   }
 
-  private want({ missing, soon }: Needs): void {
+  private want({ missing, soon, sums }: Needs): void {
     // What comes next is fetched once everything in sight is here.
     const searched = this.search?.missing ?? null;
     const segments = [...new Set([...missing, ...(searched === null ? [] : [searched]), ...soon])];
-    const key = segments.join();
+    const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
     if (key === this.wanted) return;
     this.wanted = key;
-    this.start.port.postMessage({ type: 'want', segments } satisfies Want);
+    this.start.port.postMessage({ type: 'want', segments, sums } satisfies Want);
   }
 
-  private drawMinimap({ info, aggregates }: Shown, now: number): void {
+  private drawMinimap({ info, sums }: Shown, now: number): void {
     const { minimapSize } = this;
     if (!this.isMinimapStale) return;
     if (now - this.minimapDrawn < MINIMAP_INTERVAL_MS) {
@@ -321,7 +343,11 @@ export class Scene {
     this.minimapDrawn = now;
     const width = Math.max(1, Math.round(minimapSize.width * minimapSize.ratio));
     const height = Math.max(1, Math.round(minimapSize.height * minimapSize.ratio));
-    this.minimapContext.putImageData(drawMinimap(info, aggregates, this.theme, width, height), 0, 0);
+    this.minimapContext.putImageData(
+      drawMinimap(info, sums.overview, this.hits, this.theme, width, height),
+      0,
+      0,
+    );
   }
 
   private frame(shown: Shown): Frame {

@@ -11,6 +11,7 @@ export type PageAction =
   | 'colour'
   | 'form'
   | 'squashed'
+  | 'sort'
   | 'arrows'
   | 'panel'
   | 'dock'
@@ -176,8 +177,24 @@ const SELECTING: readonly Omit<Action, 'group'>[] = [
 
 const SHOWING: readonly Omit<Action, 'group'>[] = [
   { id: 'colour', title: 'colour by stage, class, thread, stall', keys: ['c'], page: 'colour' },
-  { id: 'form', title: 'form: by zoom, rows, sums over time', keys: ['v'], page: 'form' },
-  { id: 'squashed', title: 'squashed instructions: dim, as others, blank', keys: ['q'], page: 'squashed' },
+  {
+    id: 'form',
+    title: 'form: by zoom, rows, folded rows, cycles since fetch, sums over time',
+    keys: ['v'],
+    page: 'form',
+  },
+  {
+    id: 'squashed',
+    title: 'squashed instructions: dim, as others, blank, without rows',
+    keys: ['q'],
+    page: 'squashed',
+  },
+  {
+    id: 'sort',
+    title: 'order of rows by cycles since fetch: fetch, latency, pc, class',
+    keys: ['o'],
+    page: 'sort',
+  },
   { id: 'arrows', title: 'dependencies: of the selected, all, none', keys: ['r'], page: 'arrows' },
   { id: 'theme', title: 'light or dark', keys: ['t'], page: 'theme' },
   { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },

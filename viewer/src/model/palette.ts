@@ -156,3 +156,7 @@ export function contrast(a: string, b: string): number {
 export const fillOf = (theme: Theme, index: number): string => theme.fills[index % theme.fills.length]!;
 export const reasonColour = (theme: Theme, index: number): string =>
   theme.reasons[index % theme.reasons.length]!;
+
+/** The same colours for thin lines: darker on a light background. */
+export const lineOf = (theme: Theme, index: number): string =>
+  luminance(theme.background) > 0.5 ? mix(fillOf(theme, index), '#000000', 0.35) : fillOf(theme, index);

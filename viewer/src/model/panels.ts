@@ -9,6 +9,8 @@ export interface PanelInfo {
   /** Of the action that shows and hides it. */
   readonly keys: readonly string[];
   readonly isShown: boolean;
+  /** The same of a trace without cores, where there is no pipeline that needs the room; by default it is shown. */
+  readonly isShownWithoutCore?: boolean;
   /** Height of a track in CSS pixels; 0: it takes what the others leave. */
   readonly size: number;
 }
@@ -17,6 +19,18 @@ export interface PanelInfo {
 export const PANELS = [
   { id: 'overview', title: 'Overview', place: 'track', keys: ['Shift+O'], isShown: true, size: 46 },
   { id: 'pipeline', title: 'Pipeline', place: 'track', keys: ['Shift+P'], isShown: true, size: 0 },
+  { id: 'counters', title: 'Counters', place: 'track', keys: ['Shift+C'], isShown: true, size: 96 },
+  { id: 'occupancy', title: 'Occupancy', place: 'track', keys: ['Shift+B'], isShown: true, size: 84 },
+  {
+    id: 'transactions',
+    title: 'Transactions',
+    place: 'track',
+    keys: ['Shift+T'],
+    isShown: true,
+    size: 160,
+  },
+  { id: 'events', title: 'Events', place: 'track', keys: ['Shift+E'], isShown: false, size: 120 },
+  { id: 'values', title: 'Values', place: 'track', keys: ['Shift+V'], isShown: false, size: 120 },
   { id: 'inspector', title: 'Inspector', place: 'tab', keys: ['i'], isShown: true, size: 0 },
 ] as const satisfies readonly PanelInfo[];
 
@@ -76,15 +90,15 @@ function known<T>(value: unknown, isValid: (one: unknown) => one is T): Partial<
   return Object.fromEntries(entries) as Partial<Record<PanelId, T>>;
 }
 
-export const isPanelShown = (layout: Layout, id: PanelId): boolean => {
+export const isPanelShown = (layout: Layout, id: PanelId, hasCore = true): boolean => {
   const panel = panelOf(id);
   if (panel.place === 'tab') return layout.isDockOpen && layout.tab === id;
-  return layout.shown[id] ?? panel.isShown;
+  return layout.shown[id] ?? (hasCore ? panel.isShown : (panel.isShownWithoutCore ?? true));
 };
 
 /** A track is shown or hidden; a tab comes to the front, or the dock is closed if it was there. */
-export function togglePanel(layout: Layout, id: PanelId): Layout {
-  const isShown = isPanelShown(layout, id);
+export function togglePanel(layout: Layout, id: PanelId, hasCore = true): Layout {
+  const isShown = isPanelShown(layout, id, hasCore);
   if (panelOf(id).place === 'tab') return { ...layout, isDockOpen: !isShown, tab: id };
   return { ...layout, shown: { ...layout.shown, [id]: !isShown } };
 }

@@ -14,6 +14,7 @@ import { Splitter } from '../panels/splitter.js';
 import { Tracks } from '../panels/tracks.js';
 import { isShown, trackSize } from './layout.js';
 import { openFile } from './open.js';
+import { startFeed } from './window-feed.js';
 import { Engine, missingFeature } from './engine.js';
 import { useEngine } from './current-engine.js';
 import { places } from './places.js';
@@ -85,11 +86,13 @@ function Picture() {
         engine.run({ do: 'selectAt', at, align: isLabel });
       },
     });
+    const stopFeed = startFeed();
     const unsubscribe = [
       settings.subscribe((next) => engine.post({ type: 'settings', settings: next })),
       places.subscribe((next) => engine.post({ type: 'places', places: next })),
     ];
     return () => {
+      stopFeed();
       for (const one of unsubscribe) one();
       stop();
       useEngine(null);

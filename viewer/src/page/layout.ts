@@ -11,7 +11,7 @@ import {
   parseLayout,
   togglePanel,
 } from '../model/panels.js';
-import { remember, remembered } from './store.js';
+import { info, remember, remembered } from './store.js';
 
 const LAYOUT_KEY = 'uscope.view.layout';
 
@@ -24,8 +24,10 @@ export function changeLayout(part: Partial<Layout>): void {
 
 export const resetLayout = (): void => changeLayout(DEFAULT_LAYOUT);
 
-export const isShown = (id: PanelId): boolean => isPanelShown(layout.value, id);
-export const toggle = (id: PanelId): void => changeLayout(togglePanel(layout.value, id));
+const hasCore = (): boolean => info.value === null || info.value.core >= 0;
+
+export const isShown = (id: PanelId): boolean => isPanelShown(layout.value, id, hasCore());
+export const toggle = (id: PanelId): void => changeLayout(togglePanel(layout.value, id, hasCore()));
 
 /** Brings a panel to the front. */
 export function reveal(id: PanelId): void {

@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
+import { transactionsShown } from '../panels/transactions.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
@@ -12,6 +13,7 @@ import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
 import { places } from './places.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
+import { answer } from './window-feed.js';
 
 openFromAddress();
 acceptDrops();
@@ -40,6 +42,8 @@ Object.assign(window, {
     link: linkNow,
     run: (command: Command) => currentEngine()?.run(command),
     layout: () => layout.value,
+    tracks: () => answer.value,
+    transactions: () => transactionsShown.value,
     places: () => places.value,
     ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,

@@ -27,6 +27,7 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
     case 'colour':
     case 'form':
     case 'squashed':
+    case 'sort':
     case 'arrows':
       tell(`${page}: ${cycle(page)}`);
       return;

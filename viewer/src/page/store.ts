@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import type { Problem, TraceInfo, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneState } from '../drawing/protocol.js';
-import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SQUASHED } from '../drawing/settings.js';
+import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SORTS, SQUASHED } from '../drawing/settings.js';
 import { type Bindings, parseBindings } from '../input/keys.js';
 import type { LinkPart } from '../model/link.js';
 import { choicePart, numberPart } from '../model/link-parts.js';
@@ -38,6 +38,7 @@ const CHOICES: Readonly<Record<string, readonly string[]>> = {
   colour: COLOUR_MODES,
   form: FORMS,
   squashed: SQUASHED,
+  sort: SORTS,
   arrows: ARROWS,
 };
 
@@ -117,7 +118,9 @@ export function changeBindings(next: Bindings): void {
 }
 
 /** The next of the values there are. */
-export function cycle<K extends 'theme' | 'colour' | 'form' | 'squashed' | 'arrows'>(name: K): string {
+export function cycle<K extends 'theme' | 'colour' | 'form' | 'squashed' | 'sort' | 'arrows'>(
+  name: K,
+): string {
   const choices = CHOICES[name]!;
   const next = choices[(choices.indexOf(settings.value[name]) + 1) % choices.length]!;
   change({ [name]: next } as Partial<Settings>);

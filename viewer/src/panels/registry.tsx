@@ -2,7 +2,11 @@
 import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
+import { isCounter, namesOf, type TrackList } from '../model/track-lists.js';
+import { Counters } from './counters.js';
 import { Inspector } from './inspector.js';
+import { Transactions } from './transactions.js';
+import { Events, Occupancy, Values } from './track-lanes.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -10,7 +14,23 @@ export interface PanelPart {
   readonly isThere?: (info: TraceInfo) => boolean;
 }
 
+const has =
+  (list: Exclude<TrackList, 'values'>) =>
+  (trace: TraceInfo): boolean =>
+    namesOf(list, { ...trace, core: null }).length > 0;
+
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
+  counters: { component: Counters, isThere: has('counters') },
+  occupancy: { component: Occupancy, isThere: has('buffers') },
+  transactions: {
+    component: Transactions,
+    isThere: ({ schema }) => schema.scopes.some(({ protocol }) => /^noc(\.|$)/.test(protocol ?? '')),
+  },
+  events: { component: Events, isThere: has('events') },
+  values: {
+    component: Values,
+    isThere: ({ schema }) => schema.storages.some((storage) => !isCounter(storage)),
+  },
   inspector: { component: Inspector, isThere: ({ core }) => core >= 0 },
 };
 

@@ -3,11 +3,12 @@ import { THEMES } from '../model/palette.js';
 import { restart } from '../page/start.js';
 import { currentEngine } from '../page/perform.js';
 import { change, info, origin, panel, settings, state } from '../page/store.js';
-import { ARROWS, FORMS, SQUASHED } from '../drawing/settings.js';
+import { ARROWS, FORMS, SORTS, SQUASHED } from '../drawing/settings.js';
 import { COLOUR_MODES } from '../model/palette.js';
 
-const FORM_NAMES = { auto: 'by zoom', classic: 'rows', strip: 'sums' } as const;
-const SQUASHED_NAMES = { dim: 'dimmed', show: 'as others', blank: 'blank' } as const;
+const FORM_NAMES = { auto: 'by zoom', classic: 'rows', folded: 'folded', straight: 'since fetch', strip: 'sums' } as const;
+const SORT_NAMES = { fetch: 'by fetch', latency: 'by latency', pc: 'by pc', class: 'by class' } as const;
+const SQUASHED_NAMES = { dim: 'dimmed', show: 'as others', blank: 'blank', collapse: 'no row' } as const;
 const ARROW_NAMES = { selected: 'of selected', all: 'all', off: 'none' } as const;
 
 export function TopBar() {
@@ -49,7 +50,7 @@ export function TopBar() {
 
 function Controls() {
   const hasCore = (info.value?.core ?? -1) >= 0;
-  const { colour, form, squashed, arrows } = settings.value;
+  const { colour, form, squashed, sort, arrows } = settings.value;
   const run = currentEngine();
   return (
     <>
@@ -58,6 +59,7 @@ function Controls() {
           <Legend />
           <Choice label="colour" value={colour} options={COLOUR_MODES.map((mode) => [mode, mode] as const)} onChange={(value) => change({ colour: value as typeof colour })} />
           <Choice label="form" value={form} options={FORMS.map((one) => [one, FORM_NAMES[one]] as const)} onChange={(value) => change({ form: value as typeof form })} />
+          {form === 'straight' && <Choice label="order" value={sort} options={SORTS.map((one) => [one, SORT_NAMES[one]] as const)} onChange={(value) => change({ sort: value as typeof sort })} />}
           <Choice label="squashed" value={squashed} options={SQUASHED.map((one) => [one, SQUASHED_NAMES[one]] as const)} onChange={(value) => change({ squashed: value as typeof squashed })} />
           <Choice label="arrows" value={arrows} options={ARROWS.map((one) => [one, ARROW_NAMES[one]] as const)} onChange={(value) => change({ arrows: value as typeof arrows })} />
         </>

@@ -15,8 +15,14 @@ export { chromiumPath } from '../../../test/support/chromium.js';
 
 export const SIZE = { width: 1280, height: 720 };
 
+/** No side panel and no tracks. */
+export const ONLY_PICTURE = {
+  isDockOpen: false,
+  shown: { counters: false, occupancy: false, events: false, values: false, transactions: false },
+};
+
 export interface OpenOptions extends BrowserContextOptions {
-  /** As the page remembers it; see viewer/src/model/panels.ts. By default the picture has all of the width. */
+  /** As the page remembers it; see viewer/src/model/panels.ts. By default the picture has all of the page. */
   readonly layout?: object;
 }
 
@@ -49,7 +55,7 @@ export async function startViewer(trace: ServedTrace): Promise<Viewer> {
     server,
     complaints,
     requests,
-    async open(hash = '', { layout = { isDockOpen: false }, ...options } = {}) {
+    async open(hash = '', { layout = ONLY_PICTURE, ...options } = {}) {
       const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark', ...options });
       const stored = JSON.stringify(layout);
       await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), stored);

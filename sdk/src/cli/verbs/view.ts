@@ -1,11 +1,8 @@
 /** `uscope view`: the pipeline as a picture, in a browser. */
-import { hostname, userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { openTraceFile } from '../../reader/node.js';
-import { exportView, openBrowser, openServedTrace, serveView } from '../../view/index.js';
-import { io } from '../common/io.js';
-import { shownName } from '../common/trace-file.js';
+import { exportPage } from '../view/export-page.js';
+import { viewTrace } from '../view/view-trace.js';
 
 interface ViewOptions {
   readonly port?: string;
@@ -13,6 +10,7 @@ interface ViewOptions {
   readonly at?: string;
   readonly core?: string;
   readonly export?: string;
+  readonly cache: boolean;
 }
 
 export function register(program: Command): void {
@@ -20,7 +18,7 @@ export function register(program: Command): void {
     .command('view')
     .summary('look at a trace in a browser')
     .description(
-      'Serves the viewer and one trace on the loopback, prints the address and opens a browser if there is one. Ctrl-C ends it.',
+      'Serves the viewer and one trace on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
     )
     .argument('[file]', 'trace file or URL')
     .option('--port <n>', 'port of the server; by default one that is free')
@@ -28,56 +26,15 @@ export function register(program: Command): void {
     .option('--at <cycle>', 'show this cycle first')
     .option('--core <name>', 'which core; by default the first')
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
+    .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (file: string | undefined, options: ViewOptions) => {
-      if (options.export !== undefined) return writeFiles(options.export, file);
+      if (options.export !== undefined) return exportPage(options.export, file);
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file or URL, or --export');
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
-      await view(file, port, hash, options.open);
+      await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache });
     });
-}
-
-async function view(file: string, port: number, hash: string, wantsBrowser: boolean): Promise<void> {
-  const trace = await openServedTrace(file);
-  try {
-    await check(file);
-    const server = await serveView(trace, { port });
-    const url = server.url + hash;
-    const { port: used } = server;
-    io.out(`${url}\n`);
-    io.flush();
-    io.err(`uscope: showing ${shownName(file)}; Ctrl-C ends`);
-    io.err(
-      `uscope: from another machine: ssh -L ${used}:127.0.0.1:${used} ${userInfo().username}@${hostname()}`,
-    );
-    if (wantsBrowser) await openBrowser(url);
-    await interrupted();
-    await server.close();
-  } finally {
-    await trace.close();
-  }
-}
-
-/** What is no trace is told here rather than in the page. */
-async function check(file: string): Promise<void> {
-  const opened = await openTraceFile(file);
-  await opened.close();
-}
-
-function interrupted(): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      process.off('SIGINT', done).off('SIGTERM', done);
-      resolve();
-    };
-    process.on('SIGINT', done).on('SIGTERM', done);
-  });
-}
-
-async function writeFiles(directory: string, file: string | undefined): Promise<void> {
-  const names = await exportView(directory, file);
-  for (const name of names) io.out(`${directory}/${name}\n`);
 }
 
 function hashOf({ at, core }: ViewOptions): string {

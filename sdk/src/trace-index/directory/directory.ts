@@ -9,6 +9,8 @@ import { type ContainerSource, checkedContainer, type NoContainer } from '../con
 import type { ChunkPlace, Level, LevelPart } from '../levels/level.js';
 import { bucketCyclesOf } from '../levels/level-chunk.js';
 import type { IndexPlan } from '../plan.js';
+import type { RowLevel } from '../rows/row-levels.js';
+import type { SetKind } from '../texts/set-union.js';
 import { decodeTimePart } from '../time-part.js';
 import {
   BLOCK_ENTRIES,
@@ -21,6 +23,7 @@ import {
   type SegmentPlace,
   TAIL_SIZE,
 } from './format.js';
+import { StoredRowLevel, storedUnions, type Unions } from './stored-rows.js';
 
 /** Read at once from the end of the directory: of a short trace all of it. */
 const FIRST_READ = 64 * 1024;
@@ -118,12 +121,31 @@ export class Directory implements ContainerSource {
   levels(group: ClockGroup, repair: RepairChunk): ReadonlyMap<number, Level> | null {
     const entries = this.head.levels[group.index]!;
     if (entries.length === 0) return null;
-    const { trace, readBytes, start } = this;
-    const warn = (detail: string) => trace.warn('index-damaged', detail);
-    const file = { read: readBytes, start, crc32: trace.crc32, warn };
+    const file = this.levelFile;
     return new Map(
       entries.map((entry) => [entry.level, new StoredLevel(file, group, entry, repair)] as const),
     );
+  }
+
+  /** Levels of the rows of a core, from the finest to the coarsest that are here. */
+  rowLevels(core: number): readonly RowLevel[] {
+    const { rows } = this.plan.cores[core]!;
+    const levels = this.head.rows[core];
+    return rows && levels
+      ? levels.map((entry) => new StoredRowLevel(this.levelFile, entry, rows.stages))
+      : [];
+  }
+
+  /** What segments name together, the coarsest unions first; null: not known. @param subject core, or their number for the strings */
+  unions<T>(subject: number, kind: SetKind<T>): readonly Unions<T>[] {
+    const levels = this.head.sets[subject] ?? [];
+    return levels.map((entry) => storedUnions(this.levelFile, entry, kind)).reverse();
+  }
+
+  private get levelFile(): LevelFile {
+    const { trace, readBytes, start } = this;
+    const warn = (detail: string) => trace.warn('index-damaged', detail);
+    return { read: readBytes, start, crc32: trace.crc32, warn };
   }
 }
 
@@ -142,7 +164,7 @@ async function readHead(
   return decodeHead(head, size - whole, crc32);
 }
 
-interface LevelFile {
+export interface LevelFile {
   readonly read: ReadBytes;
   readonly start: number;
   readonly crc32: Crc32;

@@ -5,7 +5,8 @@
  *   blocks of 256 entries, one per segment: u64 offset of its container (0: none), u32 its size, u32 0, u64 births before it for each core
  *   head: u32 CRC-32 of the plan, u32 segments, u32 cores, u32 groups, u64 start of the trace in ps, u64 offset of the blocks, u32 CRC-32 of each block;
  *     for each group u32 levels; for each of them u32 level, u32 chunks, u64 bucket behind the last one; for each chunk u64 offset,
- *     u64 first bucket, u32 size, u32 CRC-32
+ *     u64 first bucket, u32 size, u32 CRC-32; then the same for the rows of each core (first row instead of bucket), and for what segments name:
+ *     the instructions of each core, and strings (first segment instead of bucket)
  *   tail: u32 magic "uIXD", u32 size of the head, u32 CRC-32 of the head, u16 id 0xFF11, u16 layout
  *
  * Offsets count from the start of the directory, those of containers from the start of the file that they are in.
@@ -45,6 +46,10 @@ export interface DirectoryHead {
   readonly blockCrcs: readonly number[];
   /** By group; empty: it has no levels here. */
   readonly levels: readonly (readonly LevelEntry[])[];
+  /** By core: levels of rows. Empty: there are none here. */
+  readonly rows: readonly (readonly LevelEntry[])[];
+  /** By core, then of the strings: unions of what segments name. */
+  readonly sets: readonly (readonly LevelEntry[])[];
 }
 
 /** Of one segment. */
@@ -90,7 +95,7 @@ export function encodeHead(
   writer.u32(head.planCrc).u32(head.segments).u32(head.cores).u32(head.levels.length);
   writer.u64(head.startPs).u64(head.blocksOffset);
   for (const crc of head.blockCrcs) writer.u32(crc);
-  for (const levels of head.levels) {
+  for (const levels of [...head.levels, ...head.rows, ...head.sets]) {
     writer.u32(levels.length);
     for (const { level, endBucket, chunks } of levels) {
       writer.u32(level).u32(chunks.length).u64(endBucket);
@@ -150,7 +155,13 @@ export function decodeHead(
   reader.need(blocks * 4);
   const blockCrcs = Array.from({ length: blocks }, () => reader.u32());
   const levels = Array.from({ length: groups }, () => readLevels(reader, limit));
-  return { planCrc, segments, cores, startPs, blocksOffset, blockCrcs, levels };
+  const more = reader.remaining > 0 ? 2 * cores + 1 : 0;
+  if (more * 4 > reader.remaining) {
+    throw reader.error('FORMAT_LENGTH', `an index directory of ${cores} cores does not fit its section`);
+  }
+  const others = Array.from({ length: more }, () => readLevels(reader, limit));
+  const [rows, sets] = [others.slice(0, cores), others.slice(cores)];
+  return { planCrc, segments, cores, startPs, blocksOffset, blockCrcs, levels, rows, sets };
 }
 
 function readLevels(reader: ByteReader, limit: number): LevelEntry[] {

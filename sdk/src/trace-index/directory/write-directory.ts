@@ -19,6 +19,7 @@ import {
   type LevelEntry,
   type SegmentPlace,
 } from './format.js';
+import { writeRowsAndSets } from './write-rows.js';
 
 /** A level of more chunks is not written: their entries are held in memory. */
 const MAX_CHUNKS = 1 << 16;
@@ -85,10 +86,13 @@ class DirectoryWriter {
       const isCounted = timeBytes > 0 && this.input.endPs / BigInt(group.periodPs) <= MAX_CYCLES;
       levels.push(isCounted ? await this.groupLevels(group, finest, survey.holes(group)) : []);
     }
+    const left = this.input.maxBytes(survey.bytes) - (this.output.position - this.start);
+    const births = (core: number, segment: number) => survey.birthsIn(core, segment);
+    const { rows, sets } = await writeRowsAndSets(this.input, this.output, this.start, births, left);
     const blocksOffset = this.output.position - this.start;
     const blockCrcs = await this.blocks(survey);
     const cores = plan.cores.length;
-    const head = { planCrc: plan.crc, segments, cores, startPs, blocksOffset, blockCrcs, levels };
+    const head = { planCrc: plan.crc, segments, cores, startPs, blocksOffset, blockCrcs, levels, rows, sets };
     await this.output.append(encodeHead(head, crc32));
   }
 
@@ -267,6 +271,13 @@ class Survey {
         known.knownPs = part.toPs;
       } else known.missingFromPs ??= known.knownPs;
     }
+  }
+
+  /** Instructions of a core that were born in a segment; null: not known. */
+  birthsIn(core: number, segment: number): number | null {
+    const births = this.births[core]!;
+    const count = (births[segment + 1] ?? this.totals[core]!) - births[segment]!;
+    return Number.isNaN(count) ? null : count;
   }
 
   finish(): void {

@@ -14,15 +14,14 @@ export interface MadeContainer {
 }
 
 export class IndexPass {
-  private readonly kernel: IndexKernel | null;
+  /** Not made before it is needed: most traces have an index. */
+  private kernel: IndexKernel | null | undefined;
   private readonly strangeSlots: boolean;
 
   constructor(
     private readonly trace: Trace,
     private readonly plan: IndexPlan,
   ) {
-    // Plain frames (v0.1) have no compiled loop.
-    this.kernel = trace.isInterleaved ? createIndexKernel() : null;
     const { session } = trace;
     this.strangeSlots = session === null || session.status === SessionStatus.RECOVERED;
   }
@@ -31,6 +30,8 @@ export class IndexPass {
   async run(segment: LoadedSegment, carry: Carry): Promise<MadeContainer | null> {
     const { trace, plan } = this;
     const checkpoint = await checkpointBefore(trace, segment);
+    // Plain frames (v0.1) have no compiled loop.
+    if (this.kernel === undefined) this.kernel = trace.isInterleaved ? createIndexKernel() : null;
     const made = this.kernel
       ? this.compiled(this.kernel, segment, checkpoint, carry)
       : plain(plan, segment, checkpoint, carry);

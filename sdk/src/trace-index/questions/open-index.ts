@@ -40,7 +40,7 @@ async function ownIndex(trace: Trace, plan: IndexPlan): Promise<TraceIndex | nul
   if (directory) {
     const parts = new SegmentParts(trace, plan, directory);
     const startPs = Number(directory.head.startPs);
-    return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'trace', startPs);
+    return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'trace', startPs, null, directory);
   }
   const containers = new ContainersInRecords(trace, plan.crc);
   // A writer that makes an index makes it from the first segment on.
@@ -66,5 +66,5 @@ async function sidecarIndex(trace: Trace, plan: IndexPlan, source: Source): Prom
   if (!directory) return refuse('its directory is damaged');
   const parts = new SegmentParts(trace, plan, directory);
   const startPs = Number(directory.head.startPs);
-  return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'sidecar', startPs, source);
+  return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'sidecar', startPs, source, directory);
 }

@@ -4,11 +4,17 @@ import type { FrameCursor } from '../../format/frame-cursor.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
+import type { Directory } from '../directory/directory.js';
 import type { IndexPlan } from '../plan.js';
+import type { RowLevel } from '../rows/row-levels.js';
 import { type BufferContents, bufferContents } from './buffer-at.js';
 import { type ColumnFinder, columnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
+import { RetiredRows } from './retired-rows.js';
+import { type RowGroupsFound, type RowRange, rowGroups } from './row-groups.js';
 import { RowPlaces, type RowSource } from './row-places.js';
+import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
+import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
 import {
   cycleArgument,
   type Extent,
@@ -35,6 +41,12 @@ export class TraceIndex {
   readonly trace: Trace;
   readonly plan: IndexPlan;
   private readonly sets: readonly LevelSet[];
+  /** By core, as of a number of segments. */
+  private readonly levelsOfRows = new Map<
+    number,
+    { segments: number; levels: Promise<readonly RowLevel[]> }
+  >();
+  private readonly retired = new WeakMap<readonly RowLevel[], RetiredRows>();
   private readonly rows: RowPlaces;
 
   /** Use `openIndex`. */
@@ -42,10 +54,11 @@ export class TraceIndex {
     private readonly parts: SegmentParts,
     coarse: CoarseLevels,
     /** Where the index is. */
-    readonly origin: 'trace' | 'sidecar',
+    readonly origin: 'trace' | 'sidecar' | 'memory',
     /** Start of the trace in ps, where that is known already. */
     private startPs: number | null = null,
     private readonly sidecar: Source | null = null,
+    private readonly directory: Directory | null = null,
   ) {
     this.trace = parts.trace;
     this.plan = parts.plan;
@@ -194,6 +207,69 @@ export class TraceIndex {
       return this.rows.birthsBefore(this.rowSource(core), segment);
     }
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${segmentCount}`);
+  }
+
+  /**
+   * The rows of a core in groups, from 64 instructions a group (as the containers have them) to the coarsest.
+   * @throws UscopeError READER_NAME, READER_*, FORMAT_* for damage
+   */
+  rowLevels(core: number): Promise<readonly RowLevel[]> {
+    const { segmentCount } = this.trace;
+    const known = this.levelsOfRows.get(core);
+    if (known?.segments === segmentCount) return known.levels;
+    const levels = this.readRowLevels(core);
+    this.levelsOfRows.set(core, { segments: segmentCount, levels });
+    levels.catch(() => this.levelsOfRows.delete(core));
+    return levels;
+  }
+
+  /**
+   * Rows added up for a picture: groups of the coarsest level with at most so many rows each as `most` groups of the range would have.
+   * @param range numbers of rows, the end exclusive
+   * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
+   */
+  async rowGroups(core: number, range: RowRange, most: number): Promise<RowGroupsFound> {
+    return rowGroups(await this.rowLevels(core), range, most);
+  }
+
+  /**
+   * The retired number of a row: rows of smaller numbers that retired. null: the index does not know it of all of them.
+   * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
+   */
+  async retiredBefore(core: number, row: number): Promise<number | null> {
+    return (await this.retiredRows(core)).before(row);
+  }
+
+  /** The row with a retired number, and back; null: there is none, or the index does not know. @throws as `retiredBefore` */
+  async rowOfRetired(core: number, number: number): Promise<number | null> {
+    return (await this.retiredRows(core)).rowOf(number);
+  }
+
+  private async retiredRows(core: number): Promise<RetiredRows> {
+    const levels = await this.rowLevels(core);
+    const known = this.retired.get(levels);
+    if (known) return known;
+    const birthsBefore = (segment: number) => this.birthsBefore(core, segment);
+    const made = new RetiredRows(this.trace, this.plan.cores[core]!.core, levels, birthsBefore);
+    this.retired.set(levels, made);
+    return made;
+  }
+
+  private async readRowLevels(core: number): Promise<readonly RowLevel[]> {
+    const source = this.rowSource(core);
+    const { stages } = this.plan.cores[core]!.rows!;
+    const birthsBefore = (segment: number) => this.rows.birthsBefore(source, segment);
+    const of = { parts: this.parts, core, stages, birthsBefore };
+    const stored = this.directory?.rowLevels(core) ?? [];
+    return [await SegmentRowLevel.of(of), ...(stored.length > 0 ? stored : await memoryRowLevels(of))];
+  }
+
+  /**
+   * Segments in which instructions were born, or events happened, that a search looks for; and those of which that is not known. Other segments have none.
+   * @throws UscopeError READER_*, FORMAT_* for damage
+   */
+  segmentsWith(query: TextQuery): AsyncGenerator<SegmentCandidate> {
+    return segmentsWith(this.parts, this.directory, query);
   }
 
   /**

@@ -13,7 +13,7 @@ import { StorageState } from '../../state/storage-state.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import { encodeDropped } from '../dropped.js';
 import type { IndexPlan } from '../plan.js';
-import { type RowPlan, stringOffsets } from '../rows/row-plan.js';
+import { type RowPlan, stringOffsets } from '../row-plan.js';
 import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
 import {
   type Carry,

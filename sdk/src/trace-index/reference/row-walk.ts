@@ -1,6 +1,6 @@
 /** The part ROWS of one core, the plain way: what `CoreSlots` says of its instructions is counted by groups of 64. */
 
-import type { RowPlan } from '../rows/row-plan.js';
+import type { RowPlan } from '../row-plan.js';
 import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from '../rows/rows-carry.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUPS, OWN_COLUMNS } from '../rows/rows-part.js';
 import { MAX_CELLS } from '../time-part.js';

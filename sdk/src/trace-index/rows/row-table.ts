@@ -14,7 +14,9 @@ export const Place = {
   FLUSHED: 6,
   ENDED: 7,
   STALLS: 8,
-  STAGES: 9,
+  /** Rows of which nothing is known: their segment has no part ROWS. */
+  UNKNOWN: 9,
+  STAGES: 10,
 } as const;
 
 export type RowGroup = Float64Array;
@@ -30,6 +32,8 @@ export interface RowsChunk extends RowGroups {
   readonly firstRow: number;
   readonly retiredBefore: number;
   readonly segment: Float64Array;
+  /** Rows of which nothing but their number is known: the index of their segment has no room for them. */
+  readonly unknown: Float64Array;
 }
 
 /** The chunk of these groups. */
@@ -47,6 +51,7 @@ export function chunkOf(
     retiredBefore,
     rows: column(Place.ROWS),
     segment: column(Place.SEGMENT),
+    unknown: column(Place.UNKNOWN),
     firstBirth: column(Place.FIRST_BIRTH),
     lastBirth: column(Place.LAST_BIRTH),
     lastEnd: column(Place.LAST_END),
@@ -61,6 +66,7 @@ export function chunkOf(
 
 /** Adds what `from` says of the same rows, or of the rows after them. */
 export function mergeGroup(into: RowGroup, from: RowGroup, stages: number): void {
+  if (into[Place.UNKNOWN] === into[Place.ROWS]) into[Place.FIRST_BIRTH] = from[Place.FIRST_BIRTH]!;
   into[Place.ROWS]! += from[Place.ROWS]!;
   into[Place.LAST_BIRTH] = Math.max(into[Place.LAST_BIRTH]!, from[Place.LAST_BIRTH]!);
   into[Place.LAST_END] = Math.max(into[Place.LAST_END]!, from[Place.LAST_END]!);
@@ -154,6 +160,19 @@ export class RowMerger {
     this.next += births;
   }
 
+  /** A segment without part ROWS: what became of the groups that are open is not known either. */
+  addUnknown(births: number, segment: number): void {
+    this.finish();
+    this.next += births;
+    this.firstOpen = this.next;
+    if (births === 0) return;
+    const group = new Float64Array(groupWidth(this.stages));
+    group[Place.ROWS] = group[Place.UNKNOWN] = births;
+    group[Place.SEGMENT] = segment;
+    group[Place.LAST_END] = -1;
+    this.onGroup(group);
+  }
+
   get isOver(): boolean {
     return this.open.every(isOver);
   }
@@ -164,7 +183,10 @@ export class RowMerger {
   }
 
   finish(): void {
-    for (const group of this.open.splice(0)) this.onGroup(group);
+    for (const group of this.open.splice(0)) {
+      this.firstOpen += group[Place.ROWS]!;
+      this.onGroup(group);
+    }
   }
 }
 

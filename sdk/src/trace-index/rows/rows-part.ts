@@ -11,8 +11,6 @@ import { MAX_CELLS, MAX_ROWS } from '../time-part.js';
 export const MAX_GROUPS = 2048;
 /** Instructions of a group; the last group of a segment has fewer. */
 export const GROUP_ROWS = 64;
-/** Stages that have columns; later ones are counted with unknown values. */
-const MAX_STAGES = 31;
 /** Columns before those of the stages. */
 export const OWN_COLUMNS = 7;
 export const LATE_COLUMNS = 6;
@@ -60,11 +58,6 @@ export interface RowsPart {
   readonly births: number;
   readonly groups: RowGroups;
   readonly late: LateGroups;
-}
-
-/** Stages that are counted, the one for all others included. */
-export function stageColumns({ stages }: { readonly stages: readonly string[] }): number {
-  return Math.min(stages.length, MAX_STAGES) + 1;
 }
 
 /** Numbers as they are stored: by column, a number for each group. */

@@ -1,7 +1,9 @@
 /** All questions by name. A new one is a file of this folder and a line here; pages import only the types. */
 import { series } from './series.js';
+import { transactions } from './transactions.js';
+import { window } from './window.js';
 
-export const QUESTIONS = { series } as const;
+export const QUESTIONS = { series, transactions, window } as const;
 
 export type Questions = typeof QUESTIONS;
 export type QuestionKind = keyof Questions;

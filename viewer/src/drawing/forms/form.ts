@@ -1,4 +1,5 @@
 /** A form of the picture: one way to show instructions. The scene knows forms only by this. */
+import type { SumsRange } from '../../data/protocol.js';
 import type { Command } from '../../model/commands.js';
 import type { View, Yielding } from '../../model/view.js';
 import type { Frame } from '../frame.js';
@@ -27,13 +28,15 @@ export interface Needs {
   readonly missing: readonly number[];
   /** Segments that a small move would show. */
   readonly soon: readonly number[];
+  /** Range of sums without which it is not sharp. */
+  readonly sums: SumsRange | null;
   /** What else keeps it from being sharp is on its way. */
   readonly isWaiting: boolean;
   /** The next picture will have more of it, without anything that comes. */
   readonly isUnfinished: boolean;
 }
 
-export const NOTHING_ELSE = { isWaiting: false, isUnfinished: false } as const;
+export const NOTHING_ELSE = { sums: null, isWaiting: false, isUnfinished: false } as const;
 
 /** The scale at the upper edge. */
 export interface AxisSpec {

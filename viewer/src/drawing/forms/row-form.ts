@@ -29,9 +29,16 @@ export abstract class RowForm implements Form {
 
   raster(frame: Frame): void {
     const layout = this.layout(frame);
-    rasterBackground(frame, layout, this.axis(frame).from);
+    this.rasterBelow(frame, layout);
     rasterBoxes(frame, layout);
+    this.rasterAbove(frame, layout);
   }
+
+  protected rasterBelow(frame: Frame, layout: RowLayout): void {
+    rasterBackground(frame, layout, frame.axis.from);
+  }
+
+  protected rasterAbove(_frame: Frame, _layout: RowLayout): void {}
 
   paint(frame: Frame): void {
     const layout = this.layout(frame);

@@ -1,50 +1,57 @@
-/** What remains when a pixel holds many cycles: lanes over time. Every column of pixels is the sum over all of its cycles. */
+/** What remains when a pixel holds many cycles: lanes over time. Every column of pixels is the exact sum over its cycles. */
 import type { Frame } from '../frame.js';
-import { type Lane, paintStrip, rasterStrip } from '../strip/lanes.js';
-import { bucketSums, type Sums } from '../sums.js';
+import { PixelColumns } from '../strip/columns.js';
+import { type Lane, lanesOf } from '../strip/lanes.js';
+import { paintLanes, rasterLanes } from '../strip/paint.js';
+import type { SumsChoice } from '../strip/sources.js';
 import type { AxisSpec, Form, Hit, Needs, Point } from './form.js';
 import type { Ground } from './ground.js';
-import { notHere } from './row-form.js';
 import { timeMoves } from './time-moves.js';
 
 export class Strip implements Form {
   readonly name = 'strip';
   readonly hasRows = false;
   readonly moves = timeMoves;
-  private lanes: Lane[] = [];
-  private sums: { readonly of: Frame; readonly sums: Sums; readonly needs: Needs } | null = null;
+  private readonly columns = new PixelColumns();
+  private lanes: readonly Lane[] = [];
+  private chosen: { readonly for: Frame; readonly choice: SumsChoice } | null = null;
 
   axis({ view }: Ground): AxisSpec {
     return { from: view.x, origin: 'trace' };
   }
 
   needs(frame: Frame): Needs {
-    return this.choose(frame).needs;
+    const { missing, range, isUnfinished } = this.choose(frame);
+    const hasAny = frame.sums.overview !== null || frame.store.isComplete;
+    return {
+      missing,
+      soon: [],
+      sums: range,
+      isWaiting: range !== null || isUnfinished || !hasAny,
+      isUnfinished,
+    };
   }
 
   raster(frame: Frame): void {
-    this.lanes = rasterStrip(frame, this.choose(frame).sums);
+    const { view, plot, ratio, store } = frame;
+    const width = Math.round(plot.width * ratio);
+    this.columns.fill(width, view.x, view.scale * ratio, this.choose(frame).layers, store.extent);
+    this.lanes = lanesOf(frame, this.columns);
+    rasterLanes(frame, this.lanes, this.columns);
   }
 
   paint(frame: Frame): void {
-    paintStrip(frame, this.choose(frame).sums, this.lanes);
+    paintLanes(frame, this.lanes, this.columns);
   }
 
   hit({ view }: Frame, at: Point): Hit {
     return { row: null, cycle: Math.floor(view.x + at.x / view.scale) };
   }
 
-  private choose(frame: Frame): { readonly sums: Sums; readonly needs: Needs } {
-    if (this.sums?.of === frame) return this.sums;
-    const { view, plot, ratio, store, fine, aggregates } = frame;
-    const coarse = bucketSums(aggregates);
-    const segments = store.segmentsOfCycles(view.x, view.x + plot.width / view.scale);
-    const canBeFine = 1 / (view.scale * ratio) < coarse.stepCycles && fine.covers(segments);
-    const missing = canBeFine ? notHere(store, segments) : [];
-    const exact = canBeFine && missing.length === 0 ? fine.of(store, segments) : null;
-    const isWaiting = canBeFine ? exact === null : !store.isComplete;
-    const needs = { missing, soon: [], isWaiting, isUnfinished: canBeFine && missing.length === 0 && !exact };
-    this.sums = { of: frame, sums: exact ?? coarse, needs };
-    return this.sums;
+  private choose(frame: Frame): SumsChoice {
+    if (this.chosen?.for === frame) return this.chosen.choice;
+    const choice = frame.sums.choose(frame, frame.store);
+    this.chosen = { for: frame, choice };
+    return choice;
   }
 }

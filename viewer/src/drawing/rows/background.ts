@@ -7,7 +7,7 @@ import type { RowLayout } from './layout.js';
 
 /** @param from cycle at the left edge of the plot */
 export function rasterBackground(frame: Frame, layout: RowLayout, from: number): void {
-  const { raster, ratio, top, left, plot, theme, view, selected } = frame;
+  const { raster, ratio, top, left, plot, theme, selected } = frame;
   const right = Math.round((left + plot.width) * ratio);
   const plotLeft = Math.round(left * ratio);
   raster.clip(0, Math.round(top * ratio));
@@ -17,10 +17,16 @@ export function rasterBackground(frame: Frame, layout: RowLayout, from: number):
       if (layout.rows[at]! % 2 === 0) raster.fill(plotLeft, ...edges(frame, layout, at, right), stripe);
     }
   }
-  if (view.scale >= 8) rasterGrid(frame, from, 1, pixelOf(theme.grid));
-  if (view.scale >= 1.2) rasterGrid(frame, from, 10, pixelOf(theme.gridStrong));
+  rasterGridOf(frame, from);
   const chosen = selected === null ? -1 : indexOfRow(layout, selected);
   if (chosen >= 0) raster.fill(0, ...edges(frame, layout, chosen, right), pixelOf(theme.selection));
+}
+
+/** Lines of cycles, where they are wide enough. */
+export function rasterGridOf(frame: Frame, from: number): void {
+  const { view, theme } = frame;
+  if (view.scale >= 8) rasterGrid(frame, from, 1, pixelOf(theme.grid));
+  if (view.scale >= 1.2) rasterGrid(frame, from, 10, pixelOf(theme.gridStrong));
 }
 
 function edges(frame: Frame, layout: RowLayout, at: number, right: number): [number, number, number] {

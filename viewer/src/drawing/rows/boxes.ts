@@ -32,7 +32,8 @@ function rasterRow(frame: Frame, layout: RowLayout, at: number, block: RowBlock,
   const { view, ratio, left, raster, colouring, settings, plot } = frame;
   const { baseCycle, birth, stage, stageCycle, stageStart } = block;
   const isSquashed = (block.flags[index]! & RowFlag.SQUASHED) !== 0;
-  if (isSquashed && settings.squashed === 'blank') return;
+  if (isSquashed && (settings.squashed === 'blank' || (settings.squashed === 'collapse' && !isSorted(frame))))
+    return;
   const { height } = layout;
   const y0 = Math.round((frame.top + layout.tops[at]!) * ratio);
   const bottom = Math.max(y0 + 1, Math.round((frame.top + layout.tops[at]! + height) * ratio));
@@ -73,4 +74,9 @@ function rasterRow(frame: Frame, layout: RowLayout, at: number, block: RowBlock,
     const x = Math.round(origin + end * scale);
     raster.fill(x, y0, x + width, y1, pixelOf(frame.theme.flush));
   }
+}
+
+/** Rows in another order than that of fetch keep their lines. */
+function isSorted({ axis, sort }: Frame): boolean {
+  return axis.origin === 'fetch' && sort !== 'fetch';
 }

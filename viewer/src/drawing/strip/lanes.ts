@@ -1,229 +1,116 @@
-/**
- * What remains when a pixel holds many cycles: lanes over time with instructions per cycle, how many are in each stage, the share of cycles
- * with a stall, and flushes. Every column of pixels is the sum over all of its cycles.
- */
+/** Lanes over time: instructions per cycle, how many are in flight or in each stage, the share of cycles with a stall, and flushes. */
 import { shownCore } from '../../data/shown-core.js';
-import { Column } from '../../model/aggregates.js';
-import { fillOf, mix, pixelOf, reasonColour } from '../../model/palette.js';
-import { AXIS_FONT, fitted } from '../canvas.js';
+import { fillOf, reasonColour } from '../../model/palette.js';
+import { Column, reasonColumn } from '../../model/sums.js';
 import type { Frame } from '../frame.js';
-import type { Sums } from '../sums.js';
+import type { PixelColumns } from './columns.js';
+
+export interface LanePart {
+  readonly name: string;
+  readonly column: number;
+  readonly colour: string;
+}
 
 export interface Lane {
   readonly title: string;
-  readonly unit: string;
+  readonly unit: '' | '%';
   /** Edges, CSS pixels of the canvas. */
   readonly y0: number;
   readonly y1: number;
   /** Values above are cut. */
   readonly max: number;
   /** Stacked from below. */
-  readonly parts: readonly { readonly name: string; readonly column: number; readonly colour: string }[];
-}
-
-/** Cycles `[from, to)` of a device pixel column, in steps of the sums. */
-interface Pixel {
-  readonly from: number;
-  readonly to: number;
+  readonly parts: readonly LanePart[];
+  /** What is shown where stages are not known; null: the same. */
+  readonly coarse: readonly LanePart[] | null;
 }
 
 const GAP = 10;
 
-export function rasterStrip(frame: Frame, sums: Sums): Lane[] {
-  const { raster, ratio, left, top, theme } = frame;
-  const columns = pixelColumns(frame, sums.stepCycles);
-  const lanes = lanesOf(frame, sums, columns);
-  raster.clip(Math.round(left * ratio), Math.round(top * ratio));
-  for (const lane of lanes) {
-    const [y0, y1] = [Math.round(lane.y0 * ratio), Math.round(lane.y1 * ratio)];
-    raster.fill(0, y0, raster.width, y1, pixelOf(theme.stripe));
-    rasterLane(frame, sums, lane, columns, y0, y1);
-  }
-  return lanes;
-}
+type Draft = Pick<Lane, 'title' | 'unit' | 'parts' | 'coarse'> & { readonly weight: number };
 
-function pixelColumns({ view, plot, ratio, store }: Frame, step: number): Pixel[] {
-  const { lastCycle, firstCycle } = store.extent;
-  const scale = view.scale * ratio;
-  const down = (cycle: number): number => Math.floor(cycle / step) * step;
-  return Array.from({ length: Math.round(plot.width * ratio) }, (_, x) => {
-    const from = down(view.x + x / scale);
-    const to = Math.max(down(view.x + (x + 1) / scale), from + step);
-    return from < down(firstCycle) || from > lastCycle ? { from: 0, to: 0 } : { from, to };
+export function lanesOf(frame: Frame, columns: PixelColumns): Lane[] {
+  const { top, plot } = frame;
+  const drafts = draftsOf(frame);
+  const height = plot.height - GAP * (drafts.length + 1);
+  const weights = drafts.reduce((sum, { weight }) => sum + weight, 0);
+  let y = top + GAP;
+  return drafts.map(({ weight, ...draft }) => {
+    const y0 = y;
+    const y1 = y0 + (height * weight) / weights;
+    y = y1 + GAP;
+    return { ...draft, y0, y1, max: niceMax(largest(draft, columns), draft.unit) };
   });
 }
 
-function lanesOf(frame: Frame, sums: Sums, columns: readonly Pixel[]): Lane[] {
-  const { theme, info, top, plot } = frame;
+function draftsOf({ theme, info, sums, store }: Frame): Draft[] {
   const { stages } = shownCore(info);
-  const shape = info.aggregates;
-  const stageParts = stages.map((name, index) => ({
+  const inFlight = { name: 'in flight', column: Column.IN_FLIGHT, colour: theme.ipc };
+  const byStage = stages.map((name, index) => ({
     name,
     column: Column.STAGES + index,
     colour: fillOf(theme, index),
   }));
-  const reasonParts = info.reasons.map((name, index) => ({
+  const reasons = info.reasons.map((name, index) => ({
     name,
-    column: Column.STAGES + shape.stages + index,
+    column: reasonColumn(info.sums, index),
     colour: reasonColour(theme, index),
   }));
-  const last = frame.store.extent.lastCycle;
-  const seen = reasonParts.filter(({ column }) => sums.sum(column, 0, roundUp(last, sums.stepCycles)) > 0);
-  const make = [
+  const { overview } = sums;
+  const { firstCycle, lastCycle } = store.extent;
+  // Reasons that never occur are not in the legend.
+  const happened = overview
+    ? reasons.filter(
+        ({ column }) => overview.sum(column, firstCycle - (firstCycle % overview.step), overview.to) > 0,
+      )
+    : reasons;
+  const drafts: Draft[] = [
     {
       title: 'retired per cycle',
       unit: '',
       weight: 3,
       parts: [{ name: 'retired', column: Column.RETIRED, colour: theme.ipc }],
+      coarse: null,
     },
-    { title: 'instructions in stages', unit: '', weight: 4, parts: stageParts },
-    ...(seen.length > 0 ? [{ title: 'cycles with a stall', unit: '%', weight: 3, parts: seen }] : []),
+    { title: 'instructions in flight', unit: '', weight: 4, parts: byStage, coarse: [inFlight] },
+    { title: 'cycles with a stall', unit: '%', weight: 3, parts: happened, coarse: null },
     {
       title: 'squashed per cycle',
       unit: '',
       weight: 1.5,
       parts: [{ name: 'squashed', column: Column.SQUASHED, colour: theme.flush }],
+      coarse: null,
     },
   ];
-  const height = plot.height - GAP * (make.length + 1);
-  const weights = make.reduce((sum, { weight }) => sum + weight, 0);
-  let y = top + GAP;
-  return make.map(({ title, unit, weight, parts }) => {
-    const y0 = y;
-    const y1 = y0 + (height * weight) / weights;
-    y = y1 + GAP;
-    return { title, unit, parts, y0, y1, max: niceMax(largest(sums, parts, columns), unit) };
-  });
+  return lastCycle > firstCycle ? drafts.filter(({ parts }) => parts.length > 0) : [];
 }
 
-function roundUp(value: number, step: number): number {
-  return Math.ceil(value / step) * step;
+/** The parts of a lane in a column of pixels. */
+export function partsAt(
+  { parts, coarse }: Pick<Lane, 'parts' | 'coarse'>,
+  columns: PixelColumns,
+  x: number,
+): readonly LanePart[] {
+  return coarse && !columns.layers[x]?.hasStages ? coarse : parts;
 }
 
-function largest(sums: Sums, parts: Lane['parts'], columns: readonly Pixel[]): number {
+function largest(lane: Pick<Lane, 'parts' | 'coarse'>, columns: PixelColumns): number {
   let max = 0;
-  for (const { from, to } of columns) {
-    if (to <= from) continue;
+  for (let x = 0; x < columns.count; x++) {
+    if (columns.cycles[x]! <= 0) continue;
     let sum = 0;
-    for (const { column } of parts) sum += sums.sum(column, from, to);
-    max = Math.max(max, sum / (to - from));
+    for (const { column } of partsAt(lane, columns, x)) sum += columns.sum(x, column);
+    max = Math.max(max, sum / columns.cycles[x]!);
   }
   return max;
 }
 
+const NICE = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10];
+
 /** A round number not below the value, so that the scale does not jump while the view moves. */
-function niceMax(value: number, unit: string): number {
-  if (unit === '%') return Math.max(1, Math.ceil(value * 4) / 4);
-  const steps = [
-    0.1, 0.25, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512,
-  ];
-  return steps.find((step) => step >= value) ?? value;
-}
-
-function rasterLane(
-  { raster, ratio, left, theme }: Frame,
-  sums: Sums,
-  { parts, max }: Lane,
-  columns: readonly Pixel[],
-  y0: number,
-  y1: number,
-): void {
-  const x0 = Math.round(left * ratio);
-  const pixels = parts.map(({ colour }) => pixelOf(colour));
-  const pending = pixelOf(mix(theme.stripe, theme.dim, 0.12));
-  for (const [index, { from, to }] of columns.entries()) {
-    if (to <= from) continue;
-    const x = x0 + index;
-    if (from >= sums.knownUntil) {
-      raster.fill(x, y0, x + 1, y1, pending);
-      continue;
-    }
-    let sum = 0;
-    let y = y1;
-    for (const [part, { column }] of parts.entries()) {
-      const value = sums.sum(column, from, to);
-      if (value === 0) continue;
-      sum += value / (to - from);
-      // What happened at all stays visible, however small its share is.
-      const next = Math.min(y - 1, Math.round(y1 - ((y1 - y0) * sum) / max));
-      raster.fill(x, Math.max(y0, next), x + 1, y, pixels[part]!);
-      y = Math.max(y0, next);
-    }
-  }
-}
-
-/** Titles, scales and what the colours mean, with the values at the pointer. */
-export function paintStrip(frame: Frame, sums: Sums, lanes: readonly Lane[]): void {
-  const { context, theme, left, top, plot } = frame;
-  context.save();
-  context.beginPath();
-  context.rect(0, top, left, plot.height);
-  context.clip();
-  context.font = AXIS_FONT;
-  context.textBaseline = 'alphabetic';
-  const at = pixelAtPointer(frame, sums.stepCycles);
-  for (const lane of lanes) {
-    context.fillStyle = theme.text;
-    context.textAlign = 'left';
-    context.font = `600 ${AXIS_FONT}`;
-    context.fillText(lane.title, 14, lane.y0 + 13);
-    context.font = AXIS_FONT;
-    context.fillStyle = theme.dim;
-    context.textAlign = 'right';
-    context.fillText(shown(lane.max, lane.unit), left - 10, lane.y0 + 10);
-    context.fillText('0', left - 10, lane.y1 - 1);
-    paintLegend(frame, sums, lane, at);
-  }
-  context.restore();
-}
-
-function shown(value: number, unit: string): string {
-  if (unit === '%') return `${(value * 100).toFixed(value > 0 && value < 0.1 ? 1 : 0)} %`;
-  return value >= 100
-    ? value.toFixed(0)
-    : value >= 10
-      ? value.toFixed(1)
-      : value
-          .toFixed(value < 1 ? 3 : 2)
-          .replace(/0+$/, '')
-          .replace(/\.$/, '');
-}
-
-function pixelAtPointer({ pointer, left, view, plot }: Frame, step: number): Pixel | null {
-  if (!pointer || pointer.x < left || pointer.x > left + plot.width) return null;
-  const from = Math.floor((view.x + (pointer.x - left) / view.scale) / step) * step;
-  const to = Math.max(from + step, Math.floor((view.x + (pointer.x - left + 1) / view.scale) / step) * step);
-  return { from, to };
-}
-
-function paintLegend(frame: Frame, sums: Sums, lane: Lane, at: Pixel | null): void {
-  const { context, theme, left, view, plot, widths } = frame;
-  const step = sums.stepCycles;
-  const whole = {
-    from: Math.max(0, Math.floor(view.x / step) * step),
-    to: Math.ceil((view.x + plot.width / view.scale) / step) * step,
-  };
-  const { from, to } = at ?? whole;
-  const cycles = Math.max(1, Math.min(to, frame.store.extent.lastCycle) - from);
-  // The topmost part of the stack comes first.
-  const entries = lane.parts
-    .map((part) => ({ ...part, value: sums.sum(part.column, from, to) / cycles }))
-    .reverse();
-  const lineHeight = 16;
-  const lines = Math.max(1, Math.floor((lane.y1 - lane.y0 - 18) / lineHeight));
-  const columns = entries.length > lines && left > 300 ? 2 : 1;
-  const width = Math.min(240, (left - 60) / columns);
-  entries.slice(0, lines * columns).forEach((entry, index) => {
-    const x = 14 + Math.floor(index / lines) * width;
-    const y = lane.y0 + 30 + (index % lines) * lineHeight;
-    context.textAlign = 'left';
-    context.fillStyle = entry.colour;
-    context.fillRect(x, y - 9, 10, 10);
-    context.fillStyle = theme.text;
-    const value = shown(entry.value, lane.unit);
-    context.fillText(fitted(entry.name, width - 36 - widths.axis.of(value), widths.axis), x + 16, y);
-    context.fillStyle = theme.dim;
-    context.textAlign = 'right';
-    context.fillText(value, x + width - 14, y);
-  });
+export function niceMax(value: number, unit: Lane['unit']): number {
+  if (unit === '%') return Math.min(1, Math.max(0.25, Math.ceil(value * 4) / 4));
+  if (!(value > 0.1)) return 0.1;
+  const power = 10 ** Math.floor(Math.log10(value));
+  return power * (NICE.find((step) => step * power >= value) ?? 10);
 }

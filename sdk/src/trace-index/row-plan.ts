@@ -1,9 +1,16 @@
 /** What of a core is needed to follow its instructions through their stages: derived from the schema, as the rest of the plan. */
-import { FieldType, fieldSize, packedSize, type Schema } from '../../format/types.js';
-import { payloadLayout } from '../../reader/index.js';
-import type { CoreEntities, CpuCore } from '../../semantics/cpu/cores.js';
-import { type PayloadField, payloadField } from '../../semantics/cpu/payload-field.js';
-import { stageColumns } from './rows-part.js';
+import { FieldType, fieldSize, packedSize, type Schema } from '../format/types.js';
+import { payloadLayout } from '../reader/index.js';
+import type { CoreEntities, CpuCore } from '../semantics/cpu/cores.js';
+import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
+
+/** Stages that have columns; later ones are counted with unknown values. */
+const MAX_STAGES = 31;
+
+/** Stages that are counted, the one for all others included. */
+export function stageColumns({ stages }: { readonly stages: readonly string[] }): number {
+  return Math.min(stages.length, MAX_STAGES) + 1;
+}
 
 /** A field of the catalog. */
 export interface SlotField {

@@ -1,0 +1,45 @@
+/** `uscope view --export`: the page as files, with a trace beside it. */
+import { mkdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
+import { openSource } from '../../reader/node.js';
+import { exportView } from '../../view/index.js';
+import { warnOnce } from '../common/foreign.js';
+import { withInterrupt } from '../common/interrupt.js';
+import { io } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
+import { foreignFormatOf } from './foreign-format.js';
+
+/** @throws UscopeError CONVERT_*, READER_OPEN, WRITER_* */
+export async function exportPage(directory: string, file: string | undefined): Promise<void> {
+  const format = file === undefined ? null : await foreignFormatOf(file);
+  const names =
+    file === undefined || format === null
+      ? await exportView(directory, file)
+      : await exportConverted(directory, file, format);
+  for (const name of names ?? []) io.out(`${directory}/${name}\n`);
+}
+
+/** null: interrupted */
+async function exportConverted(
+  directory: string,
+  file: string,
+  format: ForeignFormat,
+): Promise<string[] | null> {
+  await mkdir(directory, { recursive: true });
+  const output = join(directory, `${basename(file)}.uscope`);
+  const source = await openSource(file);
+  try {
+    const isThere = await withInterrupt(output, (signal) =>
+      withProgress(`converting ${format.title}`, (onProgress) =>
+        convert({
+          ...{ input: file, source, from: format, to: USCOPE, output, extension: '.uscope' },
+          ...{ options: new Map(), force: true, onProgress, onWarning: warnOnce(file), signal },
+        }),
+      ),
+    );
+    return isThere && exportView(directory, output);
+  } finally {
+    await source.close?.();
+  }
+}

@@ -1,0 +1,60 @@
+/** Chunks of row levels, as the directory has them (docs/format.md#index-directory). */
+import { ByteReader } from '../../base/bytes.js';
+import { readLeb128Number } from '../../base/leb128.js';
+import { decodeColumns, encodeColumns, partWriter } from '../columns.js';
+import { groupWidth, Place, type RowGroup, type RowsChunk } from './row-table.js';
+
+/** Groups of a chunk. */
+export const CHUNK_GROUPS = 256;
+
+/** @param groups that follow each other; at least one */
+export function encodeRowsChunk(
+  groups: readonly RowGroup[],
+  firstRow: number,
+  retiredBefore: number,
+): Uint8Array {
+  const writer = partWriter(firstRow, retiredBefore, groups.length);
+  const columns = Array.from({ length: groups[0]!.length }, (_, place) =>
+    groups.map((group) => stored(group, place)),
+  );
+  encodeColumns(writer, columns);
+  return writer.finish();
+}
+
+function stored(group: RowGroup, place: number): number {
+  const value = group[place]!;
+  if (place === Place.LAST_BIRTH) return value - group[Place.FIRST_BIRTH]!;
+  if (place === Place.LAST_END) return value < 0 ? 0 : value - group[Place.FIRST_BIRTH]! + 1;
+  return value;
+}
+
+/** @param stages as `stageColumns` @throws UscopeError FORMAT_* where it is malformed */
+export function decodeRowsChunk(bytes: Uint8Array, stages: number): RowsChunk {
+  const reader = new ByteReader(bytes);
+  const [firstRow, retiredBefore] = [readLeb128Number(reader), readLeb128Number(reader)];
+  const length = readLeb128Number(reader);
+  if (length < 1 || length > CHUNK_GROUPS) {
+    throw reader.error('FORMAT_LENGTH', `a chunk of an index has ${length} groups of rows`);
+  }
+  const columns = decodeColumns(reader, groupWidth(stages), length, () => false);
+  const at = (place: number): Float64Array => columns[place]!;
+  const firstBirth = at(Place.FIRST_BIRTH);
+  const range = (from: number) => columns.slice(from, from + stages);
+  return {
+    length,
+    firstRow,
+    retiredBefore,
+    rows: at(Place.ROWS),
+    unknown: at(Place.UNKNOWN),
+    segment: at(Place.SEGMENT),
+    firstBirth,
+    lastBirth: at(Place.LAST_BIRTH).map((span, index) => firstBirth[index]! + span),
+    lastEnd: at(Place.LAST_END).map((span, index) => (span === 0 ? -1 : firstBirth[index]! + span - 1)),
+    retired: at(Place.RETIRED),
+    flushed: at(Place.FLUSHED),
+    ended: at(Place.ENDED),
+    stalls: at(Place.STALLS),
+    stageTime: range(Place.STAGES),
+    longest: range(Place.STAGES + stages),
+  };
+}

@@ -1,0 +1,242 @@
+// @ts-check
+/** What docs/viewer.md promises of speed and memory, measured in Chromium without a GPU. */
+import { percentile } from '../../bench/statistics.mjs';
+import { firstPicture, show, startSession } from './session.mjs';
+import { longestTask } from './tasks.mjs';
+
+/** @typedef {import('../../bench/table.mjs').Row} Row */
+/** @typedef {import('playwright-core').Page} Page */
+/** @typedef {import('./session.mjs').Size} Size */
+
+const FULL_HD = { width: 1920, height: 1080 };
+const UHD = { width: 3840, height: 2160 };
+const MB = 1e6;
+const TARGETS = { pictureMs: 1000, fetchedMb: 5, memoryMb: 500, frameMs: 33, frameUhdMs: 66, taskMs: 50 };
+
+/** @param {string} path @returns {Promise<Row[]>} */
+export async function measureFirstPicture(path) {
+  const session = await startSession(path);
+  try {
+    const page = await session.open(FULL_HD);
+    const { first, sharp } = await firstPicture(page);
+    const { bytes, reads } = session.fetched();
+    const fitted = await show(page, { do: 'fit' });
+    return [
+      {
+        name: 'first picture',
+        value: sharp,
+        unit: 'ms',
+        target: { atMost: TARGETS.pictureMs },
+        limit: `${first.toFixed(0)} ms: something is drawn`,
+      },
+      {
+        name: 'fetched for it',
+        value: bytes / MB,
+        unit: 'MB',
+        target: { atMost: TARGETS.fetchedMb },
+        limit: `${reads} reads`,
+      },
+      {
+        name: 'then the whole run, fitted',
+        value: fitted,
+        unit: 'ms',
+        target: { atMost: TARGETS.pictureMs },
+      },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+/**
+ * The one instruction that is squashed in the run must be seen when all of it is on the screen.
+ * @param {string} path @param {number} flushPart where it is, part of the run
+ * @returns {Promise<Row[]>}
+ */
+export async function measureLoneFlush(path, flushPart) {
+  const session = await startSession(path);
+  try {
+    const page = await session.open(FULL_HD);
+    await firstPicture(page);
+    await show(page, { do: 'fit' });
+    const marked = await page.evaluate(flushColumns, flushPart);
+    return marked.map(({ name, columns }) => ({
+      name: `columns of pixels with the mark of the one flush: ${name}`,
+      value: columns,
+      unit: '',
+      target: { atLeast: 1 },
+    }));
+  } finally {
+    await session.close();
+  }
+}
+
+/** Runs in the page: columns near the place that have the colour of flushes. @param {number} part */
+function flushColumns(part) {
+  const canvases = [...document.querySelectorAll('canvas')].filter((one) =>
+    one.className.match(/rows|minimap|overview/),
+  );
+  // @ts-expect-error what the page offers to tests
+  const { view } = window.__uscope.state();
+  // @ts-expect-error what the page offers to tests
+  const { segmentCycles } = window.__uscope.info();
+  // @ts-expect-error what the page offers to tests
+  const { gutter } = window.__uscope.settings();
+  const cycle = part * segmentCycles.at(-1);
+  return canvases.map((canvas) => {
+    const isRows = canvas.className.includes('rows');
+    const box = canvas.getBoundingClientRect();
+    const place = isRows ? gutter + (cycle - view.x) * view.scale : part * box.width;
+    const x = Math.round((place * canvas.width) / box.width);
+    const copy = new OffscreenCanvas(canvas.width, canvas.height);
+    const context = copy.getContext('2d');
+    context?.drawImage(canvas, 0, 0);
+    const isRed = (/** @type {Uint8ClampedArray} */ data) => {
+      for (let at = 0; at < data.length; at += 4)
+        if (data[at] > 240 && data[at + 1] < 130 && data[at + 2] < 130) return true;
+      return false;
+    };
+    let columns = 0;
+    for (let column = Math.max(0, x - 3); column <= x + 3; column++) {
+      const data = context?.getImageData(column, 0, 1, canvas.height).data;
+      if (data && isRed(data)) columns++;
+    }
+    return { name: isRows ? 'picture' : 'overview', columns };
+  });
+}
+
+/** @param {string} path @param {number} jumps @returns {Promise<Row[]>} */
+export async function measureMemory(path, jumps) {
+  const session = await startSession(path);
+  try {
+    const page = await session.open(FULL_HD);
+    await firstPicture(page);
+    const cycles = await lastCycle(page);
+    const before = session.pageBytes();
+    let seed = 1;
+    const random = () => {
+      seed = (Math.imul(seed, 1_103_515_245) + 12_345) >>> 0;
+      return (seed >>> 8) / 2 ** 24;
+    };
+    /** @type {number[]} */
+    const times = [];
+    for (let jump = 0; jump < jumps; jump++)
+      times.push(await show(page, { do: 'goCycle', cycle: Math.floor(random() * cycles) }));
+    const after = session.pageBytes();
+    const { bytes } = session.fetched();
+    if (before === null || after === null)
+      throw new Error('this system does not report the memory of processes');
+    return [
+      {
+        name: `memory of the page after ${jumps} random jumps`,
+        value: after / MB,
+        unit: 'MB',
+        target: { atMost: TARGETS.memoryMb },
+        limit: `${(before / MB).toFixed(0)} MB before them`,
+      },
+      {
+        name: 'a jump until all is drawn, median',
+        value: percentile(times, 0.5),
+        unit: 'ms',
+        limit: `p95 ${percentile(times, 0.95).toFixed(0)} ms`,
+      },
+      { name: 'fetched for all of them', value: bytes / MB, unit: 'MB' },
+    ];
+  } finally {
+    await session.close();
+  }
+}
+
+/** @param {Page} page @returns {Promise<number>} */
+// @ts-expect-error what the page offers to tests
+const lastCycle = (page) => page.evaluate(() => window.__uscope.info().segmentCycles.at(-1));
+
+/** @param {string} path @param {number} frames of each of the moves @returns {Promise<Row[]>} */
+export async function measureFrames(path, frames) {
+  /** @type {Row[]} */
+  const rows = [];
+  for (const [size, target] of /** @type {const} */ ([
+    [FULL_HD, TARGETS.frameMs],
+    [UHD, TARGETS.frameUhdMs],
+  ])) {
+    const session = await startSession(path);
+    try {
+      const page = await session.open(size);
+      await firstPicture(page);
+      await openAllPanels(page);
+      const { result, longest } = await longestTask(session.browser, page, () => moveAbout(page, frames));
+      const at = `${size.width}×${size.height}`;
+      rows.push(
+        {
+          name: `from one picture to the next while moving, p95, ${at}`,
+          value: percentile(result.intervals, 0.95),
+          unit: 'ms',
+          target: { atMost: target },
+          limit: `${result.intervals.length} pictures, median ${percentile(result.intervals, 0.5).toFixed(1)} ms`,
+        },
+        { name: `drawing one, p95, ${at}`, value: percentile(result.drawing, 0.95), unit: 'ms' },
+        {
+          name: `longest task of the page's main thread, ${at}`,
+          value: longest.wallMs,
+          unit: 'ms',
+          target: { atMost: TARGETS.taskMs },
+          limit: `${longest.cpuMs.toFixed(0)} ms of processor time`,
+        },
+      );
+    } finally {
+      await session.close();
+    }
+  }
+  return rows;
+}
+
+/** Those that the page has and are hidden. @param {Page} page */
+async function openAllPanels(page) {
+  // @ts-expect-error what the page offers to tests, where it has panels
+  await page.evaluate(() => window.__uscope.showAllPanels?.());
+  await page.waitForTimeout(500);
+}
+
+/**
+ * Pans and zooms without a pause, at zooms from one cycle to the whole run: a command with every animation frame.
+ * @param {Page} page @param {number} frames
+ * @returns {Promise<{ intervals: number[], drawing: number[] }>} milliseconds
+ */
+function moveAbout(page, frames) {
+  return page.evaluate(async (count) => {
+    // @ts-expect-error what the page offers to tests
+    const hook = window.__uscope;
+    /** @type {number[]} */
+    const intervals = [];
+    /** @type {number[]} */
+    const drawing = [];
+    const zoom = (/** @type {number} */ factor) => ({ do: 'zoom', factor, at: null, axis: 'both' });
+    const moves = [
+      { start: { do: 'goCycle', cycle: 300_000 }, step: { do: 'rows', count: 3, follow: true } },
+      { start: { do: 'goCycle', cycle: 600_000 }, step: { do: 'drag', dx: -9, dy: -7 } },
+      { start: { do: 'goCycle', cycle: 900_000 }, step: zoom(0.95) },
+      { start: { do: 'fit' }, step: zoom(1.05) },
+      { start: { do: 'fit' }, step: { do: 'drag', dx: -5, dy: 0 } },
+    ];
+    const wait = () => new Promise((resolve) => requestAnimationFrame(resolve));
+    for (const { start, step } of moves) {
+      hook.run(start);
+      for (const until = performance.now() + 400; performance.now() < until; ) await wait();
+      let seen = hook.state().frame;
+      let last = performance.now();
+      for (let frame = 0; frame < count; frame++) {
+        hook.run(step);
+        await wait();
+        const state = hook.state();
+        const now = performance.now();
+        if (state.frame === seen) continue;
+        // The first one also waited for the pause to end.
+        if (frame > 2) intervals.push((now - last) / (state.frame - seen));
+        drawing.push(state.ms);
+        seen = state.frame;
+        last = now;
+      }
+    }
+    return { intervals, drawing };
+  }, frames);
+}

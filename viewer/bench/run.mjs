@@ -1,0 +1,88 @@
+// @ts-check
+/**
+ * `npm run viewer:bench`: what docs/viewer.md promises, measured on a trace of 100 M cycles, which is made and kept in the temporary
+ * directory (250 MB).
+ */
+import { parseArgs } from 'node:util';
+import { printTable } from '../../bench/table.mjs';
+import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup.mjs';
+
+const USAGE = `npm run viewer:bench -- [PART...] [options]
+
+  PART            picture, flush, memory, frames, konata; default: all
+  --cycles N      of the long trace (default 100,000,000)
+  --frame-cycles N  of the trace that is moved about in (default 10,000,000)
+  --jumps N       random jumps before memory is measured (default 1,000)
+  --frames N      pictures of each of the moves (default 120)
+  --konata DIR    a checkout of Konata, built: also measures it on the same trace
+  --no-build      measure what is built already
+`;
+
+const PARTS = /** @type {const} */ (['picture', 'flush', 'memory', 'frames', 'konata']);
+
+function request() {
+  const count = (/** @type {string} */ name, /** @type {string} */ text) => {
+    if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+    throw new SetupError(`CLI_USAGE: --${name} takes a number, not ${text}\n\n${USAGE}`, 2);
+  };
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      cycles: { type: 'string', default: '100000000' },
+      'frame-cycles': { type: 'string', default: '10000000' },
+      jumps: { type: 'string', default: '1000' },
+      frames: { type: 'string', default: '120' },
+      konata: { type: 'string' },
+      'no-build': { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    },
+  });
+  const unknown = positionals.find((name) => !PARTS.some((part) => part === name));
+  if (unknown !== undefined) throw new SetupError(`CLI_USAGE: there is no part ${unknown}\n\n${USAGE}`, 2);
+  return {
+    help: values.help,
+    parts: new Set(positionals.length > 0 ? positionals : PARTS),
+    cycles: count('cycles', values.cycles),
+    frameCycles: count('frame-cycles', values['frame-cycles']),
+    jumps: count('jumps', values.jumps),
+    frames: count('frames', values.frames),
+    konata: values.konata ?? null,
+    build: !values['no-build'],
+  };
+}
+
+/** @param {number} cycles */
+async function traceOf(cycles) {
+  const { longTrace } = await import('./long-trace.mjs');
+  const made = await longTrace(cycles);
+  const how = made.seconds > 0 ? `made in ${made.seconds.toFixed(0)} s` : 'made before';
+  console.log(
+    `${cycles.toLocaleString('en-US')} cycles, ${(made.bytes / 1e6).toFixed(0)} MB, ${how}: ${made.path}`,
+  );
+  return made.path;
+}
+
+await runScript(async () => {
+  const { help, parts, cycles, frameCycles, jumps, frames, konata, build: builds } = request();
+  if (help) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  if (builds) {
+    await setUpPackages('test');
+    await build();
+  }
+  const measured = await import('./measurements.mjs');
+  const { FLUSH_AT } = await import('./long-trace.mjs');
+  const path = await traceOf(cycles);
+  if (parts.has('picture')) printTable('First picture', await measured.measureFirstPicture(path));
+  if (parts.has('flush'))
+    printTable('A single flush in the whole run', await measured.measureLoneFlush(path, FLUSH_AT));
+  if (parts.has('memory')) printTable('Memory', await measured.measureMemory(path, jumps));
+  if (parts.has('frames'))
+    printTable(
+      'Frames, without a GPU, all panels open',
+      await measured.measureFrames(await traceOf(frameCycles), frames),
+    );
+  return 0;
+});

@@ -1,0 +1,180 @@
+/** What the drawing worker wants, most urgent first: blocks of instructions, then sums, then the index where the trace has none. */
+import { IndexMaker, type TraceIndex } from 'uscope/trace-index';
+import { transferables } from '../model/blocks.js';
+import type { SumsPart } from '../model/sums.js';
+import type { IndexSums } from './index-sums.js';
+import { describeProblem } from './problems.js';
+import type { DataMessage, Problem, SumsRange, Want } from './protocol.js';
+import type { Session } from './session.js';
+
+/** Of the first picture of the whole run, and of the one that follows. */
+const QUICK_INTERVALS = 2048;
+const OVERVIEW_INTERVALS = 4096;
+const PROGRESS_INTERVAL_MS = 100;
+
+export class BlockServer {
+  private wanted: readonly number[] = [];
+  /** Blocks whose rows are not known before the index is here. */
+  private readonly deferred = new Set<number>();
+  private sums: SumsRange | null = null;
+  private current: { segment: number; controller: AbortController } | null = null;
+  private wake: (() => void) | null = null;
+  private index: IndexSums | null = null;
+  /** Rows before each segment, where they are counted one after the other. */
+  private readonly rowsBefore: number[] = [];
+  private progressSent = 0;
+  /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
+  private background: (() => Promise<void>) | null;
+
+  constructor(
+    private readonly session: Session,
+    private readonly post: (message: DataMessage, transfer: Transferable[]) => void,
+    private readonly report: (problem: Problem) => void,
+  ) {
+    const { ownIndex, core, trace } = session;
+    if (ownIndex) this.background = () => this.begin(ownIndex);
+    else {
+      const maker = core && core.periodPs === 0n ? null : IndexMaker.of(trace);
+      this.background = maker ? () => this.make(maker) : () => this.withoutIndex();
+    }
+  }
+
+  want({ segments, sums }: Pick<Want, 'segments' | 'sums'>): void {
+    if (this.current && !segments.includes(this.current.segment)) this.current.controller.abort();
+    this.wanted = segments.filter(
+      (segment) => segment !== this.current?.segment && !this.deferred.has(segment),
+    );
+    this.sums = sums;
+    this.wake?.();
+  }
+
+  async run(): Promise<void> {
+    for (;;) {
+      const segment = this.wanted[0];
+      if (segment !== undefined) {
+        this.wanted = this.wanted.slice(1);
+        await this.give(segment);
+      } else if (this.sums && this.index) {
+        await this.giveSums(this.index, this.sums);
+      } else if (this.background) {
+        await this.attempt(this.background);
+      } else {
+        await new Promise<void>((resolve) => {
+          this.wake = resolve;
+        });
+      }
+      // Messages are taken between two pieces of work.
+      await new Promise((resolve) => setTimeout(resolve));
+    }
+  }
+
+  private async give(segment: number): Promise<void> {
+    const { session, index } = this;
+    const controller = new AbortController();
+    this.current = { segment, controller };
+    try {
+      const firstRow = index ? await index.rowsBefore(segment) : (this.rowsBefore[segment] ?? -1);
+      controller.signal.throwIfAborted();
+      const block = await session.block(segment, firstRow, controller.signal);
+      if (block.firstRow < 0) this.deferred.add(segment);
+      else this.post({ type: 'block', block }, transferables(block));
+    } catch (error) {
+      if (!controller.signal.aborted) this.report(describeProblem(error));
+    } finally {
+      this.current = null;
+    }
+  }
+
+  private async giveSums(index: IndexSums, range: SumsRange): Promise<void> {
+    this.sums = null;
+    await this.attempt(async () => this.postSums(await index.sums(range), false));
+  }
+
+  private postSums(part: SumsPart, isOverview: boolean): void {
+    const buffers = part.columns.flatMap((column) => (column ? [column.buffer as ArrayBuffer] : []));
+    this.post({ type: 'sums', part, isOverview }, [...new Set(buffers)]);
+  }
+
+  /** The rest is shown all the same. */
+  private async attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (this.background === work) this.background = null;
+      this.report(describeProblem(error));
+    }
+  }
+
+  private async begin(found: TraceIndex): Promise<void> {
+    const { session } = this;
+    session.useIndex(found);
+    const index = session.sumsOf(found);
+    if (!index) {
+      this.background = () => this.count(0, 0);
+      return;
+    }
+    this.background = () => this.overview(index);
+    const whole = { from: session.info.segmentCycles[0]!, to: session.lastCycle, intervals: QUICK_INTERVALS };
+    this.postSums(await index.sums(whole, true), true);
+    const diagonal = await index.diagonal(session.lastCycle);
+    const mostInFlight = await index.mostInFlight();
+    this.index = index;
+    this.post({ type: 'index', rows: diagonal.rows.at(-1)!, diagonal, mostInFlight }, []);
+    this.wanted = [...this.wanted, ...this.deferred];
+    this.deferred.clear();
+  }
+
+  private async withoutIndex(): Promise<void> {
+    this.session.useIndex(null);
+    this.background = () => this.count(0, 0);
+  }
+
+  private async overview(index: IndexSums): Promise<void> {
+    this.background = null;
+    const { info, lastCycle } = this.session;
+    const whole = { from: info.segmentCycles[0]!, to: lastCycle, intervals: OVERVIEW_INTERVALS };
+    this.postSums(await index.sums(whole), true);
+  }
+
+  /** One segment of an index that the trace lacks. */
+  private async make(maker: IndexMaker): Promise<void> {
+    try {
+      await maker.step();
+    } catch (error) {
+      this.report(describeProblem(error));
+    }
+    if (maker.done >= maker.segments) {
+      const index = maker.index();
+      this.background = () => this.begin(index);
+    }
+    const now = performance.now();
+    if (now - this.progressSent < PROGRESS_INTERVAL_MS) return;
+    this.progressSent = now;
+    this.post({ type: 'progress', progress: maker.done / maker.segments }, []);
+  }
+
+  /** Rows of one segment, where there is no index: the clock of the core is not known. */
+  private async count(segment: number, firstRow: number): Promise<void> {
+    const { segmentCount, core } = this.session;
+    if (segment >= segmentCount || !core) {
+      this.background = null;
+      const { info, lastCycle } = this.session;
+      const cycles = Float64Array.of(info.segmentCycles[0] ?? 0, lastCycle);
+      const diagonal = { cycles, rows: Float64Array.of(0, 0) };
+      if (!core) this.post({ type: 'index', rows: 0, diagonal, mostInFlight: 0 }, []);
+      return;
+    }
+    this.rowsBefore[segment] = firstRow;
+    this.deferred.delete(segment);
+    let rows = firstRow;
+    try {
+      const block = await this.session.block(segment, firstRow, new AbortController().signal);
+      rows += block.count;
+      this.post({ type: 'block', block }, transferables(block));
+    } catch (error) {
+      this.report(describeProblem(error));
+    }
+    this.background = () => this.count(segment + 1, rows);
+    this.post({ type: 'counted', segment, rows }, []);
+  }
+}

@@ -1,0 +1,121 @@
+/** What lanes are drawn with: boxes as pixels, text above them. */
+import { Raster } from '../drawing/raster.js';
+import { pixelOf, type Theme } from '../model/palette.js';
+import { type Columns, columnFrom, columnOf } from '../model/window.js';
+
+export interface LaneView {
+  /** Cycle at the left edge. */
+  readonly x: number;
+  /** Device pixels per cycle. */
+  readonly scale: number;
+  /** Device pixels per CSS pixel. */
+  readonly ratio: number;
+}
+
+/** Where a lane is, in device pixels. */
+export interface LaneBox {
+  readonly top: number;
+  readonly height: number;
+}
+
+export const LANE_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
+
+interface Text {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly colour: string;
+}
+
+export class LaneCanvas {
+  readonly raster: Raster;
+  /** Of the line below each lane, as a pixel. */
+  readonly grid: number;
+  private readonly texts: Text[] = [];
+
+  constructor(
+    readonly width: number,
+    readonly height: number,
+    readonly view: LaneView,
+    readonly theme: Theme,
+  ) {
+    this.raster = new Raster(width, height);
+    this.raster.clear(theme.background);
+    this.grid = pixelOf(theme.grid);
+  }
+
+  /** Device pixel of a cycle. */
+  xOf(cycle: number): number {
+    return Math.round((cycle - this.view.x) * this.view.scale);
+  }
+
+  /** Text in the middle of a lane; it is cut at `width` device pixels. */
+  text(text: string, x: number, { top, height }: LaneBox, width: number, colour: string): void {
+    if (width > 6 * this.view.ratio) this.texts.push({ text, x, y: top + height / 2, width, colour });
+  }
+
+  paint(context: CanvasRenderingContext2D): void {
+    const { ratio } = this.view;
+    context.setTransform(1, 0, 0, 1, 0, 0);
+    context.putImageData(this.raster.image, 0, 0);
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.font = LANE_FONT;
+    context.textBaseline = 'middle';
+    for (const { text, x, y, width, colour } of this.texts) {
+      const room = width / ratio;
+      const shown = cut(text, room, context);
+      if (shown === '') continue;
+      context.fillStyle = colour;
+      context.fillText(shown, x / ratio, y / ratio + 0.5);
+    }
+  }
+}
+
+const widths = new Map<string, number>();
+
+function widthOf(text: string, context: CanvasRenderingContext2D): number {
+  let width = widths.get(text);
+  if (width === undefined) {
+    width = context.measureText(text).width;
+    if (widths.size > 8192) widths.clear();
+    widths.set(text, width);
+  }
+  return width;
+}
+
+/** Fewer than three characters say nothing. */
+function cut(text: string, room: number, context: CanvasRenderingContext2D): string {
+  const width = widthOf(text, context);
+  if (width <= room) return text;
+  const kept = Math.floor((text.length * room) / width) - 1;
+  return kept >= 3 ? `${text.slice(0, kept)}…` : '';
+}
+
+/**
+ * The columns of each pixel, `begin[x]` to `begin[x + 1]`: every column belongs to exactly one pixel, that of its start. Where columns are wider than
+ * pixels some pixels have none; `columnOf` finds the one that they lie in.
+ */
+export function columnsOfPixels(columns: Columns, { x, scale }: LaneView, width: number): Int32Array {
+  const begin = new Int32Array(width + 1);
+  for (let pixel = 0; pixel <= width; pixel++) begin[pixel] = columnFrom(columns, x + pixel / scale);
+  return begin;
+}
+
+/** Sum over the columns of a pixel, and their cycles; where columns are wider than pixels that of the one it lies in. */
+export function sumAtPixel(
+  columns: Columns,
+  values: Float64Array,
+  begin: Int32Array,
+  pixel: number,
+  view: LaneView,
+): { sum: number; cycles: number } {
+  const [from, to] = [begin[pixel]!, begin[pixel + 1]!];
+  if (to > from) {
+    let sum = 0;
+    for (let column = from; column < to; column++) sum += values[column]!;
+    return { sum, cycles: (to - from) * columns.step };
+  }
+  const column = columnOf(columns, view.x + pixel / view.scale);
+  return column < 0 ? { sum: 0, cycles: 0 } : { sum: values[column]!, cycles: columns.step };
+}
