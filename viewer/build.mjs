@@ -5,28 +5,25 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { loadedOnDemand } from './on-demand.mjs';
+import { calledOnDemand, loadedOnDemand } from './on-demand.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
-const TARGET = fileURLToPath(new URL('../sdk/dist/viewer', import.meta.url));
+const SDK = fileURLToPath(new URL('../sdk/dist', import.meta.url));
+const TARGET = join(SDK, 'viewer');
 
 /** Compressed, in bytes: all of the page; and without the thread that reads. */
 const LIMITS = { all: 160_000, page: 100_000 };
 
-/**
- * Segments whose index is damaged are counted anew. That is rare enough for the plain loop, and the compiled one is large. The other compiled loops are
- * written byte by byte: base64 hides from gzip what repeats.
- */
-const SMALLER_KERNELS = {
-  name: 'smaller kernels',
-  setup(/** @type {import('esbuild').PluginBuild} */ one) {
-    one.onLoad({ filter: /[\\/]index-kernel\.js$/ }, () => ({
-      contents: 'export const createIndexKernel = () => null;',
-    }));
+/** Compiled loops as the characters of their bytes: base64 hides from gzip what repeats. */
+const bytesOf = (/** @type {string} */ base64) => Buffer.from(base64, 'base64').toString('latin1');
+
+/** @type {import('esbuild').Plugin} */
+const PLAIN_BYTES = {
+  name: 'plain bytes',
+  setup(one) {
     one.onLoad({ filter: /-wasm\.js$/ }, async ({ path }) => {
       const { WASM_BASE64 } = await import(pathToFileURL(path).href);
-      const bytes = Buffer.from(WASM_BASE64, 'base64').toString('latin1');
-      return { contents: `export const WASM_BASE64 = ${JSON.stringify(bytes)};` };
+      return { contents: `export const WASM_BASE64 = ${JSON.stringify(bytesOf(WASM_BASE64))};` };
     });
     one.onLoad({ filter: /[\\/]base[\\/]base64\.js$/ }, () => ({
       contents: 'export const decodeBase64 = (text) => Uint8Array.from(text, (char) => char.charCodeAt(0));',
@@ -36,12 +33,8 @@ const SMALLER_KERNELS = {
 
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
-await build({
-  entryPoints: {
-    page: join(SOURCE, 'page/main.tsx'),
-    data: join(SOURCE, 'data/worker.ts'),
-    drawing: join(SOURCE, 'drawing/worker.ts'),
-  },
+/** @type {import('esbuild').BuildOptions} */
+const OPTIONS = {
   outdir: TARGET,
   bundle: true,
   minify: !process.argv.includes('--debug'),
@@ -52,19 +45,43 @@ await build({
   target: ['chrome110', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  plugins: [SMALLER_KERNELS],
-  charset: 'utf8',
-  legalComments: 'none',
-  logLevel: 'warning',
-  // Only traces without an index need it.
   plugins: [
+    // Only traces without an index need it.
     loadedOnDemand({
       module: /index-wasm\.js$/,
       name: 'WASM_BASE64',
+      encode: bytesOf,
       script: 'index-kernel.js',
       target: TARGET,
     }),
+    // Nor the same in plain code, which traces of other writers need, and pages without WebAssembly.
+    calledOnDemand({
+      module: /reference-pass\.js$/,
+      importer: /index-pass\.js$/,
+      name: 'referencePass',
+      script: 'index-reference.js',
+      global: 'uscope_reference',
+    }),
+    PLAIN_BYTES,
   ],
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+await build({
+  ...OPTIONS,
+  entryPoints: {
+    page: join(SOURCE, 'page/main.tsx'),
+    data: join(SOURCE, 'data/worker.ts'),
+    drawing: join(SOURCE, 'drawing/worker.ts'),
+  },
+});
+// What only some traces need is fetched when it is used (src/data/load.ts).
+await build({ ...OPTIONS, entryPoints: { noc: join(SOURCE, 'data/noc.ts') }, globalName: 'uscope_noc' });
+await build({
+  ...OPTIONS,
+  entryPoints: { 'index-reference': join(SDK, 'trace-index/reference/reference-pass.js') },
+  globalName: 'uscope_reference',
 });
 for (const name of ['index.html', 'style.css']) cpSync(join(SOURCE, 'page', name), join(TARGET, name));
 

@@ -1,14 +1,14 @@
 // @ts-check
-/** A long constant of a module as a script of its own, which a worker loads when it first reads the constant. */
+/** Parts of the data worker as scripts of their own, which it loads when it first needs them: a long constant, or a function and all that it uses. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /**
- * @param {{ module: RegExp, name: string, script: string, target: string }} options
+ * @param {{ module: RegExp, name: string, encode: (value: string) => string, script: string, target: string }} options
  * @returns {import('esbuild').Plugin}
  */
-export function loadedOnDemand({ module, name, script, target }) {
+export function loadedOnDemand({ module, name, encode, script, target }) {
   const key = `uscope:${script}`;
   return {
     name: 'loaded on demand',
@@ -20,7 +20,10 @@ export function loadedOnDemand({ module, name, script, target }) {
       }));
       build.onLoad({ filter: module, namespace: 'on-demand' }, async ({ path }) => {
         const { [name]: value } = await import(pathToFileURL(path).href);
-        writeFileSync(join(target, script), `self[${JSON.stringify(key)}]=${JSON.stringify(value)};\n`);
+        writeFileSync(
+          join(target, script),
+          `self[${JSON.stringify(key)}]=${JSON.stringify(encode(value))};\n`,
+        );
         // CommonJS: bundled code reads the property each time, so nothing is loaded at the start.
         const contents = `Object.defineProperty(exports, ${JSON.stringify(name)}, {
           enumerable: true,
@@ -32,6 +35,29 @@ export function loadedOnDemand({ module, name, script, target }) {
         Object.defineProperty(exports, '__esModule', { value: true });`;
         return { contents, loader: 'js' };
       });
+    },
+  };
+}
+
+/**
+ * A function that a module imports from another one: bundled as a script with the global name given, loaded at the first call.
+ * @param {{ module: RegExp, importer: RegExp, name: string, script: string, global: string }} options
+ * @returns {import('esbuild').Plugin}
+ */
+export function calledOnDemand({ module, importer, name, script, global }) {
+  return {
+    name: 'called on demand',
+    setup(build) {
+      build.onResolve({ filter: module }, ({ importer: from, path, resolveDir }) =>
+        importer.test(from) ? { path: resolve(resolveDir, path), namespace: 'called-on-demand' } : undefined,
+      );
+      build.onLoad({ filter: module, namespace: 'called-on-demand' }, () => ({
+        contents: `export const ${name} = (...given) => {
+          if (!(${JSON.stringify(global)} in self)) importScripts(new URL(${JSON.stringify(script)}, self.location.href).href);
+          return self[${JSON.stringify(global)}].${name}(...given);
+        };`,
+        loader: 'js',
+      }));
     },
   };
 }

@@ -39,7 +39,8 @@ export class UscopeError extends Error {
 }
 
 export function isUscopeError(error: unknown): error is UscopeError {
-  return error instanceof UscopeError;
+  // By name: a page may hold two copies of this module, in scripts that it loads one by one.
+  return error instanceof UscopeError || (error instanceof Error && error.name === 'UscopeError');
 }
 
 function definedOnly(place: ErrorPlace): ErrorPlace {

@@ -11,6 +11,8 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['drawing.js', 'text/javascript; charset=utf-8'],
   ['data.js', 'text/javascript; charset=utf-8'],
   ['index-kernel.js', 'text/javascript; charset=utf-8'],
+  ['index-reference.js', 'text/javascript; charset=utf-8'],
+  ['noc.js', 'text/javascript; charset=utf-8'],
 ]);
 
 /** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */

@@ -3,7 +3,7 @@ import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
 import type { Command } from '../model/commands.js';
-import { pixelOf, THEMES, type Theme } from '../model/palette.js';
+import { pixelOf, type Theme, themeOf } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
 import { detailsOf, type RowDetails } from '../model/row.js';
 import {
@@ -202,7 +202,7 @@ export class Scene {
   }
 
   private get theme(): Theme {
-    return THEMES[this.settings.theme];
+    return themeOf(this.settings);
   }
 
   private get left(): number {

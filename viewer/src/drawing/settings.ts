@@ -1,5 +1,5 @@
 /** How the picture is drawn, as the user chose. */
-import type { ColourMode, ThemeName } from '../model/palette.js';
+import type { ColourMode, PaletteName, ThemeName } from '../model/palette.js';
 
 /**
  * Pictures. Classic: one row per instruction, time at the x axis. Folded: row numbers modulo the rows on the screen. Straight: cycles since
@@ -22,6 +22,7 @@ export type Arrows = (typeof ARROWS)[number];
 export interface Settings {
   readonly theme: ThemeName;
   readonly colour: ColourMode;
+  readonly palette: PaletteName;
   readonly form: FormChoice;
   readonly squashed: Squashed;
   readonly sort: Sort;
@@ -33,6 +34,7 @@ export interface Settings {
 export const DEFAULT_SETTINGS: Settings = {
   theme: 'dark',
   colour: 'stage',
+  palette: 'many',
   form: 'auto',
   squashed: 'dim',
   sort: 'fetch',

@@ -9,6 +9,7 @@ export type PageAction =
   | 'help'
   | 'theme'
   | 'colour'
+  | 'fills'
   | 'form'
   | 'squashed'
   | 'sort'

@@ -1,7 +1,7 @@
 /** Colours that can be read and told apart, also by people who see few of them. */
 import { describe, expect, it } from 'vitest';
 import { blend } from '../drawing/raster.js';
-import { contrast, pixelOf, rgbOf, THEMES, type ThemeName } from './palette.js';
+import { contrast, PALETTES, pixelOf, rgbOf, THEMES, type ThemeName, themeOf } from './palette.js';
 
 const themes = Object.keys(THEMES) as ThemeName[];
 
@@ -42,17 +42,29 @@ describe.each(themes)('theme %s', (name) => {
     }
   });
 
-  it('has text in boxes that can be read', () => {
-    for (const fill of [...theme.fills, theme.plain]) {
-      expect(contrast(theme.inBox, fill)).toBeGreaterThan(name === 'dark' && fill === theme.plain ? 3 : 4.5);
-    }
+  describe.each(PALETTES)('with the palette %s', (palette) => {
+    const { fills, inBox, plain } = themeOf({ theme: name, palette });
+
+    it('has text in boxes that can be read', () => {
+      for (const fill of [...fills, plain]) {
+        expect(contrast(inBox, fill)).toBeGreaterThan(name === 'dark' && fill === plain ? 3 : 4.5);
+      }
+    });
+
+    it.each(Object.entries(DEFICIENCIES))('has neighbouring stages that differ under %s', (_, matrix) => {
+      fills.slice(0, -1).forEach((fill, index) => {
+        const next = fills[index + 1]!;
+        const apart = difference(lab(seen(matrix, linear(fill))), lab(seen(matrix, linear(next))));
+        expect(apart, `${fill} and ${next}`).toBeGreaterThan(palette === 'many' ? 10 : 15);
+      });
+    });
   });
 
-  it.each(Object.entries(DEFICIENCIES))('has neighbouring stages that differ under %s', (_, matrix) => {
-    theme.fills.slice(0, -1).forEach((fill, index) => {
-      const next = theme.fills[index + 1]!;
-      const apart = difference(lab(seen(matrix, linear(fill))), lab(seen(matrix, linear(next))));
-      expect(apart, `${fill} and ${next}`).toBeGreaterThan(10);
+  it('has a palette whose neighbours differ without any colour', () => {
+    const { fills } = themeOf({ theme: name, palette: 'lightness' });
+    fills.slice(0, -1).forEach((fill, index) => {
+      const [a, b] = [lab(linear(fill))[0], lab(linear(fills[index + 1]!))[0]];
+      expect(Math.abs(a - b), fill).toBeGreaterThan(14);
     });
   });
 });

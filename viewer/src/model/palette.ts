@@ -4,6 +4,9 @@
  */
 
 export type ThemeName = 'dark' | 'light';
+/** Colours of boxes: many, fewer that differ more, and some that differ by lightness alone. */
+export const PALETTES = ['many', 'strong', 'lightness'] as const;
+export type PaletteName = (typeof PALETTES)[number];
 /** What the colour of a box says. */
 export const COLOUR_MODES = ['stage', 'class', 'thread', 'stall'] as const;
 export type ColourMode = (typeof COLOUR_MODES)[number];
@@ -36,7 +39,8 @@ export interface Theme {
   readonly bookmark: string;
 }
 
-const FILLS = [
+/** After Paul Tol's light scheme. */
+const MANY = [
   '#77aadd',
   '#99ddff',
   '#44bb99',
@@ -50,6 +54,29 @@ const FILLS = [
   '#8fb8b8',
   '#e0a3e0',
 ] as const;
+
+/** After Okabe and Ito, light enough for text. */
+const STRONG = [
+  '#cc79a7',
+  '#f0e442',
+  '#19a881',
+  '#e69f00',
+  '#56b4e9',
+  '#d97e4d',
+  '#559bd9',
+  '#a8a8a8',
+] as const;
+
+/** Neighbours are far apart in lightness: without any colour they still differ. */
+const LIGHTNESS = ['#c1e7b0', '#26a3b8', '#fff491', '#00b5c2', '#e0f0c8', '#55cfc0'] as const;
+
+const FILLS: Readonly<Record<PaletteName, readonly string[]>> = {
+  many: MANY,
+  strong: STRONG,
+  lightness: LIGHTNESS,
+};
+/** Boxes on a dark background are a little darker. */
+const DARKENED = 0.14;
 
 const REASONS = [
   '#cc6677',
@@ -84,7 +111,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     flush: '#ff6b6b',
     inBox: '#10131a',
     pending: '#1f242d',
-    fills: FILLS.map((colour) => mix(colour, '#14171c', 0.14)),
+    fills: MANY.map((colour) => mix(colour, '#14171c', DARKENED)),
     reasons: REASONS,
     plain: '#6d7686',
     ipc: '#62aefc',
@@ -105,7 +132,7 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     flush: '#c9252d',
     inBox: '#10131a',
     pending: '#eef1f5',
-    fills: FILLS,
+    fills: MANY,
     reasons: REASONS,
     plain: '#b3bac6',
     ipc: '#1668c7',
@@ -157,6 +184,20 @@ export const fillOf = (theme: Theme, index: number): string => theme.fills[index
 export const reasonColour = (theme: Theme, index: number): string =>
   theme.reasons[index % theme.reasons.length]!;
 
+/** A theme with the colours of boxes that the user chose. */
+export function themeOf({
+  theme,
+  palette,
+}: {
+  readonly theme: ThemeName;
+  readonly palette: PaletteName;
+}): Theme {
+  const chosen = THEMES[theme];
+  if (palette === 'many') return chosen;
+  const fills = FILLS[palette];
+  if (theme === 'light') return { ...chosen, fills };
+  return { ...chosen, fills: fills.map((colour) => mix(colour, chosen.background, DARKENED)) };
+}
 /** The same colours for thin lines: darker on a light background. */
 export const lineOf = (theme: Theme, index: number): string =>
   luminance(theme.background) > 0.5 ? mix(fillOf(theme, index), '#000000', 0.35) : fillOf(theme, index);

@@ -25,11 +25,12 @@ function performOnPage({ page, digit = 0, panel: id }: Action): void {
       return;
     case 'theme':
     case 'colour':
+    case 'fills':
     case 'form':
     case 'squashed':
     case 'sort':
     case 'arrows':
-      tell(`${page}: ${cycle(page)}`);
+      tell(`${page === 'fills' ? 'colours' : page}: ${cycle(page === 'fills' ? 'palette' : page)}`);
       return;
     case 'panel':
       toggle(id!);

@@ -6,7 +6,7 @@ import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SORTS, SQUASHED } from 
 import { type Bindings, parseBindings } from '../input/keys.js';
 import type { LinkPart } from '../model/link.js';
 import { choicePart, numberPart } from '../model/link-parts.js';
-import { COLOUR_MODES } from '../model/palette.js';
+import { COLOUR_MODES, PALETTES } from '../model/palette.js';
 import { isComplete, opened, registerLink } from './link-state.js';
 
 const SETTINGS_KEY = 'uscope.view.settings';
@@ -36,6 +36,7 @@ export const MAX_GUTTER = 900;
 const CHOICES: Readonly<Record<string, readonly string[]>> = {
   theme: ['dark', 'light'],
   colour: COLOUR_MODES,
+  palette: PALETTES,
   form: FORMS,
   squashed: SQUASHED,
   sort: SORTS,
@@ -118,7 +119,7 @@ export function changeBindings(next: Bindings): void {
 }
 
 /** The next of the values there are. */
-export function cycle<K extends 'theme' | 'colour' | 'form' | 'squashed' | 'sort' | 'arrows'>(
+export function cycle<K extends 'theme' | 'colour' | 'palette' | 'form' | 'squashed' | 'sort' | 'arrows'>(
   name: K,
 ): string {
   const choices = CHOICES[name]!;

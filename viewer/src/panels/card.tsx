@@ -1,12 +1,12 @@
 /** Everything known about an instruction. */
 import type { RowDetails } from '../model/row.js';
-import { fillOf, THEMES } from '../model/palette.js';
+import { fillOf, themeOf } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
 import { core, settings } from '../page/store.js';
 
 export function Card({ details, onRow }: { details: RowDetails; onRow?: (row: number) => void }) {
   const { stages } = core.value ?? { stages: [] };
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   const { pc, text, row, id, thread, born, end, endCycle, flush, trap, bits } = details;
   const life = born !== null && endCycle !== null ? endCycle - born : null;
   const rowLink = (target: number) =>

@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { listenTrack } from '../input/track-pointer.js';
-import { THEMES, type Theme } from '../model/palette.js';
+import { themeOf, type Theme } from '../model/palette.js';
 import { currentEngine } from '../page/perform.js';
 import { settings } from '../page/store.js';
 import { pointedCycle, timeView, trackCycle, xOf } from '../page/time.js';
@@ -122,7 +122,7 @@ export function Lanes({ title, lanes, version, hint, draw: drawAll }: LanesProps
 
 function LaneName({ lane }: { lane: Lane }) {
   const cycle = pointedCycle.value;
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   return (
     <div class="lane-name" role="listitem" style={{ height: `${lane.height}px`, width: `${settings.value.gutter}px` }} title={lane.title ?? lane.name}>
       {lane.colour && <i class="swatch" style={{ background: lane.colour(theme) }} />}
@@ -178,7 +178,7 @@ function paintLanes(element: HTMLCanvasElement, draw: (canvas: LaneCanvas) => vo
   const height = Math.max(1, Math.round(element.clientHeight * ratio));
   if (element.width !== width) element.width = width;
   if (element.height !== height) element.height = height;
-  const theme = THEMES[settings.peek().theme];
+  const theme = themeOf(settings.peek());
   const canvas = new LaneCanvas(width, height, { x: view.x, scale: view.scale * ratio, ratio }, theme);
   draw(canvas);
   canvas.paint(context);

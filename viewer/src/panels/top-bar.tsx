@@ -1,10 +1,10 @@
 /** The name of the trace, and what the picture shows. */
-import { THEMES } from '../model/palette.js';
+import { themeOf } from '../model/palette.js';
 import { restart } from '../page/start.js';
 import { currentEngine } from '../page/perform.js';
 import { change, info, origin, panel, settings, state } from '../page/store.js';
 import { ARROWS, FORMS, SORTS, SQUASHED } from '../drawing/settings.js';
-import { COLOUR_MODES } from '../model/palette.js';
+import { COLOUR_MODES, PALETTES } from '../model/palette.js';
 
 const FORM_NAMES = { auto: 'by zoom', classic: 'rows', folded: 'folded', straight: 'since fetch', strip: 'sums' } as const;
 const SORT_NAMES = { fetch: 'by fetch', latency: 'by latency', pc: 'by pc', class: 'by class' } as const;
@@ -50,7 +50,7 @@ export function TopBar() {
 
 function Controls() {
   const hasCore = (info.value?.core ?? -1) >= 0;
-  const { colour, form, squashed, sort, arrows } = settings.value;
+  const { colour, palette, form, squashed, sort, arrows } = settings.value;
   const run = currentEngine();
   return (
     <>
@@ -58,6 +58,7 @@ function Controls() {
         <>
           <Legend />
           <Choice label="colour" value={colour} options={COLOUR_MODES.map((mode) => [mode, mode] as const)} onChange={(value) => change({ colour: value as typeof colour })} />
+          <Choice label="colours" value={palette} options={PALETTES.map((one) => [one, one] as const)} onChange={(value) => change({ palette: value as typeof palette })} />
           <Choice label="form" value={form} options={FORMS.map((one) => [one, FORM_NAMES[one]] as const)} onChange={(value) => change({ form: value as typeof form })} />
           {form === 'straight' && <Choice label="order" value={sort} options={SORTS.map((one) => [one, SORT_NAMES[one]] as const)} onChange={(value) => change({ sort: value as typeof sort })} />}
           <Choice label="squashed" value={squashed} options={SQUASHED.map((one) => [one, SQUASHED_NAMES[one]] as const)} onChange={(value) => change({ squashed: value as typeof squashed })} />
@@ -76,7 +77,7 @@ function Controls() {
 
 function Legend() {
   const shown = state.value;
-  const theme = THEMES[settings.value.theme];
+  const theme = themeOf(settings.value);
   if (!shown || shown.form === 'strip' || shown.legend.length === 0) return null;
   return (
     <ul class="legend" aria-label="colours">
