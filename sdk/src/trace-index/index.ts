@@ -19,6 +19,7 @@ export { type IndexPlan, indexPlan } from './plan.js';
 export type { BufferContents } from './questions/buffer-at.js';
 export { IndexMaker } from './questions/index-maker.js';
 export { type IndexOptions, openIndex } from './questions/open-index.js';
+export type { RowGroupsFound, RowRange } from './questions/row-groups.js';
 export { searchIndex } from './questions/search-index.js';
 export type { SegmentCandidate, TextQuery } from './questions/segments-with.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';

@@ -179,3 +179,50 @@ describe('the segments with an instruction', () => {
     expect(found).toEqual([{ segment: 2, isCertain: false }]);
   });
 });
+
+describe('retired numbers', () => {
+  it.each(['finalized', 'open'] as const)('lead to rows, and back: of a trace that is %s', async (state) => {
+    const { trace } = await opened(state);
+    const index = (await openIndex(trace))!;
+    const all = await scanned(trace);
+    let retired = 0;
+    for (const [row, { end }] of all.entries()) {
+      if (row % 7 === 0 || row > all.length - 70) expect(await index.retiredBefore(0, row)).toBe(retired);
+      if (end !== 'retired') continue;
+      if (retired % 5 === 0) expect(await index.rowOfRetired(0, retired)).toBe(row);
+      retired++;
+    }
+    expect(retired).toBeGreaterThan(100);
+    expect(await index.retiredBefore(0, all.length)).toBe(retired);
+    expect(await index.rowOfRetired(0, retired)).toBeNull();
+  });
+
+  it('are not known where the index lacks rows', async () => {
+    const without = (made: IndexContainer, segment: number) =>
+      segment === 1 ? { ...made, parts: made.parts.filter(({ kind }) => kind !== IndexPart.ROWS) } : made;
+    const { trace } = await opened('finalized', without);
+    const index = (await openIndex(trace))!;
+    expect([await index.retiredBefore(0, 9), await index.rowOfRetired(0, 9)]).toEqual([null, null]);
+  });
+});
+
+describe('rows added up', () => {
+  it('are those of the coarsest level that is fine enough', async () => {
+    const { trace } = await opened('finalized');
+    const index = (await openIndex(trace))!;
+    const rows = (await scanned(trace)).length;
+    for (const [most, perGroup] of [
+      [10_000, 64],
+      [Math.floor(rows / 300), 256],
+      [1, 1024],
+    ] as const) {
+      const found = await index.rowGroups(0, { from: 100, to: rows }, most);
+      expect(found.rowsPerGroup).toBe(perGroup);
+      const [first] = found.chunks;
+      expect(first!.firstRow).toBeLessThanOrEqual(100);
+      const counted = sum(found.chunks.map((chunk) => sum(chunk.rows)));
+      expect(first!.firstRow + counted).toBe(rows);
+    }
+    await expect(index.rowGroups(0, { from: 5, to: 5 }, 10)).rejects.toMatchObject({ code: 'READER_RANGE' });
+  });
+});

@@ -10,6 +10,8 @@ import type { RowLevel } from '../rows/row-levels.js';
 import { type BufferContents, bufferContents } from './buffer-at.js';
 import { type ColumnFinder, columnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
+import { RetiredRows } from './retired-rows.js';
+import { type RowGroupsFound, type RowRange, rowGroups } from './row-groups.js';
 import { RowPlaces, type RowSource } from './row-places.js';
 import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
 import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
@@ -44,6 +46,7 @@ export class TraceIndex {
     number,
     { segments: number; levels: Promise<readonly RowLevel[]> }
   >();
+  private readonly retired = new WeakMap<readonly RowLevel[], RetiredRows>();
   private readonly rows: RowPlaces;
 
   /** Use `openIndex`. */
@@ -218,6 +221,38 @@ export class TraceIndex {
     this.levelsOfRows.set(core, { segments: segmentCount, levels });
     levels.catch(() => this.levelsOfRows.delete(core));
     return levels;
+  }
+
+  /**
+   * Rows added up for a picture: groups of the coarsest level with at most so many rows each as `most` groups of the range would have.
+   * @param range numbers of rows, the end exclusive
+   * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
+   */
+  async rowGroups(core: number, range: RowRange, most: number): Promise<RowGroupsFound> {
+    return rowGroups(await this.rowLevels(core), range, most);
+  }
+
+  /**
+   * The retired number of a row: rows of smaller numbers that retired. null: the index does not know it of all of them.
+   * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
+   */
+  async retiredBefore(core: number, row: number): Promise<number | null> {
+    return (await this.retiredRows(core)).before(row);
+  }
+
+  /** The row with a retired number, and back; null: there is none, or the index does not know. @throws as `retiredBefore` */
+  async rowOfRetired(core: number, number: number): Promise<number | null> {
+    return (await this.retiredRows(core)).rowOf(number);
+  }
+
+  private async retiredRows(core: number): Promise<RetiredRows> {
+    const levels = await this.rowLevels(core);
+    const known = this.retired.get(levels);
+    if (known) return known;
+    const birthsBefore = (segment: number) => this.birthsBefore(core, segment);
+    const made = new RetiredRows(this.trace, this.plan.cores[core]!.core, levels, birthsBefore);
+    this.retired.set(levels, made);
+    return made;
   }
 
   private async readRowLevels(core: number): Promise<readonly RowLevel[]> {

@@ -2,11 +2,11 @@
 import fc from 'fast-check';
 import { memorySource, openTrace } from 'uscope/reader';
 import { expect, it } from 'vitest';
-import { clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
-import { indexedTrace } from '../../../../test/support/indexed-trace.js';
-import { event, modelSchema, PERIOD_PS } from '../../../../test/support/pipeline-model.js';
-import { Session } from '../session.js';
-import { type NearestArgs, nearest } from './nearest.js';
+import { clear, frame, type SegmentSpec, set } from '../../test/support/build-trace.js';
+import { indexedTrace } from '../../test/support/indexed-trace.js';
+import { event, modelSchema, PERIOD_PS } from '../../test/support/pipeline-model.js';
+import { type NearestArgs, nearest } from '../src/data/questions/nearest.js';
+import { Session } from '../src/data/session.js';
 
 const STALL = 4;
 

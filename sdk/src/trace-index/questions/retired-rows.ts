@@ -1,0 +1,161 @@
+/**
+ * Retired numbers: the rows that retired, counted in order of birth. Prefix sums of the levels of rows lead to a group of 64; only where some of a group
+ * retired and others did not, the instructions of its segment are looked at.
+ */
+import { UscopeError } from '../../base/errors.js';
+import type { Trace } from '../../reader/index.js';
+import { BlockEnd, endOf, type InstructionBlock } from '../../semantics/blocks/block.js';
+import { blockOf } from '../../semantics/blocks/instruction-blocks.js';
+import type { CpuCore } from '../../semantics/cpu/cores.js';
+import { BoundedCache } from '../containers/bounded-cache.js';
+import type { RowLevel } from '../rows/row-levels.js';
+import type { RowsChunk } from '../rows/row-table.js';
+import { chunksOf } from './row-groups.js';
+
+/** Which rows of a segment retired, kept for the next question. */
+const CACHE_BYTES = 4 * 1024 * 1024;
+
+/** A group on the way down: its rows, and how many before it retired. */
+interface Group {
+  readonly firstRow: number;
+  readonly endRow: number;
+  readonly before: number;
+  readonly retired: number;
+  readonly segment: number;
+}
+
+/** Whether a group is the one that is looked for. */
+type IsIt = (group: Group) => boolean;
+
+export class RetiredRows {
+  private readonly ends = new BoundedCache<number, { firstRow: number; isRetired: Uint8Array }>(
+    CACHE_BYTES,
+    ({ isRetired }) => isRetired.length + 64,
+  );
+  private complete: Promise<boolean> | null = null;
+
+  constructor(
+    private readonly trace: Trace,
+    private readonly core: CpuCore,
+    private readonly levels: readonly RowLevel[],
+    private readonly birthsBefore: (segment: number) => Promise<number>,
+  ) {}
+
+  /** null: of some rows it is not known whether they retired. */
+  async before(row: number): Promise<number | null> {
+    whole(row, 'a row');
+    if (!(await this.isComplete())) return null;
+    const group = await this.find(({ endRow }) => row < endRow);
+    if (!group) return this.total();
+    const { firstRow, endRow, before, retired } = group;
+    if (retired === endRow - firstRow) return before + row - firstRow;
+    if (retired === 0) return before;
+    const ends = await this.endsOf(group.segment);
+    let count = before;
+    for (let at = firstRow; at < row; at++) count += ends.isRetired[at - ends.firstRow]!;
+    return count;
+  }
+
+  async rowOf(number: number): Promise<number | null> {
+    whole(number, 'a retired number');
+    if (!(await this.isComplete())) return null;
+    const group = await this.find(({ before, retired }) => number < before + retired);
+    if (!group) return null;
+    const { firstRow, endRow, before, retired } = group;
+    if (retired === endRow - firstRow) return firstRow + number - before;
+    const ends = await this.endsOf(group.segment);
+    let left = number - before;
+    for (let row = firstRow; row < endRow; row++) {
+      if (ends.isRetired[row - ends.firstRow] && left-- === 0) return row;
+    }
+    return null;
+  }
+
+  /** From the coarsest level to the finest: the first group that is it. */
+  private async find(isIt: IsIt): Promise<Group | null> {
+    let within = { from: 0, to: Number.POSITIVE_INFINITY };
+    let before = 0;
+    let found: Group | null = null;
+    for (const level of [...this.levels].reverse()) {
+      found = null;
+      for await (const chunk of chunksOf(level, within)) {
+        found = firstOf(chunk, within.from, before, isIt);
+        if (found) break;
+        before = chunk.retired.reduce((sum, retired, group) => {
+          return firstRowOf(chunk, group) < within.from ? sum : sum + retired;
+        }, before);
+      }
+      if (!found) return null;
+      within = { from: found.firstRow, to: found.endRow };
+      ({ before } = found);
+    }
+    return found;
+  }
+
+  private async total(): Promise<number> {
+    let sum = 0;
+    const top = this.levels[this.levels.length - 1]!;
+    for await (const { retired } of top.load(0, top.length)) for (const count of retired) sum += count;
+    return sum;
+  }
+
+  private isComplete(): Promise<boolean> {
+    this.complete ??= this.hasNoUnknown();
+    return this.complete;
+  }
+
+  private async hasNoUnknown(): Promise<boolean> {
+    const top = this.levels[this.levels.length - 1]!;
+    for await (const { unknown } of top.load(0, top.length)) {
+      if (unknown.some((count) => count > 0)) return false;
+    }
+    return true;
+  }
+
+  private async endsOf(segment: number) {
+    const known = this.ends.get(segment);
+    if (known) return known;
+    const { birthsBefore } = this;
+    const block = await blockOf(this.trace, this.core, segment, { birthsBefore });
+    const made = { firstRow: await birthsBefore(segment), isRetired: retiredOf(block) };
+    this.ends.set(segment, made);
+    return made;
+  }
+}
+
+/** The rows born in the segment, in order: those listed in flight at the start of a trace have no numbers. */
+function retiredOf(block: InstructionBlock): Uint8Array {
+  const flags = Uint8Array.from({ length: block.count }, (_, row) =>
+    endOf(block, row) === BlockEnd.RETIRED ? 1 : 0,
+  );
+  const { numbers } = block;
+  if (numbers === null) return flags;
+  return flags.filter((_, row) => numbers[row] !== 0xffff_ffff);
+}
+
+function firstRowOf({ firstRow, rows }: RowsChunk, group: number): number {
+  let row = firstRow;
+  for (let at = 0; at < group; at++) row += rows[at]!;
+  return row;
+}
+
+/** @param from groups before that row are passed over */
+function firstOf(chunk: RowsChunk, from: number, before: number, isIt: IsIt): Group | null {
+  let firstRow = chunk.firstRow;
+  for (let at = 0; at < chunk.length; at++) {
+    const endRow = firstRow + chunk.rows[at]!;
+    if (firstRow >= from) {
+      const retired = chunk.retired[at]!;
+      const group = { firstRow, endRow, before, retired, segment: chunk.segment[at]! };
+      if (isIt(group)) return group;
+      before += retired;
+    }
+    firstRow = endRow;
+  }
+  return null;
+}
+
+function whole(value: number, what: string): void {
+  if (Number.isInteger(value) && value >= 0) return;
+  throw new UscopeError('READER_RANGE', `${what} is a whole number from 0 on, not ${String(value)}`);
+}

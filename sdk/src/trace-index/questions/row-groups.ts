@@ -1,0 +1,57 @@
+/** Rows added up: groups of a level of rows over a range, for a picture of a width. */
+import { UscopeError } from '../../base/errors.js';
+import type { RowLevel } from '../rows/row-levels.js';
+import type { RowsChunk } from '../rows/row-table.js';
+
+/** Numbers of rows in the trace; the end is exclusive. */
+export interface RowRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface RowGroupsFound {
+  /** Rows of a group; the last ones, and those at the end of a segment, may have fewer. */
+  readonly rowsPerGroup: number;
+  /** Those that have rows of the range, in order; the first and the last may reach beyond it. */
+  readonly chunks: readonly RowsChunk[];
+}
+
+/** Of one answer: more groups than a picture has pixels are not wanted. */
+const MAX_GROUPS = 65_536;
+
+/** @throws UscopeError READER_RANGE, FORMAT_* */
+export async function rowGroups(
+  levels: readonly RowLevel[],
+  { from, to }: RowRange,
+  most: number,
+): Promise<RowGroupsFound> {
+  if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from)) {
+    throw new UscopeError('READER_RANGE', `rows ${from} to ${to} are no range of rows`);
+  }
+  if (!(Number.isInteger(most) && most >= 1 && most <= MAX_GROUPS)) {
+    throw new UscopeError('READER_RANGE', `rows are added up in 1 to ${MAX_GROUPS} groups, not ${most}`);
+  }
+  const wanted = (to - from) / most;
+  const level = levels.findLast(({ rowsPerGroup }) => rowsPerGroup <= wanted) ?? levels[0]!;
+  const chunks: RowsChunk[] = [];
+  for await (const chunk of chunksOf(level, { from, to })) chunks.push(chunk);
+  return { rowsPerGroup: level.rowsPerGroup, chunks };
+}
+
+/** The chunks of a level that have rows of a range. */
+export async function* chunksOf(level: RowLevel, { from, to }: RowRange): AsyncGenerator<RowsChunk> {
+  const first = firstChunk(level, (chunk) => level.place(chunk).endRow > from);
+  const end = firstChunk(level, (chunk) => level.place(chunk).firstRow >= to);
+  yield* level.load(first, Math.max(first, end));
+}
+
+function firstChunk({ length }: RowLevel, holds: (chunk: number) => boolean): number {
+  let low = 0;
+  let high = length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (holds(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
