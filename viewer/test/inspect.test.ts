@@ -128,8 +128,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
       await page.keyboard.type('sta');
       await page.keyboard.press('Tab');
       await expect.poll(() => field().inputValue()).toBe('stall:');
-      await page.waitForSelector('.completions li');
-      expect(await page.locator('.completions code').allTextContents()).toEqual(['rob_full', 'fetch_miss']);
+      await expect
+        .poll(() => page.locator('.completions code').allTextContents())
+        .toEqual(['rob_full', 'fetch_miss']);
       await page.keyboard.press('ArrowDown');
       await page.keyboard.press('Enter');
       await expect.poll(() => field().inputValue()).toBe('stall:rob_full');

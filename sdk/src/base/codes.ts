@@ -123,16 +123,18 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
-  VIEW_BROWSER: 'The browser lacks what the viewer needs.',
-  VIEW_CANVAS: 'The browser took the memory of the picture away.',
+  VIEW_BROWSER: 'The browser lacks what the viewer needs; the message names it.',
+  VIEW_CANVAS:
+    'The browser took the memory of the picture away, as it does when the machine runs out of memory or its graphics driver fails.',
   VIEW_DOWNLOAD: 'The server does not serve parts of files: the page has fetched the whole trace.',
   VIEW_FAILED: 'The viewer has a defect.',
   VIEW_LOST: 'The server of the page does not answer any more.',
   VIEW_NO_BROWSER: 'There is no browser that could draw a picture.',
   VIEW_PICTURE: 'The browser that draws a picture failed.',
   VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
-  VIEW_SLOW: 'The page may not start threads or use WebAssembly: it works, but slower.',
-  VIEW_STORAGE: 'The browser does not let the page remember settings.',
+  VIEW_SLOW:
+    'The page may not start threads or use WebAssembly, because of the policy of its server or since it was opened from a disk. It works, but slower.',
+  VIEW_STORAGE: 'The browser does not let the page remember settings, keys and layout.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
   ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;

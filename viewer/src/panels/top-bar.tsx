@@ -103,6 +103,7 @@ function Choice({ label, value, options, onChange }: ChoiceProps) {
     <label class="choice">
       <span>{label}</span>
       <select
+        title={label}
         value={value}
         onChange={(event) => {
           onChange(event.currentTarget.value);
