@@ -410,6 +410,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
     it('the picture as PNG is what is on the screen', async () => {
       await page.mouse.move(600, 5);
       await settled(page);
+      // What was copied before is no longer announced.
+      await page.waitForFunction(() => !document.querySelector('.notice'));
       const [download] = await Promise.all([
         page.waitForEvent('download'),
         savePicture('save the picture as PNG'),
