@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '917f9810b9aebfbb167b12e67138054f35bb86f24e677f111e8a79bff527b633';
+export const SOURCES_SHA256 = '0a97df11ff0305c752b909f74a7a4b44cb695fe9f1b2e6fc550ffcb30112787e';

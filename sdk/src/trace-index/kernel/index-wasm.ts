@@ -37,7 +37,7 @@ export const SOURCES = [
   'index/unions.c',
   'index/unions.h',
 ];
-export const SOURCES_SHA256 = 'd5bc3c67737b48edde18577535370071f6865ea29029556d73d102d478613cfa';
+export const SOURCES_SHA256 = '459ce6df15bf04c121af36240420eb2b08c215c18eaedf81e3ff1c1912d2d4c1';
 export const WASM_BASE64 = `
 AGFzbQEAAAABuAEaYAF/AX9gAX8AYAN/fn4Bf2ADf39+AGAEf39/fgBgAn9/AX9gBH9/f38AYAJ/fwBgAX8BfmAGf39/f35/
 AX9gA39+fgBgAn9+AGAEf39/fwF/YAV/f39/fwBgA39/fwBgAn9+AX9gAn9/AX5gA39+fwBgBn9/f39+fgBgCX9/f35+f358
