@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
@@ -216,7 +217,7 @@ describe('compiled blocks equal the plain ones', () => {
         const [plain, compiled] = await ranges(trace, findCore(trace), from!, end, chosen);
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: 400 },
+      { numRuns: cases(200) },
     );
   });
 
@@ -238,7 +239,7 @@ describe('compiled blocks equal the plain ones', () => {
           expect(compiled).toEqual(plain);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(75) },
     );
   });
 
@@ -295,7 +296,7 @@ describe('damage', () => {
         );
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(150) },
     );
   });
 });

@@ -23,8 +23,9 @@ export const SOURCES = [
   'index/state.h',
   'index/texts.c',
   'index/texts.h',
+  'module.mk',
 ];
-export const SOURCES_SHA256 = '45b59f8acf04b1b95b03acc2153812179fb0127e9829b01e37a5d7a21dcb1566';
+export const SOURCES_SHA256 = '91eaf92afbdf9ff45b70f244392698692584efba3eaf469a569354504aa27882';
 export const WASM_BASE64 = `
 AGFzbQEAAAABchJgAX8Bf2ABfwBgA39+fgF/YAN/f34AYAR/f39+AGACf38Bf2AEf39/fwBgAn9/AGABfwF+YAZ/f39/fn8B
 f2ADf35+AGACf34AYAR/f39/AX9gBX9/f39/AGADf39/AGACf34Bf2ACf38BfmADf35/AAMoJwABAgMEBQYHAAUICQoHBwcA

@@ -8,8 +8,9 @@ export const SOURCES = [
   'blocks/tracker.c',
   'blocks/tracker.h',
   'constants.h',
+  'module.mk',
 ];
-export const SOURCES_SHA256 = '8dc75a50f3025153814abea8d2a5cc5364e4d86f9bb7812b86671bb1e6b39f25';
+export const SOURCES_SHA256 = 'f12fc98531c5787d338b364dce061bedc16da5ad8d861de16836ecd6ef8b41d7';
 export const WASM_BASE64 = `
 AGFzbQEAAAABaA9gAX8AYAJ/fwF/YAN/f38Bf2ACf38AYAR/f39/AGADf39/AGAEf39+fwF/YAR/fn9/AX9gAn9+AGAEf39/
 fwF/YAF/AX9gBn9/f35/fwF/YAV/f39+fwF/YAR/f35/AGAFf39/f38AAyEgAAECAwEBBAUGBwIICQMKCwMDAAwBAAAABQ0F
