@@ -93,7 +93,7 @@ function expected(one: ModelInstruction, all: readonly ModelInstruction[]): Inst
     birthPs: ps(one.birth),
     stages: one.stages.map(({ name, cycle }) => ({ stage: STAGES.indexOf(name), name, timePs: ps(cycle) })),
     stalls: [],
-    annotations: one.text === null ? [] : [{ timePs: ps(one.birth), text: one.text }],
+    annotations: one.text === null ? [] : [{ timePs: ps(one.birth), text: one.text, kind: null }],
     dependencies: one.dependencies.map(({ on, seq, type, cycle }) => ({
       timePs: ps(cycle),
       on,
