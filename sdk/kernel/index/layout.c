@@ -1,27 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The memory of a pass. */
+#include "arena.h"
 #include "state.h"
-
-enum { MAX_SCRATCH = 1 << 28 };
-
-struct arena {
-    uint8_t *base; /* NULL: it is only measured */
-    uint64_t used;
-};
-
-static void *take(struct arena *arena, uint64_t size)
-{
-    void *taken = arena->base ? arena->base + arena->used : 0;
-    arena->used += (size + 7) & ~(uint64_t)7;
-    return taken;
-}
-
-static void *take_zeros(struct arena *arena, uint64_t size)
-{
-    void *taken = take(arena, size);
-    if (taken) clear_bytes(taken, size);
-    return taken;
-}
 
 static uint32_t capacity_of(uint32_t columns)
 {
@@ -204,7 +184,7 @@ uint32_t index_scratch_bytes(const uint32_t *plan, uint32_t strange_slots)
     clear_bytes(&pass, sizeof pass);
     struct arena arena = {0, 0};
     lay_out(&pass, &arena, plan, strange_slots);
-    return arena.used <= MAX_SCRATCH ? (uint32_t)arena.used : UINT32_MAX;
+    return arena_bytes(&arena);
 }
 
 void pass_open(struct pass *pass, struct index_job *job)
