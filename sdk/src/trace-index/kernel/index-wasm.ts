@@ -38,7 +38,7 @@ export const SOURCES = [
   'index/unions.h',
   'module.mk',
 ];
-export const SOURCES_SHA256 = '658b60114204918fea334bcb4ce38a0750e51973ac51411ef96a12f7cd10bb93';
+export const SOURCES_SHA256 = 'e9c4f1bd5a32286faa66d64b239938dc279f4341633768d189a02db2c50950a2';
 export const WASM_BASE64 = `
 AGFzbQEAAAABuAEaYAF/AX9gAX8AYAN/fn4Bf2ADf39+AGAEf39/fgBgAn9/AX9gBH9/f38AYAJ/fwBgAX8BfmAGf39/f35/
 AX9gA39+fgBgAn9+AGAEf39/fwF/YAV/f39/fwBgA39/fwBgAn9+AX9gAn9/AX5gA39+fwBgBn9/f39+fgBgCX9/f35+f358
