@@ -25,27 +25,34 @@ export function candidates(signals: readonly VcdSignal[]): VcdSignal[] {
   );
 }
 
-/** The clock-like signal that most scopes have; of equal ones the outermost. Null: nothing is called like a clock and rises. */
+/** A gated clock, and one that was dumped a little later, rise a little less often. */
+const SAME_RATE = 0.98;
+
+export const isSameRate = (a: number, b: number): boolean => Math.min(a, b) >= SAME_RATE * Math.max(a, b);
+
+/**
+ * Of the signals that are called like a clock, those that rise about equally often are taken for one: simulators give the nets of a clock in
+ * several scopes different codes. The clock is the outermost of those that most scopes have. Null: none rises.
+ */
 export function guessClock(
   signals: readonly VcdSignal[],
   activity: ReadonlyMap<number, Activity>,
 ): VcdSignal | null {
-  const uses = new Map<number, number>();
-  const clocks = signals.filter((signal) => signal.width === 1 && CLOCK.test(nameOf(signal)));
-  for (const { code } of clocks) uses.set(code, (uses.get(code) ?? 0) + 1);
-  const running = clocks.filter(({ code }) => (activity.get(code)?.rises ?? 0) >= 2);
-  const best = running.reduce<VcdSignal | null>((a, b) => {
-    if (!a) return b;
-    const difference = (uses.get(b.code) ?? 0) - (uses.get(a.code) ?? 0);
-    if (difference !== 0) return difference > 0 ? b : a;
-    const faster = (activity.get(b.code)?.rises ?? 0) - (activity.get(a.code)?.rises ?? 0);
-    if (b.code !== a.code && faster !== 0) return faster > 0 ? b : a;
-    return depthOf(b) < depthOf(a) ? b : a;
-  }, null);
-  return best;
+  const rises = ({ code }: VcdSignal): number => activity.get(code)?.rises ?? 0;
+  const clocks = signals.filter(
+    (signal) => signal.width === 1 && CLOCK.test(nameOf(signal)) && rises(signal) >= 2,
+  );
+  const groups: VcdSignal[][] = [];
+  for (const clock of [...clocks].sort((a, b) => rises(b) - rises(a))) {
+    const last = groups.at(-1);
+    if (last && isSameRate(rises(last[0]), rises(clock))) last.push(clock);
+    else groups.push([clock]);
+  }
+  const most = groups.reduce<VcdSignal[]>((a, b) => (b.length > a.length ? b : a), []);
+  return outermost(most);
 }
 
-/** The reset-like signal that most scopes have, that is at rest in the end. */
+/** The outermost signal that is called like a reset, was active in the beginning, and is at rest in the end. */
 export function guessReset(
   signals: readonly VcdSignal[],
   activity: ReadonlyMap<number, Activity>,
@@ -61,13 +68,10 @@ export function guessReset(
       (rest === 1 ? seen.rises > 0 : seen.wasSet)
     );
   });
-  const uses = new Map<number, number>();
-  for (const { code } of resets) uses.set(code, (uses.get(code) ?? 0) + 1);
-  const best = resets.reduce<VcdSignal | null>((a, b) => {
-    if (!a) return b;
-    const difference = (uses.get(b.code) ?? 0) - (uses.get(a.code) ?? 0);
-    if (difference !== 0) return difference > 0 ? b : a;
-    return depthOf(b) < depthOf(a) ? b : a;
-  }, null);
+  const best = outermost(resets);
   return best && { signal: best, isLow: ACTIVE_LOW.test(nameOf(best)) };
+}
+
+function outermost(signals: readonly VcdSignal[]): VcdSignal | null {
+  return signals.reduce<VcdSignal | null>((a, b) => (a && depthOf(a) <= depthOf(b) ? a : b), null);
 }

@@ -2,7 +2,7 @@
 import { UscopeError } from '../../../base/errors.js';
 import type { VcdHeader, VcdSignal } from '../read/header.js';
 import { activityOf } from './activity.js';
-import { candidates, guessClock, guessReset, isClockName } from './clocks.js';
+import { candidates, guessClock, guessReset, isClockName, isSameRate } from './clocks.js';
 import { type GuessedRvfi, guessRvfi, rvfiValids } from './rvfi.js';
 import { type Scope, scopesOf } from './scopes.js';
 import { clean, type Proposal, structuresOf } from './structures.js';
@@ -34,7 +34,8 @@ export async function guessMap(header: VcdHeader, pieces: AsyncIterator<Uint8Arr
   }
   const reset = guessReset(signals, activity);
   const rvfi = guessRvfi(scopes, activity);
-  const guessed = gather(scopes, rvfi, clock);
+  const rises = (signal: VcdSignal): number => activity.get(signal.code)?.rises ?? 0;
+  const guessed = gather(scopes, rvfi, (other) => isSameRate(rises(other), rises(clock)));
   const head = [
     '# Proposed by `uscope convert --guess`: read it, delete what does not interest, complete what it does not know.',
     'waves: 1',
@@ -44,7 +45,11 @@ export async function guessMap(header: VcdHeader, pieces: AsyncIterator<Uint8Arr
   return `${[...head, ...scopeLines(guessed)].join('\n')}\n`;
 }
 
-function gather(scopes: readonly Scope[], rvfi: readonly GuessedRvfi[], clock: VcdSignal): GuessedScope[] {
+function gather(
+  scopes: readonly Scope[],
+  rvfi: readonly GuessedRvfi[],
+  isClock: (signal: VcdSignal) => boolean,
+): GuessedScope[] {
   const taken = new Set<string>();
   const found: GuessedScope[] = [];
   // Outer scopes first: a net that several have belongs to the outermost, but what a FIFO has inside to the FIFO.
@@ -57,7 +62,7 @@ function gather(scopes: readonly Scope[], rvfi: readonly GuessedRvfi[], clock: V
     });
     const own = rvfi.find((one) => one.scope === scope.path) ?? null;
     if (own || proposals.length > 0)
-      found.push({ path: scope.path, rvfi: own, proposals, clock: otherClock(scope, clock) });
+      found.push({ path: scope.path, rvfi: own, proposals, clock: otherClock(scope, isClock) });
   }
   return found.sort((a, b) => weight(b) - weight(a)).slice(0, MAX_SCOPES);
 }
@@ -69,11 +74,11 @@ function weight({ rvfi, proposals }: GuessedScope): number {
 }
 
 /** A scope with one clock that is another net has that one. */
-function otherClock({ path, signals }: Scope, clock: VcdSignal): string | null {
+function otherClock({ path, signals }: Scope, isClock: (signal: VcdSignal) => boolean): string | null {
   const clocks = [...signals].filter(
     ([name, { width }]) => width === 1 && isClockName(name) && !/en|gate|div/i.test(name),
   );
-  if (clocks.length !== 1 || clocks[0][1].code === clock.code) return null;
+  if (clocks.length !== 1 || isClock(clocks[0][1])) return null;
   return path === '' ? clocks[0][0] : `${path}.${clocks[0][0]}`;
 }
 

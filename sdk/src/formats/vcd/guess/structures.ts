@@ -25,6 +25,8 @@ const READS: Readonly<Record<string, readonly string[]>> = {
   alloc: ['retire', 'free', 'commit'],
   allocate: ['retire', 'free', 'commit'],
 };
+/** `incr_wptr` says that a pointer moves, `wptr_en` the same. */
+const STEP = /incr?_|next_|clr_|_d_/i;
 const QUEUE_SCOPE = /fifo|queue|buffer/i;
 const VALIDS = /^(entry_)?valids?(_q|_r|_reg)?$/i;
 const DATA = /^(r?data|entr(?:y|ies)|mem|storage|payload)(_q|_r|_reg)?$/i;
@@ -50,7 +52,7 @@ function fifosByPointers({ signals }: Scope): Proposal[] {
   const found: Proposal[] = [];
   for (const [name, write] of signals) {
     const [, prefix, word, suffix] = WRITE.exec(name) ?? [];
-    if (word === undefined || write.width > MAX_POINTER_BITS) continue;
+    if (word === undefined || write.width > MAX_POINTER_BITS || STEP.test(prefix)) continue;
     const reads = READS[word.toLowerCase()] ?? [];
     const read = reads
       .map((other) => `${prefix}${matchCase(word, other)}${suffix}`)
@@ -86,11 +88,14 @@ function fifosByBits({ path, signals }: Scope): Proposal[] {
   return [];
 }
 
-function memories({ signals }: Scope): Proposal[] {
+/** Packages and parameters hold tables that never change. */
+const isConstant = (path: string, name: string): boolean => /_pkg$/.test(path) || /^[A-Z]+[a-z]/.test(name);
+
+function memories({ path, signals }: Scope): Proposal[] {
   const counts = new Map<string, { count: number; width: number; first: number }>();
   for (const [name, { width, code }] of signals) {
     const [, base] = WORD.exec(name) ?? [];
-    if (base === undefined || width < 4) continue;
+    if (base === undefined || width < 4 || isConstant(path, base)) continue;
     const known = counts.get(base);
     if (known) known.count++;
     else counts.set(base, { count: 1, width, first: code });

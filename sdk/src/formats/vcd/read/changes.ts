@@ -32,6 +32,10 @@ for (const [characters, bit] of [
   for (const character of characters) BIT[character.charCodeAt(0)] = bit;
 }
 
+/** Vectors, reals and strings: what a code follows after a blank. */
+const IS_LONG = new Uint8Array(256);
+for (const character of 'bBrRsS') IS_LONG[character.charCodeAt(0)] = 1;
+
 export class ChangeReader {
   /** Of the last `#`; -1 before the first one. */
   time = -1;
@@ -115,6 +119,7 @@ export class ChangeReader {
         i = at;
         continue;
       }
+      if (!IS_LONG[first]) this.notAChange(bytes, start, end);
       // A value, blanks, a code.
       const valueEnd = wordEnd(bytes, i, end);
       let at = valueEnd;
@@ -133,15 +138,7 @@ export class ChangeReader {
         else this.wide(signal, bytes, start + 1, valueEnd);
       } else if (first === 0x72 || first === 0x52) {
         if (signal >= 0) this.real(signal, latin1.decode(bytes.subarray(start + 1, valueEnd)), start);
-      } else if (first === 0x73 || first === 0x53) {
-        if (signal >= 0) this.text(signal, bytes.subarray(start + 1, valueEnd));
-      } else if (first === 0x70) {
-        this.fail(
-          'CONVERT_UNSUPPORTED',
-          'values of ports (extended VCD) are not covered; dump with $dumpvars',
-          start,
-        );
-      } else this.fail('CONVERT_FORMAT', `${shown(bytes, start, valueEnd)} is no change of a value`, start);
+      } else if (signal >= 0) this.text(signal, bytes.subarray(start + 1, valueEnd));
     }
   }
 
@@ -263,6 +260,17 @@ export class ChangeReader {
   private endStep(): void {
     if (!this.isDumping) this.store.settle();
     else if (this.time >= 0 || this.store.dirtyCount > 0) this.listener.step(Math.max(this.time, 0));
+  }
+
+  private notAChange(bytes: Uint8Array, start: number, end: number): never {
+    if (bytes[start] === 0x70)
+      this.fail(
+        'CONVERT_UNSUPPORTED',
+        'values of ports (extended VCD) are not covered; dump with $dumpvars',
+        start,
+      );
+    const word = shown(bytes, start, wordEnd(bytes, start, end));
+    return this.fail('CONVERT_FORMAT', `${word} is no change of a value`, start);
   }
 
   private undeclared(start: number): never {

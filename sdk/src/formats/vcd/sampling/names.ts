@@ -51,18 +51,28 @@ export class SignalNames {
     return vector ? slice(vector, name, Number(left), Number(right)) : null;
   }
 
-  /** The signals that `pattern` names with a number instead of `*`, by number. */
+  /**
+   * The signals that `pattern` names with a number instead of `*`, by number: in `within`, as whole paths, or in the only scope that has such.
+   * @throws UscopeError CONVERT_OPTION
+   */
   numbered(pattern: string, within: string): Map<number, SignalPart> {
-    const found = new Map<number, SignalPart>();
     const [before, after] = splitAtStar(pattern);
-    for (const prefix of within === '' ? [''] : [`${within}.`, '']) {
-      for (const signal of this.byPath.values()) {
-        const number = numberBetween(signal.path, `${prefix}${before}`, after);
-        if (number >= 0 && !found.has(number)) found.set(number, partOf(signal));
-      }
-      if (found.size > 0) break;
+    const byPrefix = new Map<string, Map<number, SignalPart>>();
+    for (const signal of this.byPath.values()) {
+      const match = numberBetween(signal.path, before, after);
+      if (!match) continue;
+      const known = byPrefix.get(match.prefix);
+      if (known) known.set(match.number, partOf(signal));
+      else byPrefix.set(match.prefix, new Map([[match.number, partOf(signal)]]));
     }
-    return found;
+    const exact = (within === '' ? undefined : byPrefix.get(`${within}.`)) ?? byPrefix.get('');
+    if (exact) return exact;
+    if (byPrefix.size <= 1) return [...byPrefix.values()][0] ?? new Map();
+    const scopes = [...byPrefix.keys()].slice(0, SHOWN).join(', ');
+    throw new UscopeError(
+      'CONVERT_OPTION',
+      `"${pattern}" is in several scopes: ${scopes}; write more of the path`,
+    );
   }
 
   private signal(name: string, within: string): VcdSignal | null {
@@ -122,8 +132,16 @@ function splitAtStar(pattern: string): [string, string] {
   return [pattern.slice(0, at), pattern.slice(at + 1)];
 }
 
-function numberBetween(path: string, before: string, after: string): number {
-  if (!path.startsWith(before) || !path.endsWith(after)) return -1;
-  const middle = path.slice(before.length, path.length - after.length);
-  return /^\d{1,6}$/.test(middle) ? Number(middle) : -1;
+function numberBetween(
+  path: string,
+  before: string,
+  after: string,
+): { prefix: string; number: number } | null {
+  if (!path.endsWith(after)) return null;
+  const rest = path.slice(0, path.length - after.length);
+  const [digits] = /\d{1,6}$/.exec(rest) ?? [''];
+  const head = rest.slice(0, rest.length - digits.length);
+  if (digits === '' || !head.endsWith(before)) return null;
+  const prefix = head.slice(0, head.length - before.length);
+  return prefix === '' || prefix.endsWith('.') ? { prefix, number: Number(digits) } : null;
 }
