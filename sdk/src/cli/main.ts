@@ -74,6 +74,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
     },
+    config: {
+      summary: 'flags and files for compilers and simulators',
+      load: () => import('./verbs/config.js'),
+    },
     keygen: {
       summary: 'make a pair of keys for an encrypted connection',
       load: () => import('./verbs/keygen.js'),
