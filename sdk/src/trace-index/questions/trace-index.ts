@@ -62,7 +62,7 @@ export class TraceIndex {
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
-    this.rows = new RowPlaces(this.trace, coarse);
+    this.rows = new RowPlaces(parts, coarse);
   }
 
   /** Lets go of the file beside the trace, if there is one; the trace stays open. */
