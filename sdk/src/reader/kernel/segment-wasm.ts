@@ -2,6 +2,7 @@
 export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
 export const SOURCES = [
   'constants.h',
+  'module.mk',
   'reader/Makefile',
   'reader/frames.h',
   'reader/lz4_decode.c',
@@ -11,7 +12,7 @@ export const SOURCES = [
   'reader/watch.c',
   'reader/watch.h',
 ];
-export const SOURCES_SHA256 = '3e0cf76f7d4895bd26d0a5229da376d857f1b93abc9f2e8840a28e9ae2ba91f8';
+export const SOURCES_SHA256 = 'a0e77408656d97f1071a040e044ccd4de21c0db1716b1cad92a7792e609bc3fc';
 export const WASM_BASE64 = `
 AGFzbQEAAAABEwNgBH9/f38Bf2ABfwBgAn9/AX8DBQQAAQIBBQMBAAEGDQJ/AUGAKAt/AEGAKAsHOgUGbWVtb3J5AgAObHo0
 X2RlY29tcHJlc3MAAAZyZXBsYXkAAQV3YXRjaAADC19faGVhcF9iYXNlAwEKhhwE9QgBEH8CQAJAIAFBAUgNACACIANqIQQg

@@ -36,8 +36,9 @@ export const SOURCES = [
   'index/time_levels.h',
   'index/unions.c',
   'index/unions.h',
+  'module.mk',
 ];
-export const SOURCES_SHA256 = 'cdfb73d168749e342e56cf9c693b7da9a5cdeb0e26980c4a987598ff33bafd89';
+export const SOURCES_SHA256 = '79985c061bda7c90b7a5b0893283ecf3c0011f17efc85b45adc426d0ff57fd96';
 export const WASM_BASE64 = `
 AGFzbQEAAAABugEaYAF/AX9gAX8AYAN/f34Bf2ADf35+AX9gBH9/fn4Bf2ACf38Bf2AEf39/fwBgAn9/AGABfwF+YAZ/f39/
 fn8Bf2ADf35+AGACf34AYAR/f39/AX9gBX9/f39/AGADf39/AGACf34Bf2ACf38BfmADf35/AGAGf39/f35+AGAJf39/fn5/
