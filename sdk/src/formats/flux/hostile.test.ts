@@ -159,7 +159,7 @@ describe('bytes that change', () => {
     ]);
   });
 
-  it('of a block that holds less or more than it says are told with the place of the block', async () => {
+  it('of a block that holds less or more than it says are reported with the place of the block', async () => {
     for (const size of [2, 4]) {
       await expect(
         inflateBlock(BlockMode.ZLIB, deflateSync(Uint8Array.of(1, 2, 3)), size, 77),

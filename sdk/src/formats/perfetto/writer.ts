@@ -48,7 +48,7 @@ const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
 const Entry = { IID: 1, NAME: 2 } as const;
 
 const SEQUENCE_ID = 1;
-/** Names after which the interning starts anew: readers and we keep so many. */
+/** Names after which the interning starts anew: readers and this writer keep them all until then. */
 const MAX_INTERNED = 65_536;
 const PIECE_BYTES = 128 * 1024;
 
