@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '917f9810b9aebfbb167b12e67138054f35bb86f24e677f111e8a79bff527b633';
+export const SOURCES_SHA256 = '5f06d3ad9f3b3a96a47d92b9a51cd379385efb5ae6d73ffb25e05484ee082da6';

@@ -54,7 +54,7 @@ export class DirectoryLevels implements CoarseLevels {
       return finer.load(chunkAt(finer, from), chunkBehind(finer, to));
     }
     const ratio = FAN_OUT ** level;
-    return segmentParts(this.parts, group, place.firstBucket * ratio, place.endBucket * ratio);
+    return segmentParts(this.parts, group, place.firstBucket * ratio, place.endBucket * ratio, 1);
   }
 }
 
