@@ -5,7 +5,7 @@
  *
  *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--json]
  *
- * None of the sources enters this repository; they stay in DIR, by default examples/cores/work. Exit status: 0 no difference, 1 differences or
+ * None of the sources enters this repository; they stay in DIR, by default examples/cores/build. Exit status: 0 no difference, 1 differences or
  * a core that does not build, 2 wrong arguments, 3 PyPI or a compiler is out of reach.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { buildProgram } from './lib/program.mjs';
 import { buildSimulator, traced } from './lib/simulator.mjs';
 import { fetchSources, readCore } from './lib/sources.mjs';
 
-const CORES = ['picorv32', 'serv', 'ibex', 'mor1kx'];
+const CORES = ['picorv32', 'serv', 'ibex', 'cv32e40x', 'mor1kx'];
 
 const options = readArguments();
 const rows = [];
@@ -54,7 +54,7 @@ async function runCore(id) {
 
 function readArguments() {
   const known = {
-    work: { type: 'string', default: join(here, 'work') },
+    work: { type: 'string', default: join(here, 'build') },
     cost: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '2' },
     json: { type: 'boolean', default: false },

@@ -23,7 +23,7 @@ export function buildSimulator(core, folder, work, kind) {
   const common = ['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name));
   const sources = [
     ...(kind === 'traced' ? TRACER : []),
-    ...filesOf(core, folder),
+    ...filesOf(core, folder, work),
     ...common,
     join(here, core.id, 'top.sv'),
   ];

@@ -1,5 +1,5 @@
 /** The sources of a core: a wheel from PyPI, unpacked. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { here, run, Unavailable } from './commands.mjs';
 
@@ -36,8 +36,23 @@ export function fetchSources(core, work) {
   return join(folder, core.folder);
 }
 
+/** Files of which this Verilator does not take some lines: those are replaced in a copy. */
+function patchedFiles(core, folder, work) {
+  return Object.entries(core.patched ?? {}).map(([name, changes]) => {
+    let text = readFileSync(join(folder, name), 'utf8');
+    for (const [from, to] of changes) {
+      if (!text.includes(from))
+        throw new Error(`${name} of ${core.package} has no line ${JSON.stringify(from)}`);
+      text = text.replace(from, () => to);
+    }
+    const file = join(work, basename(name));
+    writeFileSync(file, text);
+    return file;
+  });
+}
+
 /** The files that patterns with one * in their last part name, each once, in the order of the patterns. */
-export function filesOf(core, folder) {
+export function filesOf(core, folder, work) {
   const excluded = new Set(core.exclude ?? []);
   const found = core.sources.flatMap((pattern) => {
     const [before, after] = basename(pattern).split('*');
@@ -47,5 +62,6 @@ export function filesOf(core, folder) {
     return names.sort().map((name) => join(at, name));
   });
   const local = (core.local ?? []).map((name) => join(here, core.id, name));
-  return [...new Set([...local, ...found])].filter((file) => !excluded.has(basename(file)));
+  const patched = patchedFiles(core, folder, work);
+  return [...new Set([...local, ...found, ...patched])].filter((file) => !excluded.has(basename(file)));
 }
