@@ -104,6 +104,7 @@ function table(rows) {
     count(row.registers),
     count(row.traps),
     count(row.interrupts),
+    count(row.violations),
     row.failure || row.unavailable
       ? (row.failure ?? row.unavailable).split('\n')[0].slice(0, 60)
       : count(row.differences),

@@ -9,6 +9,8 @@ export async function compare(traceFile, logFile) {
   const { openTraceFile } = await import(join(root, 'sdk/dist/reader/node.js'));
   const trace = await openTraceFile(traceFile);
   const recorded = await fromTrace(trace);
+  const last = await trace.stateAt(trace.totalTimePs);
+  const violations = Number(last.slotField('core0/violations', 0, 'count'));
   await trace.close();
   const logged = fromLog(readFileSync(logFile, 'utf8'));
   const differences = [];
@@ -27,6 +29,7 @@ export async function compare(traceFile, logFile) {
     traps: count((one) => one.trap),
     interrupts: count((one) => one.interrupt),
     differences: different,
+    violations,
     shown: differences,
     bytesPerInstruction: statSync(traceFile).size / Math.max(1, logged.length),
     logBytes: statSync(logFile).size,
@@ -39,6 +42,12 @@ const masked = (data, mask) => {
   for (let i = 0; i < 4; i++) if ((mask >>> i) & 1) value |= data & (0xff << (8 * i));
   return value >>> 0;
 };
+
+/** Ibex sets its read mask on everything that is no store. */
+function isLoad(bits) {
+  if ((bits & 3) === 3) return (bits & 0x7f) === 0x03 || (bits & 0x7f) === 0x07 || (bits & 0x7f) === 0x2f;
+  return (bits & 1) === 0 && (bits & 0x8000) === 0 && (bits & 0x6000) !== 0;
+}
 
 /** What a trap or a write to x0 leaves out of the trace is left out of the log, too. */
 function instruction(pc, bits, trap) {
@@ -60,7 +69,7 @@ function fromLog(text) {
       one.rd = Number(rd);
       if (one.rd !== 0) one.value = hex(value);
       const [read, written] = [hex(rmask), hex(wmask)];
-      if (read) one.reads = [hex(addr), read, masked(hex(rdata), read)];
+      if (read && isLoad(one.bits)) one.reads = [hex(addr), read, masked(hex(rdata), read)];
       if (written) one.writes = [hex(addr), written, masked(hex(wdata), written)];
       return one;
     });

@@ -1,5 +1,5 @@
 /** Builds a core's simulator with Verilator, and runs it with a trace and a log. */
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { here, root, run } from './commands.mjs';
 import { filesOf } from './sources.mjs';
@@ -15,7 +15,6 @@ const TRACER = ['uscope_pkg.sv', 'uscope_cpu_pkg.sv', 'uscope_rvfi_pkg.sv', 'usc
 export function buildSimulator(core, folder, work, kind) {
   const out = join(work, `obj_${kind}`);
   const program = join(out, 'Vtop');
-  if (existsSync(program)) return program;
   mkdirSync(out, { recursive: true });
   const includes = [...(core.include ?? []).map((name) => `-I${join(folder, name)}`), `-I${SV}`];
   const defines = [...core.defines, ...(kind === 'traced' ? ['USCOPE'] : [])].map((name) => `-D${name}`);
@@ -27,6 +26,9 @@ export function buildSimulator(core, folder, work, kind) {
     ...common,
     join(here, core.id, 'top.sv'),
   ];
+  const main = join(here, 'common/main.cpp');
+  const inputs = [...sources, main, ...(kind === 'traced' ? [LIBRARY] : [])];
+  if (isCurrent(program, inputs)) return program;
   const link = kind === 'traced' ? ['-LDFLAGS', `${LIBRARY} -lzmq -lpthread`] : [];
   // Warnings of the cores' sources are not ours; those of the tracer and of our own files are tested by `make lint`.
   const args = [
@@ -44,7 +46,6 @@ export function buildSimulator(core, folder, work, kind) {
     '-Wno-style',
   ];
   const names = ['--prefix', 'Vtop', '--top-module', 'top', '--Mdir', out];
-  const main = join(here, 'common/main.cpp');
   try {
     run('verilator', [
       ...args,
@@ -62,6 +63,12 @@ export function buildSimulator(core, folder, work, kind) {
     throw error;
   }
   return program;
+}
+
+function isCurrent(program, inputs) {
+  if (!existsSync(program)) return false;
+  const made = statSync(program).mtimeMs;
+  return inputs.every((file) => statSync(file).mtimeMs <= made);
 }
 
 export function traced(simulator, program, work, withLog = true) {

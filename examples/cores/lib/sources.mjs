@@ -46,7 +46,8 @@ function patchedFiles(core, folder, work) {
       text = text.replace(from, () => to);
     }
     const file = join(work, basename(name));
-    writeFileSync(file, text);
+    // Written again only when it differs: make-like checks look at its time.
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
     return file;
   });
 }
