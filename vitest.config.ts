@@ -49,7 +49,8 @@ export default defineConfig({
     // Processes, not threads: native packages and tests that send signals must not share one.
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
-    maxWorkers: 2,
+    // More than the machine of the rules has cores (two): many tests wait for processes.
+    maxWorkers: 3,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: HOOK_LIMIT_MS,
     sequence: { sequencer: LongFirst },

@@ -60,6 +60,7 @@ const KERNEL_TESTS = [
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
   make('the index of a segment (ASan, UBSan)', 'sdk/kernel/index', ['test']),
+  make('blocks of instructions (ASan, UBSan)', 'sdk/kernel/blocks', ['test']),
 ];
 const WASM = script('checked-in WebAssembly, compiled again', 'scripts/check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;
@@ -70,12 +71,7 @@ await runScript(async () => {
   try {
     await setUpSystem('test');
     shareObjects(scratch);
-    console.log('\nChecks, builds, C and Python');
-    const counts = await runJobs(jobs(), 2);
-    console.log('\nTests');
-    counts.push(await vitest(process.argv.slice(2), scratch));
-
-    const { passed, failed, skipped } = total(counts);
+    const { passed, failed, skipped } = total(await runJobs(jobs(process.argv.slice(2), scratch), 2));
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     printFiles(scratch);
     console.log(`\n${minutes} minutes${skipped ? `; ${skipped} tests skipped` : ''}`);
@@ -87,10 +83,13 @@ await runScript(async () => {
 });
 
 /**
- * Everything but vitest, the long ones first. What is written in C, and Python's packages, need not wait for those of npm.
+ * Everything, the long ones first. Vitest's tests, which wait for processes most of the time, begin when all that they run is built, and have one of the two
+ * places until the end: what else there is runs in the other. What is written in C, and Python's packages, need not wait for those of npm.
+ * @param {string[]} args filters and options for vitest
+ * @param {string} scratch directory of this run
  * @returns {Job[]}
  */
-function jobs() {
+function jobs(args, scratch) {
   const builds = buildSteps();
   const python = pythonEnvironment();
   return [
@@ -102,8 +101,9 @@ function jobs() {
       builds.filter((step) => !isOfClient(step)),
     ),
     inOrder('demo core', ['client library'], DEMO_CORE),
-    { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },
+    { name: 'tests', needs: ['SDK', 'demo core'], run: () => python.then(() => vitest(args, scratch)) },
     inOrder('client', ['client library'], CLIENT_TESTS),
+    { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },
     inOrder('kernels', ['npm packages'], KERNEL_TESTS),
     { name: 'WebAssembly', needs: ['npm packages'], run: compileWasmAgain },
     inOrder('types', ['SDK'], TYPES),

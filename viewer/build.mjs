@@ -6,13 +6,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { calledOnDemand, loadedOnDemand } from './on-demand.mjs';
+import { buildWithParts } from './parts.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
 const SDK = fileURLToPath(new URL('../sdk/dist', import.meta.url));
 const TARGET = join(SDK, 'viewer');
 
-/** Compressed, in bytes: all of the page; without the thread that reads; and the thread that searches and counts. */
-const LIMITS = { all: 206_000, page: 100_000, helper: 120_000 };
+/** Compressed, in bytes: what the first picture needs; the same without the thread that reads; and the thread that searches and counts. */
+const LIMITS = { all: 160_000, page: 100_000, helper: 120_000 };
 
 /** Compiled loops as the characters of their bytes: base64 hides from gzip what repeats. */
 const bytesOf = (/** @type {string} */ base64) => Buffer.from(base64, 'base64').toString('latin1');
@@ -63,13 +64,17 @@ const OPTIONS = {
       global: 'uscope_reference',
     }),
     // Instructions in plain code: for traces of other writers, and pages without WebAssembly.
-    calledOnDemand({
-      module: /plain-blocks\.js$/,
-      importer: /instruction-blocks\.js$/,
-      name: 'plainBlockOf',
-      script: 'plain-blocks.js',
-      global: 'uscope_blocks',
-    }),
+    ...[
+      { module: /plain-blocks\.js$/, name: 'plainBlockOf' },
+      { module: /plain-range\.js$/, name: 'plainRangeBlocks' },
+    ].map((called) =>
+      calledOnDemand({
+        ...called,
+        importer: /instruction-blocks\.js$/,
+        script: 'plain-blocks.js',
+        global: 'uscope_blocks',
+      }),
+    ),
     PLAIN_BYTES,
   ],
   charset: 'utf8',
@@ -79,14 +84,25 @@ const OPTIONS = {
 await build({
   ...OPTIONS,
   entryPoints: {
-    page: join(SOURCE, 'page/main.tsx'),
-    data: join(SOURCE, 'data/worker.ts'),
     helper: join(SOURCE, 'data/helper-worker.ts'),
-    drawing: join(SOURCE, 'drawing/worker.ts'),
   },
 });
-// What only some traces need is fetched when it is used (src/data/load.ts).
-await build({ ...OPTIONS, entryPoints: { noc: join(SOURCE, 'data/noc.ts') }, globalName: 'uscope_noc' });
+await buildWithParts(OPTIONS, {
+  name: 'page',
+  entry: join(SOURCE, 'page/main.tsx'),
+  parts: { panels: join(SOURCE, 'panels/on-demand.ts') },
+});
+await buildWithParts(OPTIONS, {
+  name: 'drawing',
+  entry: join(SOURCE, 'drawing/worker.ts'),
+  parts: { svg: join(SOURCE, 'drawing/svg/on-demand.ts') },
+});
+// What only some traces need, or not the first picture, is fetched when it is used (src/data/load.ts).
+await buildWithParts(OPTIONS, {
+  name: 'data',
+  entry: join(SOURCE, 'data/worker.ts'),
+  parts: { noc: join(SOURCE, 'data/noc.ts'), questions: join(SOURCE, 'data/questions/on-demand.ts') },
+});
 await build({
   ...OPTIONS,
   entryPoints: { 'index-reference': join(SDK, 'trace-index/reference/reference-pass.js') },
@@ -94,10 +110,16 @@ await build({
 });
 await build({
   ...OPTIONS,
-  entryPoints: { 'plain-blocks': join(SDK, 'semantics/blocks/plain-blocks.js') },
+  outfile: join(TARGET, 'plain-blocks.js'),
+  outdir: undefined,
+  stdin: {
+    contents: "export * from './plain-blocks.js'; export * from './plain-range.js';",
+    resolveDir: join(SDK, 'semantics/blocks'),
+  },
   globalName: 'uscope_blocks',
 });
-for (const name of ['index.html', 'style.css']) cpSync(join(SOURCE, 'page', name), join(TARGET, name));
+cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
+await build({ ...OPTIONS, entryPoints: { style: join(SOURCE, 'page/style.css') } });
 
 const size = (/** @type {string} */ name) => gzipSync(readFileSync(join(TARGET, name))).length;
 const sizes = Object.fromEntries(
@@ -110,7 +132,9 @@ const page = all - (sizes['data.js'] ?? 0);
 console.log(
   `viewer: ${all} bytes gzip (${Object.entries(sizes)
     .map(([name, bytes]) => `${name} ${bytes}`)
-    .join(', ')}; on demand helper.js ${helper})`,
+    .join(
+      ', ',
+    )}; after it panels.js ${size('panels.js')}; on demand questions.js ${size('questions.js')}, helper.js ${helper})`,
 );
 if (all > LIMITS.all || page > LIMITS.page || helper > LIMITS.helper) {
   console.error(

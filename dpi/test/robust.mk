@@ -27,8 +27,8 @@ $(THREADED): threads-%: $(B)/tsan_%
 LIVES ?= 10000
 .PHONY: endurance
 endurance: $(B)/test_endurance $(B)/san_endurance
-	LIVES=$(LIVES) $(B)/test_endurance thousand
-	LIVES=$(LIVES) LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance thousand
+	LIVES=$(LIVES) $(B)/test_endurance many_traces
+	LIVES=$(LIVES) LSAN_OPTIONS=suppressions=test/lsan.supp:print_suppressions=0 $(B)/san_endurance many_traces
 
 # -- fuzzing: make fuzz RUNS=1000000, or make fuzz FUZZ_SECONDS=60 for so long each; a short form is part of the tests. What is found stays
 # in build/found_*.

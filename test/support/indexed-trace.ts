@@ -97,8 +97,6 @@ export async function directoryOf(input: DirectoryInput): Promise<Uint8Array> {
     append: async (more) => {
       bytes = new Uint8Array(Buffer.concat([bytes, more]));
     },
-    flush: async () => undefined,
-    read: async (offset, length) => bytes.slice(offset, offset + length),
   });
   return bytes;
 }

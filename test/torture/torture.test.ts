@@ -9,7 +9,7 @@ import { type Outcome, SCENARIOS, tortureRun } from './scenarios.mjs';
 limitOfFile(3 * PROCESSES_MS);
 
 const kinds = Object.keys(SCENARIOS);
-const RUNS = 2 * kinds.length;
+const RUNS = kinds.length;
 const AT_A_TIME = 4;
 const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
 
@@ -38,8 +38,8 @@ describe('when something is killed at a random moment', () => {
       );
     expect(wrong).toEqual([]);
     const sum = (of: (run: Outcome) => number): number => outcomes.reduce((total, run) => total + of(run), 0);
-    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(22);
-    expect(sum(({ durable }) => durable)).toBeGreaterThan(5000);
+    expect(sum(({ kills }) => kills)).toBeGreaterThanOrEqual(11);
+    expect(sum(({ durable }) => durable)).toBeGreaterThan(2500);
     expect(sum(({ completed }) => completed)).toBeGreaterThan(sum(({ durable }) => durable));
   });
 });

@@ -504,9 +504,10 @@ static void write_sides(const struct tracker *t, const struct sorted *s, const s
                 write_producer(t, shape, entry, columns, i, &foreign);
             } else if (kind == SIDE_STALL)
                 put(columns + COLUMN_STALL, i, entry->a);
-            else if (kind == SIDE_ANNOTATION)
+            else if (kind == SIDE_ANNOTATION) {
                 put(columns + COLUMN_STRING, i, entry->a);
-            else if (kind == SIDE_FLUSH)
+                put(columns + COLUMN_ANNOTATION_KIND, i, entry->b);
+            } else if (kind == SIDE_FLUSH)
                 put(columns + COLUMN_FLUSH, i, entry->a);
             else
                 write_trap(entry, columns, i);

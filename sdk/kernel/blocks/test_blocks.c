@@ -135,7 +135,7 @@ static void write_columns(const struct tracker *t, const uint8_t *scratch, const
     for (uint32_t i = COLUMN_FOREIGN_AT; i <= COLUMN_FOREIGN_PC_HI; i++)
         lengths[i] = shape->foreign;
     lengths[COLUMN_STALL] = shape->sides[SIDE_STALL];
-    lengths[COLUMN_STRING] = shape->sides[SIDE_ANNOTATION];
+    lengths[COLUMN_STRING] = lengths[COLUMN_ANNOTATION_KIND] = shape->sides[SIDE_ANNOTATION];
     lengths[COLUMN_FLUSH] = shape->sides[SIDE_FLUSH];
     lengths[COLUMN_TRAP_KNOWN] = shape->sides[SIDE_TRAP];
     lengths[COLUMN_TRAP_WORDS] = shape->sides[SIDE_TRAP] * 6;

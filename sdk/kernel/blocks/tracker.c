@@ -178,10 +178,13 @@ static inline bool has_room(struct row *row, uint16_t *count)
     return false;
 }
 
-static void log_annotation(struct tracker *t, uint32_t number, uint64_t tick, uint32_t string)
+static void log_annotation(struct tracker *t, uint32_t number, uint64_t tick, uint32_t string, uint32_t kind)
 {
     struct row *row = t->rows + number;
-    if (has_room(row, &row->annotations)) log_side(t, number, SIDE_ANNOTATION, tick)->a = string;
+    if (!has_room(row, &row->annotations)) return;
+    struct side_entry *entry = log_side(t, number, SIDE_ANNOTATION, tick);
+    entry->a = string;
+    entry->b = kind;
 }
 
 /* -- lives */
@@ -201,7 +204,7 @@ APART void apply_early(struct tracker *t, uint32_t number)
         const struct early_entry *early = t->early + i;
         if (early->id != t->rows[number].id) continue;
         if (early->is_annotation)
-            log_annotation(t, number, early->tick, early->value);
+            log_annotation(t, number, early->tick, early->value, early->annotation_kind);
         else
             log_stage(t, number, early->tick, early->value);
     }
@@ -415,10 +418,11 @@ APART uint32_t adopt(struct tracker *t, uint32_t id)
     return row;
 }
 
-APART void postpone(struct tracker *t, uint32_t id, uint32_t value, bool is_annotation)
+APART void postpone(struct tracker *t, uint32_t id, uint32_t value, bool is_annotation,
+                    uint32_t annotation_kind)
 {
     if (t->num_early < TRACKER_MAX_ENTRIES)
-        t->early[t->num_early++] = (struct early_entry){t->tick, id, value, is_annotation, 0};
+        t->early[t->num_early++] = (struct early_entry){t->tick, id, value, is_annotation, annotation_kind};
 }
 
 APART void on_dependency(struct tracker *t, uint32_t consumer, const uint8_t *payload)
@@ -487,6 +491,14 @@ APART void on_pause(struct tracker *t)
     t->num_pending = t->free_pending = 0;
 }
 
+/* Optional; clipped to what its column holds. */
+static uint32_t annotation_kind(const struct tracker *t, const uint8_t *payload)
+{
+    const struct tracker_field field = t->plan->fields[TRACKER_ANNOTATE][2];
+    uint32_t kind = field.size ? read_field(payload, field) : 0;
+    return kind < 255 ? kind : 255;
+}
+
 /* All but entries into stages. */
 APART void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
 {
@@ -498,7 +510,8 @@ APART void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
     uint32_t id = read_field(payload, fields[0]), row = known_row(t, id);
     if (row == TRACKER_NONE) row = adopt(t, id);
     if (row == TRACKER_NONE) {
-        if (kind == TRACKER_ANNOTATE) postpone(t, id, read_field(payload, fields[1]), true);
+        if (kind == TRACKER_ANNOTATE)
+            postpone(t, id, read_field(payload, fields[1]), true, annotation_kind(t, payload));
         return;
     }
     if (kind == TRACKER_FLUSH)
@@ -506,7 +519,7 @@ APART void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
     else if (!(t->rows[row].flags & ROW_FOLLOWED))
         return;
     else if (kind == TRACKER_ANNOTATE)
-        log_annotation(t, row, t->tick, read_field(payload, fields[1]));
+        log_annotation(t, row, t->tick, read_field(payload, fields[1]), annotation_kind(t, payload));
     else if (kind == TRACKER_DEPENDENCY)
         on_dependency(t, row, payload);
     else if (kind == TRACKER_STALL)
@@ -522,7 +535,7 @@ INLINE void on_stage(struct tracker *t, const uint8_t *payload)
              row = known_row(t, id);
     if (RARE(row == TRACKER_NONE)) row = adopt(t, id);
     if (RARE(row == TRACKER_NONE))
-        postpone(t, id, value, false);
+        postpone(t, id, value, false, 0);
     else if (t->rows[row].flags & ROW_FOLLOWED)
         log_stage(t, row, t->tick, value);
 }

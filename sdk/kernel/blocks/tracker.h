@@ -40,7 +40,7 @@ struct tracker_field {
 enum tracker_event {
     TRACKER_OTHER,
     TRACKER_STAGE,      /* id, stage */
-    TRACKER_ANNOTATE,   /* id, text */
+    TRACKER_ANNOTATE,   /* id, text, kind */
     TRACKER_DEPENDENCY, /* id (dst_id), src_id, dep_type */
     TRACKER_FLUSH,      /* id, reason */
     TRACKER_STALL,      /* id, reason */
@@ -107,7 +107,7 @@ struct side_entry {
     uint32_t row;
     uint8_t kind, producer, producer_flags, known;
     uint32_t a;    /* id of the producer, reason, string */
-    uint32_t b;    /* type of the dependency */
+    uint32_t b;    /* type of the dependency, kind of the annotation */
     uint64_t w[3]; /* row or number, and address of the producer; cause, tval, target */
 };
 
@@ -122,7 +122,7 @@ struct id_entry {
 struct early_entry {
     uint64_t tick;
     uint32_t id, value;
-    uint32_t is_annotation, reserved;
+    uint32_t is_annotation, annotation_kind;
 };
 
 struct tracker {

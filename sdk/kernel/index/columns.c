@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "columns.h"
 
-enum form { FORM_ZERO, FORM_CONSTANT, FORM_PLAIN, FORM_SPARSE, FORM_DIFFERENCES };
-
 static uint64_t cell(const struct table *table, uint32_t row, uint32_t column)
 {
     return table->cells[(uint64_t)row * table->stride + column];

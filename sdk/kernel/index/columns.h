@@ -8,6 +8,8 @@
 
 #include "output.h"
 
+enum form { FORM_ZERO, FORM_CONSTANT, FORM_PLAIN, FORM_SPARSE, FORM_DIFFERENCES };
+
 /* Numbers of a table, one row after the other. */
 struct table {
     const uint64_t *cells;

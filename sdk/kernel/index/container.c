@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a pass has counted, as bytes: docs/format.md#index-containers. */
 #include "columns.h"
+#include "parts.h"
 #include "state.h"
 
 enum {
@@ -9,13 +10,6 @@ enum {
     INDEX_LAYOUT = 1,
     HEAD_BYTES = 32,
     ENTRY_BYTES = 8,
-    PART_TIME = 1,
-    PART_ROWS = 2,
-    PART_PCS = 4,
-    PART_STRINGS = 5,
-    PART_CARRY = 6,
-    PART_OCCUPANCY = 7,
-    PART_DROPPED = 8,
     FLAG_UNKNOWN_BEFORE = 1,
     FLAG_ALIGNED = 2,
 };
@@ -234,7 +228,7 @@ uint32_t put_container(struct pass *pass)
     job->carry_length = (uint32_t)(parts.out.at - parts.begun);
     job->carry_at = (uint32_t)(end - job->out) - job->carry_length;
     struct output rest = {end, job->out + job->out_size, false};
-    while ((rest.at - job->out) % 8)
+    while ((rest.at - job->out) % 8 && !rest.failed)
         put_byte(&rest, 0);
     if (rest.failed) return 0;
     struct output head = {job->out, job->out + HEAD_BYTES, false};

@@ -5,6 +5,7 @@ export const SOURCES = [
   'frame_run.c',
   'frame_run.h',
   'index/../constants.h',
+  'index/arena.h',
   'index/bytes.h',
   'index/carry.c',
   'index/checkpoint.c',
@@ -15,6 +16,7 @@ export const SOURCES = [
   'index/lives.c',
   'index/lives.h',
   'index/output.h',
+  'index/parts.h',
   'index/pass.c',
   'index/pass.h',
   'index/plan.h',
@@ -47,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'cb842a98e6a0675f494be6ec6a63e98f781534cb1a19f3531d041fc68ba428f0';
+export const SOURCES_SHA256 = '5f06d3ad9f3b3a96a47d92b9a51cd379385efb5ae6d73ffb25e05484ee082da6';

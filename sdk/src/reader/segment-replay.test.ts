@@ -1,6 +1,7 @@
 /** A segment replayed by compiled code and by the plain loop, against one that applies item by item; on sound and on damaged frames. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { cases } from '../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/support/random-frames.js';
 import { CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
@@ -93,7 +94,7 @@ it('leaves the state that item after item leaves, until any time', () => {
       expect(replayed(segment, end, true)).toEqual(expected);
       expect(replayed(segment, end, false)).toEqual(expected);
     }),
-    { numRuns: 800 },
+    { numRuns: cases(400) },
   );
 });
 
@@ -109,7 +110,7 @@ it('fails where and as item after item fails, wherever bytes are damaged or cut'
       expect(replayed(segment, null, true)).toEqual(expected);
       expect(replayed(segment, null, false)).toEqual(expected);
     }),
-    { numRuns: 800 },
+    { numRuns: cases(400) },
   );
 });
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../test/support/limits.js';
 import { decodeSchemaPayload, encodeSchemaPayload } from '../format/schema-chunk.js';
 import { type DutProperties, type EnumDef, FieldType, type Schema } from '../format/types.js';
@@ -188,7 +189,7 @@ describe('any schema', () => {
         const payload = encodeSchemaPayload(made.schema, made.dut).schema;
         expect(decodeSchemaPayload(payload, 3)).toEqual(made.schema);
       }),
-      { numRuns: 100 },
+      { numRuns: cases(50) },
     );
   });
 
@@ -210,7 +211,7 @@ describe('any schema', () => {
           expect(error).toMatchObject({ name: 'UscopeError', code: expect.stringMatching(/^SCHEMA_/) });
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(75) },
     );
   });
 });

@@ -1,12 +1,18 @@
 import { describe, expect, it } from 'vitest';
+import { dut, schemaWithBuffer } from '../../../test/support/recorded-run.js';
 import { decodeIndexContainer, encodeIndexContainer, IndexPart } from '../format/index-container.js';
 import { decodeDropped } from './dropped.js';
-import { fitContainer } from './size-limit.js';
+import { indexPlan } from './plan.js';
+import { fitContainer as fit } from './size-limit.js';
+import { decodeTimePart, encodeTimePart } from './time-part.js';
+
+const plan = indexPlan(schemaWithBuffer(), dut);
+const fitContainer = (bytes: Uint8Array, segmentBytes: number) => fit(plan, bytes, segmentBytes);
 
 const part = (kind: number, size: number, subject = 0) => ({
   kind,
   subject,
-  bytes: new Uint8Array(size).fill(kind),
+  bytes: new Uint8Array(size).fill(kind) as Uint8Array,
 });
 const container = (...parts: ReturnType<typeof part>[]) =>
   encodeIndexContainer({ segmentOffset: 0n, planCrc: 7, parts });
@@ -18,10 +24,10 @@ describe('a container', () => {
   const { TIME, OCCUPANCY, CARRY, ROWS, DROPPED } = IndexPart;
 
   it('stays as it is within 3 % of its segment, and 5 % of a small one', () => {
-    const bytes = container(part(TIME, 2900), part(CARRY, 20));
+    const bytes = container(part(ROWS, 2900), part(CARRY, 20));
     expect(fitContainer(bytes, 100_000)).toBe(bytes);
-    expect(kinds(fitContainer(bytes, 90_000))).not.toContain(TIME);
-    const small = container(part(TIME, 2400), part(CARRY, 20));
+    expect(kinds(fitContainer(bytes, 90_000))).not.toContain(ROWS);
+    const small = container(part(ROWS, 2400), part(CARRY, 20));
     expect(fitContainer(small, 50_000)).toBe(small);
   });
 
@@ -31,8 +37,32 @@ describe('a container', () => {
     expect(kinds(withoutRows)).toEqual([DROPPED, TIME, OCCUPANCY, CARRY]);
     expect(dropped(withoutRows)).toEqual([{ kind: ROWS, subject: 1 }]);
     const least = fitContainer(bytes, 1000);
-    expect(kinds(least)).toEqual([DROPPED, CARRY]);
-    expect(dropped(least).map(({ kind }) => kind)).toEqual([ROWS, TIME, OCCUPANCY]);
+    expect(kinds(least)).toEqual([DROPPED, TIME, CARRY]);
+    expect(dropped(least).map(({ kind }) => kind)).toEqual([ROWS, OCCUPANCY]);
+  });
+
+  it('has coarser buckets of time before it has none', () => {
+    const group = plan.groups[0]!;
+    const rows = 384;
+    const columns = Array.from({ length: group.columns }, (_, column) =>
+      Array.from({ length: rows }, (_, row) => (column < 2 ? 200 + ((row * 7919) % 1000) : 0)),
+    );
+    const [fromPs, unitPs] = [BigInt(group.periodPs * 300), group.periodPs];
+    const toPs = BigInt(group.periodPs * (256 * (rows + 1) - 1));
+    const spans = columns[0]!.map(() => 1n);
+    const fine = encodeTimePart({ fromPs, toPs, isExact: true, unitPs, spans, columns });
+    const fitted = fitContainer(container({ kind: TIME, subject: 0, bytes: fine }), 3000)!;
+    const { bytes } = decodeIndexContainer(fitted)!.parts.find(({ kind }) => kind === TIME)!;
+    const [had, has] = [decodeTimePart(fine, group), decodeTimePart(bytes, group)];
+    expect(fine.length).toBeGreaterThan(1500);
+    expect([has.bucketCycles, has.fromPs, has.toPs, has.rows]).toEqual([1024, fromPs, toPs, 97]);
+    const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
+    expect(has.columns.map(sum)).toEqual(had.columns.map(sum));
+    // Of a group that does not exist.
+    expect(kinds(fitContainer(container(part(TIME, 700, 9), part(CARRY, 20)), 3000))).toEqual([
+      DROPPED,
+      CARRY,
+    ]);
   });
 
   it('goes on saying what it lacked before', () => {

@@ -14,6 +14,9 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['index-reference.js', 'text/javascript; charset=utf-8'],
   ['helper.js', 'text/javascript; charset=utf-8'],
   ['plain-blocks.js', 'text/javascript; charset=utf-8'],
+  ['svg.js', 'text/javascript; charset=utf-8'],
+  ['panels.js', 'text/javascript; charset=utf-8'],
+  ['questions.js', 'text/javascript; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
 ]);
 

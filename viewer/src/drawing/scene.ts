@@ -3,6 +3,7 @@ import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
 import type { Command } from '../model/commands.js';
+import { loadPart } from '../model/load.js';
 import { pixelOf, type Theme, themeOf } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
 import { detailsOf, type RowDetails } from '../model/row.js';
@@ -34,8 +35,7 @@ import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { SumsSources } from './strip/sources.js';
-import { boxesOf } from './svg/svg-boxes.js';
-import { SvgPaint } from './svg/svg-paint.js';
+import type * as svg from './svg/on-demand.js';
 
 const MINIMAP_INTERVAL_MS = 150;
 
@@ -307,6 +307,7 @@ export class Scene {
       this.compose(frame);
       return this.start.canvas.convertToBlob({ type: 'image/png' });
     }
+    const { boxesOf, SvgPaint } = await loadPart<typeof svg>('svg');
     const raster = new Raster(Math.max(1, Math.round(size.width)), Math.max(1, Math.round(size.height)));
     const paint = new SvgPaint(this.context);
     this.compose({ ...frame, ratio: 1, raster, context: paint });

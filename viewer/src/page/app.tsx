@@ -1,9 +1,6 @@
 /** The page around the picture. */
 import { useEffect, useRef } from 'preact/hooks';
-import { Card } from '../panels/card.js';
-import { Help } from '../panels/help.js';
-import { Palette } from '../panels/palette.js';
-import { SearchBar } from '../panels/search-bar.js';
+import { later } from '../panels/later.js';
 import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
@@ -37,6 +34,11 @@ import {
   settings,
   state,
 } from './store.js';
+
+const Card = later('Card');
+const Help = later('Help');
+const Palette = later('Palette');
+const SearchBar = later('SearchBar');
 
 export function App() {
   const trace = origin.value;

@@ -4,7 +4,7 @@ import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
-import { transactionsShown } from '../panels/transactions.js';
+import { loadPanels } from '../panels/later.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
@@ -16,7 +16,8 @@ import { inspection } from './inspection.js';
 import { beginSearch, linkedSearch, search } from './search.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
-import { bindings, info, origin, problems, settings, state } from './store.js';
+import { bindings, info, origin, problems, settings, state, tell } from './store.js';
+import { transactionsShown } from './transactions-shown.js';
 import { answer } from './window-feed.js';
 
 // Of a page that only makes a picture nothing but the picture is shown.
@@ -41,6 +42,13 @@ effect(() => {
 });
 
 followAddress();
+
+// What the picture does not need comes after it.
+const stopWaiting = effect(() => {
+  if (!state.value) return;
+  queueMicrotask(() => stopWaiting());
+  untracked(() => void loadPanels().catch(() => tell('panels.js, a part of the page, cannot be fetched')));
+});
 
 let isLinkedSearchDue = linkedSearch !== null;
 effect(() => {

@@ -6,7 +6,7 @@ import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
 /** What workers load when they need it, in one go with their code where that runs in the page. */
-const ON_DEMAND = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js', 'noc.js'];
+const ON_DEMAND = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
 
 interface Waiting {
   readonly message: unknown;

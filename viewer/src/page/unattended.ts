@@ -1,7 +1,7 @@
 /** What `uscope view --png` does with the page: nobody looks at it. */
 import { effect } from '@preact/signals';
+import { loadPanels } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
-import { takePicture } from './picture.js';
 import { linkedCycles, showCycles } from './start.js';
 import { pictureSize, problems, state } from './store.js';
 
@@ -42,6 +42,7 @@ export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
     quiet = isReady && shown.frame === frame ? quiet + STEP_MS : 0;
     frame = shown?.frame ?? -1;
   }
+  const { takePicture } = await loadPanels();
   return { data: await base64Of(await takePicture(kind)) };
 }
 

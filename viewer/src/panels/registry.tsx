@@ -3,13 +3,7 @@ import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isCounter, namesOf, type TrackList } from '../model/track-lists.js';
-import { Counters } from './counters.js';
-import { Inspector } from './inspector.js';
-import { PlacesPanel } from './places.js';
-import { Results } from './results.js';
-import { Statistics } from './statistics.js';
-import { Transactions } from './transactions.js';
-import { Events, Occupancy, Values } from './track-lanes.js';
+import { later } from './later.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -23,19 +17,19 @@ const has =
     namesOf(list, { ...trace, core: null }).length > 0;
 
 const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPart>> = {
-  inspector: { component: Inspector },
-  places: { component: PlacesPanel },
-  statistics: { component: Statistics, isThere: ({ core }) => core >= 0 },
-  results: { component: Results },
-  counters: { component: Counters, isThere: has('counters') },
-  occupancy: { component: Occupancy, isThere: has('buffers') },
+  inspector: { component: later('Inspector') },
+  places: { component: later('PlacesPanel') },
+  statistics: { component: later('Statistics'), isThere: ({ core }) => core >= 0 },
+  results: { component: later('Results') },
+  counters: { component: later('Counters'), isThere: has('counters') },
+  occupancy: { component: later('Occupancy'), isThere: has('buffers') },
   transactions: {
-    component: Transactions,
+    component: later('Transactions'),
     isThere: ({ schema }) => schema.scopes.some(({ protocol }) => /^noc(\.|$)/.test(protocol ?? '')),
   },
-  events: { component: Events, isThere: has('events') },
+  events: { component: later('Events'), isThere: has('events') },
   values: {
-    component: Values,
+    component: later('Values'),
     isThere: ({ schema }) => schema.storages.some((storage) => !isCounter(storage)),
   },
 };

@@ -6,13 +6,13 @@ import { fillOf, themeOf } from '../model/palette.js';
 import {
   lanesOf,
   MAX_TRANSACTION_CYCLES,
-  type TransactionAnswer,
   type TransactionArgs,
   type TransactionLane,
   type TransactionList,
 } from '../model/transactions.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, settings } from '../page/store.js';
+import { transactionsShown } from '../page/transactions-shown.js';
 import { endOf, type TimeView, timeView } from '../page/time.js';
 import { answer } from '../page/window-feed.js';
 import { drawOccupancy } from '../tracks/occupancy-lane.js';
@@ -22,8 +22,6 @@ import { TrackHead } from './track-head.js';
 
 const FLIGHT_HEIGHT = 40;
 
-/** The latest answer. */
-export const transactionsShown = signal<TransactionAnswer | null>(null);
 const problem = signal<string | null>(null);
 
 function windowFor(view: TimeView, first: number, last: number): TransactionArgs | null {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { sessionId, TempDirs } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory } from '../../../../test/support/client-memory.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { cases } from '../../../../test/support/effort.js';
 import { COUNTERS, LANE_SCHEMA, LaneStream, type Mark, SLOTS } from '../../../../test/support/lane-stream.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
@@ -213,7 +214,7 @@ describe('lane records', () => {
           const written = await sendAll(folded(stream, records, kernel, fromMemory));
           expect(written.equals(expected)).toBe(true);
         }),
-        { numRuns: 8 },
+        { numRuns: cases(4) },
       );
     },
     120_000,
@@ -265,7 +266,7 @@ describe('lane records', () => {
           );
           expect((await sendTwice(sending, count)).equals(expected)).toBe(true);
         }),
-        { numRuns: 12 },
+        { numRuns: cases(6) },
       );
     },
     120_000,
@@ -292,7 +293,7 @@ describe('lane records', () => {
           expect((await bench.finish()).equals(expected)).toBe(true);
           expect(bench.session.isDrained).toBe(true);
         }),
-        { numRuns: 12 },
+        { numRuns: cases(6) },
       );
     },
     120_000,

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { framesFrom, SCHEMA, sessionId, TempDirs, upTo } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory } from '../../../../test/support/client-memory.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { cases } from '../../../../test/support/effort.js';
 import { gate, SlowSink } from '../../../../test/support/slow-sink.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
@@ -396,9 +397,9 @@ describe('what is written', () => {
             expect(await write('read', stream, messages, true, kernel)).toEqual(sent);
           },
         ),
-        { numRuns: 12 },
+        { numRuns: cases(6) },
       );
-      if (kernel === 'wasm') expect(early.mock.calls.length).toBeGreaterThanOrEqual(12);
+      if (kernel === 'wasm') expect(early.mock.calls.length).toBeGreaterThanOrEqual(cases(6));
       else expect(early).not.toHaveBeenCalled();
       early.mockRestore();
     },

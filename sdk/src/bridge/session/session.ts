@@ -1,52 +1,25 @@
 /**
- * One trace on its way from a client into its file: order, resume and credit (docs/bridge-protocol.md#data-header, #credit, #acknowledgement-and-resume). Everything that
- * happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait.
+ * One trace on its way from a client into its file: how it begins, resumes (docs/bridge-protocol.md#acknowledgement-and-resume) and ends. Everything
+ * that happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait. Its data messages are
+ * the matter of MessageIntake.
  */
 import { UscopeError } from '../../base/errors.js';
 import { encodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Account, TraceStats } from '../../writer/index.js';
-import type { MemoryGrant } from '../memory/memory-account.js';
-import type { RecordsGrant } from '../memory/records-grant.js';
-import { type DataHeader, LANES, payloadWords } from '../wire/data-header.js';
-import { type CloseMessage, type DaemonMessage, MAX_PAYLOAD_BYTES } from '../wire/protocol.js';
-import { asUscopeError, sequenceError } from '../wire/session-error.js';
+import type { DataHeader } from '../wire/data-header.js';
+import type { CloseMessage, DaemonMessage } from '../wire/protocol.js';
+import { asUscopeError } from '../wire/session-error.js';
 import { wireError } from '../wire/wire-error.js';
 import { wireStats } from '../wire/wire-stats.js';
-import { countItems } from './count-items.js';
-import type { Pace } from './durability.js';
+import { ClientRemains } from './client-remains.js';
 import { JobQueue } from './job-queue.js';
-import { LaneRecords } from './lane-records.js';
-import type { AheadRead } from './read-ahead.js';
+import { type IntakeOwner, MessageIntake } from './message-intake.js';
 import { SessionAccount } from './session-account.js';
 import { SessionControl } from './session-control.js';
+import type { SessionInit, SessionLink } from './session-init.js';
 import { SessionMemory } from './session-memory.js';
-import { pushInTurns, type TraceSink } from './sink.js';
-import { StreamOrder } from './stream-order.js';
-
-/** A client's connection as one trace sees it; a new one with every `opened`. */
-export interface SessionLink {
-  readonly trace: number;
-  readonly epoch: number;
-  send(message: DaemonMessage): void;
-}
-
-/** What stays the same for the life of a session. */
-export interface SessionInit {
-  readonly id: Uint8Array;
-  readonly name: string;
-  /** Core index; absent: not one of several. */
-  readonly core?: number | undefined;
-  readonly intervalPs: bigint;
-  /** Agreed bytes the client may have unacknowledged. */
-  readonly credit: number;
-  /** When the file is synced, where that may be put off. */
-  readonly pace?: Pace | undefined;
-  /** What of the daemon's memory is the session's. */
-  readonly grant?: MemoryGrant | undefined;
-  /** The same for records that the client sends. */
-  readonly records?: RecordsGrant | undefined;
-}
+import type { TraceSink } from './sink.js';
 
 export interface SessionEvents {
   /** The file is finalized, or given up (`failure`). Called again when more is known of the client of a trace that has failed. */
@@ -54,7 +27,7 @@ export interface SessionEvents {
   onStall(session: Session, error: UscopeError | null): void;
 }
 
-export class Session {
+export class Session implements IntakeOwner {
   link: SessionLink | null = null;
   /** Why the session ended before its client closed it. */
   failure: UscopeError | null = null;
@@ -71,32 +44,24 @@ export class Session {
   private onClosed: () => void = () => {};
   private schemaBytes: Uint8Array = new Uint8Array(0);
   private readonly queue = new JobQueue((error) => this.fail(asUscopeError(error)));
-  private queuedBytes = 0;
-  /** Taken in since the last acknowledgement. */
-  private unackedBytes = 0;
-  private overran = false;
   private final: TraceStats | null = null;
   private resolveEnded!: () => void;
 
   private readonly count = new SessionAccount();
-  /** Everything in the memory of a client that is gone has been taken. */
-  isDrained = false;
-  /** Nothing more can be taken from there. */
-  private isMemoryUseless = false;
   private readonly memory: SessionMemory;
-  private readonly order = new StreamOrder();
-  private readonly lanes = new LaneRecords();
+  private readonly remains: ClientRemains;
+  private readonly intake: MessageIntake;
   private durableStrings = 0n;
   /** The client lives, and may open the trace again. */
   private mayReturn = false;
-  /** Items received and not recorded, because the session had failed. */
-  private lostItems = 0n;
 
   constructor(
     readonly init: SessionInit,
     private readonly events: SessionEvents,
   ) {
     this.memory = new SessionMemory(init.id);
+    this.remains = new ClientRemains(this.memory, this.count);
+    this.intake = new MessageIntake(this, this.queue, this.memory, this.count);
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
     });
@@ -141,7 +106,12 @@ export class Session {
     return this.count.memoryPath;
   }
 
-  private get writer(): TraceSink {
+  /** Everything in the memory of a client that is gone has been taken. */
+  get isDrained(): boolean {
+    return this.remains.isDrained;
+  }
+
+  get writer(): TraceSink {
     if (!this.sink)
       throw new UscopeError('BRIDGE_INTERNAL', `the session of "${this.init.name}" has no writer`);
     return this.sink;
@@ -149,14 +119,14 @@ export class Session {
 
   /** Bytes of records received that are not acknowledged yet. */
   get unacknowledgedBytes(): bigint {
-    return BigInt(this.unackedBytes + this.queuedBytes);
+    return this.intake.unacknowledgedBytes;
   }
 
   // -- what the writer reports
 
   onDurable(frames: bigint, strings: bigint): void {
     this.durableStrings = strings;
-    this.unackedBytes = 0;
+    this.intake.acknowledged();
     const { link } = this;
     link?.send({ t: 'ack', trace: link.trace, epoch: link.epoch, frames });
   }
@@ -177,19 +147,12 @@ export class Session {
 
   /** A data message whose header is well-formed; `payload` is null when the records are in the client's memory. */
   receive(header: DataHeader, payload: Uint8Array | null): void {
-    if (this.overran) return;
-    const ahead = payload || this.isEnding ? null : this.memory.readEarly(header, this.writer);
-    const records = () => (payload ? payloadWords(payload) : this.readWords(header));
-    if (payload && !this.mayHold()) return;
-    this.queuedBytes += header.payloadSize;
-    this.queue.run(() => (ahead ? this.takeEarly(header, ahead) : this.take(header, records)));
-    // A client that keeps to the credit cannot get here; one message more is allowed for what was on its way during a resume.
-    if (this.queuedBytes > this.init.credit + MAX_PAYLOAD_BYTES) this.overrun();
+    this.intake.receive(header, payload);
   }
 
   /** A data message that cannot be read: the client shall open the trace again. */
   receiveMalformed(error: UscopeError): void {
-    this.queue.run(() => this.reject(error));
+    this.queue.run(() => this.intake.reject(error));
   }
 
   /** (Re)starts the stream on `link`: answers `opened`, or `error` when the session has failed. */
@@ -224,7 +187,7 @@ export class Session {
   /** The client waits for what it has sent to be durable: commits it without waiting for more. */
   flush(epoch: number): void {
     this.queue.run(async () => {
-      if (this.isEnding || this.order.outOfStep || epoch !== this.link?.epoch) return;
+      if (this.isEnding || this.intake.isOutOfStep || epoch !== this.link?.epoch) return;
       await this.flushWriter();
     });
   }
@@ -232,7 +195,7 @@ export class Session {
   /** Finalizes the file and answers `closed`; again with the same answer when it is asked again. */
   close(message: CloseMessage, answer: (message: DaemonMessage) => void): void {
     this.queue.run(async () => {
-      if (!this.isEnding && this.isIncomplete(message)) return;
+      if (!this.isEnding && this.intake.isIncomplete(message)) return;
       this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
       if (!this.isEnded) this.control.skipped = message.skipped ?? this.control.skipped;
       const { session, trace } = message;
@@ -254,7 +217,7 @@ export class Session {
     this.queue.run(async () => {
       if (this.isEnded) return;
       this.mayReturn = mayReturn;
-      await this.drainMemory();
+      if (this.failure === null) await this.drainMemory();
       await this.finish(status, 0n, () => this.sendError(this.failure ?? reason));
     });
     return this.ended;
@@ -265,20 +228,13 @@ export class Session {
     return new Promise((resolve) => {
       this.queue.run(() => {
         try {
-          if (this.isEnded && this.account.completed === null) this.settleNow();
+          const isOpen = this.isEnded && this.account.completed === null;
+          if (isOpen && this.remains.settle(this.failure)) this.events.onEnd(this);
         } finally {
           resolve();
         }
       });
     });
-  }
-
-  private settleNow(): void {
-    const memory = this.memory.open();
-    const isOver = memory?.isAbandoned === true;
-    if (isOver) this.count.inspect(memory, this.keepsMemory);
-    this.memory.close(false);
-    if (isOver) this.events.onEnd(this);
   }
 
   /** Of a flight recorder: makes a file of what it has kept, when everything received before is taken. */
@@ -299,122 +255,9 @@ export class Session {
     this.sink?.abortWaiting();
   }
 
-  // -- what is taken in
-
-  private async takeEarly(header: DataHeader, ahead: AheadRead): Promise<void> {
-    const words = await ahead.words.catch(asUscopeError);
-    try {
-      const pushed = this.takeRecords(header, () => {
-        if (words instanceof UscopeError) throw words;
-        return words;
-      });
-      if (pushed) await pushed;
-    } finally {
-      ahead.done(); // before the wait for the writer: the next message is read meanwhile
-    }
-    await this.untilReady(header);
-  }
-
-  /** Records that wait in the daemon's memory, not in the client's. */
-  private mayHold(): boolean {
-    try {
-      this.init.records?.reserve();
-      return true;
-    } catch (error) {
-      this.overran = true;
-      this.queue.run(() => this.fail(asUscopeError(error)));
-      return false;
-    }
-  }
-
-  private take(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
-    const pushed = this.takeRecords(header, records);
-    return pushed ? pushed.then(() => this.untilReady(header)) : this.untilReady(header);
-  }
-
-  /** Resolves when the writer has them, where it does not take them at once. */
-  private takeRecords(header: DataHeader, records: () => Uint32Array): void | Promise<void> {
-    this.queuedBytes -= header.payloadSize;
-    if (this.failure && header.epoch === this.link?.epoch) this.count.seen(header.firstFrame);
-    if (this.failure && !this.isEnded) this.lostItems += countItems(records());
-    if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
-    if (this.order.isRepeated(header)) return;
-    const gap = this.order.gapBefore(header, this.writer.nextFrame);
-    if (gap) {
-      this.reject(gap);
-      return;
-    }
-    let words: Uint32Array;
-    try {
-      words = records();
-    } catch (error) {
-      this.reject(asUscopeError(error));
-      return;
-    }
-    this.order.advance();
-    this.unackedBytes += header.payloadSize;
-    return this.push(words, this.isFolded(header));
-  }
-
-  private untilReady(header: DataHeader): void | Promise<void> {
-    if (this.isEnding || this.order.outOfStep || header.epoch !== this.link?.epoch) return;
-    const { congested } = this.writer;
-    // The client is about to wait for acknowledgements.
-    if (congested || this.unackedBytes > this.init.credit / 2) this.init.pace?.hurry();
-    if (congested) return this.writer.ready();
-  }
-
   private flushWriter(): Promise<void> {
     this.init.pace?.hurry();
     return this.writer.flush();
-  }
-
-  /** There may be lane records in it, or are in the frame that it continues with. */
-  private isFolded({ flags }: DataHeader): boolean {
-    return (flags & LANES) !== 0 || this.lanes.isOpen;
-  }
-
-  /** What is unfolded is copied to the first window: it must not be there itself. */
-  private readWords(header: DataHeader): Uint32Array {
-    const [first = null] = this.isFolded(header) ? [] : this.writer.windows;
-    return this.memory.words(header, first);
-  }
-
-  private push(words: Uint32Array, isFolded: boolean): void | Promise<void> {
-    const sink = this.writer;
-    const before = { nextFrame: sink.nextFrame, items: sink.accepted.items };
-    if (sink.isLarge)
-      return this.pushInTurns(words, isFolded).then(
-        () => this.pushed(before.nextFrame),
-        (error) => this.notPushed(error, words, before.items),
-      );
-    try {
-      if (!isFolded) sink.push(words);
-      else for (const piece of this.lanes.unfold(words)) sink.push(piece);
-    } catch (error) {
-      this.notPushed(error, words, before.items);
-    }
-    this.pushed(before.nextFrame);
-  }
-
-  private pushed(nextFrame: bigint): void {
-    if (this.writer.nextFrame !== nextFrame) this.order.catchingUp = false;
-  }
-
-  private notPushed(error: unknown, words: Uint32Array, items: bigint): never {
-    // While frames are skipped, what is not recorded is not lost.
-    if (!this.order.catchingUp) this.lostItems += countItems(words) - (this.writer.accepted.items - items);
-    throw error;
-  }
-
-  private async pushInTurns(words: Uint32Array, isFolded: boolean): Promise<void> {
-    for (const piece of isFolded ? this.lanes.unfold(words) : [words]) await pushInTurns(this.writer, piece);
-  }
-
-  private reject(error: UscopeError): void {
-    if (this.isEnding || this.order.outOfStep) return;
-    this.order.outOfStep = true;
-    this.sendError(error, true);
   }
 
   /** Commits what is complete, so that the client sends again as little as possible; what is not is dropped. */
@@ -422,61 +265,27 @@ export class Session {
     const sink = this.writer;
     if (!offersMemory) this.init.records?.reserve();
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
-    this.lanes.restart();
+    this.intake.lanes.restart();
     await this.flushWriter();
-    this.order.restart();
-  }
-
-  /** A `close` that counts more than has arrived: the client shall open the trace again and send the rest. */
-  private isIncomplete(message: CloseMessage): boolean {
-    const { nextFrame, nextString } = this.writer;
-    if (!this.order.outOfStep && message.frames <= nextFrame && message.strings <= nextString) return false;
-    this.order.outOfStep = false;
-    this.reject(
-      sequenceError(
-        `close counts ${message.frames} frames and ${message.strings} strings; ${nextFrame} and ${nextString} have arrived`,
-      ),
-    );
-    return true;
+    this.intake.restart();
   }
 
   // -- the end
 
   private async drainMemory(): Promise<void> {
-    const memory = this.memory.open();
-    if (this.failure !== null || !memory?.isAbandoned) return;
-    try {
-      this.count.salvages(this.writer.nextFrame);
-      await this.memory.takeRemains(memory, this.lanes, this.writer);
-      this.isDrained = true;
-    } catch (error) {
-      this.failure = asUscopeError(error);
-      // Records that a dying simulator wrote over; a full disk is another matter.
-      this.isMemoryUseless = this.failure.code === 'BRIDGE_RECORD' || this.failure.code === 'BRIDGE_MESSAGE';
-    }
-  }
-
-  /** As clients do, unless everything in it is durable or has been refused. */
-  private get keepsMemory(): boolean {
-    const isTaken = this.isDrained && this.failure === null;
-    return !isTaken && !this.isMemoryUseless && this.failure?.code !== 'BRIDGE_RECORD';
-  }
-
-  private overrun(): void {
-    this.overran = true;
-    const detail = `the client has sent more than its credit of ${this.init.credit} bytes without waiting`;
-    this.queue.run(() => this.fail(new UscopeError('BRIDGE_LIMIT', detail)));
+    const problem = await this.remains.drain(this.intake.lanes, this.writer);
+    if (problem) this.failure = problem;
   }
 
   /** The trace cannot continue. The file keeps every frame before the trouble. */
-  private fail(error: UscopeError): void {
+  fail(error: UscopeError): void {
     if (this.isEnding) return;
     this.failure = error;
     this.sendError(error);
     this.queue.run(() => this.finish(SessionStatus.CLOSED, 0n));
   }
 
-  private sendError(error: UscopeError, retry?: true): void {
+  sendError(error: UscopeError, retry?: true): void {
     const { link } = this;
     link?.send({ t: 'error', trace: link.trace, epoch: link.epoch, ...wireError(error), retry });
   }
@@ -488,23 +297,23 @@ export class Session {
     this.init.pace?.end();
     await this.memory.endReads();
     this.count.seen(sink.nextFrame);
-    this.count.inspect(this.memory.open(), this.keepsMemory);
+    this.remains.inspect(this.failure);
     try {
       this.final = await sink.close({
         status,
         rejected,
-        lost: this.count.lostItems(sink.nextFrame, this.failure ? this.lostItems || 1n : 0n),
+        lost: this.count.lostItems(sink.nextFrame, this.failure ? this.intake.lostItems || 1n : 0n),
         completed: this.count.completed,
         mayReturn: this.mayReturn,
       });
     } catch (error) {
       this.failure ??= asUscopeError(error);
       this.final = sink.stats;
-      this.count.inspect(this.memory.open(), this.keepsMemory);
+      this.remains.inspect(this.failure);
     }
     this.sink = null;
     this.onClosed();
-    this.memory.close(this.isMemoryUseless || (this.isDrained && this.failure === null));
+    this.remains.close(this.failure);
     this.control.end();
     tell?.();
     this.releaseMemory();

@@ -38,7 +38,11 @@ export function instructionJson(core: CpuCore, instruction: Instruction, more: o
       type: dependency.type,
       cycle: cycle(dependency.timePs),
     })),
-    annotations: instruction.annotations.map(({ text, timePs }) => ({ text, cycle: cycle(timePs) })),
+    annotations: instruction.annotations.map(({ text, kind, timePs }) => ({
+      text,
+      ...(kind === null ? {} : { kind }),
+      cycle: cycle(timePs),
+    })),
   });
 }
 

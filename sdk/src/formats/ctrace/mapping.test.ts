@@ -24,6 +24,7 @@ import {
   SCHEMA,
   written,
 } from '../../../../test/support/ctrace-files.js';
+import { cases } from '../../../../test/support/effort.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -232,7 +233,7 @@ describe('.ctrace through µScope', () => {
         expect(await contentOf(again)).toEqual(await contentOf(bytes));
         expect(await dump(again)).toBe(await dump(bytes));
       }),
-      { numRuns: 20 },
+      { numRuns: cases(10) },
     );
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cases } from '../../../../test/support/effort.js';
 import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { contentOf, everything, type Recording, written } from '../../../../test/support/ftr-fixtures.js';
 import { lacks } from '../../../../test/support/needs.js';
@@ -99,7 +100,7 @@ describe('a recording', () => {
   it('of any kind comes back', async () => {
     await fc.assert(
       fc.asyncProperty(recordings(), async (recording) => expectRoundTrip(await written(recording))),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 
@@ -146,7 +147,7 @@ describe('a damaged file', () => {
           expect(error).toMatchObject({ code: expect.stringMatching(/^CONVERT_/) });
         }
       }),
-      { numRuns: 60 },
+      { numRuns: cases(60) },
     );
     expect(converted).toBeGreaterThan(10);
   });

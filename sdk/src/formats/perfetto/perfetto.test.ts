@@ -183,10 +183,11 @@ async function exported(
   return { seen: decode(files.bytes()), context };
 }
 
-async function konataTrace(period: string): Promise<Trace> {
-  const log = readFileSync(
-    fileURLToPath(new URL('../../../../test/vectors/konata/two-threads.kanata', import.meta.url)),
-  );
+const TWO_THREADS = fileURLToPath(
+  new URL('../../../../test/vectors/konata/two-threads.kanata', import.meta.url),
+);
+
+async function konataTrace(period: string, log: Uint8Array = readFileSync(TWO_THREADS)): Promise<Trace> {
   const context = contextOf({ period });
   const foreign = await KONATA.open?.(memorySource(log), context.options);
   const path = join(directory, 'log.uscope');
@@ -237,7 +238,7 @@ describe('µScope to Perfetto', () => {
     // As many tracks of a stage as instructions were in it at a time.
     const named = [...seen.tracks.values()].filter(({ isCounter }) => !isCounter).map(({ name }) => name);
     expect(named.filter((name) => name === 'F').length).toBe(2);
-    const first = seen.slices.find(({ name, track }) => name === 'lw a0,' && track === 'F');
+    const first = seen.slices.find(({ name, track }) => name === 'lw a0, 0(sp)' && track === 'F');
     expect(first).toMatchObject({
       category: 'retired',
       args: { pc: '0x80000000', entity_id: 0, thread: 0, end: 'retired', seq: 0 },
@@ -250,6 +251,28 @@ describe('µScope to Perfetto', () => {
     expect(dropped).toEqual(['events that are not about instructions 7']); // lanes, explicit ends, retire numbers
   });
 
+  it('an instruction has the name that a log gives it, and its remarks are notes', async () => {
+    const log = [
+      'Kanata\t0004',
+      'C=\t0',
+      'I\t0\t0\t0',
+      'L\t0\t1\tPRF: x5\\nROB: 3',
+      'S\t0\t0\tF',
+      'L\t0\t0\taddi a0,',
+      'C\t1',
+      'L\t0\t0\t a0, 1',
+      'L\t0\t2\tin the queue',
+      'R\t0\t0\t0',
+      '',
+    ].join('\n');
+    const trace = await konataTrace('1 ns', new TextEncoder().encode(log));
+    const { seen } = await exported(trace);
+    await trace.close();
+    expect(seen.slices).toMatchObject([
+      { name: 'addi a0, a0, 1', args: { notes: 'PRF: x5\nROB: 3\nin the queue' } },
+    ]);
+  });
+
   it('a dependency is a flow from the producer’s slice to the consumer’s', async () => {
     const trace = await konataTrace('1 ns');
     const { seen } = await exported(trace);
@@ -258,7 +281,7 @@ describe('µScope to Perfetto', () => {
       seen.slices.filter(({ flows }) => flows.length > 0),
       seen.slices.filter(({ ends }) => ends.length > 0),
     ];
-    expect(from.map(({ track, name }) => `${track} ${name}`)).toEqual(['X lw a0,']);
+    expect(from.map(({ track, name }) => `${track} ${name}`)).toEqual(['X lw a0, 0(sp)']);
     expect(to.map(({ track, name }) => `${track} ${name}`)).toEqual(['D add a1, a0, a0']);
     expect(to[0]?.ends).toEqual(from[0]?.flows);
   });

@@ -1,7 +1,14 @@
 /** The instructions of a core as slices, one per stage, and the dependencies among them as flows. */
 
 import type { Trace } from '../../reader/index.js';
-import { type CpuCore, type Dependency, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import {
+  annotatedName,
+  type CpuCore,
+  type Dependency,
+  type Instruction,
+  instructions,
+  withLineBreaks,
+} from '../../semantics/cpu/index.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { Lanes } from './lanes.js';
@@ -167,14 +174,14 @@ function sliceAt(slices: readonly Slice[] | undefined, time: number): Slice | un
 
 function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): string {
   if (bits !== null && bits !== 0) return bitsText(bits, pc, core.xlen);
-  const text = annotations[0]?.text.replace(/^\s*(?:0[xX])?[0-9a-fA-F]{4,16}:?\s+/, '').trim();
+  const text = annotatedName(annotations);
   if (text) return text;
   return pc === null ? `#${id}` : pcText(pc, core.xlen);
 }
 
 function detailsOf(instruction: Instruction, core: CpuCore): NonNullable<SliceDetails['args']> {
   const { pc, seq, id, thread, end, flush, trap, annotations, stalls } = instruction;
-  const notes = [...annotations.map(({ text }) => text), ...stalls.map(({ reason }) => `stall: ${reason}`)];
+  const notes = [...remarks(annotations), ...stalls.map(({ reason }) => `stall: ${reason}`)];
   return {
     ...(pc === null ? {} : { pc: `0x${pcText(pc, core.xlen)}` }),
     ...(seq === null ? {} : { seq: Number(seq) }),
@@ -185,4 +192,11 @@ function detailsOf(instruction: Instruction, core: CpuCore): NonNullable<SliceDe
     ...(trap?.cause == null ? {} : { trap: `cause 0x${trap.cause.toString(16)}` }),
     ...(notes.length > 0 ? { notes: notes.join('\n') } : {}),
   };
+}
+
+/** All annotations, but for those whose kind says that they are the name. */
+function remarks(annotations: Instruction['annotations']): string[] {
+  return annotations.flatMap(({ text, kind }) =>
+    kind === null ? [text] : kind === 0 ? [] : [withLineBreaks(text)],
+  );
 }

@@ -2,13 +2,14 @@
 export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
 export const SOURCES = [
   'constants.h',
+  'module.mk',
   'reader/Makefile',
   'reader/lz4_decode.c',
   'reader/lz4_decode.h',
   'reader/replay.c',
   'reader/replay.h',
 ];
-export const SOURCES_SHA256 = '673afdf066bcc0800b8409c7312394e8312f8e389bacefb302486516321533ec';
+export const SOURCES_SHA256 = 'a204a5840e4a14f724a2d5cfc374797a5460a988c2c88a058e90a33e152dbee5';
 export const WASM_BASE64 = `
 AGFzbQEAAAABEwNgBH9/f38Bf2ABfwBgAn9/AX8DBAMAAQIFAwEAAQYNAn8BQYAoC38AQYAoCwcyBAZtZW1vcnkCAA5sejRf
 ZGVjb21wcmVzcwAABnJlcGxheQABC19faGVhcF9iYXNlAwEKoBQD9QgBEH8CQAJAIAFBAUgNACACIANqIQQgACABaiIFQX9q

@@ -1,5 +1,5 @@
 /** The columns of a block: which there are, how wide, and where in its buffer. In the order of `enum block_columns`. */
-import type { CpuCore } from '../cpu/cores.js';
+import type { CoreEventName, CpuCore } from '../cpu/cores.js';
 import type { Delays, InstructionBlock, Ticks, Values } from './block.js';
 import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Shape } from './kernel/layout.js';
@@ -60,6 +60,7 @@ function columnSizes(shape: Uint32Array, has: OptionalColumns): [length: number,
     [foreign, 4],
     [stalls, when(has.stallReason, widthOf(shape[Shape.MAX_STALL]))],
     [annotations, widthOf(shape[Shape.MAX_STRING])],
+    [annotations, when(has.annotationKind, 1)],
     [flushes, when(has.flushReason, widthOf(shape[Shape.MAX_FLUSH]))],
     [traps, 1],
     [traps * 6, 4],
@@ -75,6 +76,7 @@ function delayWidth(shape: Uint32Array, kind: number): number {
 interface OptionalColumns {
   readonly dependencyType: boolean;
   readonly stallReason: boolean;
+  readonly annotationKind: boolean;
   readonly flushReason: boolean;
 }
 
@@ -93,11 +95,12 @@ export class BlockColumns {
     private readonly core: CpuCore,
     private readonly shape: Uint32Array,
   ) {
-    const has = (event: 'dependency' | 'stall' | 'flush', field: string): boolean =>
+    const has = (event: CoreEventName, field: string): boolean =>
       core.events.get(event)?.fields.has(field) ?? false;
     const sizes = columnSizes(shape, {
       dependencyType: has('dependency', 'dep_type'),
       stallReason: has('stall', 'reason'),
+      annotationKind: has('annotate', 'kind'),
       flushReason: has('flush', 'reason'),
     });
     let end = 0;
@@ -164,7 +167,7 @@ export class BlockColumns {
       foreign: { at: u32(), on: u32(), known: u8(), pcLo: u32(), pcHi: u32() },
     };
     const stalls = { ...side(1), reason: maybe() };
-    const annotations = { ...side(2), string: values() };
+    const annotations = { ...side(2), string: values(), kind: take<Uint8Array | null>() };
     const flushes = { ...side(3), reason: maybe() };
     const traps = { ...side(4), known: u8(), words: u32() };
     const pathStages = new Int16Array(buffer, this.stagesAt, stages.pathValues.length);

@@ -78,6 +78,8 @@ export interface Reasons extends SideColumns {
 export interface Annotations extends SideColumns {
   /** Reference into the trace's strings. */
   readonly string: Values;
+  /** Value of the event's field `kind`, 255 where it is larger; null where the event has none. */
+  readonly kind: Uint8Array | null;
 }
 
 /** The producers that are no rows of the block, and all of them where rows have `numbers`. By ascending `at`. */

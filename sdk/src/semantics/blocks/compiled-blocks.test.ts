@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
@@ -47,13 +48,15 @@ const schema: Schema = (() => {
     field('thread_id', FieldType.U16),
   ];
   const stall = [id, field('reason', FieldType.U16)];
+  const text = field('text', FieldType.STRING_REF);
   const trap = [
     id,
     field('cause', FieldType.U64),
     field('tval', FieldType.U8),
     field('target', FieldType.U32),
   ];
-  const events = model.events.map((one) => (one.name === 'stall' ? { ...one, fields: stall } : one));
+  const more: Record<string, FieldDef[]> = { stall, annotate: [id, text, field('kind', FieldType.U16)] };
+  const events = model.events.map((one) => ({ ...one, fields: more[one.name] ?? one.fields }));
   return withControlEvent({
     ...model,
     storages: [{ ...entities!, fields }, counter!],
@@ -95,7 +98,12 @@ const item: fc.Arbitrary<Item> = fc.oneof(
   { weight: 4, arbitrary: op(Action.CLEAR, fc.constant(0), fc.constant(0n)) },
   { weight: 1, arbitrary: op(Action.ADD, fc.nat(4), value) },
   { weight: 8, arbitrary: fc.tuple(anyId, fc.nat(5)).map(([id, s]) => event(0, ...u32(id), s)) },
-  { weight: 1, arbitrary: fc.tuple(anyId, number).map(([id, s]) => event(1, ...u32(id), ...u32(s))) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(anyId, number, number)
+      .map(([id, s, kind]) => event(1, ...u32(id), ...u32(s), kind & 255, kind >> 8)),
+  },
   {
     weight: 3,
     arbitrary: fc
@@ -216,7 +224,7 @@ describe('compiled blocks equal the plain ones', () => {
         const [plain, compiled] = await ranges(trace, findCore(trace), from!, end, chosen);
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: 400 },
+      { numRuns: cases(200) },
     );
   });
 
@@ -238,7 +246,7 @@ describe('compiled blocks equal the plain ones', () => {
           expect(compiled).toEqual(plain);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(75) },
     );
   });
 
@@ -295,7 +303,7 @@ describe('damage', () => {
         );
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(150) },
     );
   });
 });

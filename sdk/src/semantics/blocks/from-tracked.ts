@@ -2,7 +2,7 @@
  * A block made from instructions that were followed one object each. This is the reference: what the compiled code makes of a segment must equal it. It
  * also serves traces that the compiled code does not read (v0.1 frames), and pages without WebAssembly.
  */
-import type { CpuCore } from '../cpu/cores.js';
+import type { CoreEventName, CpuCore } from '../cpu/cores.js';
 import { InstructionEnd } from '../cpu/lifecycle.js';
 import { earlier } from '../cpu/query-range.js';
 import type { Tracked } from '../cpu/tracked.js';
@@ -62,7 +62,7 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
     };
     return { columns, entries: entries.map(({ entry }) => entry) };
   };
-  const has = (event: 'stall' | 'flush' | 'dependency', field: string): boolean =>
+  const has = (event: CoreEventName, field: string): boolean =>
     core.events.get(event)?.fields.has(field) ?? false;
   const stalls = side(({ stalls }) => stalls);
   const annotations = side(({ annotations }) => annotations);
@@ -105,6 +105,9 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
     annotations: {
       ...annotations.columns,
       string: valuesOf(annotations.entries.map(({ string }) => string)),
+      kind: has('annotate', 'kind')
+        ? Uint8Array.from(annotations.entries, ({ kind }) => Math.min(kind, 255))
+        : null,
     },
     flushes: {
       ...flushes.columns,

@@ -15,7 +15,7 @@ const EVENTS: readonly {
   readonly required: number;
 }[] = [
   { name: 'stage_transition', kind: EventKind.STAGE, fields: ['entity_id', 'stage'], required: 2 },
-  { name: 'annotate', kind: EventKind.ANNOTATE, fields: ['entity_id', 'text'], required: 2 },
+  { name: 'annotate', kind: EventKind.ANNOTATE, fields: ['entity_id', 'text', 'kind'], required: 2 },
   { name: 'dependency', kind: EventKind.DEPENDENCY, fields: ['dst_id', 'src_id', 'dep_type'], required: 1 },
   { name: 'flush', kind: EventKind.FLUSH, fields: ['entity_id', 'reason'], required: 1 },
   { name: 'stall', kind: EventKind.STALL, fields: ['entity_id', 'reason'], required: 1 },

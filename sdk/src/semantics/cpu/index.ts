@@ -34,7 +34,7 @@ export {
 export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
 export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
-export { instructionText } from './instruction-text.js';
+export { annotatedName, instructionText, withLineBreaks } from './instruction-text.js';
 export {
   type Annotation,
   type Dependency,

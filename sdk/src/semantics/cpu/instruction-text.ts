@@ -3,20 +3,45 @@ import type { CpuCore } from './cores.js';
 import type { Instruction } from './lifecycle.js';
 import { disassemble } from './riscv/disassemble.js';
 
+/** An annotation, as far as names need it. `kind`: as in `Annotation`. */
+interface Note {
+  readonly text: string;
+  readonly kind?: number | null;
+}
+
+/** Of an annotation with kinds (docs/formats/konata.md): what the instruction is. */
+const NAME = 0;
+
 /** Disassembly; of other instruction sets, or without machine code, what the model annotated. */
 export function instructionText(
   core: Pick<CpuCore, 'xlen'>,
-  { pc, bits, annotations }: Pick<Instruction, 'pc' | 'bits'> & { annotations: readonly { text: string }[] },
+  { pc, bits, annotations }: Pick<Instruction, 'pc' | 'bits'> & { annotations: readonly Note[] },
 ): string {
   if (core.xlen !== null && bits !== null && bits !== 0) {
     return disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
   }
-  for (const { text } of annotations) {
-    const match = /^(?:0x)?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
+  return annotatedName(annotations);
+}
+
+/** What the annotations call an instruction, without its address; '' where they do not say. */
+export function annotatedName(annotations: readonly Note[]): string {
+  const names = namesIn(annotations);
+  for (const text of names) {
+    const match = /^(?:0[xX])?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
     if (match?.[1]) return oneLine(match[1]);
   }
-  return oneLine(annotations[0]?.text ?? '');
+  return oneLine(names[0] ?? '');
 }
+
+/** Where there are kinds, those of kind 0 are one name in parts, and the others are remarks. */
+function namesIn(annotations: readonly Note[]): string[] {
+  if (annotations.every(({ kind }) => kind == null)) return annotations.map(({ text }) => text);
+  const parts = annotations.filter(({ kind }) => kind === NAME);
+  return [withLineBreaks(parts.map(({ text }) => text).join(''))];
+}
+
+/** Texts of logs write the end of a line as `\n`. */
+export const withLineBreaks = (text: string): string => text.replaceAll('\\n', '\n');
 
 // Text of a model may hold anything: control characters would break the columns, or drive the terminal.
 function oneLine(text: string): string {

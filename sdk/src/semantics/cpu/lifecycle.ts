@@ -26,6 +26,8 @@ export interface Annotation {
   readonly timePs: bigint;
   /** `#N` where the trace has no string N. */
   readonly text: string;
+  /** Field `kind` of the event: 0 for what the instruction is, others for remarks; null: the event has none. */
+  readonly kind: number | null;
 }
 
 /** "This instruction waited for that one." */

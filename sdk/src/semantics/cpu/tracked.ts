@@ -27,7 +27,7 @@ export class Tracked {
   stages: LiveStage[] = [];
   /** Reasons and types are values of the events' fields; null where an event has no such field. */
   stalls: { timePs: bigint; reason: number }[] = [];
-  annotations: { timePs: bigint; string: number }[] = [];
+  annotations: { timePs: bigint; string: number; kind: number }[] = [];
   dependencies: { timePs: bigint; on: number; producer: Tracked | null; type: number | null }[] = [];
   flush: { timePs: bigint; reason: number | null } | null = null;
   trap: { timePs: bigint; cause: bigint | null; tval: bigint | null; target: bigint | null } | null = null;

@@ -291,9 +291,14 @@ export class Tracker {
 
   private annotationHandler(event: CoreEvent): Handler | null {
     const [id, text] = [payloadField(event, 'entity_id'), payloadField(event, 'text')];
+    const kind = payloadField(event, 'kind');
     if (!id || !text || event.fields.get('text')?.type !== FieldType.STRING_REF) return null;
     return (cursor) => {
-      const annotation = { timePs: cursor.timePs, string: readField(cursor, text) };
+      const annotation = {
+        timePs: cursor.timePs,
+        string: readField(cursor, text),
+        kind: kind ? readField(cursor, kind) : 0,
+      };
       const attach = (tracked: Tracked): void => {
         if (this.hasRoom(tracked, tracked.annotations)) tracked.annotations.push(annotation);
       };

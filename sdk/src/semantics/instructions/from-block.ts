@@ -113,6 +113,7 @@ export class InstructionsOfBlock {
       return {
         timePs: this.when(annotations, at),
         text: strings.peek(string) ?? `#${string}`,
+        kind: annotations.kind?.[at] ?? null,
       };
     });
   }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   event,
@@ -92,7 +93,7 @@ function expected(one: ModelInstruction, all: readonly ModelInstruction[]): Inst
     birthPs: ps(one.birth),
     stages: one.stages.map(({ name, cycle }) => ({ stage: STAGES.indexOf(name), name, timePs: ps(cycle) })),
     stalls: [],
-    annotations: one.text === null ? [] : [{ timePs: ps(one.birth), text: one.text }],
+    annotations: one.text === null ? [] : [{ timePs: ps(one.birth), text: one.text, kind: null }],
     dependencies: one.dependencies.map(({ on, seq, type, cycle }) => ({
       timePs: ps(cycle),
       on,
@@ -189,7 +190,7 @@ describe('instructions', () => {
         const tail = await collect(trace, { from: ps(from) }, far);
         expect(withProducers(tail, model, from)).toEqual(inRange(model, from, Infinity));
       }),
-      { numRuns: 150 },
+      { numRuns: cases(75) },
     );
   });
 
@@ -209,7 +210,7 @@ describe('instructions', () => {
           }),
         );
       }),
-      { numRuns: 100 },
+      { numRuns: cases(50) },
     );
   });
 
@@ -226,7 +227,7 @@ describe('instructions', () => {
         const part = await collect(trace, { from, to, unit: 'cycles' }, far);
         expect(withProducers(part, model, from)).toEqual(inRange(model, from, to));
       }),
-      { numRuns: 40 },
+      { numRuns: cases(20) },
     );
   });
 
@@ -241,7 +242,7 @@ describe('instructions', () => {
         const part = await collect(trace, { from, to, unit: 'cycles' }, far);
         expect(withProducers(part, model, from)).toEqual(inRange(model, from, to));
       }),
-      { numRuns: 40 },
+      { numRuns: cases(20) },
     );
   });
 
@@ -257,7 +258,7 @@ describe('instructions', () => {
         expect(await birthOf(trace, core, BigInt(model.instructions.length))).toBeNull();
         expect(await firstAt(trace, core, 4n)).toBeNull();
       }),
-      { numRuns: 10 },
+      { numRuns: cases(5) },
     );
   });
 

@@ -281,8 +281,6 @@ class SidecarMaker {
           return file.end;
         },
         append: (bytes) => file.append(bytes),
-        flush: async () => undefined,
-        read: (at, length) => file.read(at, length),
       },
     );
     await file.writeHead({ ...head, directory: { offset, size: file.end - offset } });

@@ -18,7 +18,7 @@ export async function differenceOfDirectory(
 ): Promise<number | null> {
   const { timeEndPs } = await trace.segment(trace.segmentCount - 1);
   const output = new ComparingOutput(trace, section.offset);
-  const { startPs, levels } = directory.head;
+  const { startPs, levels, rows, sets } = directory.head;
   try {
     await writeDirectory(
       {
@@ -29,7 +29,7 @@ export async function differenceOfDirectory(
         crc32: trace.crc32,
         maxBytes: () => Number.POSITIVE_INFINITY,
         // How fine the levels are is the writer's decision.
-        finest: levels.map(([first]) => first?.level ?? 1),
+        finest: [...levels, ...rows, ...sets].map(([first]) => first?.level ?? null),
         container,
       },
       output,
@@ -59,11 +59,5 @@ class ComparingOutput implements DirectoryOutput {
     const at = bytes.findIndex((byte, index) => byte !== there[index]);
     if (at >= 0) throw new Difference(this.position + at);
     this.position += bytes.length;
-  }
-
-  async flush(): Promise<void> {}
-
-  read(offset: number, length: number): Promise<Uint8Array> {
-    return this.trace.bytes(offset, length);
   }
 }

@@ -134,7 +134,8 @@ class IndexCheck {
   }
 
   private fitted(container: Uint8Array, { offset, header }: LoadedSegment): Uint8Array {
-    const fitting = fitContainer(container, header.checkpointSize + header.deltasCompressedSize);
+    const segmentBytes = header.checkpointSize + header.deltasCompressedSize;
+    const fitting = fitContainer(this.plan, container, segmentBytes);
     if (!fitting) return new Uint8Array(0);
     sealIndexContainer(fitting, offset, this.trace.crc32);
     return fitting;

@@ -11,6 +11,7 @@ import {
 } from '../../format/index-container.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES } from '../channels.js';
+import { bucketCyclesOf } from '../levels/level-chunk.js';
 import type { IndexPass } from '../pass/index-pass.js';
 import type { IndexPlan } from '../plan.js';
 import { type Carry, FIRST } from '../time-carry.js';
@@ -44,12 +45,15 @@ export class SegmentParts {
     private readonly containers: ContainerSource,
   ) {}
 
-  /** TIME of one segment, with rows of 256 cycles. @throws UscopeError FORMAT_* where the segment itself is damaged */
-  async time(segment: number, group: number): Promise<TimePart> {
+  /**
+   * TIME of one segment, with rows of 256 cycles. @throws UscopeError FORMAT_* where the segment itself is damaged
+   * @param level with rows of up to 256 · 4^level cycles, as they are stored
+   */
+  async time(segment: number, group: number, level = 0): Promise<TimePart> {
     const key = `${segment}/${group}`;
     const known = this.times.get(key);
-    if (known) return known;
-    const part = await this.readTime(segment, group);
+    if (known && known.bucketCycles <= bucketCyclesOf(level)) return known;
+    const part = await this.readTime(segment, group, bucketCyclesOf(level));
     this.times.set(key, part);
     return part;
   }
@@ -68,14 +72,14 @@ export class SegmentParts {
     return isContainer(found) ? findPart(found.parts, kind, subject) : null;
   }
 
-  private async readTime(segment: number, subject: number): Promise<TimePart> {
+  private async readTime(segment: number, subject: number, bucketCycles: number): Promise<TimePart> {
     const group = this.plan.groups[subject]!;
     const index = await this.index(segment);
     const bytes = findPart(index.parts, IndexPart.TIME, subject);
     if (bytes) {
       try {
         const part = decodeTimePart(bytes, group);
-        if (part.bucketCycles === BUCKET_CYCLES) return part;
+        if (part.bucketCycles <= bucketCycles) return part;
       } catch (error) {
         if (!isFormatError(error) || index.isScanned) throw error;
         this.trace.warn('index-damaged', `the index of segment ${segment} is damaged: ${String(error)}`);

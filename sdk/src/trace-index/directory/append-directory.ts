@@ -17,25 +17,16 @@ export async function appendDirectory(
   output: IndexOutput,
 ): Promise<void> {
   const { segments, startPs, endPs, bytes } = file;
-  await writeDirectory(
-    {
-      plan,
-      segments,
-      startPs,
-      endPs,
-      crc32,
-      maxBytes: (containers) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
-      container: (segment) => placed(plan, file, segment),
-    },
-    {
-      get position() {
-        return output.position;
-      },
-      append: (more) => output.append(more),
-      flush: () => output.flush(),
-      read: (offset, length) => file.read(offset, length),
-    },
-  );
+  const input = {
+    plan,
+    segments,
+    startPs,
+    endPs,
+    crc32,
+    maxBytes: (containers: number) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
+    container: (segment: number) => placed(plan, file, segment),
+  };
+  await writeDirectory(input, output);
 }
 
 /** null: the segment has none, or one that is damaged or made by other rules. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frame, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { indexOf } from '../../../../test/support/index-sums.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
@@ -50,7 +51,7 @@ describe('the compiled pass', () => {
       fc.asyncProperty(shape, async ({ seed, cycles, perSegment }) => {
         await indexOf(build(record(generator(seed), cycles).frames, perSegment), both(false));
       }),
-      { numRuns: 30 },
+      { numRuns: cases(15) },
     );
   });
 
@@ -71,7 +72,7 @@ describe('the compiled pass', () => {
       fc.asyncProperty(traces, async (random) => {
         await indexOf(bytesOf(random), both(!random.ours));
       }),
-      { numRuns: 200 },
+      { numRuns: cases(100) },
     );
   });
 
@@ -105,7 +106,7 @@ describe('the compiled pass', () => {
         });
         expect(made === null || made.container.length > 0).toBe(true);
       }),
-      { numRuns: 2000 },
+      { numRuns: cases(1000) },
     );
     // It is as before.
     const input = { checkpoint, frames: deltas, carry, timeStartPs: header.timeStartPs };

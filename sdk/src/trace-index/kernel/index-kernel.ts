@@ -2,11 +2,8 @@
  * The compiled pass (sdk/kernel/index) with its own memory: the index of one segment after the other. One kernel serves any number of
  * traces, as nothing but the plan stays in it.
  */
-import { decodeBase64 } from '../../base/base64.js';
-import { WASM_BASE64 } from './index-wasm.js';
+import { aligned, compiledModule, type KernelMemory, reserve } from './kernel-module.js';
 
-const PAGE_BYTES = 64 * 1024;
-const ALIGNMENT = 64;
 /** Largest container that is made; most are thousands of times smaller. */
 export const MAX_CONTAINER_BYTES = 4 * 1024 * 1024;
 /** A memory never shrinks: larger segments have no index here. */
@@ -35,9 +32,7 @@ enum Job {
   LENGTH,
 }
 
-interface KernelExports {
-  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  readonly __heap_base: { readonly value: number };
+interface KernelExports extends KernelMemory {
   index_scratch_bytes(plan: number, strangeSlots: number): number;
   index_segment(job: number): number;
 }
@@ -66,21 +61,10 @@ export interface IndexOutput {
   readonly carry: Uint8Array;
 }
 
-let compiled: WebAssembly.Module | null | undefined;
-
 /** null without WebAssembly. */
 export function createIndexKernel(): IndexKernel | null {
-  compiled = compiled === undefined ? compile() : compiled;
-  return compiled && new IndexKernel(compiled);
-}
-
-/** Pages may be forbidden to compile. */
-function compile(): WebAssembly.Module | null {
-  try {
-    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  } catch {
-    return null;
-  }
+  const module = compiledModule();
+  return module && new IndexKernel(module);
 }
 
 export class IndexKernel {
@@ -153,18 +137,6 @@ export class IndexKernel {
   }
 
   private reserve(bytes: number): boolean {
-    const missing = bytes - this.exports.memory.buffer.byteLength;
-    if (missing <= 0) return true;
-    if (bytes > MAX_BYTES) return false;
-    try {
-      this.exports.memory.grow(Math.ceil(missing / PAGE_BYTES));
-      return true;
-    } catch {
-      return false;
-    }
+    return reserve(this.exports, bytes, MAX_BYTES);
   }
-}
-
-function aligned(address: number): number {
-  return Math.ceil(address / ALIGNMENT) * ALIGNMENT;
 }

@@ -12,18 +12,23 @@ export interface LevelRow {
   readonly span: number;
   /** By column of the group; sums of occupancy in slots · ps. */
   readonly values: Float64Array;
+  /** It lacks what segments without a part TIME hold. */
+  readonly lacks: boolean;
 }
 
 /** Parts in order of time, as far as a level takes them. */
 export type RowSource = Pick<
   TimePart,
   'firstBucket' | 'bucketCycles' | 'rows' | 'spans' | 'columns' | 'unitPs'
->;
+> & {
+  /** Its rows lack what segments without a part TIME hold. */
+  readonly lacks?: boolean;
+};
 
 export class Coarsener {
   /** The bucket behind the last row. */
   private next = -1;
-  private open: { bucket: number; readonly values: Float64Array } | null = null;
+  private open: { bucket: number; readonly values: Float64Array; lacks: boolean } | null = null;
   private readonly occupancy: readonly number[];
   /** Column -> 1: sums, 0: part of an occupancy. */
   private readonly isSum: Uint8Array;
@@ -57,31 +62,33 @@ export class Coarsener {
   }
 
   finish(): void {
-    if (this.open) this.emit({ bucket: this.open.bucket, span: 1, values: this.open.values });
+    const { open } = this;
     this.open = null;
+    if (open) this.emit({ ...open, span: 1 });
   }
 
   /** Rows follow each other: where nothing is known of a while, nothing happened in it. */
   private emit(row: LevelRow): void {
     const gap = row.bucket - this.next;
     if (this.next >= 0 && gap > 0) {
-      this.onRow({ bucket: this.next, span: gap, values: new Float64Array(this.group.columns) });
+      const values = new Float64Array(this.group.columns);
+      this.onRow({ bucket: this.next, span: gap, values, lacks: false });
     }
     this.next = row.bucket + row.span;
     this.onRow(row);
   }
 
-  private at(bucket: number): Float64Array {
-    const { open } = this;
-    if (open && bucket <= open.bucket) return open.values;
-    this.finish();
-    const values = new Float64Array(this.group.columns);
-    this.open = { bucket, values };
-    return values;
+  private at(bucket: number, lacks = false): Float64Array {
+    if (!this.open || bucket > this.open.bucket) {
+      this.finish();
+      this.open = { bucket, values: new Float64Array(this.group.columns), lacks: false };
+    }
+    this.open.lacks ||= lacks;
+    return this.open.values;
   }
 
   private take(part: RowSource, row: number, bucket: number): void {
-    const values = this.at(bucket);
+    const values = this.at(bucket, part.lacks);
     this.addSums(part, row, values);
     for (const column of this.occupancy) {
       addOccupancy(values, column, part.columns[column]![row]! * part.unitPs, part, row);
@@ -106,7 +113,7 @@ export class Coarsener {
     };
     const first = Math.floor(start / ratio);
     const head = Math.min(end, (first + 1) * ratio);
-    const values = this.at(first);
+    const values = this.at(first, part.lacks);
     this.addSums(part, row, values);
     share(values, head - start);
     const last = Math.floor(end / ratio);
@@ -115,10 +122,10 @@ export class Coarsener {
       this.finish();
       const between = new Float64Array(this.group.columns);
       share(between, whole * ratio);
-      this.emit({ bucket: first + 1, span: whole, values: between });
+      this.emit({ bucket: first + 1, span: whole, values: between, lacks: part.lacks ?? false });
     }
     const rest = end - Math.max(head, last * ratio);
-    if (rest > 0 && last > first) share(this.at(last), rest);
+    if (rest > 0 && last > first) share(this.at(last, part.lacks), rest);
   }
 }
 

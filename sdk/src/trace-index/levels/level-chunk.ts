@@ -2,7 +2,7 @@
 
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
 import { type Column, MAX_SMALL, smallZigzag, zigzag } from '../columns.js';
-import { encodeTimePart, MAX_CELLS } from '../time-part.js';
+import { encodeTimePart, MAX_CELLS, type PartTimes } from '../time-part.js';
 import { type LevelRow, occupancyColumns } from './coarsener.js';
 
 const CHUNK_ROWS = 256;
@@ -20,16 +20,24 @@ export function chunkRows({ columns }: ClockGroup): number {
   return Math.max(1, Math.min(CHUNK_ROWS, Math.floor(MAX_CELLS / Math.max(1, columns))));
 }
 
-/** A TIME part of these rows, which follow each other. @param isExact false: they lack what some segments hold */
-export function encodeLevelChunk(
+/** A TIME part of these rows, which follow each other: of whole buckets. */
+export function encodeLevelChunk(group: ClockGroup, level: number, rows: readonly LevelRow[]): Uint8Array {
+  const bucketPs = BigInt(group.periodPs) * BigInt(bucketCyclesOf(level));
+  const last = rows[rows.length - 1]!;
+  return encodeLevelRows(group, level, rows, {
+    fromPs: BigInt(rows[0]!.bucket) * bucketPs,
+    toPs: earlier(BigInt(last.bucket + last.span) * bucketPs, END_OF_TIME),
+    isExact: !rows.some(({ lacks }) => lacks),
+  });
+}
+
+/** A TIME part of these rows, which follow each other, for a time that begins in the first and ends in the last. */
+export function encodeLevelRows(
   group: ClockGroup,
   level: number,
   rows: readonly LevelRow[],
-  isExact = true,
+  times: Omit<PartTimes, 'unitPs'>,
 ): Uint8Array {
-  const bucketPs = BigInt(group.periodPs) * BigInt(bucketCyclesOf(level));
-  const [first] = rows;
-  const last = rows[rows.length - 1]!;
   const sums = occupancyColumns(group);
   const isAligned = rows.every(({ values }) =>
     sums.every((column) => values[column]! % group.periodPs === 0),
@@ -41,9 +49,7 @@ export function encodeLevelChunk(
   );
   return encodeTimePart(
     {
-      fromPs: BigInt(first!.bucket) * bucketPs,
-      toPs: earlier(BigInt(last.bucket + last.span) * bucketPs, END_OF_TIME),
-      isExact,
+      ...times,
       unitPs,
       spans: rows.map(({ span }) => BigInt(span)),
       columns: Array.from({ length: group.columns }, (_, column) => {

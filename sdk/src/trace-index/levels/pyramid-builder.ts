@@ -6,6 +6,7 @@ import type { ClockGroup } from '../channels.js';
 import { decodeTimePart } from '../time-part.js';
 import { Coarsener, type LevelRow, type RowSource } from './coarsener.js';
 import type { Level, LevelPart } from './level.js';
+import { LevelChain, sourceOf } from './level-chain.js';
 import { bucketCyclesOf, chunkRows, encodeLevelChunk, MAX_LEVEL } from './level-chunk.js';
 
 interface Chunk {
@@ -14,25 +15,18 @@ interface Chunk {
   readonly bytes: Uint8Array;
 }
 
-/** One level while it grows: encoded chunks, rows not yet in one, and the row that is not finished. */
+/** One level while it grows: encoded chunks, and rows not yet in one. */
 class GrowingLevel {
   readonly chunks: Chunk[] = [];
   pending: LevelRow[] = [];
   bytes = 0;
-  readonly coarsener: Coarsener;
   private readonly chunkRows: number;
 
   constructor(
     private readonly group: ClockGroup,
     readonly level: number,
-    private readonly keepsRows: () => boolean,
-    onRow: (row: LevelRow) => void,
   ) {
     this.chunkRows = chunkRows(group);
-    this.coarsener = new Coarsener(group, bucketCyclesOf(level), (row) => {
-      this.keep(row);
-      onRow(row);
-    });
   }
 
   drop(): void {
@@ -41,8 +35,7 @@ class GrowingLevel {
     this.bytes = 0;
   }
 
-  private keep(row: LevelRow): void {
-    if (!this.keepsRows()) return;
+  keep(row: LevelRow): void {
     this.pending.push(row);
     if (this.pending.length < this.chunkRows) return;
     const [first] = this.pending;
@@ -55,7 +48,8 @@ class GrowingLevel {
 
 /** Levels 1 and up, in memory. */
 export class PyramidBuilder {
-  private readonly levels: GrowingLevel[] = [];
+  private readonly levels: readonly GrowingLevel[];
+  private readonly chain: LevelChain;
   private finest = 1;
 
   /** @param maxBytes that the encoded chunks may take */
@@ -63,19 +57,15 @@ export class PyramidBuilder {
     private readonly group: ClockGroup,
     private readonly maxBytes: number,
   ) {
-    for (let level = 1; level <= MAX_LEVEL; level++) {
-      const keepsRows = () => level >= this.finest;
-      this.levels.push(
-        new GrowingLevel(group, level, keepsRows, (row) => {
-          this.levels[level]?.coarsener.add(sourceOf(group, bucketCyclesOf(level), [row]));
-        }),
-      );
-    }
+    this.levels = Array.from({ length: MAX_LEVEL }, (_, index) => new GrowingLevel(group, index + 1));
+    this.chain = new LevelChain(group, (level, row) => {
+      if (level >= this.finest) this.levels[level - 1]!.keep(row);
+    });
   }
 
   /** A part of the next segment. */
   add(part: RowSource): void {
-    this.levels[0]!.coarsener.add(part);
+    this.chain.add(part);
     while (this.bytes > this.maxBytes && this.finest < MAX_LEVEL) {
       this.levels[this.finest - 1]!.drop();
       this.finest++;
@@ -90,8 +80,8 @@ export class PyramidBuilder {
   snapshot(): Map<number, Level> {
     const found = new Map<number, Level>();
     let open: LevelRow[] = [];
-    for (const { level, coarsener, chunks, pending } of this.levels) {
-      open = joined(this.group, level, coarsener.unfinished, open);
+    for (const { level, chunks, pending } of this.levels) {
+      open = joined(this.group, level, this.chain.unfinished(level), open);
       if (level < this.finest) continue;
       const level0 = new MemoryLevel(this.group, level, [...chunks], [...pending, ...open]);
       found.set(level, level0);
@@ -151,14 +141,4 @@ class MemoryLevel implements Level {
       yield known ? decodeTimePart(known.bytes, this.group) : this.tail!;
     }
   }
-}
-
-/** Rows that follow each other as a part whose sums are in slots · ps. */
-export function sourceOf(group: ClockGroup, bucketCycles: number, rows: readonly LevelRow[]): RowSource {
-  const columns = Array.from({ length: group.columns }, (_, column) =>
-    Float64Array.from(rows, ({ values }) => values[column]!),
-  );
-  const spans = Float64Array.from(rows, ({ span }) => span);
-  const firstBucket = rows[0]?.bucket ?? 0;
-  return { firstBucket, bucketCycles, rows: rows.length, spans, columns, unitPs: 1 };
 }

@@ -3,8 +3,8 @@ import type { SegmentParts } from '../containers/segment-parts.js';
 import type { Directory } from '../directory/directory.js';
 import { Coarsener, type LevelRow, occupancyColumns } from '../levels/coarsener.js';
 import { type ChunkPlace, chunkAt, chunkBehind, type Level, type LevelPart } from '../levels/level.js';
+import { sourceOf } from '../levels/level-chain.js';
 import { bucketCyclesOf, FAN_OUT } from '../levels/level-chunk.js';
-import { sourceOf } from '../levels/pyramid-builder.js';
 import { type CoarseLevels, PyramidLevels, segmentParts } from './level-set.js';
 
 export class DirectoryLevels implements CoarseLevels {
@@ -54,7 +54,7 @@ export class DirectoryLevels implements CoarseLevels {
       return finer.load(chunkAt(finer, from), chunkBehind(finer, to));
     }
     const ratio = FAN_OUT ** level;
-    return segmentParts(this.parts, group, place.firstBucket * ratio, place.endBucket * ratio);
+    return segmentParts(this.parts, group, place.firstBucket * ratio, place.endBucket * ratio, 1);
   }
 }
 
@@ -66,5 +66,5 @@ function clipped(row: LevelRow, place: ChunkPlace, sums: readonly number[]): Lev
   if (span === row.span) return row;
   const values = row.values.slice();
   for (const column of sums) values[column] = (values[column]! * span) / row.span;
-  return { bucket, span, values };
+  return { ...row, bucket, span, values };
 }

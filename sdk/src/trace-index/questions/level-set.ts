@@ -57,7 +57,7 @@ export class PyramidLevels implements CoarseLevels {
     const { trace } = this.parts;
     while (this.segments < trace.segmentCount) {
       const segment = this.segments;
-      const parts = await Promise.all(this.builders.map((_, group) => this.parts.time(segment, group)));
+      const parts = await Promise.all(this.builders.map((_, group) => this.parts.time(segment, group, 1)));
       parts.forEach((part, group) => {
         this.builders[group]!.add(part);
         this.known[group] = null;
@@ -111,20 +111,24 @@ export class LevelSet {
   }
 }
 
-/** The parts of the segments that may have rows in the buckets `[from, to)` of 256 cycles. */
+/**
+ * The parts of the segments that may have rows in the buckets `[from, to)` of 256 cycles.
+ * @param level of buckets of up to 256 · 4^level cycles
+ */
 export async function* segmentParts(
   parts: SegmentParts,
   group: number,
   from: number,
   to: number,
+  level = 0,
 ): AsyncGenerator<LevelPart> {
   const { trace, plan } = parts;
   const bucketPs = BigInt(plan.groups[group]!.periodPs) * BigInt(BUCKET_CYCLES);
   const first = await trace.firstSegmentReaching(BigInt(Math.max(0, from)) * bucketPs);
   for (let segment = first; segment < trace.segmentCount; segment++) {
-    const part = await parts.time(segment, group);
+    const part = await parts.time(segment, group, level);
     // A part begins where the one before ended: it may reach back before its segment.
-    if (part.firstBucket >= to) break;
+    if ((part.firstBucket * part.bucketCycles) / BUCKET_CYCLES >= to) break;
     yield part;
   }
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { Frame, Item } from '../../format/types.js';
@@ -190,7 +191,7 @@ describe('a series', () => {
           );
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 
@@ -219,7 +220,7 @@ describe('a series', () => {
           }
         },
       ),
-      { numRuns: 40 },
+      { numRuns: cases(20) },
     );
   });
 });
@@ -252,7 +253,7 @@ describe('what is searched for', () => {
           expect(await index.previous(wanted, cycle)).toBe(all.findLast((one) => one < cycle) ?? null);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 
@@ -265,7 +266,7 @@ describe('what is searched for', () => {
         expect(await index.rowAt(0, cycle)).toBe(born.filter((one) => one < cycle).length);
         expect(await index.cycleOfRow(0, row)).toBe(born[row] ?? null);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 });
@@ -297,7 +298,7 @@ describe('the contents of a catalog', () => {
           expect(contents.ids[place]).toBe(slot);
         });
       }),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 });

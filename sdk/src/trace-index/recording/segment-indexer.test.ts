@@ -44,7 +44,13 @@ afterEach(async () => {
 const atOnce: SegmentIndexerFactory = (given, dut, before) => {
   const plan = indexPlan(given, dut);
   const add = addAtOnce(plan, carryBehind(plan, before));
-  return add && { add, fit: fitContainer, directory: (file, output) => appendDirectory(plan, file, output) };
+  return (
+    add && {
+      add,
+      fit: (container, segmentBytes) => fitContainer(plan, container, segmentBytes),
+      directory: (file, output) => appendDirectory(plan, file, output),
+    }
+  );
 };
 
 async function write(cycles: number, compression: CompressionName, index: SegmentIndexerFactory | null) {
@@ -83,7 +89,7 @@ async function expectReference(bytes: Uint8Array): Promise<number> {
     const made = referenceContainer(plan, segment, carry);
     const { checkpointSize, deltasCompressedSize } = segment.header;
     // Small segments have room for a part of it.
-    const stored = fitContainer(made.container, checkpointSize + deltasCompressedSize)!;
+    const stored = fitContainer(plan, made.container, checkpointSize + deltasCompressedSize)!;
     expect({ ...container, segmentOffset: 0n }).toEqual({
       ...decodeIndexContainer(stored, 0, null),
       segmentOffset: 0n,

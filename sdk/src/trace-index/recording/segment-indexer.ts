@@ -16,7 +16,11 @@ export const createSegmentIndexer: SegmentIndexerFactory = (schema, dut, before)
   const carry = carryBehind(plan, before);
   const add = openPooledIndexer(plan, carry) ?? addAtOnce(plan, carry);
   if (!add) return null;
-  return { add, fit: fitContainer, directory: (file, output) => appendDirectory(plan, file, output) };
+  return {
+    add,
+    fit: (container, segmentBytes) => fitContainer(plan, container, segmentBytes),
+    directory: (file, output) => appendDirectory(plan, file, output),
+  };
 };
 
 /** The same without the addon: for tests, which compare the two. */

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import {
   byLabel,
   channelsOf,
@@ -65,7 +66,7 @@ describe('the index of a whole trace', () => {
           Object.fromEntries(stalls.reasons.map(({ reason, cycles: count }) => [reason, count])),
         );
       }),
-      { numRuns: 40 },
+      { numRuns: cases(20) },
     );
   });
 
@@ -83,7 +84,7 @@ describe('the index of a whole trace', () => {
           expect(occupancyOf(indexed, storageId, toPs)).toEqual(histogram);
         }
       }),
-      { numRuns: 150 },
+      { numRuns: cases(75) },
     );
   });
 
@@ -106,7 +107,7 @@ describe('the index of a whole trace', () => {
         );
         expect(new Map(counted.filter(([, count]) => count > 0))).toEqual(events);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 });

@@ -21,10 +21,11 @@ export function encodeRowsChunk(
   return writer.finish();
 }
 
+/** Not below 0, as it would be where a part lies. */
 function stored(group: RowGroup, place: number): number {
-  const value = group[place]!;
-  if (place === Place.LAST_BIRTH) return value - group[Place.FIRST_BIRTH]!;
-  if (place === Place.LAST_END) return value < 0 ? 0 : value - group[Place.FIRST_BIRTH]! + 1;
+  const [value, first] = [group[place]!, group[Place.FIRST_BIRTH]!];
+  if (place === Place.LAST_BIRTH) return Math.max(0, value - first);
+  if (place === Place.LAST_END) return value < 0 ? 0 : Math.max(0, value - first + 1);
   return value;
 }
 

@@ -27,6 +27,7 @@ export interface MadeChunk {
   readonly level: number;
   readonly firstRow: number;
   readonly endRow: number;
+  readonly groups: number;
   readonly bytes: Uint8Array;
 }
 
@@ -156,11 +157,12 @@ export class RowLevelBuilder {
     const { groups, firstRow, retired } = growing;
     if (groups.length === 0) return;
     const bytes = encodeRowsChunk(groups, firstRow, retired);
+    const count = groups.length;
     for (const group of groups.splice(0)) {
       growing.firstRow += group[Place.ROWS]!;
       growing.retired += group[Place.RETIRED]!;
     }
     growing.chunks++;
-    this.onChunk({ level, firstRow, endRow: growing.firstRow, bytes });
+    this.onChunk({ level, firstRow, endRow: growing.firstRow, groups: count, bytes });
   }
 }

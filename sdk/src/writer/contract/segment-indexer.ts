@@ -21,8 +21,6 @@ export interface IndexedFile {
   readonly endPs: bigint;
   /** The index container of a segment, and its offset in the file; null: it has none. Its checksum has not been looked at. */
   container(segment: number): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null>;
-  /** Bytes of the file, what was appended and flushed among them. */
-  read(offset: number, length: number): Promise<Uint8Array>;
 }
 
 /** The end of the file. */
@@ -30,7 +28,6 @@ export interface IndexOutput {
   /** File offset of the next byte. */
   readonly position: number;
   append(bytes: Uint8Array): Promise<void>;
-  flush(): Promise<void>;
 }
 
 export interface SegmentIndexer {

@@ -147,23 +147,66 @@ async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenera
 /** docs/format.md#index-directory, where the last segment has an index: a writer that makes one makes it to the end. */
 async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
   const { segments, indexer } = content;
-  const { file } = trace;
-  const container = async (segment: number) => {
+  const containers = new Containers(trace.file, segments, content.end);
+  if (!indexer || segments.length === 0 || !(await containers.read(segments.length - 1))) return;
+  await tail.section(INDEX_DIRECTORY, async (out) => {
+    const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
+    const container = (segment: number) => containers.next(segment);
+    await indexer.directory(
+      { segments: segments.length, bytes: content.end, startPs, endPs, container },
+      out,
+    );
+  });
+}
+
+/** Segments whose containers are read while one is worked on. */
+const READ_AHEAD = 16;
+
+interface PlacedBytes {
+  readonly offset: number;
+  readonly bytes: Uint8Array;
+}
+
+/** The index containers at the ends of the commit records. */
+class Containers {
+  /** Of the segments from `first` on. */
+  private readonly coming: Promise<PlacedBytes | null>[] = [];
+  private first = 0;
+
+  constructor(
+    private readonly file: OutputFile,
+    private readonly segments: SegmentList,
+    private readonly end: number,
+  ) {}
+
+  /** Segments are asked for in order. */
+  next(segment: number): Promise<PlacedBytes | null> {
+    const { coming, segments } = this;
+    if (segment !== this.first) {
+      coming.length = 0;
+      this.first = segment;
+    }
+    while (coming.length < READ_AHEAD && this.first + coming.length < segments.length) {
+      const reading = this.read(this.first + coming.length);
+      // It is awaited in its turn.
+      reading.catch(() => undefined);
+      coming.push(reading);
+    }
+    this.first++;
+    return coming.shift()!;
+  }
+
+  async read(segment: number): Promise<PlacedBytes | null> {
+    const { segments, file } = this;
     const at = align8(segments.offset(segment) + segments.size(segment));
-    const prefix = await file.read(at, RECORD_PREFIX_BYTES);
-    const record = await file.read(at, new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true));
+    // Only the record is between a segment and the next one.
+    const end = segment + 1 < segments.length ? segments.offset(segment + 1) : this.end;
+    const record = await file.read(at, end - at);
     const found = indexOfRecord(record);
     if (!found) return null;
     const { offset, size } = found;
     return { offset: at + offset, bytes: record.subarray(offset, offset + size) };
-  };
-  if (!indexer || segments.length === 0 || !(await container(segments.length - 1))) return;
-  await tail.section(INDEX_DIRECTORY, async (out) => {
-    const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
-    const read = (offset: number, length: number) => file.read(offset, length);
-    const end = { segments: segments.length, bytes: content.end, startPs, endPs, container, read };
-    await indexer.directory(end, out);
-  });
+  }
 }
 
 /** docs/format.md#segment-table */

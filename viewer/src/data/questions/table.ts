@@ -1,30 +1,37 @@
-/** All questions by name. A new one is a file of this folder and a line here; pages import only the types. */
+/** All questions by name. A new one is a file of this folder and a line here, or in `on-demand.ts` with its name here; pages import only the types. */
 
+import { loadPart } from '../../model/load.js';
 import type { HELPER_QUESTIONS } from './helper-table.js';
-import { inFlight } from './in-flight.js';
-import { inspect } from './inspect.js';
-import { nearest } from './nearest.js';
-import { relations } from './relations.js';
-import { retired, rowOfRetired } from './retired.js';
+import type * as onDemand from './on-demand.js';
+import type { Question } from './question.js';
 import { searchNames } from './search-names.js';
 import { series } from './series.js';
-import { timelineText } from './timeline-text.js';
 import { transactions } from './transactions.js';
-import { window } from './window.js';
+
+type OnDemand = typeof onDemand;
+
+/** Answered by the data worker with a part of its script that is fetched when it is first needed. */
+function later<K extends keyof OnDemand>(kind: K): OnDemand[K] {
+  const question: Question<never, unknown> = async (args, context, signal) => {
+    const { [kind]: answer } = await loadPart<OnDemand>('questions');
+    return (answer as Question<never, unknown>)(args, context, signal);
+  };
+  return question as unknown as OnDemand[K];
+}
 
 /** Answered by the data worker. */
 export const QUESTIONS = {
-  inFlight,
-  inspect,
-  nearest,
-  relations,
-  retired,
-  rowOfRetired,
+  inFlight: later('inFlight'),
+  inspect: later('inspect'),
+  nearest: later('nearest'),
+  relations: later('relations'),
+  retired: later('retired'),
+  rowOfRetired: later('rowOfRetired'),
   searchNames,
   series,
-  timelineText,
+  timelineText: later('timelineText'),
   transactions,
-  window,
+  window: later('window'),
 } as const;
 
 export type Questions = typeof QUESTIONS & typeof HELPER_QUESTIONS;

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../../test/support/build-trace.js';
+import { cases } from '../../../../../test/support/effort.js';
 import { event, modelSchema, STAGES } from '../../../../../test/support/pipeline-model.js';
 import { build, generator, record } from '../../../../../test/support/recorded-run.js';
 import { localRunner, maskedBorders } from '../../../../../test/support/stretches.js';
@@ -45,7 +46,7 @@ describe('an analysis in stretches', () => {
           divisions += done;
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
     expect(divisions).toBeGreaterThan(10);
   });
@@ -63,7 +64,7 @@ describe('an analysis in stretches', () => {
         const { whole, divided } = await both(bytes, mask, { lookback, points: 7 });
         expect(divided).toEqual(whole);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(30) },
     );
   });
 

@@ -1,18 +1,21 @@
-/** Code that only some traces need: a separate file of the page, fetched when it is used first. */
+/** Parts of the scripts: files of the page (`viewer/parts.mjs`) that are fetched when they are used first. */
 
-/** What the files put into the global object, by their name. */
-interface Parts {
-  readonly noc: typeof import('./noc.js');
-}
+const loading = new Map<string, Promise<void>>();
 
-const loading = new Map<keyof Parts, Promise<void>>();
-
-/** @throws Error where the file cannot be fetched */
-export async function load<K extends keyof Parts>(name: K): Promise<Parts[K]> {
+/**
+ * @param name of the part; `T` is what its entry exports
+ * @throws Error where the file cannot be fetched; the next call tries again
+ */
+export async function loadPart<T>(name: string): Promise<T> {
   const found = loading.get(name) ?? fetchScript(`${name}.js`);
   loading.set(name, found);
-  await found;
-  return (globalThis as unknown as Record<string, Parts[K]>)[`uscope_${name}`]!;
+  try {
+    await found;
+  } catch (error) {
+    loading.delete(name);
+    throw error;
+  }
+  return (globalThis as unknown as Record<string, T>)[`uscope_${name}`]!;
 }
 
 async function fetchScript(file: string): Promise<void> {
@@ -21,7 +24,7 @@ async function fetchScript(file: string): Promise<void> {
     importScripts(new URL(file, location.href).href);
     return;
   }
-  // Where the page has no workers this is its own thread.
+  // The page itself, or where it has no workers what they do.
   await new Promise<void>((resolve, reject) => {
     const script = document.createElement('script');
     script.src = new URL(file, document.baseURI).href;

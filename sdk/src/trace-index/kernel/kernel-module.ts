@@ -1,0 +1,45 @@
+/** The compiled code of the index (sdk/kernel/index), compiled once, and the memory of its instances. */
+import { decodeBase64 } from '../../base/base64.js';
+import { WASM_BASE64 } from './index-wasm.js';
+
+const PAGE_BYTES = 64 * 1024;
+const ALIGNMENT = 64;
+
+export interface KernelMemory {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
+  readonly __heap_base: { readonly value: number };
+}
+
+let compiled: WebAssembly.Module | null | undefined;
+
+/** null without WebAssembly. */
+export function compiledModule(): WebAssembly.Module | null {
+  compiled = compiled === undefined ? compile() : compiled;
+  return compiled;
+}
+
+/** Pages may be forbidden to compile. */
+function compile(): WebAssembly.Module | null {
+  try {
+    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
+  } catch {
+    return null;
+  }
+}
+
+/** Makes room for so many bytes; false: there is none. */
+export function reserve({ memory }: KernelMemory, bytes: number, maxBytes: number): boolean {
+  const missing = bytes - memory.buffer.byteLength;
+  if (missing <= 0) return true;
+  if (bytes > maxBytes) return false;
+  try {
+    memory.grow(Math.ceil(missing / PAGE_BYTES));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function aligned(address: number): number {
+  return Math.ceil(address / ALIGNMENT) * ALIGNMENT;
+}

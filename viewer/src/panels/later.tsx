@@ -1,0 +1,30 @@
+/** Components whose code is a part of the page's script: their places are empty until it is there. */
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import { loadPart } from '../model/load.js';
+import type * as onDemand from './on-demand.js';
+
+type Panels = typeof onDemand;
+/** What a component takes; of what is none: nothing fits. */
+type PropsOf<K extends keyof Panels> = Panels[K] extends (props: infer P) => preact.JSX.Element | null ? P : never;
+
+const loaded = signal<Panels | null>(null);
+
+/** @throws Error where the server does not give it */
+export async function loadPanels(): Promise<Panels> {
+  loaded.value ??= await loadPart<Panels>('panels');
+  return loaded.value;
+}
+
+/** The component, fetched with its first use. */
+export function later<K extends keyof Panels>(name: K): ComponentType<PropsOf<K>> {
+  return (props) => {
+    const panels = loaded.value;
+    if (panels) {
+      const Panel = panels[name] as ComponentType<PropsOf<K>>;
+      return <Panel {...props} />;
+    }
+    void loadPanels().catch(() => undefined);
+    return null;
+  };
+}

@@ -1,0 +1,15 @@
+/** What the first picture does not need of the page: a part of its script, fetched behind the picture. */
+
+export { takePicture } from '../page/picture.js';
+export { Card } from './card.js';
+export { Counters } from './counters.js';
+export { EventOverview } from './event-overview.js';
+export { Help } from './help.js';
+export { Inspector } from './inspector.js';
+export { Palette } from './palette.js';
+export { PlacesPanel } from './places.js';
+export { Results } from './results.js';
+export { SearchBar } from './search-bar.js';
+export { Statistics } from './statistics.js';
+export { Events, Occupancy, Values } from './track-lanes.js';
+export { Transactions } from './transactions.js';
