@@ -43,8 +43,8 @@ export function o3Program(seed: number, length: number, period: number): number[
   ];
   for (let r = FIRST_VALUE; r < FIRST_VALUE + VALUES; r++) setUp.push(...li(r, random(2 ** 31)));
   const functions = Array.from({ length: 4 }, () => body.function());
-  const round = body.block(120, functions);
-  const entry = [...setUp, ...li(ROUNDS, Math.max(1, Math.round(length / 330)))];
+  const round = body.block(600, functions);
+  const entry = [...setUp, ...li(ROUNDS, Math.max(1, Math.round(length / 1000)))];
   const words = [...entry, encode.jal(0, 4 * (1 + functions.flat().length))];
   // Calls go backwards: the functions are in front of what calls them.
   const places = functions.map((words_) => {
