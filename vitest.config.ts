@@ -23,7 +23,7 @@ const calculations = [
 /** These wait for compilers, simulators and browsers most of the time, each in a folder of its own. */
 const builds = [
   'viewer/test/**/*.test.ts',
-  'test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts',
+  'test/{browser,codegen,docs,dpi,install,mcp,support,vectors}/**/*.test.ts',
   'examples/**/*.test.ts',
 ];
 const demo = ['verilator-demo/**/*.test.ts'];
