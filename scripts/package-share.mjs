@@ -16,6 +16,7 @@ const PARTS = [
   ['LICENSE', 'LICENSE'],
   ['sv', 'share/sv'],
   ['dpi/Makefile', 'share/dpi/Makefile'],
+  ['dpi/install', 'share/dpi/install'],
   ['dpi/include', 'share/dpi/include'],
   ['dpi/src', 'share/dpi/src'],
 ];

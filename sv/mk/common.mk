@@ -12,6 +12,8 @@
 # Targets: uscope-compile, uscope-run, uscope-check (no simulator and no licence needed), uscope-clean.
 
 USCOPE_HOME := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
+# Written by `make install`: where the library and the command are then.
+-include $(USCOPE_HOME)/place.mk
 USCOPE_TOP ?= tb
 USCOPE_SCHEMA ?= core.yaml
 USCOPE_OUT ?= traces
