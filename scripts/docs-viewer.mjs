@@ -1,6 +1,7 @@
 // @ts-check
 /**
- * Writes the table of keys into docs/viewer.md, between its two marks. A test (viewer/src/input/keys.test.ts) says when it is not current.
+ * Writes the table of keys into docs/viewer.md, between its two marks, and takes the pictures of the guide where there is a run of the demo
+ * (`npm run demo`) and a Chromium. A test (viewer/src/input/keys.test.ts) says when the table is not current.
  *
  *     npm run docs:viewer
  */
@@ -25,3 +26,9 @@ const guide = readFileSync(GUIDE, 'utf8');
 const [before = '', rest = ''] = guide.split(BEGIN);
 const after = rest.slice(rest.indexOf(END));
 writeFileSync(GUIDE, `${before}${BEGIN}${keysTable()}${after}`);
+
+// Its code runs in the page, whose types this folder does not have.
+const pictures = new URL('../viewer/guide/pictures.mjs', import.meta.url).href;
+const { demoTrace, hasDemo, takePictures } = await import(pictures);
+if (hasDemo()) await takePictures(demoTrace());
+else console.log(`no pictures: ${demoTrace()} is missing; npm run demo makes it`);

@@ -167,7 +167,7 @@ module core
       .trap_i(trap), .trap_irq_i(mem_wb.exc.irq), .trap_cause_i(mem_wb.exc.cause), .trap_tval_i(mem_wb.exc.tval),
       .trap_pc_i(mem_wb.pc), .trap_target_o(trap_target),
       .timer_irq_i, .irq_pending_o(irq_pending), .irq_taken_o(irq_taken),
-      .running_i(running), .retires_i(mem_wb.valid && !trap)
+      .running_i(running), .retires_i({1'b0, mem_wb.valid && !trap})
   );
 
   logic target_misaligned;

@@ -2,7 +2,9 @@
 // here, so it never meets a trap.
 module csr_file
   import rv_pkg::*;
-(
+#(
+    parameter bit Atomics = 1'b1
+) (
     input  logic        clk_i,
     input  logic        rst_i,
     input  logic [31:0] hart_id_i,
@@ -28,7 +30,7 @@ module csr_file
     output logic        irq_taken_o,    // to be taken by the next instruction in decode
     // counters
     input  logic        running_i,
-    input  logic        retires_i
+    input  logic [1:0]  retires_i
 );
   logic        mie, mpie, mtie;
   logic [31:0] mtvec, mscratch, mepc, mcause, mtval;
@@ -37,7 +39,7 @@ module csr_file
   always_comb begin
     case (number_i)
       12'h300: value_o = {19'd0, 2'b11, 3'd0, mpie, 3'd0, mie, 3'd0};  // mstatus; MPP: always machine mode
-      12'h301: value_o = 32'h4000_1101;                                // misa: RV32IMA
+      12'h301: value_o = Atomics ? 32'h4000_1101 : 32'h4000_1100;      // misa: RV32IM, with A or without
       12'h304: value_o = {24'd0, mtie, 7'd0};
       12'h305: value_o = mtvec;
       12'h340: value_o = mscratch;
@@ -108,7 +110,7 @@ module csr_file
       minstret <= 64'd0;
     end else begin
       mcycle   <= mcycle + {63'd0, running_i};
-      minstret <= minstret + {63'd0, retires_i};
+      minstret <= minstret + {62'd0, retires_i};
     end
   end
 

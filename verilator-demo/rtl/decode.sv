@@ -1,7 +1,9 @@
-// RV32IMA instruction decoder, with the CSR instructions and machine mode, purely combinational.
+// RV32IMA (without Atomics: RV32IM) instruction decoder, with the CSR instructions and machine mode, purely combinational.
 module decode
   import rv_pkg::*;
-(
+#(
+    parameter bit Atomics = 1'b1
+) (
     input  logic [31:0] inst_i,
     output ctrl_t       ctrl_o,
     output logic        illegal_o,
@@ -147,7 +149,7 @@ module decode
         ctrl_o.src.uses_rs1  = 1'b1;
         ctrl_o.src.uses_rs2  = 1'b1;
         writes_rd        = 1'b1;
-        legal            = funct3 == 3'b010 && atomic_exists(inst_i[31:27], inst_i[24:20]);
+        legal            = Atomics && funct3 == 3'b010 && atomic_exists(inst_i[31:27], inst_i[24:20]);
       end
       OP_IMM: begin
         ctrl_o.alu_op    = alu_operation(funct3, funct3 == 3'b101 && inst_i[30]);

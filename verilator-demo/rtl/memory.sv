@@ -8,6 +8,7 @@ module memory
     input  logic        clk_i,
     input  logic [31:0] imem_addr_i,
     output logic [31:0] imem_data_o,
+    output logic [31:0] imem_next_o,  // the word after it
     output logic        imem_fault_o,
     input  logic [31:0] dmem_addr_i,
     output logic [31:0] dmem_rdata_o,
@@ -33,6 +34,7 @@ module memory
   assign store_offset = store_i.addr - Base;
   assign imem_fault_o = imem_offset >= Bytes;
   assign imem_data_o  = imem_fault_o ? 32'd0 : ram[imem_offset[2+:IndexBits]];
+  assign imem_next_o  = imem_offset + 32'd4 >= Bytes ? 32'd0 : ram[imem_offset[2+:IndexBits] + IndexBits'(1)];
   assign dmem_here_o  = dmem_offset < Bytes;
   assign dmem_rdata_o = ram[dmem_offset[2+:IndexBits]];
 

@@ -33,7 +33,7 @@ module top
   localparam logic [31:0] RamBase  = 32'h8000_0000;
   localparam int unsigned RamWords = 16384;
 
-  logic [31:0] imem_addr, imem_data, dmem_addr, dmem_wdata, ram_rdata, device_rdata;
+  logic [31:0] imem_addr, imem_data, imem_next, dmem_addr, dmem_wdata, ram_rdata, device_rdata;
   logic imem_fault, dmem_load, dmem_store, device_write, drain_valid, ram_here, device_here, timer_irq;
   logic ifill_miss, ifill_valid, ifill_done, dfill_miss, dfill_valid, dfill_done;
   logic atomic_valid, atomic_done, atomic_write, dropped;
@@ -71,7 +71,7 @@ module top
 
   memory #(.Base(RamBase), .Words(RamWords)) u_memory (
       .clk_i,
-      .imem_addr_i(imem_addr), .imem_data_o(imem_data), .imem_fault_o(imem_fault),
+      .imem_addr_i(imem_addr), .imem_data_o(imem_data), .imem_next_o(imem_next), .imem_fault_o(imem_fault),
       .dmem_addr_i(dmem_addr), .dmem_rdata_o(ram_rdata), .dmem_here_o(ram_here),
       .write_i(drain_valid || atomic_write),
       .store_i(atomic_write ? '{addr: atomic.addr, strobe: 4'b1111, data: atomic_data} : drain)
@@ -98,7 +98,7 @@ module top
   );
 
   logic unused;
-  assign unused = &{1'b0, halt_exc.valid, ifill_valid, ifill_addr, dfill_valid, dfill_addr, dropped};
+  assign unused = &{1'b0, halt_exc.valid, ifill_valid, ifill_addr, dfill_valid, dfill_addr, dropped, imem_next};
 `ifndef NO_TRACE
   tracer #(.CodeBase(RamBase), .CodeWords(RamWords), .StoreDepth(StoreDepth)) u_tracer (
       .clk_i, .rst_i, .enable_i(1'b1), .hart_id_i(32'd0), .probe_i(probe)

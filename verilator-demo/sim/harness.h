@@ -17,6 +17,20 @@
 // Causes as in the privileged architecture (mcause), rtl/rv_pkg.sv.
 constexpr unsigned kCauseEcall = 11;
 
+#ifdef O3
+// In the order of o3_counter_e, o3_stall_e and slot_class_e in rtl/o3/o3_pkg.sv; the names are those of the counters in o3.yaml.
+inline const char *const kCounters[] = {
+    "cycles",          "fetched_insns",   "committed_insns", "squashed_insns",     "flushes",
+    "branches",        "branches_taken",  "jumps",           "mispredicts",        "loads",
+    "stores",          "loads_forwarded", "muldivs",         "icache_misses",      "dcache_accesses",
+    "dcache_misses",   "exceptions",      "interrupts",      "dispatched_insns",   "issued_insns",
+    "replays",         "load_retries",    "order_violations",
+    "stalls_rob_full", "stalls_int_queue_full", "stalls_muldiv_queue_full", "stalls_mem_queue_full",
+    "stalls_load_queue_full", "stalls_store_queue_full", "stalls_free_list_empty", "stalls_checkpoints_full",
+    "stalls_serialize", "stalls_wait_for_interrupt", "stalls_icache_miss", "stalls_recovery", "stalls_fetch_bubble",
+    "slots_retiring",  "slots_bad_speculation", "slots_frontend", "slots_backend_memory", "slots_backend_core",
+    "slots_idle"};
+#else
 // In the order of counter_e in rtl/rv_pkg.sv; the names are those of the counters in schema.yaml.
 inline const char *const kCounters[] = {
     "cycles",          "fetched_insns",   "committed_insns", "squashed_insns",     "flushes",
@@ -25,6 +39,7 @@ inline const char *const kCounters[] = {
     "dcache_misses",   "exceptions",      "interrupts",      "atomics",            "stalls_load_use",
     "stalls_mul_div",  "stalls_icache_miss", "stalls_dcache_miss", "stalls_store_buffer_full", "stalls_store_drain",
     "stalls_serialize", "stalls_wait_for_interrupt", "stalls_atomic"};
+#endif
 constexpr unsigned kNumCounters = sizeof kCounters / sizeof *kCounters;
 
 // What the simulator's thread spent on the cycles alone, opening and closing of the trace left out.

@@ -29,6 +29,24 @@ static void lay_out_groups(struct pass *pass, struct arena *arena, const uint32_
     }
 }
 
+static uint8_t effect_of(uint32_t kind, uint32_t action)
+{
+    if (kind == STORAGE_OTHER || action == ACTION_PROP_SET) return OP_NONE;
+    if (kind == STORAGE_COUNTER) return OP_COUNTER;
+    return action == ACTION_CLEAR ? OP_CLEAR : OP_WRITE;
+}
+
+static uint8_t role_of(const struct followed *followed, uint32_t field)
+{
+    if (field == followed->id_field) return FIELD_ID;
+    return field == followed->pc_field || field == followed->bits_field ? FIELD_TEXT : FIELD_OTHER;
+}
+
+static uint32_t mask_of(uint32_t bytes)
+{
+    return bytes >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * bytes) - 1;
+}
+
 static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
 {
     const struct plan_storage *storage = pass->storages + id;
@@ -51,10 +69,14 @@ static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
     followed->group = storage->group == PLAN_NONE ? 0 : pass->groups + storage->group;
     followed->track = track;
     followed->slots = storage->core ? pass->slots + storage->core - 1 : 0;
+    for (uint32_t action = ACTION_SET; action <= ACTION_CLEAR + 1 && action < ACTIONS; action++)
+        followed->effects[action] = effect_of(storage->kind, action);
     bool has_texts = storage->core && pass->written[storage->core - 1].flags;
     followed->written = has_texts ? pass->written + storage->core - 1 : 0;
     followed->pc_field = has_texts ? followed->written->pc_field : PLAN_NONE;
     followed->bits_field = has_texts ? followed->written->bits_field : PLAN_NONE;
+    for (uint32_t field = 0; field < FIELD_ROLES; field++)
+        followed->roles[field] = role_of(followed, field);
     if (!track) return;
     track->histogram = histogram;
     track->slots = storage->slots;
@@ -132,8 +154,22 @@ static void lay_out_core(struct pass *pass, struct arena *arena, uint32_t index,
     lay_out_texts(pass, arena, index, strange_slots);
 }
 
+static uint32_t longest_item(const struct pass *pass)
+{
+    uint32_t longest = WIDE_BYTES;
+    for (uint32_t i = 0; i < pass->head->events; i++) {
+        uint32_t size = EVENT_HEAD_BYTES + pass->events[i].payload;
+        longest = size > longest ? size : longest;
+    }
+    return longest;
+}
+
 static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_t *plan)
 {
+    pass->num_storages = pass->head->storages;
+    pass->num_events = pass->head->events;
+    pass->longest = longest_item(pass) + READ_BEYOND;
+    pass->last_item = take_zeros(arena, pass->longest);
     pass->counted = take_zeros(arena, pass->head->events * sizeof *pass->counted);
     struct text_set strings = {0};
     lay_out_set(&strings, arena);
@@ -151,6 +187,15 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
             .string = event->string ? EVENT_HEAD_BYTES + event->string - 1 : 0,
         };
         any_strings = any_strings || event->string;
+        if (event->role != EVENT_STAGE) continue;
+        const struct plan_core *core = pass->cores + event->core;
+        struct counted_event *counted = pass->counted + i;
+        counted->slots = pass->slots + event->core;
+        counted->core = event->core;
+        counted->id = EVENT_HEAD_BYTES + core->stage_id - 1;
+        counted->id_mask = mask_of(core->stage_id_bytes);
+        counted->stage = EVENT_HEAD_BYTES + core->stage - 1;
+        counted->stage_mask = mask_of(core->stage_bytes);
     }
     if (any_strings) pass->strings = strings;
 }

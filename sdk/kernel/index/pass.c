@@ -3,8 +3,6 @@
 
 #include "state.h"
 
-enum { WIDE_BYTES = 16, COMPACT_BYTES = 9 };
-
 /* -- the start */
 
 /* What the buffers held since the segment before ended, and what the checkpoint of this one has made of it.
@@ -139,26 +137,47 @@ static bool take_slot_op(struct pass *pass, struct followed *followed, uint64_t 
     return true;
 }
 
+/* The same instruction again in its slot, as models say it that never clear one. */
+static inline bool is_same_again(const struct followed *followed, uint32_t slot, uint32_t id)
+{
+    const struct slots *slots = followed->slots;
+    if (slot >= slots->size || slots->ids[slot] != id) return false;
+    return (slots->flags[slot] & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN;
+}
+
+/* A field of a slot that is taken; most of them say nothing new. False: it is to be looked at closely. */
+static inline bool take_field(struct followed *followed, uint32_t slot, uint32_t field, uint64_t value)
+{
+    if (field >= FIELD_ROLES) return false;
+    uint8_t role = followed->roles[field];
+    if (role == FIELD_OTHER) return true;
+    struct written *written = followed->written;
+    if (role == FIELD_TEXT) {
+        written_set(written, slot, field, value);
+        return true;
+    }
+    if (!is_same_again(followed, slot, (uint32_t)value)) return false;
+    if (written && (written->flags[slot] & (HAS_PC | HAS_BITS))) written_note(written, slot);
+    return true;
+}
+
 /* False: it is none. */
 static inline bool take_op(struct pass *pass, uint64_t head, uint64_t value)
 {
-    uint32_t action = action_of(head), slot = slot_of(head);
-    if (storage_of(head) >= pass->head->storages || action - 1 > ACTION_PROP_SET - 1) return false;
-    struct followed *followed = pass->followed + storage_of(head);
-    if (action == ACTION_PROP_SET || followed->kind == STORAGE_OTHER) return true;
-    if (followed->kind == STORAGE_COUNTER) {
-        if (slot == 0 && (action == ACTION_CLEAR || field_of(head) == 0))
-            change_counter(followed, action, value);
-        return true;
+    uint32_t action = action_of(head), storage = storage_of(head), slot = slot_of(head),
+             field = field_of(head);
+    if (storage >= pass->num_storages || action - 1 > ACTION_PROP_SET - 1) return false;
+    struct followed *followed = pass->followed + storage;
+    uint8_t effect = followed->effects[action];
+    if (effect == OP_WRITE) {
+        if (slot < followed->num_slots && followed->taken[slot] && take_field(followed, slot, field, value))
+            return true;
+        return take_slot_op(pass, followed, head, value);
     }
-    /* Most ops set a field of a slot that is taken, which tells nothing new. */
-    bool is_known = slot < followed->num_slots && followed->taken[slot];
-    if (is_known && action != ACTION_CLEAR && field_of(head) != followed->id_field) {
-        if (field_of(head) == followed->pc_field || field_of(head) == followed->bits_field)
-            written_set(followed->written, slot, field_of(head), value);
-        return true;
-    }
-    return take_slot_op(pass, followed, head, value);
+    if (effect == OP_CLEAR) return take_slot_op(pass, followed, head, value);
+    if (effect == OP_COUNTER && slot == 0 && (action == ACTION_CLEAR || field == 0))
+        change_counter(followed, action, value);
+    return true;
 }
 
 static void count_reason(struct pass *pass, struct group *group, const uint8_t *payload, uint32_t column,
@@ -180,20 +199,8 @@ static void take_flush(struct pass *pass, uint32_t index, const uint8_t *payload
     count_reason(pass, group, payload, core->flushes, core->flush_reason, core->flush_map);
 }
 
-static inline void take_stage(struct pass *pass, uint32_t index, const uint8_t *payload)
-{
-    const struct plan_core *core = pass->cores + index;
-    uint32_t id = read_low(payload + core->stage_id - 1, core->stage_id_bytes),
-             stage = read_low(payload + core->stage - 1, core->stage_bytes);
-    slots_enter(pass->slots + index, id, index, &pass->closings, stage);
-}
-
 static inline void take_role(struct pass *pass, const struct plan_event *event, const uint8_t *payload)
 {
-    if (event->role == EVENT_STAGE) {
-        take_stage(pass, event->core, payload);
-        return;
-    }
     if (event->role == EVENT_FLUSH) take_flush(pass, event->core, payload);
     if (event->role == EVENT_STALL) {
         const struct plan_core *core = pass->cores + event->core;
@@ -205,18 +212,27 @@ static inline void take_role(struct pass *pass, const struct plan_event *event, 
     }
 }
 
-/* An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. */
+/*
+ * An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. What it
+ * reads is within `READ_BEYOND` bytes behind the event: the caller sees to it that there are so many.
+ */
 static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head, uint64_t left)
 {
     uint32_t type = (uint32_t)(head >> 16) & 0xffff, size = (uint32_t)(head >> 32);
     if (size > left - EVENT_HEAD_BYTES) return 0;
     const uint8_t *next = at + EVENT_HEAD_BYTES + size;
-    if (type >= pass->head->events) return next;
+    if (type >= pass->num_events) return next;
     const struct counted_event *event = pass->counted + type;
     if (size != event->payload) return 0;
     if (event->group) event->group->row[event->column + event->labels[at[event->label]]]++;
     if (event->string) text_set_add(&pass->strings, read_u32(at + event->string), 0);
-    if (event->role) take_role(pass, pass->events + type, at + EVENT_HEAD_BYTES);
+    if (event->role == EVENT_STAGE) {
+        uint32_t id = read_u32(at + event->id) & event->id_mask;
+        uint32_t stage = read_u32(at + event->stage) & event->stage_mask;
+        slots_enter(event->slots, id, event->core, &pass->closings, stage);
+    } else if (event->role) {
+        take_role(pass, pass->events + type, at + EVENT_HEAD_BYTES);
+    }
     return next;
 }
 
@@ -226,11 +242,9 @@ static inline uint64_t wide_head(const uint8_t *at)
     return (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)read_u32(at + 3) << 32;
 }
 
-/* The item at `at`; returns where the next one is, NULL: it is none. */
-static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
+/* The item at `at`, of which there are `left` bytes; returns where the next one is, NULL: it is none. */
+static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, uint64_t left)
 {
-    uint64_t left = (uint64_t)(end - at);
-    if (left < EVENT_HEAD_BYTES) return 0;
     uint64_t head = read_u64(at);
     uint8_t tag = (uint8_t)head;
     if (tag == TAG_EVENT) return take_event(pass, at, head, left);
@@ -239,6 +253,26 @@ static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, con
     if (tag == TAG_COMPACT && left >= COMPACT_BYTES)
         return take_op(pass, wide_head(at), read_u16(at + 7)) ? at + COMPACT_BYTES : 0;
     return 0;
+}
+
+/* One of the last items: it is copied, so that what is behind it can be read. */
+static const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
+{
+    uint64_t left = (uint64_t)(end - at);
+    if (left < EVENT_HEAD_BYTES) return 0;
+    copy_bytes(pass->last_item, at, left);
+    const uint8_t *next = take_item(pass, pass->last_item, left);
+    return next ? at + (next - pass->last_item) : 0;
+}
+
+/* Items of a frame; returns where they end, NULL: one is none. */
+static const uint8_t *take_items(struct pass *pass, const uint8_t *at, const uint8_t *end, uint32_t count)
+{
+    for (; count > 0 && at; count--) {
+        uint64_t left = (uint64_t)(end - at);
+        at = left >= pass->longest ? take_item(pass, at, left) : take_last_item(pass, at, end);
+    }
+    return at;
 }
 
 static void enter_frame(struct pass *pass, uint64_t by)
@@ -265,11 +299,8 @@ static bool walk(struct pass *pass)
         before += by;
         settle(pass);
         enter_frame(pass, before - pass->time);
-        for (uint32_t left = read_u16(count); left > 0; left--) {
-            const uint8_t *next = take_item(pass, in.at, in.end);
-            if (!next) return false;
-            in.at = next;
-        }
+        in.at = take_items(pass, in.at, in.end, read_u16(count));
+        if (!in.at) return false;
     }
     settle(pass);
     for (uint32_t i = 0; i < pass->head->groups; i++)

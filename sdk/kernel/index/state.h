@@ -17,16 +17,27 @@ enum {
     CARRY_SECTION_ROWS = 2,
     CARRY_SHARE = 128,
     EVENT_HEAD_BYTES = 8,
+    WIDE_BYTES = 16,
+    COMPACT_BYTES = 9,
+    READ_BEYOND = 4, /* bytes behind an item */
     ALL_SLOTS = 0x10000,
 };
 
+/* What an op does to a storage, by its action. */
+enum op_effect { OP_NONE, OP_COUNTER, OP_WRITE, OP_CLEAR };
+/* What a field of a storage is; of those beyond `FIELD_ROLES` nothing is known. */
+enum field_role { FIELD_OTHER, FIELD_ID, FIELD_TEXT };
+enum { FIELD_ROLES = 12, ACTIONS = 8 };
+
 /* What is followed of a storage; many are not. */
 struct followed {
-    uint8_t *taken;      /* by slot: 1 taken, 0 free; of a storage without such slots there are none */
-    struct group *group; /* NULL: nothing of it is counted */
-    struct track *track; /* NULL: its occupancy is not */
-    struct slots *slots; /* of the core whose catalogue it is; NULL: of none */
-    uint64_t value;      /* of a counter */
+    uint8_t effects[ACTIONS];   /* enum op_effect, by action */
+    uint8_t *taken;             /* by slot: 1 taken, 0 free; of a storage without such slots there are none */
+    struct group *group;        /* NULL: nothing of it is counted */
+    struct track *track;        /* NULL: its occupancy is not */
+    struct slots *slots;        /* of the core whose catalogue it is; NULL: of none */
+    uint64_t value;             /* of a counter */
+    uint8_t roles[FIELD_ROLES]; /* enum field_role */
     uint32_t num_slots, fields;
     uint32_t id_field; /* whose SET in a taken slot says something */
     uint32_t pc_field, bits_field;
@@ -46,6 +57,11 @@ struct counted_event {
     uint32_t payload;
     uint32_t role;
     uint32_t string; /* offset in the item; 0: none */
+    /* Of a stage event: the core's slots, and where in the item its numbers are, with the bits that are
+     * theirs. */
+    struct slots *slots;
+    uint32_t core;
+    uint32_t id, id_mask, stage, stage_mask;
 };
 
 struct pass {
@@ -64,8 +80,11 @@ struct pass {
     struct text_set strings;
     struct text *spare; /* MAX_SET, to sort a set */
     const uint8_t *no_labels;
-    uint64_t from; /* what it answers for begins here, ps */
-    uint64_t time; /* of the present frame; up to here it is accounted for, ps */
+    uint32_t num_storages, num_events;
+    uint32_t longest;   /* bytes of the longest item, with those behind it that may be read */
+    uint8_t *last_item; /* `longest` bytes */
+    uint64_t from;      /* what it answers for begins here, ps */
+    uint64_t time;      /* of the present frame; up to here it is accounted for, ps */
     bool is_exact;
 };
 

@@ -32,7 +32,7 @@ export function figureGroups(range: CoreReport | null, run: CoreReport | null): 
         table.count('retired', ({ instructions }) => instructions.retired),
         table.count('fetched', ({ instructions }) => instructions.fetched),
         table.count('squashed', ({ instructions }) => instructions.squashed),
-        table.share('squashed, of those ended', ({ instructions }) => instructions.squashedShare),
+        table.share('share squashed', ({ instructions }) => instructions.squashedShare),
       ],
     },
     {

@@ -37,10 +37,12 @@ export function Card({ details, onRow, isFull = false }: CardProps) {
       <div class="card-sub">
         <span title="number in the trace">#{grouped(row)}</span>
         {others?.retired != null && <span title="number among the retired ones">retired {grouped(others.retired)}</span>}
-        {pc !== null && <code>{pc}</code>}
-        {bits !== null && <code title="machine code">{bits.toString(16).padStart(8, '0')}</code>}
         {thread !== null && <span>thread {thread}</span>}
         <span>id {id}</span>
+      </div>
+      <div class="card-sub">
+        {pc !== null && <code title="address">{pc}</code>}
+        {bits !== null && <code title="machine code">{bits.toString(16).padStart(8, '0')}</code>}
       </div>
       <table>
         <tbody>

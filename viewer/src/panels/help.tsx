@@ -94,7 +94,13 @@ export function Help() {
 }
 
 function Row({ action, isWaiting, onAdd }: { action: Action; isWaiting: boolean; onAdd: () => void }) {
-  const keys = keysOf(action, bindings.value);
+  // Layouts of keyboards that need different keys for one character: it is shown once.
+  const all = keysOf(action, bindings.value);
+  const keys = all.filter((key, index) => all.findIndex((one) => shownKey(one) === shownKey(key)) === index);
+  const remove = (shown: string): void => {
+    const same = all.filter((key) => shownKey(key) === shown);
+    changeBindings(same.reduce((left, key) => removeKey(action, key, left), bindings.value));
+  };
   const isOwn = bindings.value[action.id] !== undefined;
   return (
     <tr>
@@ -108,7 +114,7 @@ function Row({ action, isWaiting, onAdd }: { action: Action; isWaiting: boolean;
               class={other ? 'key collides' : 'key'}
               title={other ? `also: ${other.title}. Click removes the key` : 'click removes the key'}
               aria-label={`remove ${shownKey(key)} from: ${action.title}`}
-              onClick={() => changeBindings(removeKey(action, key, bindings.value))}
+              onClick={() => remove(shownKey(key))}
             >
               <kbd>{shownKey(key)}</kbd>
             </button>

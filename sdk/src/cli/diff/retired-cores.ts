@@ -12,9 +12,10 @@ import {
 } from '../../semantics/cpu/index.js';
 import type { RetiredCore, RetiredInstruction, ScopePair } from '../../tools/diff/index.js';
 import type { TimeBounds } from '../common/ranges.js';
+import { EffectStream, type Effects } from './instruction-effects.js';
 
 /** What can be compared next to address and machine code. */
-export const RETIRED_VALUES = ['text', 'trap', 'thread'] as const;
+export const RETIRED_VALUES = ['text', 'trap', 'thread', 'registers', 'stores'] as const;
 
 export interface CorePairs {
   readonly cores: readonly RetiredCore[];
@@ -94,16 +95,26 @@ async function* retired(
   range: TimeBounds,
   thread: number | null,
 ): AsyncGenerator<RetiredInstruction> {
-  for await (const one of instructions(trace, core, range, { numbering: 'never' })) {
-    if (one.end !== InstructionEnd.RETIRED || one.endPs === null) continue;
-    if (thread !== null && one.thread !== thread) continue;
-    if (range.to !== undefined && one.endPs >= range.to) continue;
-    if (range.from !== undefined && one.endPs < range.from) continue;
-    yield record(core, one, one.endPs);
+  const effects = new EffectStream(trace, core, range);
+  try {
+    for await (const one of instructions(trace, core, range, { numbering: 'never' })) {
+      if (one.end !== InstructionEnd.RETIRED || one.endPs === null) continue;
+      if (thread !== null && one.thread !== thread) continue;
+      if (range.to !== undefined && one.endPs >= range.to) continue;
+      if (range.from !== undefined && one.endPs < range.from) continue;
+      yield record(core, one, one.endPs, await effects.of(one.id, one.birthPs, one.endPs));
+    }
+  } finally {
+    await effects.close();
   }
 }
 
-function record({ periodPs }: CpuCore, one: Instruction, timePs: bigint): RetiredInstruction {
+function record(
+  { periodPs }: CpuCore,
+  one: Instruction,
+  timePs: bigint,
+  { registers, stores }: Effects,
+): RetiredInstruction {
   const { trap, annotations, thread } = one;
   return {
     timePs,
@@ -114,6 +125,8 @@ function record({ periodPs }: CpuCore, one: Instruction, timePs: bigint): Retire
       text: annotations.length > 0 ? annotations.map(({ text }) => text).join(' | ') : null,
       trap: trap ? `cause ${trap.cause} tval ${trap.tval} target ${trap.target}` : 'none',
       thread: thread === null ? null : String(thread),
+      registers,
+      stores,
     },
   };
 }

@@ -15,11 +15,12 @@ import {
   USCOPE,
 } from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
-import { openSource } from '../../reader/node.js';
 import { compressionOf, intervalOf } from '../common/daemon-arguments.js';
 import { tellPartial, warnOnce } from '../common/foreign.js';
+import { parseOptions } from '../common/format-options.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { openInput } from '../common/pipe-source.js';
 import { withProgress } from '../common/progress-bar.js';
 import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
@@ -29,6 +30,8 @@ interface ConvertArguments {
   readonly from?: string;
   readonly to?: string;
   readonly opt: readonly string[];
+  readonly map?: string;
+  readonly guess?: boolean;
   readonly waive: readonly string[];
   readonly strict?: boolean;
   readonly force?: boolean;
@@ -46,7 +49,7 @@ export function register(program: Command): void {
     .description(
       'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is recognized by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
     )
-    .argument('[file]', 'the trace to convert')
+    .argument('[file]', 'the trace to convert; - reads standard input')
     .option(
       '-o, --output <file>',
       'what to write; formats with a file per core put its name before the extension',
@@ -54,6 +57,8 @@ export function register(program: Command): void {
     .option('--from <format>', 'format of the input (default: by its content)')
     .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
+    .option('--map <file>', 'of a waveform: which signals become what; the same as --opt map=FILE')
+    .option('--guess', 'print a map for a waveform, by the names in it, instead of converting')
     .option(
       '--waive <what>',
       'what may be dropped without a note or a failure of --strict, or all (may be repeated)',
@@ -69,6 +74,7 @@ export function register(program: Command): void {
     .option('--json', 'the report as one JSON document')
     .action(async (file: string | undefined, args: ConvertArguments) => {
       if (args.formats) await printFormats(args.json === true);
+      else if (args.guess) await printGuess(required(file, 'a waveform'));
       else await convertFile(required(file, 'a file to convert'), required(args.output, '-o OUTPUT'), args);
     });
 }
@@ -81,7 +87,7 @@ function required(value: string | undefined, what: string): string {
 async function convertFile(file: string, output: string, args: ConvertArguments): Promise<void> {
   const { force, opt } = args;
   const target = { compression: compressionOf(args), checkpointIntervalPs: intervalOf(args) };
-  const options = parseOptions(opt);
+  const options = parseOptions(args.map === undefined ? opt : [...opt, `map=${args.map}`]);
   const result = await withSource(file, async (source) => {
     const from = await inputFormat(source, args.from);
     const { format: to, extension } = await outputFormat(output, args.to);
@@ -97,8 +103,16 @@ async function convertFile(file: string, output: string, args: ConvertArguments)
   if (result) tell(file, result, args);
 }
 
+/** `--guess`: a map, to be read and completed before it is used. @throws UscopeError CONVERT_* */
+async function printGuess(file: string): Promise<void> {
+  await withSource(file, async (source) => {
+    const { VcdTrace } = await import('../../formats/vcd/trace.js');
+    io.out(await new VcdTrace(source).guess());
+  });
+}
+
 async function withSource<T>(file: string, use: (source: Source) => Promise<T>): Promise<T> {
-  const source = await openSource(file);
+  const source = await openInput(file);
   try {
     return await use(source);
   } catch (error) {
@@ -126,17 +140,6 @@ async function outputFormat(output: string, named: string | undefined) {
   const longestFirst = [...own].sort((a, b) => b.length - a.length);
   const last = /\.[^./]+$/.exec(output)?.[0] ?? '';
   return { format, extension: longestFirst.find((one) => output.toLowerCase().endsWith(one)) ?? last };
-}
-
-/** @throws UscopeError CLI_USAGE */
-function parseOptions(given: readonly string[]): Map<string, string> {
-  return new Map(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at > 0) return [text.slice(0, at), text.slice(at + 1)] as const;
-      throw new UscopeError('CLI_USAGE', `--opt "${text}" is not of the form NAME=VALUE`);
-    }),
-  );
 }
 
 function tell(file: string, { steps, outputs, isPartial }: ConversionResult, args: ConvertArguments): void {

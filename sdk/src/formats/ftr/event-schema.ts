@@ -13,14 +13,21 @@ import {
   type Schema,
   type ScopeDef,
 } from '../../format/types.js';
+import {
+  type FieldSpec,
+  PHASE_ENUM,
+  RECORDING_PROTOCOL,
+  ROOT_EVENTS,
+  TYPE_ENUM,
+} from '../common/recording.js';
 import { shownText } from './dictionary.js';
 import type { Declaration } from './model.js';
 import { type FtrInfo, PHASE_NAMES, TYPE_NAMES } from './types.js';
 
+export { RECORDING_PROTOCOL, ROOT_EVENTS };
+
 /** Protocol of the scopes of streams. */
 export const STREAM_PROTOCOL = 'ftr';
-/** Protocol of a scope in which a testbench records transactions: it has the root events, under their names without prefix. */
-export const RECORDING_PROTOCOL = 'tr';
 export const ROOT_PREFIX = 'ftr.';
 export const Property = {
   TIMESCALE: 'ftr.timescale',
@@ -35,54 +42,6 @@ export const Property = {
 export const SHORT_RELATIONS = '3';
 export const END_SUFFIX = '#end';
 
-const PHASE_ENUM = 'ftr_phase';
-const TYPE_ENUM = 'ftr_type';
-
-type FieldSpec = readonly (readonly [name: string, type: FieldType | typeof PHASE_ENUM | typeof TYPE_ENUM])[];
-const { U8, U16, U32, U64, STRING_REF } = FieldType;
-
-/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is no UTF-8, holds NUL, or is too long. */
-export const ROOT_EVENTS = {
-  dir: [
-    ['tag', U8],
-    ['id', U64],
-    ['name', STRING_REF],
-    ['stream', U64],
-    ['kind', STRING_REF],
-  ],
-  begin: [
-    ['tx', U64],
-    ['stream', U64],
-    ['generator', U64],
-    ['t', U64],
-  ],
-  end: [
-    ['tx', U64],
-    ['t', U64],
-  ],
-  attr: [
-    ['tx', U64],
-    ['idx', U16],
-    ['phase', PHASE_ENUM],
-    ['name', STRING_REF],
-    ['type', TYPE_ENUM],
-    ['bits', U64],
-    ['str', STRING_REF],
-  ],
-  rel: [
-    ['name', STRING_REF],
-    ['src', U64],
-    ['sink', U64],
-    ['srcStream', U64],
-    ['sinkStream', U64],
-  ],
-  bytes: [
-    ['part', U8],
-    ['size', U32],
-    ['index', U32],
-    ['value', U64],
-  ],
-} as const satisfies Record<string, FieldSpec>;
 export type RootEvent = keyof typeof ROOT_EVENTS;
 
 /** `part` of `bytes`: which text of the event before. */
@@ -100,6 +59,7 @@ export const PAYLOAD_BYTES: Readonly<Record<RootEvent, number>> = {
 };
 
 /** Event type of a generator: of the begins of its transactions. */
+const { U64 } = FieldType;
 const GENERATOR_FIELDS: FieldSpec = [
   ['tx', U64],
   ['t', U64],

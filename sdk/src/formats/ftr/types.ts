@@ -1,47 +1,14 @@
 /** FTR (Fast Transaction Recording): what its numbers mean, and its chunks as values. */
 
+import { FtrPhase, FtrTag, FtrType, PHASE_NAMES, TYPE_NAMES } from '../common/recording.js';
+
+export { FtrPhase, FtrTag, FtrType, PHASE_NAMES, TYPE_NAMES };
+
 /** Tag 55799, then the head of an array without a stated length. */
 export const MAGIC: readonly number[] = [0xd9, 0xd9, 0xf7, 0x9f];
 
-/** Tags of chunks; the odd ones of them have LZ4 content. */
-export const FtrTag = {
-  INFO: 6,
-  DICTIONARY: 8,
-  DIRECTORY: 10,
-  TRANSACTIONS: 12,
-  RELATIONS: 14,
-  /** In a directory. */
-  STREAM: 16,
-  GENERATOR: 17,
-} as const;
-
-/** Types of attributes. */
-export const FtrType = {
-  BOOLEAN: 0,
-  ENUMERATION: 1,
-  INTEGER: 2,
-  UNSIGNED: 3,
-  FLOATING_POINT_NUMBER: 4,
-  BIT_VECTOR: 5,
-  LOGIC_VECTOR: 6,
-  FIXED_POINT_INTEGER: 7,
-  UNSIGNED_FIXED_POINT_INTEGER: 8,
-  POINTER: 9,
-  STRING: 10,
-  TIME: 11,
-} as const;
-export type FtrType = (typeof FtrType)[keyof typeof FtrType];
-
 /** What old files call STRING. */
 export const OLD_STRING = 12;
-
-/** By number. */
-export const TYPE_NAMES: readonly string[] = Object.keys(FtrType);
-
-/** When an attribute was recorded: with the begin of its transaction, in between, or with its end. */
-export const FtrPhase = { BEGIN: 0, RECORD: 1, END: 2 } as const;
-export type FtrPhase = (typeof FtrPhase)[keyof typeof FtrPhase];
-export const PHASE_NAMES: readonly string[] = ['begin', 'record', 'end'];
 
 /** How the value of an attribute is in the file. */
 export const FtrForm = {

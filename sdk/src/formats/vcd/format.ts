@@ -1,14 +1,25 @@
-/** VCD, for the conversions. It is written, not read. */
+/** VCD, for the conversions: waveforms are read by a map, and traces are written as waveforms. */
 import type { ForeignFormat } from '../common/foreign-format.js';
+import { sniffText } from '../text/sniff.js';
 import { uscopeToVcd } from './from-uscope.js';
+import { VcdTrace } from './trace.js';
+
+const BEGINNING = /^\s*\$(date|version|timescale|comment|scope|var)\s/;
 
 export const FORMAT: ForeignFormat = {
   name: 'vcd',
   title: 'Value Change Dump, for waveform viewers',
   extensions: ['.vcd', '.vcd.gz'],
   options: [
+    {
+      name: 'map',
+      help: 'file that says which signals become what; --map FILE is the same',
+      direction: 'import',
+    },
     { name: 'max-slots', help: 'storages with more slots are left out; default 256', direction: 'export' },
     { name: 'events', help: 'yes (default): events and their fields too; no', direction: 'export' },
   ],
+  sniff: async (head) => BEGINNING.test(await sniffText(head)),
+  open: async (source) => new VcdTrace(source),
   write: uscopeToVcd,
 };

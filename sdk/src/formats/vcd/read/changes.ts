@@ -1,0 +1,296 @@
+/**
+ * The value changes of a VCD file: bytes to values of the signals that are followed. This is the loop that each byte passes, so it allocates
+ * only for reals and strings, and skips what is not followed.
+ */
+import { concatBytes } from '../../../base/bytes.js';
+import { UscopeError } from '../../../base/errors.js';
+import { type CodeTable, NOT_DECLARED } from './codes.js';
+import type { SignalStore } from './signal-store.js';
+
+/** What is called as time passes. */
+export interface StepListener {
+  /** All changes of the step at `time` are in the store, as those of the step. The listener settles it. */
+  step(time: number): void;
+  /** `$dumpoff`: until `$dumpon` nothing is recorded. */
+  dumping(isOn: boolean, time: number): void;
+}
+
+/** A vector of a million bits, or a long string; more is no VCD. */
+const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
+
+const HASH = 0x23;
+const DOLLAR = 0x24;
+const latin1 = new TextDecoder('latin1');
+
+/** What a character of a value means: 0, 1, unknown (x, z and those of VHDL), or nothing. */
+const BIT = new Uint8Array(256).fill(9);
+for (const [characters, bit] of [
+  ['0lL', 0],
+  ['1hH', 1],
+  ['xXzZuUwW-', 2],
+] as const) {
+  for (const character of characters) BIT[character.charCodeAt(0)] = bit;
+}
+
+/** Vectors, reals and strings: what a code follows after a blank. */
+const IS_LONG = new Uint8Array(256);
+for (const character of 'bBrRsS') IS_LONG[character.charCodeAt(0)] = 1;
+
+export class ChangeReader {
+  /** Of the last `#`; -1 before the first one. */
+  time = -1;
+  /** Changes of signals, followed or not. */
+  changes = 0;
+  private rest = new Uint8Array(0);
+  /** Offset in the file of the first byte of `rest`. */
+  private offset: number;
+  private inComment = false;
+  private isDumping = true;
+  private dumpsOff = false;
+
+  constructor(
+    private readonly codes: CodeTable,
+    private readonly store: SignalStore,
+    private readonly listener: StepListener,
+    offset: number,
+  ) {
+    this.offset = offset;
+  }
+
+  /** @throws UscopeError CONVERT_FORMAT, CONVERT_UNSUPPORTED, CONVERT_LIMIT with the offset of the word */
+  feed(piece: Uint8Array): void {
+    const bytes = this.rest.length === 0 ? piece : concatBytes([this.rest, piece]);
+    const used = this.scan(bytes, bytes.length);
+    this.offset += used;
+    this.rest = Uint8Array.prototype.slice.call(bytes, used);
+    if (this.rest.length > MAX_TOKEN_BYTES)
+      this.fail('CONVERT_LIMIT', `a value of more than ${MAX_TOKEN_BYTES} bytes`, 0);
+  }
+
+  /** The last step is over. Null, or the offset of what the file ends within: it is not taken. */
+  finish(): number | null {
+    const isCut = this.rest.length > 0 || this.inComment;
+    this.endStep();
+    return isCut ? this.offset : null;
+  }
+
+  /** Returns how many bytes were taken: up to the first word that may go on in the next piece. */
+  private scan(bytes: Uint8Array, end: number): number {
+    const { dense } = this.codes;
+    const denseLength = dense.length;
+    const { store } = this;
+    let i = 0;
+    for (;;) {
+      while (i < end && bytes[i] <= 32) i++;
+      if (i >= end) return i;
+      const start = i;
+      const first = bytes[i];
+      const bit = BIT[first];
+      if (this.inComment || first === DOLLAR) {
+        const after = wordEnd(bytes, i, end);
+        if (after >= end) return start;
+        this.keyword(latin1.decode(bytes.subarray(i, Math.min(after, i + 64))), start);
+        i = after;
+        continue;
+      }
+      if (bit !== 9) {
+        let code = 0;
+        let at = i + 1;
+        for (; at < end && bytes[at] > 32; at++) code = code * 94 + (bytes[at] - 32);
+        if (at >= end) return start;
+        const signal = code < denseLength ? dense[code] : this.codes.lookUp(code);
+        i = at;
+        this.changes++;
+        if (signal >= 0) this.scalar(signal, bit);
+        else if (signal === NOT_DECLARED) this.undeclared(start);
+        continue;
+      }
+      if (first === HASH) {
+        let time = 0;
+        let at = i + 1;
+        for (; at < end && bytes[at] > 32; at++) {
+          const digit = bytes[at] - 48;
+          if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+          time = time * 10 + digit;
+        }
+        if (at >= end) return start;
+        if (at === i + 1) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+        this.moveTo(time, start);
+        i = at;
+        continue;
+      }
+      if (!IS_LONG[first]) this.notAChange(bytes, start, end);
+      // A value, blanks, a code.
+      const valueEnd = wordEnd(bytes, i, end);
+      let at = valueEnd;
+      while (at < end && bytes[at] <= 32) at++;
+      let code = 0;
+      const codeStart = at;
+      for (; at < end && bytes[at] > 32; at++) code = code * 94 + (bytes[at] - 32);
+      if (at >= end || codeStart === valueEnd) return start;
+      const signal = code < denseLength ? dense[code] : this.codes.lookUp(code);
+      if (signal === NOT_DECLARED) this.undeclared(start);
+      this.changes++;
+      i = at;
+      if (first === 0x62 || first === 0x42) {
+        if (signal < 0) continue;
+        if (store.widths[signal] <= 32) this.narrow(signal, bytes, start + 1, valueEnd);
+        else this.wide(signal, bytes, start + 1, valueEnd);
+      } else if (first === 0x72 || first === 0x52) {
+        if (signal >= 0) this.real(signal, latin1.decode(bytes.subarray(start + 1, valueEnd)), start);
+      } else if (signal >= 0) this.text(signal, bytes.subarray(start + 1, valueEnd));
+    }
+  }
+
+  private scalar(signal: number, bit: number): void {
+    const { store } = this;
+    const word = store.offsets[signal];
+    store.nextBits[word] = bit & 1;
+    store.nextUnknown[word] = bit >>> 1;
+    if (store.widths[signal] > 32) this.clearAbove(signal, 1);
+    if (store.isDirty[signal] === 0) store.mark(signal);
+  }
+
+  /** Missing bits on the left are 0, or unknown like the leftmost one. */
+  private narrow(signal: number, bytes: Uint8Array, from: number, to: number): void {
+    let bits = 0;
+    let unknown = 0;
+    for (let at = from; at < to; at++) {
+      const bit = BIT[bytes[at]];
+      if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is no vector`, from - 1);
+      bits = (bits << 1) | (bit & 1);
+      unknown = (unknown << 1) | (bit >>> 1);
+    }
+    const { store } = this;
+    const width = store.widths[signal];
+    if (to - from < width && BIT[bytes[from]] === 2) unknown |= -1 << (to - from);
+    const mask = width === 32 ? -1 : (1 << width) - 1;
+    const word = store.offsets[signal];
+    store.nextBits[word] = bits & mask;
+    store.nextUnknown[word] = unknown & mask;
+    if (store.isDirty[signal] === 0) store.mark(signal);
+  }
+
+  private wide(signal: number, bytes: Uint8Array, from: number, to: number): void {
+    const { store } = this;
+    const width = store.widths[signal];
+    const first = store.offsets[signal];
+    let at = to - 1;
+    for (let word = first, left = width; left > 0; word++, left -= 32) {
+      let bits = 0;
+      let unknown = 0;
+      const here = Math.min(left, 32);
+      for (let k = 0; k < here && at >= from; k++, at--) {
+        const bit = BIT[bytes[at]];
+        if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is no vector`, from - 1);
+        bits |= (bit & 1) << k;
+        unknown |= (bit >>> 1) << k;
+      }
+      store.nextBits[word] = bits;
+      store.nextUnknown[word] = unknown;
+    }
+    if (to - from < width && BIT[bytes[from]] === 2) this.fillUnknown(signal, to - from);
+    if (store.isDirty[signal] === 0) store.mark(signal);
+  }
+
+  private fillUnknown(signal: number, firstBit: number): void {
+    const { nextUnknown, offsets, widths } = this.store;
+    for (let bit = firstBit; bit < widths[signal]; bit++)
+      nextUnknown[offsets[signal] + (bit >>> 5)] |= 1 << (bit & 31);
+  }
+
+  private clearAbove(signal: number, firstWord: number): void {
+    const { nextBits, nextUnknown, offsets, widths } = this.store;
+    const end = offsets[signal] + ((widths[signal] + 31) >>> 5);
+    for (let word = offsets[signal] + firstWord; word < end; word++) nextBits[word] = nextUnknown[word] = 0;
+  }
+
+  private real(signal: number, text: string, start: number): void {
+    const value = Number(text);
+    // Writers also print nan and inf.
+    if (text === '' || (Number.isNaN(value) && !/^[+-]?(nan|inf|infinity)$/i.test(text)))
+      this.fail('CONVERT_FORMAT', `"r${text.slice(0, 40)}" is no real`, start);
+    this.store.nextOthers[signal] = value;
+    this.store.mark(signal);
+  }
+
+  private text(signal: number, bytes: Uint8Array): void {
+    this.store.nextOthers[signal] = new TextDecoder().decode(bytes);
+    this.store.mark(signal);
+  }
+
+  private keyword(word: string, start: number): void {
+    if (this.inComment) {
+      this.inComment = word !== '$end';
+      return;
+    }
+    if (word === '$comment') this.inComment = true;
+    else if (word === '$dumpoff') this.dumping(false);
+    else if (word === '$dumpon') this.dumping(true);
+    else if (word === '$end') this.endOfBlock();
+    else if (word !== '$dumpvars' && word !== '$dumpall')
+      this.fail('CONVERT_FORMAT', `the keyword "${word.slice(0, 40)}" is unknown among changes`, start);
+  }
+
+  /** What follows `$dumpoff` makes all x, and what follows `$dumpon` gives all values: neither is a change of the design. */
+  private dumping(isOn: boolean): void {
+    this.endStep();
+    if (isOn) this.dumpsOff = false;
+    else this.dumpsOff = true;
+    this.isDumping = false;
+    this.listener.dumping(false, this.time);
+  }
+
+  private endOfBlock(): void {
+    if (this.isDumping || this.dumpsOff) return;
+    this.store.settle();
+    this.isDumping = true;
+    this.listener.dumping(true, this.time);
+  }
+
+  private moveTo(time: number, start: number): void {
+    if (time < this.time) this.fail('CONVERT_FORMAT', `time goes back from ${this.time} to ${time}`, start);
+    if (!Number.isSafeInteger(time))
+      this.fail('CONVERT_UNSUPPORTED', 'times above 2^53 units are not covered', start);
+    if (time === this.time) return;
+    this.endStep();
+    this.time = time;
+  }
+
+  private endStep(): void {
+    if (!this.isDumping) this.store.settle();
+    else if (this.time >= 0 || this.store.dirtyCount > 0) this.listener.step(Math.max(this.time, 0));
+  }
+
+  private notAChange(bytes: Uint8Array, start: number, end: number): never {
+    if (bytes[start] === 0x70)
+      this.fail(
+        'CONVERT_UNSUPPORTED',
+        'values of ports (extended VCD) are not covered; dump with $dumpvars',
+        start,
+      );
+    const word = shown(bytes, start, wordEnd(bytes, start, end));
+    return this.fail('CONVERT_FORMAT', `${word} is no change of a value`, start);
+  }
+
+  private undeclared(start: number): never {
+    this.fail('CONVERT_FORMAT', 'a change of a code that no $var declares', start);
+  }
+
+  private fail(
+    code: 'CONVERT_FORMAT' | 'CONVERT_UNSUPPORTED' | 'CONVERT_LIMIT',
+    what: string,
+    at: number,
+  ): never {
+    throw new UscopeError(code, `${what}, at time ${Math.max(this.time, 0)}`, { offset: this.offset + at });
+  }
+}
+
+function wordEnd(bytes: Uint8Array, from: number, end: number): number {
+  let at = from;
+  while (at < end && bytes[at] > 32) at++;
+  return at;
+}
+
+const shown = (bytes: Uint8Array, from: number, to: number): string =>
+  JSON.stringify(latin1.decode(bytes.subarray(from, Math.min(to, from + 40))));

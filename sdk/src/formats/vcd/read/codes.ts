@@ -1,0 +1,43 @@
+/** Identifier codes of VCD as numbers, and what each is to the reader. */
+
+const MAX_CODE_LENGTH = 8;
+/** Tables up to this size are arrays: codes of up to three characters, which tools count upwards, and more. */
+const MAX_DENSE = 16 * 1024 * 1024;
+
+/** Digits 1 to 94, so that `!` and `!!` differ. -1: too long, or not printable. */
+export function codeNumber(code: string): number {
+  if (code.length === 0 || code.length > MAX_CODE_LENGTH) return -1;
+  let number = 0;
+  for (let i = 0; i < code.length; i++) {
+    const digit = code.charCodeAt(i) - 32;
+    if (digit < 1 || digit > 94) return -1;
+    number = number * 94 + digit;
+  }
+  return number;
+}
+
+/** What a code is: a signal that is followed, one that is declared and not followed, or nothing. */
+export const NOT_FOLLOWED = -1;
+export const NOT_DECLARED = -2;
+
+export class CodeTable {
+  readonly dense: Int32Array;
+  readonly sparse: ReadonlyMap<number, number>;
+
+  /** @param entries code and signal (or NOT_FOLLOWED) */
+  constructor(entries: readonly (readonly [code: number, signal: number])[]) {
+    let highest = 0;
+    for (const [code] of entries) if (code < MAX_DENSE && code > highest) highest = code;
+    this.dense = new Int32Array(highest + 1).fill(NOT_DECLARED);
+    const sparse = new Map<number, number>();
+    for (const [code, signal] of entries) {
+      if (code < MAX_DENSE) this.dense[code] = Math.max(this.dense[code], signal);
+      else sparse.set(code, Math.max(sparse.get(code) ?? NOT_DECLARED, signal));
+    }
+    this.sparse = sparse;
+  }
+
+  lookUp(code: number): number {
+    return code < this.dense.length ? this.dense[code] : (this.sparse.get(code) ?? NOT_DECLARED);
+  }
+}

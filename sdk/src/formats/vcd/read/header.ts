@@ -1,0 +1,207 @@
+/** The definitions of a VCD file: time scale, scopes and variables. */
+import { concatBytes } from '../../../base/bytes.js';
+import { UscopeError } from '../../../base/errors.js';
+import { codeNumber } from './codes.js';
+
+export interface VcdSignal {
+  /** Scopes and name, with dots: `tb.uut.rvfi_valid`. An index that is part of the name stays: `tb.uut.regs[3]`. */
+  readonly path: string;
+  /** `wire`, `reg`, `real`, `string`, ... as it is written. */
+  readonly kind: string;
+  /** Bits; 64 for a real, 0 for a string. */
+  readonly width: number;
+  /** Index of the rightmost bit: 4 of `[7:4]`. */
+  readonly lsb: number;
+  /** The leftmost index is the lower one: `[0:7]`. */
+  readonly isAscending: boolean;
+  /** Number of the identifier code. Several variables may share one: they are the same net. */
+  readonly code: number;
+}
+
+export interface VcdHeader {
+  readonly signals: readonly VcdSignal[];
+  /** ps of a unit of time: `numerator / denominator`; a denominator above 1 is a unit below 1 ps. */
+  readonly numerator: number;
+  readonly denominator: number;
+  readonly timescale: string;
+  /** What `$version` says. */
+  readonly writer: string;
+  /** Offset of the first byte after the definitions. */
+  readonly end: number;
+}
+
+/** Definitions of millions of variables are some hundred bytes each. */
+const MAX_HEADER_BYTES = 512 * 1024 * 1024;
+const END_MARK = new TextEncoder().encode('$enddefinitions');
+const END = new TextEncoder().encode('$end');
+
+/** Collects the bytes of the definitions. */
+export class HeaderCollector {
+  private pieces: Uint8Array[] = [];
+  private length = 0;
+
+  /** The definitions and the bytes after them once both are there. @throws UscopeError CONVERT_LIMIT */
+  add(piece: Uint8Array): { header: VcdHeader; rest: Uint8Array } | null {
+    this.pieces.push(Uint8Array.prototype.slice.call(piece));
+    this.length += piece.length;
+    if (this.length > MAX_HEADER_BYTES)
+      throw new UscopeError('CONVERT_LIMIT', `definitions of more than ${MAX_HEADER_BYTES} bytes`);
+    // A mark may lie across two pieces, and what is before them needs no second look.
+    const recent = concatBytes(this.pieces.slice(-2));
+    if (Buffer.from(recent.buffer, recent.byteOffset, recent.length).indexOf(END_MARK) < 0) return null;
+    const all = this.joined();
+    const bytes = Buffer.from(all.buffer, all.byteOffset, all.length);
+    const mark = bytes.indexOf(END_MARK);
+    const end = bytes.indexOf(END, mark + END_MARK.length);
+    if (end < 0 || end + END.length >= bytes.length) return null;
+    const after = end + END.length;
+    return { header: parseHeader(bytes.toString('utf8', 0, mark), after), rest: all.subarray(after) };
+  }
+
+  /** The file ends within its definitions. */
+  cut(): UscopeError {
+    return this.length === 0
+      ? new UscopeError('CONVERT_FORMAT', 'the file is empty')
+      : new UscopeError(
+          'CONVERT_TRUNCATED',
+          'the file ends within its definitions: $enddefinitions is missing',
+          {
+            offset: this.length,
+          },
+        );
+  }
+
+  private joined(): Uint8Array {
+    this.pieces = [concatBytes(this.pieces)];
+    return this.pieces[0];
+  }
+}
+
+const UNITS: Readonly<Record<string, readonly [number, number]>> = {
+  s: [1_000_000_000_000, 1],
+  ms: [1_000_000_000, 1],
+  us: [1_000_000, 1],
+  ns: [1000, 1],
+  ps: [1, 1],
+  fs: [1, 1000],
+};
+
+/** @throws UscopeError CONVERT_FORMAT with the offset of the word */
+function parseHeader(text: string, end: number): VcdHeader {
+  const parser = new HeaderParser(text);
+  parser.run();
+  const { numerator, denominator, timescale, writer, signals } = parser;
+  return { signals, numerator, denominator, timescale, writer, end };
+}
+
+class HeaderParser {
+  readonly signals: VcdSignal[] = [];
+  numerator = 1;
+  denominator = 1;
+  timescale = '1 ps (the file says none)';
+  writer = '';
+  private readonly words = /\S+/g;
+  private readonly scopes: string[] = [];
+  private path = '';
+  private at = 0;
+
+  constructor(private readonly text: string) {}
+
+  run(): void {
+    for (let word = this.next(); word !== null; word = this.next()) {
+      if (word === '$end') continue;
+      if (!word.startsWith('$')) this.fail(`"${word.slice(0, 40)}" among the definitions`);
+      this.section(word, this.section_words());
+    }
+  }
+
+  private section(keyword: string, words: string[]): void {
+    if (keyword === '$var') this.variable(words);
+    else if (keyword === '$scope') this.enter(words[1] ?? '');
+    else if (keyword === '$upscope') {
+      if (this.scopes.length === 0) this.fail('$upscope without $scope');
+      this.scopes.pop();
+      this.path = this.scopes.join('.');
+    } else if (keyword === '$timescale') this.scale(words.join(''));
+    else if (keyword === '$version') this.writer = words.join(' ').slice(0, 200);
+    // $date, $comment, and what single writers add ($attrbegin) say nothing of values.
+  }
+
+  private section_words(): string[] {
+    const words: string[] = [];
+    for (let word = this.next(); word !== '$end'; word = this.next()) {
+      if (word === null) this.fail('a section without $end');
+      words.push(word as string);
+    }
+    return words;
+  }
+
+  private enter(name: string): void {
+    if (name === '') this.fail('a $scope without a name');
+    this.scopes.push(plain(name));
+    this.path = this.scopes.join('.');
+  }
+
+  private scale(text: string): void {
+    const [, count, unit] = /^(1|10|100)(s|ms|us|ns|ps|fs)$/.exec(text) ?? [];
+    const known = unit ? UNITS[unit] : undefined;
+    if (!known) this.fail(`$timescale "${text.slice(0, 40)}" is not 1, 10 or 100 of s, ms, us, ns, ps, fs`);
+    const [numerator, denominator] = known as readonly [number, number];
+    this.numerator = numerator * Number(count);
+    this.denominator = denominator;
+    this.timescale = text;
+  }
+
+  /** `$var wire 32 ! data [31:0] $end`, also with the range at the name; of `mem[3]` the index is part of the name. */
+  private variable(words: string[]): void {
+    const [kind = '', size = '', code = '', ...names] = words;
+    if (!/^\d{1,7}$/.test(size) || names.length === 0) this.fail('a $var is not KIND SIZE CODE NAME');
+    const number = codeNumber(code);
+    if (number < 0)
+      this.fail(
+        `the identifier code "${code.slice(0, 20)}" has more than 8 characters, or others than ! to ~`,
+      );
+    const last = names.length > 1 ? (names.at(-1) as string) : '';
+    const range = /^\[(-?\d+)(?::(-?\d+))?\]$/.exec(last);
+    const joined = plain(range ? names.slice(0, -1).join('') : names.join(''));
+    const own = range ? null : /^(.*)\[(-?\d+):(-?\d+)\]$/.exec(joined);
+    // An index next to a single bit is a bit of a vector that was written bit by bit.
+    const name = own ? own[1] : range && range[2] === undefined ? `${joined}${last}` : joined;
+    const [left, right] = own ? [Number(own[2]), Number(own[3])] : bounds(range);
+    this.signals.push({
+      path: this.path === '' ? name : `${this.path}.${name}`,
+      kind: kind.toLowerCase(),
+      width: widthOf(kind.toLowerCase(), Number(size)),
+      lsb: right,
+      isAscending: left < right,
+      code: number,
+    });
+  }
+
+  private next(): string | null {
+    const match = this.words.exec(this.text);
+    if (!match) return null;
+    this.at = match.index;
+    return match[0];
+  }
+
+  private fail(what: string): never {
+    throw new UscopeError('CONVERT_FORMAT', what, { offset: Buffer.byteLength(this.text.slice(0, this.at)) });
+  }
+}
+
+function bounds(range: RegExpExecArray | null): [left: number, right: number] {
+  return range?.[2] === undefined ? [0, 0] : [Number(range[1]), Number(range[2])];
+}
+
+/** Escaped names lose their backslash. */
+const plain = (name: string): string => (name.startsWith('\\') ? name.slice(1) : name);
+
+function widthOf(kind: string, size: number): number {
+  if (kind === 'real' || kind === 'realtime' || kind === 'shortreal') return 64;
+  if (kind === 'string') return 0;
+  return kind === 'event' ? 1 : Math.max(size, 1);
+}
+
+export const isReal = ({ kind }: VcdSignal): boolean => /^(real|realtime|shortreal)$/.test(kind);
+export const isText = ({ kind }: VcdSignal): boolean => kind === 'string';

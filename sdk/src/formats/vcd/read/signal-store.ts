@@ -1,0 +1,82 @@
+/**
+ * Values of the signals that are followed, twice: as they were before the time step that is being read, and as they are in it. What is sampled
+ * at a clock edge is the former, whatever the order of the changes within the step.
+ */
+
+/** Called when a signal has another value than before. */
+export type Touch = () => void;
+
+export class SignalStore {
+  /** Bits of each signal; 0 for one whose values are strings. */
+  readonly widths: Int32Array;
+  /** Index of each signal's first word. */
+  readonly offsets: Int32Array;
+  /** Bits, and which of them are x or z, before the step. An unknown bit has the value 0. */
+  readonly bits: Uint32Array;
+  readonly unknown: Uint32Array;
+  readonly nextBits: Uint32Array;
+  readonly nextUnknown: Uint32Array;
+  /** Values of reals and strings. */
+  readonly others: (number | string)[];
+  readonly nextOthers: (number | string)[];
+  readonly dirty: Int32Array;
+  readonly isDirty: Uint8Array;
+  dirtyCount = 0;
+  private readonly touches: (Touch[] | undefined)[];
+
+  constructor(widths: readonly number[]) {
+    this.widths = Int32Array.from(widths);
+    this.offsets = new Int32Array(widths.length);
+    let words = 0;
+    widths.forEach((width, signal) => {
+      this.offsets[signal] = words;
+      words += Math.max(1, (width + 31) >>> 5);
+    });
+    this.bits = new Uint32Array(words);
+    this.unknown = new Uint32Array(words).fill(0xffff_ffff);
+    this.nextBits = new Uint32Array(words);
+    this.nextUnknown = this.unknown.slice();
+    this.others = new Array<number | string>(widths.length).fill('');
+    this.nextOthers = [...this.others];
+    this.dirty = new Int32Array(widths.length);
+    this.isDirty = new Uint8Array(widths.length);
+    this.touches = new Array(widths.length).fill(undefined);
+  }
+
+  onChange(signal: number, touch: Touch): void {
+    const list = this.touches[signal];
+    if (list) list.push(touch);
+    else this.touches[signal] = [touch];
+  }
+
+  mark(signal: number): void {
+    if (this.isDirty[signal] === 1) return;
+    this.isDirty[signal] = 1;
+    this.dirty[this.dirtyCount++] = signal;
+  }
+
+  /** The step is over: its values are those before the next one. */
+  settle(): void {
+    const { dirty, isDirty, dirtyCount, offsets, widths } = this;
+    for (let i = 0; i < dirtyCount; i++) {
+      const signal = dirty[i];
+      isDirty[signal] = 0;
+      const first = offsets[signal];
+      const width = widths[signal];
+      if (width <= 32) {
+        this.bits[first] = this.nextBits[first];
+        this.unknown[first] = this.nextUnknown[first];
+      } else {
+        const end = first + ((width + 31) >>> 5);
+        for (let word = first; word < end; word++) {
+          this.bits[word] = this.nextBits[word];
+          this.unknown[word] = this.nextUnknown[word];
+        }
+      }
+      if (this.others[signal] !== this.nextOthers[signal]) this.others[signal] = this.nextOthers[signal];
+      const touches = this.touches[signal];
+      if (touches) for (const touch of touches) touch();
+    }
+    this.dirtyCount = 0;
+  }
+}

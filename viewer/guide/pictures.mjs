@@ -1,0 +1,121 @@
+// @ts-check
+/**
+ * The pictures of docs/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
+ * A run of the demo is needed: npm run demo.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../../scripts/step.mjs';
+
+const SIZE = { width: 1280, height: 720 };
+/** The `wfi` that waits longer than 420 cycles first. */
+const WAITING_ROW = 246_901;
+const IMAGES = join(ROOT, 'docs/images');
+/** @typedef {import('playwright-core').Page} Page */
+
+/** Until all of it is drawn and counted. @param {Page} page */
+async function settled(page) {
+  await page.waitForFunction(() => {
+    const state = /** @type {any} */ (window).__uscope?.state();
+    return state?.isCounted && state.isSharp && !/run \d+ %/.test(document.body.innerText);
+  });
+  // Hints go away, and panels have what they show.
+  await page.waitForTimeout(3000);
+}
+
+/** @type {readonly { name: string, hash: string, scheme: 'dark' | 'light', do?: (page: Page) => Promise<void> }[]} */
+const PICTURES = [
+  {
+    name: 'viewer.png',
+    hash: '#at=20608',
+    scheme: 'dark',
+    do: async (page) => {
+      await page.mouse.click(620, 172);
+      await page.mouse.move(520, 440);
+    },
+  },
+  {
+    name: 'viewer-run.png',
+    hash: '',
+    scheme: 'dark',
+    do: async (page) => {
+      await page.keyboard.press('f');
+      await page.keyboard.press('Shift+S');
+      await page.mouse.move(880, 20);
+    },
+  },
+  {
+    name: 'viewer-stall.png',
+    hash: '#at=270000',
+    scheme: 'dark',
+    do: async (page) => {
+      await command(page, 'stall 420');
+      await settled(page);
+      for (let rows = 0; rows < 9; rows += 3) await page.keyboard.press('Shift+ArrowUp');
+      await settled(page);
+      await clickRow(page, WAITING_ROW);
+    },
+  },
+  {
+    name: 'viewer-loop.png',
+    hash: '#at=298000',
+    scheme: 'light',
+    do: async (page) => {
+      await page.mouse.move(640, 708);
+      await page.keyboard.press('Shift+R');
+      await command(page, 'f pc:0x80000254');
+      await settled(page);
+    },
+  },
+];
+
+/** @param {Page} page @param {string} text */
+async function command(page, text) {
+  await page.keyboard.press('F1');
+  await page.keyboard.type(text);
+  await page.keyboard.press('Enter');
+}
+
+/** A click on an instruction in the picture. @param {Page} page @param {number} row */
+async function clickRow(page, row) {
+  const place = await page.evaluate((wanted) => {
+    const { view } = /** @type {any} */ (window).__uscope.state();
+    const box = document.querySelector('canvas.rows')?.getBoundingClientRect();
+    return {
+      x: (box?.x ?? 0) + 500,
+      y: (box?.y ?? 0) + 40 + (wanted + 0.5 - view.y) * view.scale * view.aspect,
+    };
+  }, row);
+  await page.mouse.click(place.x, place.y);
+}
+
+/** @param {string} path of the demo's trace @param {string} [directory] */
+export async function takePictures(path, directory = IMAGES) {
+  const { chromium } = await import('playwright-core');
+  const { findChromium, openServedTrace, serveView } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const trace = await openServedTrace(path);
+  const server = await serveView(trace);
+  const browser = await chromium.launch({
+    executablePath: findChromium() ?? 'chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    for (const { name, hash, scheme, do: act } of PICTURES) {
+      const page = await browser.newPage({ viewport: SIZE, colorScheme: scheme });
+      await page.goto(server.url + hash);
+      await settled(page);
+      await act?.(page);
+      await settled(page);
+      await page.screenshot({ path: join(directory, name) });
+      await page.close();
+      console.log(join(directory, name));
+    }
+  } finally {
+    await browser.close();
+    await server.close();
+    await trace.close();
+  }
+}
+
+export const demoTrace = () => join(ROOT, 'verilator-demo/out/core0.uscope');
+export const hasDemo = () => existsSync(demoTrace());
