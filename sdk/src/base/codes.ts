@@ -47,6 +47,11 @@ export const ERROR_CODES = {
   OP_SNAPSHOT: 'A checkpoint snapshot has the wrong size or is outside a checkpoint callback.',
   OP_HANDLE: 'The trace handle is not one of an open trace.',
   OP_SCOPE: 'A scope path is not in the schema, or its recording cannot be switched.',
+  OP_TX_ATTRIBUTE: 'A transaction begins with an attribute that its generator does not declare.',
+  OP_TX_ENDED: 'A transaction is used after it has ended.',
+  OP_TX_CLOSED: 'A transaction is used after its database was closed.',
+  OP_LATE: 'A signal or database is added to a trace that is open already.',
+  OP_UNBOUND: 'A socket of a TLM recorder is not bound.',
   // -- writing
   WRITER_DIRECTORY: 'The output directory does not exist or cannot be written.',
   WRITER_EXISTS: 'The file exists and may not be replaced.',
