@@ -59,6 +59,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'check every structure, checksum and cross reference of a trace',
       load: () => import('./verbs/verify.js'),
     },
+    doctor: {
+      summary: 'what is implausible in a trace, and why',
+      load: () => import('./verbs/doctor.js'),
+    },
     recover: {
       summary: 'a finalized trace from a truncated, unfinalized or damaged one',
       load: () => import('./verbs/recover.js'),
@@ -78,6 +82,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
+    },
+    config: {
+      summary: 'flags and files for compilers and simulators',
+      load: () => import('./verbs/config.js'),
     },
     keygen: {
       summary: 'make a pair of keys for an encrypted connection',

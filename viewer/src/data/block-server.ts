@@ -4,13 +4,16 @@ import { transferables } from '../model/blocks.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
 import { describeProblem } from './problems.js';
-import type { DataMessage, Problem, SumsRange, Want } from './protocol.js';
+import type { DataMessage, Problem, SumsRange, TraceInfo, Want } from './protocol.js';
 import type { Session } from './session.js';
 
 /** Of the first picture of the whole run, and of the one that follows. */
 const QUICK_INTERVALS = 2048;
 const OVERVIEW_INTERVALS = 4096;
 const PROGRESS_INTERVAL_MS = 100;
+/** Between two looks for more of a trace that is being written; and after one that failed. */
+const POLL_MS = 250;
+const RETRY_MS = 2000;
 
 export class BlockServer {
   private wanted: readonly number[] = [];
@@ -22,7 +25,14 @@ export class BlockServer {
   private index: IndexSums | null = null;
   /** Rows before each segment, where they are counted one after the other. */
   private readonly rowsBefore: number[] = [];
+  /** As far as they are counted: the segment that comes next, and the rows before it. */
+  private counted: readonly [segment: number, rows: number] = [0, 0];
   private progressSent = 0;
+  /** When to look next for more of the trace. */
+  private nextPoll = performance.now() + POLL_MS;
+  /** Of a trace that is being written: it is the same file, and can be read. */
+  private isFollowed = true;
+  private hasFailed = false;
   /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
   private background: (() => Promise<void>) | null;
 
@@ -30,6 +40,8 @@ export class BlockServer {
     private readonly session: Session,
     private readonly post: (message: DataMessage, transfer: Transferable[]) => void,
     private readonly report: (problem: Problem) => void,
+    /** The trace has grown. */
+    private readonly grown: (info: TraceInfo) => void,
   ) {
     const { ownIndex, core, trace } = session;
     if (ownIndex) this.background = () => this.begin(ownIndex);
@@ -50,6 +62,7 @@ export class BlockServer {
 
   async run(): Promise<void> {
     for (;;) {
+      if (this.isLive && performance.now() >= this.nextPoll) await this.follow();
       const segment = this.wanted[0];
       if (segment !== undefined) {
         this.wanted = this.wanted.slice(1);
@@ -59,13 +72,52 @@ export class BlockServer {
       } else if (this.background) {
         await this.attempt(this.background);
       } else {
-        await new Promise<void>((resolve) => {
-          this.wake = resolve;
-        });
+        await this.idle();
       }
       // Messages are taken between two pieces of work.
       await new Promise((resolve) => setTimeout(resolve));
     }
+  }
+
+  private get isLive(): boolean {
+    return this.isFollowed && !this.session.info.isComplete;
+  }
+
+  /** Until something is wanted, or it is time to look for more of the trace. */
+  private async idle(): Promise<void> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await new Promise<void>((resolve) => {
+      this.wake = resolve;
+      if (this.isLive) timer = setTimeout(resolve, Math.max(1, this.nextPoll - performance.now()));
+    });
+    clearTimeout(timer);
+  }
+
+  /** A file that is replaced is not followed; a server that does not answer is asked again. */
+  private async follow(): Promise<void> {
+    const { session } = this;
+    let wait = POLL_MS;
+    try {
+      const hasGrown = await session.grow();
+      this.hasFailed = false;
+      if (hasGrown) await this.takeGrowth();
+    } catch (error) {
+      const problem = describeProblem(error);
+      this.isFollowed = problem.code !== 'READER_CHANGED';
+      if (!this.hasFailed) this.report(problem);
+      this.hasFailed = true;
+      wait = RETRY_MS;
+    }
+    this.nextPoll = performance.now() + wait;
+  }
+
+  private async takeGrowth(): Promise<void> {
+    const { session, index } = this;
+    this.post({ type: 'grown', info: session.info }, []);
+    this.grown(session.info);
+    if (index) await this.describe(index);
+    // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
+    else if (!this.background && session.core) this.background = () => this.count(...this.counted);
   }
 
   private async give(segment: number): Promise<void> {
@@ -116,12 +168,24 @@ export class BlockServer {
     this.background = () => this.overview(index);
     const whole = { from: session.info.segmentCycles[0]!, to: session.lastCycle, intervals: QUICK_INTERVALS };
     this.postSums(await index.sums(whole, true), true);
-    const diagonal = await index.diagonal(session.lastCycle);
-    const mostInFlight = await index.mostInFlight();
     this.index = index;
-    this.post({ type: 'index', rows: diagonal.rows.at(-1)!, diagonal, mostInFlight }, []);
+    await this.describeRows(index);
     this.wanted = [...this.wanted, ...this.deferred];
     this.deferred.clear();
+  }
+
+  /** What the index says of a trace that has grown. */
+  private async describe(index: IndexSums): Promise<void> {
+    const { info, lastCycle } = this.session;
+    await this.describeRows(index);
+    const whole = { from: info.segmentCycles[0]!, to: lastCycle, intervals: OVERVIEW_INTERVALS };
+    this.postSums(await index.sums(whole), true);
+  }
+
+  private async describeRows(index: IndexSums): Promise<void> {
+    const diagonal = await index.diagonal(this.session.lastCycle);
+    const mostInFlight = await index.mostInFlight();
+    this.post({ type: 'index', rows: diagonal.rows.at(-1)!, diagonal, mostInFlight }, []);
   }
 
   private async withoutIndex(): Promise<void> {
@@ -158,6 +222,7 @@ export class BlockServer {
     const { segmentCount, core } = this.session;
     if (segment >= segmentCount || !core) {
       this.background = null;
+      this.counted = [segment, firstRow];
       const { info, lastCycle } = this.session;
       const cycles = Float64Array.of(info.segmentCycles[0] ?? 0, lastCycle);
       const diagonal = { cycles, rows: Float64Array.of(0, 0) };

@@ -99,6 +99,8 @@ export type HelperRequest = Omit<OpenRequest, 'port' | 'clock'>;
 export type DataReport =
   | AskReply
   | { readonly type: 'opened'; readonly info: TraceInfo }
+  /** A trace that is being written has more now, or has ended. */
+  | { readonly type: 'grown'; readonly info: TraceInfo }
   | { readonly type: 'problem'; readonly problem: Problem };
 
 /** Sums over a range, cycles. */
@@ -120,6 +122,7 @@ export interface Want {
 export type DataMessage =
   | AskReply
   | { readonly type: 'trace'; readonly info: TraceInfo }
+  | { readonly type: 'grown'; readonly info: TraceInfo }
   | { readonly type: 'block'; readonly block: RowBlock }
   /** The index is here, at first with a coarse overview of the whole run. */
   | {

@@ -27,9 +27,8 @@ export class Session implements QuestionContext {
     /** null: the trace has none. */
     readonly core: cpu.CpuCore | null,
     readonly periodPs: bigint,
-    /** Beginning of each segment in ps, and at last the end of the trace. */
-    private readonly segmentPs: readonly bigint[],
-    readonly info: TraceInfo,
+    private extent: Extent,
+    private known: TraceInfo,
     /** Instructions in flight when the trace begins. */
     private readonly rowsAtStart: number,
     /** null: the trace has none. */
@@ -43,10 +42,8 @@ export class Session implements QuestionContext {
     const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
     const clock = core ? knownClock(core.clock) : chosenClock(clocks, choice.clock);
     const periodPs = BigInt(clock?.periodPs ?? 1);
-    const segments = await trace.segments();
-    const endPs = trace.totalTimePs + periodPs;
-    const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), endPs];
-    const segmentCycles = Float64Array.from(segmentPs, (time) => Number(time / periodPs));
+    const extent = await extentOf(trace, periodPs);
+    const { segmentCycles } = extent;
     const lastCycle = segmentCycles.at(-1) ?? 1;
     const reasons = core?.events
       .get('stall')
@@ -74,7 +71,27 @@ export class Session implements QuestionContext {
       dut: trace.dut,
     };
     const before = core ? await rowsAtStart(trace, core) : 0;
-    return new Session(trace, core, periodPs, segmentPs, info, before, index);
+    return new Session(trace, core, periodPs, extent, info, before, index);
+  }
+
+  /** What the page knows of the trace; another object after it has grown. */
+  get info(): TraceInfo {
+    return this.known;
+  }
+
+  /**
+   * Looks for what a trace that is being written has got since. @returns whether there is something new
+   * @throws UscopeError READER_CHANGED: it is another file now; READER_* where it cannot be read
+   */
+  async grow(): Promise<boolean> {
+    const { trace } = this;
+    if (trace.isComplete) return false;
+    const { newSegments, finalized } = await trace.poll();
+    if (newSegments === 0 && !finalized) return false;
+    this.extent = await extentOf(trace, this.periodPs);
+    const { segmentCycles } = this.extent;
+    this.known = { ...this.known, segmentCycles, isComplete: trace.isComplete };
+    return true;
   }
 
   private made: TraceIndex | null = null;
@@ -100,7 +117,7 @@ export class Session implements QuestionContext {
   }
 
   get segmentCount(): number {
-    return this.segmentPs.length - 1;
+    return this.extent.segmentPs.length - 1;
   }
 
   get lastCycle(): number {
@@ -120,11 +137,12 @@ export class Session implements QuestionContext {
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
     const { trace, core } = this;
     if (!core) throw new Error('the trace has no core');
+    const { segmentPs } = this.extent;
     const numbering = firstRow < 0 ? 'cheap' : 'never';
     const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1, numbering });
-    const stalls = await this.stalls(core, this.segmentPs[segment]!, this.segmentPs[segment + 1]!);
+    const stalls = await this.stalls(core, segmentPs[segment]!, segmentPs[segment + 1]!);
     signal.throwIfAborted();
-    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, this.segmentPs[segment]!);
+    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, segmentPs[segment]!);
   }
 
   private async stalls(core: cpu.CpuCore, from: bigint, to: bigint): Promise<Stall[]> {
@@ -133,6 +151,18 @@ export class Session implements QuestionContext {
     for await (const stall of cpu.stalls(this.trace, core, { from, to })) stalls.push(stall);
     return stalls;
   }
+}
+
+/** Where segments begin, and at last where the trace ends. */
+interface Extent {
+  readonly segmentPs: readonly bigint[];
+  readonly segmentCycles: Float64Array;
+}
+
+async function extentOf(trace: Trace, periodPs: bigint): Promise<Extent> {
+  const segments = await trace.segments();
+  const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), trace.totalTimePs + periodPs];
+  return { segmentPs, segmentCycles: Float64Array.from(segmentPs, (time) => Number(time / periodPs)) };
 }
 
 const knownClock = (clock: ClockInfo | null | undefined): ClockInfo | null =>

@@ -2,7 +2,7 @@
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
-import { openTrace, sourceOf } from './library.js';
+import { begun, openTrace, sourceOf } from './library.js';
 import { describeProblem } from './problems.js';
 import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
 import { QUESTIONS } from './questions/table.js';
@@ -18,9 +18,10 @@ function report(problem: Problem): void {
 const SEGMENT_BYTES = 24 * 1024 * 1024;
 
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
-  const opened = openTrace(sourceOf(origin, report), { cacheBytes: SEGMENT_BYTES }).then((trace) =>
-    Session.open(trace, origin.name, { core, clock }),
-  );
+  const opened = openTrace(sourceOf(origin, report), { cacheBytes: SEGMENT_BYTES }).then(async (trace) => {
+    await begun(trace);
+    return Session.open(trace, origin.name, { core, clock });
+  });
   const answerer = new Answerer(opened, QUESTIONS);
   answererOfPage = answerer;
   let server: BlockServer | null = null;
@@ -32,7 +33,9 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const session = await opened;
     const post = (message: DataMessage, transfer: Transferable[]): void =>
       port.postMessage(message, transfer);
-    server = new BlockServer(session, post, report);
+    server = new BlockServer(session, post, report, (info) =>
+      scope.postMessage({ type: 'grown', info } satisfies DataReport),
+    );
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
     scope.postMessage({ type: 'opened', info: session.info } satisfies DataReport);
     await server.run();

@@ -136,6 +136,7 @@ export class Navigator {
       case 'first':
         return [{ ...view, x: store.extent.firstCycle - 0.5, y: 0 }, 'x'];
       case 'last':
+      case 'follow':
         return form.moves.last(ground);
       case 'return':
         return form.moves.goCycle(ground, view.x + plot.width / view.scale / 4);

@@ -53,6 +53,8 @@ export interface SceneState {
   readonly selectedRow: number | null;
   readonly hover: { readonly details: RowDetails | null; readonly cycle: number } | null;
   readonly legend: readonly LegendEntry[];
+  /** The picture moves with the end of a trace that is being written. */
+  readonly isFollowing: boolean;
   readonly frame: number;
   /** Milliseconds that drawing took. */
   readonly ms: number;

@@ -26,7 +26,9 @@ export class RowStore implements Diagonal {
   /** By segment; the block used last comes last. */
   private readonly held = new Map<number, Held>();
   private bytes = 0;
-  private readonly cycles: Float64Array;
+  /** Of a trace that has grown: what ends in them may be known now. */
+  private readonly stale = new Set<number>();
+  private cycles: Float64Array;
   /** Where rows lie as far as it is known without blocks; at least two points. */
   private points: Points;
   private total: number | null = null;
@@ -36,7 +38,7 @@ export class RowStore implements Diagonal {
   /** The block looked at last: most rows asked for are in it. */
   private last: RowBlock | null = null;
 
-  constructor(readonly info: TraceInfo) {
+  constructor(private readonly info: TraceInfo) {
     this.cycles = info.segmentCycles;
     const { firstCycle, lastCycle } = this.span;
     this.points = info.diagonal ?? {
@@ -89,6 +91,14 @@ export class RowStore implements Diagonal {
     return [baseCycle + birth[index]!, over];
   }
 
+  /** The trace has more segments. Blocks with instructions that had not ended are wanted again, and drawn until then. */
+  grow({ segmentCycles }: TraceInfo): void {
+    this.cycles = segmentCycles;
+    for (const [segment, { block }] of this.held) {
+      if (hasOpenEnd(block)) this.stale.add(segment);
+    }
+  }
+
   /** What the index says. */
   index(rows: number, diagonal: Points): void {
     this.total = rows;
@@ -118,6 +128,7 @@ export class RowStore implements Diagonal {
       this.guess(block);
     }
     const bytes = blockBytes(block);
+    this.stale.delete(block.segment);
     this.held.set(block.segment, { block, bytes });
     this.bytes += bytes;
     for (const segment of this.held.keys()) {
@@ -135,8 +146,14 @@ export class RowStore implements Diagonal {
     return held.block;
   }
 
-  has(segment: number): boolean {
+  /** Whether it is here, up to date or not. */
+  isHere(segment: number): boolean {
     return this.held.has(segment);
+  }
+
+  /** Whether it is here, and up to date. */
+  has(segment: number): boolean {
+    return this.held.has(segment) && !this.stale.has(segment);
   }
 
   blocks(): RowBlock[] {
@@ -260,8 +277,14 @@ export class RowStore implements Diagonal {
     if (!held) return;
     this.bytes -= held.bytes;
     this.held.delete(segment);
+    this.stale.delete(segment);
     if (this.last === held.block) this.last = null;
   }
+}
+
+function hasOpenEnd({ end, count }: RowBlock): boolean {
+  const last = end.indexOf(UNKNOWN);
+  return last >= 0 && last < count;
 }
 
 /** Index of the piece of a broken line that holds a value. */

@@ -11,6 +11,7 @@ import {
   DEFAULT_ASPECT,
   DEFAULT_SCALE,
   EVERY_ROW,
+  fitScale,
   type PlotSize,
   type View,
   type Yielding,
@@ -38,6 +39,11 @@ import { SumsSources } from './strip/sources.js';
 import type * as svg from './svg/on-demand.js';
 
 const MINIMAP_INTERVAL_MS = 150;
+/** Commands with which the user leaves the end of a trace that is being followed. */
+const MOVES_AWAY: ReadonlySet<Command['do']> = new Set([
+  ...(['rows', 'cycles', 'widths', 'drag', 'first', 'return', 'selectAt', 'selectNext', 'producer'] as const),
+  ...(['consumer', 'align', 'goRow', 'goCycle', 'reveal', 'selectId', 'view'] as const),
+]);
 
 export interface SceneStart {
   readonly canvas: OffscreenCanvas;
@@ -53,7 +59,7 @@ export interface SceneStart {
 
 /** The trace, once it is known. */
 interface Shown {
-  readonly info: TraceInfo;
+  info: TraceInfo;
   readonly store: RowStore;
   readonly sums: SumsSources;
   readonly disassembly: Disassembly;
@@ -84,6 +90,12 @@ export class Scene {
   private minimapDrawn = 0;
   private frames = 0;
   private wanted = '';
+  /** The end of a trace that is being written stays in sight. */
+  private isFollowing = false;
+  /** It is brought into sight once its rows are here. */
+  private isEndAwaited = false;
+  /** All of the trace was in sight before it grew. */
+  private isFitted = false;
 
   constructor(
     private readonly start: SceneStart,
@@ -153,8 +165,39 @@ export class Scene {
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
+    if (MOVES_AWAY.has(command.do)) this.isFollowing = this.isEndAwaited = false;
+    if (command.do === 'follow') this.isFollowing = !shown.info.isComplete;
     shown.navigator.run(command);
     this.schedule();
+  }
+
+  /** More of the trace is here: the whole run stays whole, and the end in sight. */
+  private grow(shown: Shown, info: TraceInfo): void {
+    const { extent } = shown.store;
+    this.isFitted = this.view.scale === fitScale(this.plot, extent);
+    shown.info = info;
+    shown.store.grow(info);
+    shown.sums.grow(info, extent.lastCycle);
+    this.wanted = '';
+    this.isMinimapStale = true;
+    // Where there are no rows nothing more comes of them.
+    if (info.core < 0) this.toEnd(shown);
+  }
+
+  private toEnd({ navigator, info, store }: Shown): void {
+    const isFitted = this.isFitted || this.view.scale === fitScale(this.plot, store.extent);
+    this.isFitted = false;
+    if (isFitted) navigator.run({ do: 'fit' });
+    else this.isEndAwaited = this.isFollowing;
+    if (info.isComplete) this.isFollowing = false;
+    this.showEnd(this.shown!);
+  }
+
+  /** The picture stays as it is until the rows at the end are here. */
+  private showEnd({ navigator, store }: Shown): void {
+    if (!this.isEndAwaited || (this.form.hasRows && !store.has(store.segments - 1))) return;
+    this.isEndAwaited = false;
+    navigator.run({ do: 'follow' });
   }
 
   describe(row: number): RowDetails | null {
@@ -219,11 +262,14 @@ export class Scene {
     if (message.type === 'trace') this.open(message.info);
     const { shown } = this;
     if (!shown) return;
-    if (message.type === 'block') {
+    if (message.type === 'grown') this.grow(shown, message.info);
+    else if (message.type === 'block') {
       shown.store.add(message.block);
+      this.showEnd(shown);
       shown.navigator.resume();
     } else if (message.type === 'index') {
       shown.store.index(message.rows, message.diagonal);
+      this.toEnd(shown);
       shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
       shown.navigator.resume();
@@ -247,6 +293,7 @@ export class Scene {
       colouring: this.colouringOf(info),
     };
     const { view, at } = this.start;
+    this.isFollowing = !info.isComplete && view === null && at === null;
     // A view that was linked to is shown as it was: where its rows are is not yet known exactly.
     if (view) this.view = view;
     else if (at !== null) this.run({ do: 'goCycle', cycle: at });
@@ -334,11 +381,17 @@ export class Scene {
 
   private want({ missing, soon, sums }: Needs): void {
     // What comes next is fetched once everything in sight is here.
-    const segments = [...new Set([...missing, ...soon])];
+    const end = this.isEndAwaited ? this.endSegments : [];
+    const segments = [...new Set([...missing, ...end, ...soon])];
     const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
     if (key === this.wanted) return;
     this.wanted = key;
     this.start.port.postMessage({ type: 'want', segments, sums } satisfies Want);
+  }
+
+  private get endSegments(): number[] {
+    const { store } = this.shown!;
+    return [store.segments - 1, store.segments - 2].filter((one) => one >= 0 && !store.has(one));
   }
 
   private drawMinimap({ info, sums }: Shown, now: number): void {
@@ -392,6 +445,7 @@ export class Scene {
       selectedRow: this.selected,
       hover: this.hover(frame),
       legend: colouring.legend(),
+      isFollowing: this.isFollowing,
       frame: ++this.frames,
       ms: performance.now() - started,
     };

@@ -20,6 +20,8 @@ export type Command =
   | { readonly do: 'fit' }
   | { readonly do: 'first' }
   | { readonly do: 'last' }
+  /** As `last`, and again each time a trace that is being written has grown. */
+  | { readonly do: 'follow' }
   /** The rows to where the time shown is. */
   | { readonly do: 'return' }
   | { readonly do: 'select'; readonly row: number | null }

@@ -2,14 +2,14 @@
 import { type Ask, Asker } from '../data/asker.js';
 import { adviceFor, threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
-import type { CanvasSize, SceneReport, SceneRequest } from '../drawing/protocol.js';
+import type { CanvasSize, SceneReport, SceneRequest, SceneState } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { addProblem, removeProblems } from './problems.js';
-import { info, pictureSize, settings, state } from './store.js';
+import { info, pictureSize, settings, state, tell } from './store.js';
 import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
@@ -132,13 +132,13 @@ export class Engine {
   }
 
   private takeData(report: DataReport): void {
-    if (report.type === 'opened') info.value = report.info;
+    if (report.type === 'opened' || report.type === 'grown') info.value = report.info;
     else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
     else addProblem(report.problem);
   }
 
   private takeScene(report: SceneReport): void {
-    if (report.type === 'drawn') state.value = report.state;
+    if (report.type === 'drawn') this.drawn(report.state);
     else if (report.type === 'problem') this.fail(report.message);
     else if (report.type === 'canvas') this.canvasChanged(report.isLost);
     else if (report.type === 'row') {
@@ -150,6 +150,13 @@ export class Engine {
       if (report.type === 'picture') waiting?.resolve(report.picture);
       else waiting?.reject(new Error(report.message));
     }
+  }
+
+  private drawn(next: SceneState): void {
+    const wasFollowing = state.value?.isFollowing === true;
+    state.value = next;
+    if (!wasFollowing || next.isFollowing) return;
+    tell(info.value?.isComplete ? 'the run has ended' : 'not following any more: l follows the run again');
   }
 
   private fail(what: string): void {

@@ -41,7 +41,8 @@ export function Statistics() {
       clearInterval(watch);
       controller.abort();
     };
-  }, [trace]);
+    // Of a run that goes on, as of now; once more when it has ended.
+  }, [trace === null, trace?.isComplete]);
   useEffect(() => {
     if (!shown) return;
     const controller = new AbortController();
@@ -54,7 +55,7 @@ export function Statistics() {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [trace, key]);
+  }, [trace === null, key]);
   if (!trace || !shown) return <p class="hint">Statistics need a core with a clock.</p>;
   const report = ofRange.value;
   const isStale = !report || Number(report.fromCycle) !== shown.from || Number(report.toCycle) !== shown.to;

@@ -1,5 +1,6 @@
 /** Where the pointer is, what is selected, how far the trace has been read. */
 import { grouped, timeText } from '../model/ticks.js';
+import { currentEngine } from '../page/current-engine.js';
 import { info, state } from '../page/store.js';
 
 export function StatusLine() {
@@ -18,7 +19,16 @@ export function StatusLine() {
       <span>{hover?.details ? `row ${grouped(hover.details.row)}  ${hover.details.text}` : ''}</span>
       <span class="fill" />
       {selectedRow !== null && <span>selected {grouped(selectedRow)}</span>}
-      {!trace.isComplete && <span>being written: reload to see more</span>}
+      {!trace.isComplete && (
+        <button
+          type="button"
+          class={shown.isFollowing ? 'live following' : 'live'}
+          title={shown.isFollowing ? 'the picture moves with the end of the run; moving it ends that' : 'follow the run (l)'}
+          onClick={() => currentEngine()?.run({ do: 'follow' })}
+        >
+          {shown.isFollowing ? 'live, following' : 'live, not following'}
+        </button>
+      )}
       {!isCounted && (
         <span class="progress" title="reading the whole trace once, for the overview">
           reading <progress value={progress} max={1} aria-label="part of the trace read" />

@@ -15,8 +15,15 @@ export class FineSums {
   private readonly kept = new Map<number, BlockSums>();
   private readonly columns: number;
 
-  constructor(private readonly info: TraceInfo) {
+  constructor(private info: TraceInfo) {
     this.columns = columnsOf(info.sums);
+  }
+
+  /** Sums of the last segments end where the trace ended. */
+  grow(info: TraceInfo): void {
+    const last = this.info.segmentCycles.length - 3;
+    this.info = info;
+    for (const segment of this.kept.keys()) if (segment >= last) this.kept.delete(segment);
   }
 
   /** Whether a range is short enough. */

@@ -39,6 +39,12 @@ export class SumsSources {
     this.fine = new FineSums(info);
   }
 
+  /** What was summed up before the trace had grown may end too early. */
+  grow(info: TraceInfo, wasEnd: number): void {
+    this.fine.grow(info);
+    this.windows = this.windows.filter(({ to }) => to < wasEnd);
+  }
+
   add(part: SumsPart, isOverview: boolean): void {
     const sums = new IntervalSums(part);
     if (isOverview) this.overview = sums;
@@ -55,8 +61,9 @@ export class SumsSources {
     const segments = store.segmentsOfCycles(from, to);
     if (pixel < BUCKET_CYCLES && this.fine.covers(segments)) {
       const missing = segments.filter((segment) => !store.has(segment));
-      const sums = missing.length === 0 ? this.fine.of(store, segments) : null;
-      const isUnfinished = missing.length === 0 && sums === null;
+      const areHere = segments.every((segment) => store.isHere(segment));
+      const sums = areHere ? this.fine.of(store, segments) : null;
+      const isUnfinished = areHere && sums === null;
       return { layers: sums ? [sums, ...coarse] : coarse, missing, range: null, isUnfinished };
     }
     const longest = Math.max(pixel, BUCKET_CYCLES);
