@@ -49,6 +49,11 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
+    export: {
+      summary: 'traces as tables: a dataset of Parquet files',
+      load: () => import('./verbs/export.js'),
+    },
+    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
