@@ -20,10 +20,10 @@ const calculations = [
   'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
   'viewer/src/**/*.test.ts',
 ];
-/** These wait for compilers, simulators and browsers most of the time, each in a folder of its own. */
+/** These wait for compilers, simulators and browsers most of the time, each in a separate folder. */
 const builds = [
   'viewer/test/**/*.test.ts',
-  'test/{browser,codegen,docs,dpi,mcp,support,vectors}/**/*.test.ts',
+  'test/{browser,codegen,docs,dpi,install,mcp,support,vectors}/**/*.test.ts',
   'examples/**/*.test.ts',
 ];
 const demo = ['verilator-demo/**/*.test.ts'];

@@ -1,5 +1,5 @@
 // @ts-check
-/** One question in a process of its own: `index-questions.mjs` starts it. Arguments: trace, name of the question, share. */
+/** One question in a separate process: `index-questions.mjs` starts it. Arguments: trace, name of the question, share. */
 const [path, name, share] = process.argv.slice(2);
 const start = performance.now();
 const { openTraceFile } = await import('uscope/reader/node');

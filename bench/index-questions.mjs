@@ -1,5 +1,5 @@
 // @ts-check
-/** How long questions to the index take, on traces of several lengths: asked one after the other, and each in a process of its own. */
+/** How long questions to the index take, on traces of several lengths: asked one after the other, and each in a separate process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -20,7 +20,7 @@ export async function buildNative() {
 }
 
 /**
- * Runs one mode and returns the JSON object it prints. What it says besides goes on to stderr, or into the error.
+ * Runs one mode and returns the JSON object it prints. Other output goes to stderr, or into the error.
  * @param {string[]} args mode, workload, cycles, …
  * @param {Record<string, string>} [env]
  * @returns {Promise<Record<string, number>>}

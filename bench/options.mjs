@@ -18,6 +18,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'demo',
   'cocotb',
   'stf',
+  'waves',
   'flux',
   'ftr',
   'ctrace',

@@ -27,6 +27,7 @@ const LOADERS = {
   index: async () => (await import('./index.mjs')).benchIndex,
   demo: async () => (await import('./demo.mjs')).benchDemo,
   stf: async () => (await import('./stf.mjs')).benchStf,
+  waves: async () => (await import('./waves.mjs')).benchWaves,
   flux: async () => (await import('./flux.mjs')).benchFlux,
   ftr: async () => (await import('./ftr.mjs')).benchFtr,
   ctrace: async () => (await import('./ctrace.mjs')).benchCtrace,

@@ -36,7 +36,7 @@ const LEVELS = [
   ['writer', 'reader'],
   ['semantics', 'stream'],
   ['trace-index'],
-  ['formats', 'tools', 'bridge', 'workers', 'view'],
+  ['formats', 'tools', 'bridge', 'workers', 'view', 'dataset'],
   ['recording'],
   ['cli'],
 ];

@@ -8,6 +8,9 @@ import { run, runStep } from './step.mjs';
 
 /** Several cores are another simulator: `npm run demo -- --cores 4`. */
 const wantsSeveral = process.argv.some((argument) => argument.startsWith('--cores'));
+/** So is the out-of-order core: `npm run demo -- --core o3`. */
+const wantsO3 = /--core[ =]o3/.test(process.argv.join(' '));
+const targets = wantsO3 ? ['o3'] : wantsSeveral ? ['all', 'soc'] : [];
 
 await runScript(async () => {
   await setUpPackages('demo');
@@ -15,7 +18,7 @@ await runScript(async () => {
   const simulator = await runStep({
     title: `build the demo core${wantsSeveral ? 's' : ''} (Verilator)`,
     command: 'make',
-    args: ['-C', 'verilator-demo', '--no-print-directory', ...(wantsSeveral ? ['all', 'soc'] : [])],
+    args: ['-C', 'verilator-demo', '--no-print-directory', ...targets],
   });
   if (!simulator.ok) throw new SetupError('building the demo core failed', 1);
 

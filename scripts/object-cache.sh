@@ -32,7 +32,7 @@ if [ -f "$kept.o" ] && [ "$(cat "$kept.options")" = "$options" ] && cp "$kept.o"
   exit
 fi
 "$@"
-# Under names of its own first: another compiler may do the same now.
+# Under separate names first: another compiler may do the same now.
 {
   echo "$options" > "$kept.$$.options" && cp "$output" "$kept.$$.o" &&
     mv "$kept.$$.options" "$kept.options" && mv "$kept.$$.o" "$kept.o"

@@ -11,7 +11,7 @@ describe('a machine without anything but Node', () => {
   const empty = mkdtempSync(join(tmpdir(), 'uscope-path-'));
   afterEach(() => rmSync(empty, { recursive: true, force: true }));
 
-  it('is told exactly what to install, with exit status 2', () => {
+  it('learns exactly what to install, with exit status 2', () => {
     const { status, stderr } = spawnSync(process.execPath, ['scripts/setup.mjs', '--for', 'test'], {
       cwd: ROOT,
       env: { PATH: empty },

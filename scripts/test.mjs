@@ -41,6 +41,7 @@ const SOURCES = [
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
+  script('one version', 'scripts/version.mjs', ['--check']),
 ];
 const TYPES = [
   nodeTool('types (tsc)', 'typescript/bin/tsc', ['--noEmit', '-p', 'tsconfig.json']),

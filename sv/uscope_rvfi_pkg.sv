@@ -76,6 +76,22 @@ package uscope_rvfi_pkg;
     return insn[6:0] == 7'h23 || insn[6:0] == 7'h27 || (insn[6:0] == 7'h2f && insn[31:27] != 5'h02);
   endfunction
 
+  // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is no store. Custom and vector
+  // instructions, and loads of a hypervisor, are left to the mask.
+  function automatic bit never_reads(input bit [31:0] insn);
+    if (is_compressed(insn)) return insn[0] || (insn[15:13] == 3'b000) || (insn[1:0] == 2'b10 && insn[15:13] == 3'b100);
+    case (insn[6:0])
+      7'h0f, 7'h13, 7'h17, 7'h1b, 7'h23, 7'h27, 7'h33, 7'h37, 7'h3b, 7'h63, 7'h67, 7'h6f: return 1'b1;
+      7'h73:   return insn[14:12] != 3'd4;
+      default: return 1'b0;
+    endcase
+  endfunction
+
+  // mret, sret, dret.
+  function automatic bit is_return_from_trap(input bit [31:0] insn);
+    return insn == 32'h3020_0073 || insn == 32'h1020_0073 || insn == 32'h7b20_0073;
+  endfunction
+
   // log2 of the bytes accessed. In quadrants 0 and 2 bit 13 distinguishes words from doubles, but for the floating point
   // loads and stores of RV32 (c.flw, c.fsw), which are words with bit 13 set.
   function automatic bit [1:0] access_size(input bit [31:0] insn, input bit is_rv32);

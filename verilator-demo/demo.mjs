@@ -3,8 +3,9 @@
  * The demo: runs the core on Verilator under `uscope run`, reads the trace back, checks it against what the core counted
  * itself, and sums up. Everything must be built (`npm run demo` in the root does that first).
  *
- *   node verilator-demo/demo.mjs [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]
+ *   node verilator-demo/demo.mjs [--core o3] [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]
  *
+ * With --core o3 it is the out-of-order core: lib/demo-o3.mjs.
  * With --cores, N is 1 (the default) to 4. Several cores share a memory and run another program: lib/demo-soc.mjs. With --threads
  * the simulator of that number of threads is taken, which `make -C verilator-demo soc THREADS=T` builds.
  *
@@ -14,6 +15,7 @@ import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { auditTrace, compareWithReport } from './lib/audit.mjs';
+import { runO3 } from './lib/demo-o3.mjs';
 import { cli, failWith, here, reader, requireBuilt, runTraced, schema } from './lib/demo-run.mjs';
 import { runSoc } from './lib/demo-soc.mjs';
 
@@ -21,7 +23,8 @@ const simulator = join(here, 'obj_dir/Vtop');
 
 const { options, positionals } = readArguments();
 const out = resolve(options.out);
-if (options.cores > 1) await runSoc(options, out, positionals);
+if (options.core === 'o3') await runO3(out, positionals);
+else if (options.cores > 1) await runSoc(options, out, positionals);
 else await runOne();
 
 async function runOne() {
@@ -55,20 +58,24 @@ function readArguments() {
   try {
     const known = {
       out: { type: 'string' },
+      core: { type: 'string', default: 'in-order' },
       cores: { type: 'string', default: '1' },
       threads: { type: 'string', default: '1' },
     };
     const { values, positionals: rest } = parseArgs({ options: known, allowPositionals: true });
     const cores = Number(values.cores);
     if (![1, 2, 3, 4].includes(cores)) throw new Error(`--cores ${values.cores}: there are 1 to 4`);
+    const { core } = values;
+    if (core !== 'in-order' && core !== 'o3') throw new Error(`--core ${core}: there are in-order and o3`);
+    if (core === 'o3' && cores > 1) throw new Error('--core o3 goes with one core');
     const threads = Number(values.threads);
     if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads ${values.threads}: at least 1`);
     if (threads > 1 && cores === 1) throw new Error('--threads goes with --cores 2 to 4');
-    const folder = cores > 1 ? `out/cores${cores}` : 'out';
-    return { options: { cores, threads, out: values.out ?? join(here, folder) }, positionals: rest };
+    const folder = core === 'o3' ? 'out/o3' : cores > 1 ? `out/cores${cores}` : 'out';
+    return { options: { core, cores, threads, out: values.out ?? join(here, folder) }, positionals: rest };
   } catch (error) {
     process.stderr.write(
-      `${error.message}\nusage: demo.mjs [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
+      `${error.message}\nusage: demo.mjs [--core o3] [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
     );
     process.exit(2);
   }

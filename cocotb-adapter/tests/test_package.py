@@ -33,10 +33,11 @@ def test_the_wheel_and_the_source_distribution_are_whole(tmp_path: Path) -> None
     modules = {f"cocotbext/uscope/{p.name}" for p in (PROJECT / "src/cocotbext/uscope").glob("*.py")}
     assert modules | {"cocotbext/uscope/py.typed"} <= names
     assert "cocotbext/__init__.py" not in names, "other extensions of cocotb share the namespace"
+    assert any(name.endswith("LICENSE") for name in names)
     assert "Classifier: Framework :: cocotb" in metadata and "Name: cocotbext-uscope" in metadata
     with tarfile.open(sdist) as archive:
         files = [name.split("/", 1)[-1] for name in archive.getnames()]
-    assert {"pyproject.toml", "README.md", "src/cocotbext/uscope/py.typed", "tests/test_vectors.py"} <= set(files)
+    assert {"pyproject.toml", "README.md", "LICENSE", "src/cocotbext/uscope/py.typed", "tests/test_vectors.py"} <= set(files)
     # and it works from where pip puts it, without this tree
     site = tmp_path / "site"
     with zipfile.ZipFile(wheel) as archive:

@@ -368,6 +368,13 @@ USCOPE_API int uscope_property_id(uscope_writer_t *w, int storage_id, const char
 USCOPE_API int uscope_event_id(uscope_writer_t *w, const char *name);
 /** Index of a field of an event. */
 USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, const char *name);
+/** Number of a field's type (docs/format.md#fields) in a storage or an event; -1 when there is no such field.
+ */
+USCOPE_API int uscope_field_type(uscope_writer_t *w, int storage_id, int field);
+USCOPE_API int uscope_event_field_type(uscope_writer_t *w, int event_type_id, int field);
+/** Slots of a storage, fields of an event; -1 when there is none. */
+USCOPE_API int uscope_num_slots(uscope_writer_t *w, int storage_id);
+USCOPE_API int uscope_num_event_fields(uscope_writer_t *w, int event_type_id);
 /** Numeric value of an enum's label: uscope_enum_value(w, "flush_reason", "exception"). */
 USCOPE_API int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *label);
 
@@ -384,7 +391,7 @@ USCOPE_API const char *uscope_last_error_code(void);
 USCOPE_API const char *uscope_last_error_message(void);
 /** Items and cycles of this trace rejected so far. */
 USCOPE_API unsigned long long uscope_rejected(uscope_writer_t *w);
-/** "0.1.0" */
+/** The library's version, which may be newer than USCOPE_VERSION_STRING of the header that a program was compiled with. */
 USCOPE_API const char *uscope_version(void);
 USCOPE_API int uscope_protocol_version(void);
 /** Path of the trace's file as the daemon named it; "" on a null handle. */

@@ -164,7 +164,7 @@ describe.skipIf(lacks('Verilator', hasVerilator))('a core traced through its RIS
   });
 
   it.skipIf(lacks('a RISC-V compiler (gcc-riscv64-unknown-elf)', hasCompiler))(
-    'runs the program that stands in program.S',
+    'runs the program of program.S',
     () => {
       expect(existsSync(join(HERE, 'program.S'))).toBe(true);
       make('check');

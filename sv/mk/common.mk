@@ -12,11 +12,14 @@
 # Targets: uscope-compile, uscope-run, uscope-check (no simulator and no licence needed), uscope-clean.
 
 USCOPE_HOME := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
+# Written by `make install`: where the library and the command are then.
+-include $(USCOPE_HOME)/place.mk
 USCOPE_TOP ?= tb
 USCOPE_SCHEMA ?= core.yaml
 USCOPE_OUT ?= traces
-USCOPE_CLI ?= node $(USCOPE_HOME)/sdk/bin/uscope.js
-USCOPE_DPI ?= $(USCOPE_HOME)/dpi/build
+# A clone, or the directory share/ of an installed package, where `uscope config --build DIR` makes the library.
+USCOPE_CLI ?= node $(firstword $(wildcard $(USCOPE_HOME)/sdk/bin/uscope.js) $(USCOPE_HOME)/../bin/uscope.js)
+USCOPE_DPI ?= $(or $(USCOPE_LIB_DIR),$(USCOPE_HOME)/dpi/build)
 
 USCOPE_SV := $(USCOPE_HOME)/sv
 USCOPE_TRACE_PKG := $(basename $(notdir $(USCOPE_SCHEMA)))_trace_pkg.sv

@@ -187,7 +187,7 @@ describe('a daemon withstands', () => {
       for (let req = 0; req < 60; req++) await peer.control(open({ req, schema, name: `evil${req % 3}` }));
     }));
 
-  it('thousands of traces: 50 are open, the others are told why not', () =>
+  it('thousands of traces: 50 are open, the others are refused with the reason', () =>
     withstands(async ({ endpoint, out }) => {
       const peer = new Hostile(endpoint);
       await peer.hello();

@@ -99,7 +99,7 @@ async function openHuge(peer: RawPeer, count: number): Promise<string[]> {
 }
 
 describe('traces with huge states', () => {
-  it('are granted memory as long as there is some, the others are told why not', async () => {
+  it('are granted memory as long as there is some, the others are refused with the reason', async () => {
     const target = await serve('--max-memory=1500MB');
     const before = memoryOf(target, 'VmHWM');
     await withstands(target, async () => {

@@ -443,7 +443,7 @@ describe('uscope mcp', () => {
       expect(await exit(child)).toEqual([0, '']);
     });
 
-    it('ends when it is told to, while it is connected', async () => {
+    it('ends on a signal, while it is connected', async () => {
       const child = run(path('pipe.uscope'));
       const hello = { jsonrpc: '2.0', id: 1, method: 'ping' };
       child.stdin.write(`${JSON.stringify(hello)}\n`);

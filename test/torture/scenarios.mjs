@@ -216,7 +216,7 @@ class Context {
   async check() {
     const { completed, durable, state } = this.ledger;
     Object.assign(this, { completed, durable });
-    if (this.isWhole && state !== State.CLOSED) this.problem(`the simulator stands at state ${state}`);
+    if (this.isWhole && state !== State.CLOSED) this.problem(`the simulator is in state ${state}`);
     if (this.isWhole && completed !== CYCLES)
       this.problem(`the simulator completed ${completed} of ${CYCLES}`);
     const path = join(this.directory, 'out', `${TRACE}.uscope`);

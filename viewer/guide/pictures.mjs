@@ -17,7 +17,7 @@ const IMAGES = join(ROOT, 'docs/images');
 async function settled(page) {
   await page.waitForFunction(() => {
     const state = /** @type {any} */ (window).__uscope?.state();
-    return state?.isCounted && state.isSharp && !/run \d+ %/.test(document.body.innerText);
+    return state?.isCounted && state.isSharp && !/run \d+ %/.test(document.body.textContent);
   });
   // Hints go away, and panels have what they show.
   await page.waitForTimeout(3000);

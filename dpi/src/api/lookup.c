@@ -148,6 +148,39 @@ int uscope_enum_value(uscope_writer_t *w, const char *enum_name, const char *lab
     return -1;
 }
 
+/* What these return of a definition that is not there has been reported where its id was looked up. */
+
+int uscope_field_type(uscope_writer_t *w, int storage, int field)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "field_type");
+    if (!t || storage < 0 || (uint32_t)storage >= t->num_storages) return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    if (field < 0 || field >= schema->storages[storage].num_fields) return -1;
+    return uscopei_fields_of(schema, (unsigned)storage)[field].type;
+}
+
+int uscope_num_slots(uscope_writer_t *w, int storage)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "num_slots");
+    if (!t || storage < 0 || (uint32_t)storage >= t->num_storages) return -1;
+    return t->session->schema->storages[storage].num_slots;
+}
+
+int uscope_event_field_type(uscope_writer_t *w, int event, int field)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "event_field_type");
+    if (!t || event < 0 || (uint32_t)event >= t->num_events) return -1;
+    struct event_shape shape = t->events[event];
+    return field < 0 || field >= shape.num_fields ? -1 : shape.fields[field].type;
+}
+
+int uscope_num_event_fields(uscope_writer_t *w, int event)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "num_event_fields");
+    if (!t || event < 0 || (uint32_t)event >= t->num_events) return -1;
+    return t->events[event].num_fields;
+}
+
 static const char *clock_name_of(const void *schema, uint32_t id)
 {
     return ((const struct uscopei_schema *)schema)->clocks[id].name;

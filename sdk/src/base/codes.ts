@@ -2,7 +2,7 @@
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
  * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
  * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
- * CONVERT_ files of other formats, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
+ * CONVERT_ files of other formats, DATASET_ datasets and SQL, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
  */
 export const ERROR_CODES = {
   // -- a file's bytes
@@ -47,6 +47,11 @@ export const ERROR_CODES = {
   OP_SNAPSHOT: 'A checkpoint snapshot has the wrong size or is outside a checkpoint callback.',
   OP_HANDLE: 'The trace handle is not one of an open trace.',
   OP_SCOPE: 'A scope path is not in the schema, or its recording cannot be switched.',
+  OP_TX_ATTRIBUTE: 'A transaction begins with an attribute that its generator does not declare.',
+  OP_TX_ENDED: 'A transaction is used after it has ended.',
+  OP_TX_CLOSED: 'A transaction is used after its database was closed.',
+  OP_LATE: 'A signal or database is added to a trace that is open already.',
+  OP_UNBOUND: 'A socket of a TLM recorder is not bound.',
   // -- writing
   WRITER_DIRECTORY: 'The output directory does not exist or cannot be written.',
   WRITER_EXISTS: 'The file exists and may not be replaced.',
@@ -121,6 +126,16 @@ export const ERROR_CODES = {
     'A length or count in the file promises more than the file holds or than this release takes.',
   CONVERT_SOURCE: 'The input does not hold what the output format needs.',
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
+  // -- datasets and SQL
+  DATASET_ENGINE: 'The package that writes datasets and answers SQL is not installed.',
+  DATASET_LAYOUT: 'The directory is no dataset, or one of a newer layout.',
+  DATASET_NAME: 'A run, tag or table cannot have that name.',
+  DATASET_RUN: 'The dataset has a run of that name, made of other traces.',
+  DATASET_LOCKED: 'Another process is exporting the same run.',
+  DATASET_WRITE: 'A run could not be written; the dataset is as before.',
+  DATASET_STATEMENT: 'The statement does something other than ask.',
+  DATASET_QUERY: 'The engine refuses the question or fails at it.',
+  DATASET_TIMEOUT: 'The question took longer than it may, or was interrupted.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
   VIEW_ABANDONED: 'A trace that the viewer follows is not finalized, and nobody writes it any more.',

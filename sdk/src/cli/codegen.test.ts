@@ -20,6 +20,7 @@ describe('uscope codegen', () => {
   it.each([
     ['--sv', 'core.sv'],
     ['--c', 'core.h'],
+    ['--cpp', 'core.hpp'],
     ['--py', 'core.py'],
     ['--ts', 'core.ts'],
   ])('%s prints %s', async (option, golden) => {
@@ -43,7 +44,7 @@ describe('uscope codegen', () => {
   });
 
   it.each([
-    ['no language', [schema], 'no language; give one of --sv, --c, --py, --ts'],
+    ['no language', [schema], 'no language; give one of --sv, --c, --cpp, --py, --ts'],
     ['two languages', [schema, '--sv', '--c'], "option '--sv' cannot be used with option '--c'"],
     ['a name that is none', [schema, '--c', '--name', '1x'], '"1x" is no name'],
     ['no such file', [join(vectors, 'absent.yaml'), '--c'], 'the schema cannot be read'],

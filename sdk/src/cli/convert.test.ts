@@ -89,10 +89,10 @@ describe('uscope convert', () => {
   });
 
   it('names only the formats it can read where a file is of none', async () => {
-    await writeFile(at('wave.vcd'), '$timescale 1ns $end\n');
-    const { err } = await run('convert', at('wave.vcd'), '-o', at('wave.uscope'));
+    await writeFile(at('wave.fst'), 'no format of ours\n');
+    const { err } = await run('convert', at('wave.fst'), '-o', at('wave.uscope'));
     expect(err).toContain(
-      'begins like none of uscope, stf, ftr, flux, ctrace, konata, gem5; name its format',
+      'begins like none of uscope, stf, ftr, flux, ctrace, konata, spike, qemu, gem5, vcd; name its format',
     );
   });
 

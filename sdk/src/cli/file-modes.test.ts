@@ -118,7 +118,7 @@ describe('what says what was traced', () => {
   });
 });
 
-it('how a daemon is reached is told to its user alone', () => {
+it('only the user of a daemon learns how it is reached', () => {
   process.umask(0);
   mkdirSync(at('out'));
   const forget = announceDaemon(at('out'), 'ipc:///x', false, (why) => expect.fail(why));

@@ -49,10 +49,19 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
+    export: {
+      summary: 'traces as tables: a dataset of Parquet files',
+      load: () => import('./verbs/export.js'),
+    },
+    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
       load: () => import('./verbs/verify.js'),
+    },
+    doctor: {
+      summary: 'what is implausible in a trace, and why',
+      load: () => import('./verbs/doctor.js'),
     },
     recover: {
       summary: 'a finalized trace from a truncated, unfinalized or damaged one',
@@ -73,6 +82,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
+    },
+    config: {
+      summary: 'flags and files for compilers and simulators',
+      load: () => import('./verbs/config.js'),
     },
     keygen: {
       summary: 'make a pair of keys for an encrypted connection',

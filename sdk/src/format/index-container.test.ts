@@ -45,7 +45,7 @@ describe('an index container', () => {
     );
   });
 
-  it('is told its place when that is known', () => {
+  it('gets its place when that is known', () => {
     const bytes = encodeIndexContainer({ segmentOffset: 0n, planCrc: 7, parts: [] });
     sealIndexContainer(bytes, 4096);
     expect(decodeIndexContainer(bytes)).toEqual({ segmentOffset: 4096n, planCrc: 7, parts: [] });

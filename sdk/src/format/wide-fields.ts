@@ -18,6 +18,8 @@ export interface LogicalField {
 }
 
 const PIECE_BITS = 64;
+/** Fewer bits fit a field. */
+export const MIN_WIDE_BITS = 65;
 /** A value of more bits has more pieces than a slot or a payload has room for. */
 export const MAX_WIDE_BITS = 65_536;
 const PIECE_NAME = /^(.+)\.bits(\d{1,5})\.(x?)(\d{1,4})$/;
@@ -45,7 +47,7 @@ export function logicalFields(fields: readonly Pick<FieldDef, 'name' | 'type'>[]
 function wideAt(fields: readonly Pick<FieldDef, 'name' | 'type'>[], at: number): LogicalField | null {
   const [, name, bitsText, mark, index] = PIECE_NAME.exec(fields[at].name) ?? [];
   const bits = Number(bitsText);
-  if (name === undefined || mark !== '' || index !== '0' || bits <= PIECE_BITS || bits > MAX_WIDE_BITS)
+  if (name === undefined || mark !== '' || index !== '0' || bits < MIN_WIDE_BITS || bits > MAX_WIDE_BITS)
     return null;
   const two = wideFieldNames(name, bits);
   if (!isRow(fields, at, two)) return null;

@@ -185,7 +185,7 @@ describe.each([undefined, null])('a trace with any words written over it, sessio
     .segment({ frames: [frame(1000, clear(0, 3))] });
   const kinds = { live: builder.bytes, finalized: builder.finalize({ summary }).bytes };
 
-  it.each(Object.entries(kinds))('%s: is told or is a coded error', async (_, good) => {
+  it.each(Object.entries(kinds))('%s: is reported or is a coded error', async (_, good) => {
     const word = fc.oneof(
       fc.nat(good.length).map(BigInt),
       fc.constantFrom(0xffff_ffffn, 0x8000_0000n, 1n << 32n, 1n << 53n, 1n << 63n),

@@ -2,6 +2,7 @@
 export { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from './codec.js';
 export { type HttpOptions, httpSource, httpVersion } from './http.js';
 export { isHttpUrl } from './http-url.js';
+export type { Watched } from './kernel/watch.js';
 export { NameIndex } from './names.js';
 export type { OpenOptions } from './options.js';
 export { interpret, isStringRef, payloadLayout, readRaw, TraceEvent } from './payload.js';
@@ -9,6 +10,7 @@ export * from './queries/index.js';
 export type { ScanVisitor } from './scan.js';
 export type { SegmentEntry } from './segment-list.js';
 export type { LoadedSegment } from './segment-loader.js';
+export type { Found } from './segment-watch.js';
 export { blobSource, memorySource, type Source } from './source.js';
 export type { TraceStrings } from './strings.js';
 export type { Density, SummaryLevel } from './summary.js';

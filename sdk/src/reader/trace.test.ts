@@ -423,7 +423,7 @@ describe('files of other writers', () => {
     expect(trace.warnings).toEqual([]);
   });
 
-  it('that promise strings and have no table are told so', async () => {
+  it('that promise strings and have no table get a warning', async () => {
     const builder = build(foreign).finalize();
     const bytes = builder.bytes.slice();
     const table = Number(new DataView(bytes.buffer).getBigUint64(32, true));

@@ -29,6 +29,7 @@ import {
   readPreamble,
   readSections,
 } from './index-loader.js';
+import type { Watched } from './kernel/watch.js';
 import { NameIndex } from './names.js';
 import { loaderOptions, type OpenOptions } from './options.js';
 import type { TraceEvent } from './payload.js';
@@ -41,6 +42,7 @@ import {
   type SegmentPlaces,
 } from './segment-list.js';
 import { type LoadedSegment, SegmentLoader } from './segment-loader.js';
+import { type Found, SegmentWatch } from './segment-watch.js';
 import { SegmentWindow } from './segment-window.js';
 import { CheckedSource, type Source } from './source.js';
 import { StateReader } from './state-reader.js';
@@ -101,6 +103,7 @@ export class Trace {
   private readonly checks: SchemaChecks;
   private readonly walker: Walker;
   private readonly stateReader: StateReader;
+  private watcher: SegmentWatch | null = null;
   private readonly summaries: SummaryCache;
   private sections: readonly SectionEntry[] = [];
   private hasTable = false;
@@ -369,6 +372,20 @@ export class Trace {
   async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
     await this.table();
     return this.walker.scanSegment(index, range, visitor);
+  }
+
+  /**
+   * When slots of a storage are taken in a segment, or events of a type happen: what a visitor of `scanSegment` would find, in a fraction of the time.
+   * @param watched what is looked for, when the segment is known
+   * @throws UscopeError as `scanSegment`
+   */
+  async watchSegment(
+    index: number,
+    watched: (segment: LoadedSegment) => Watched | Promise<Watched>,
+  ): Promise<Found> {
+    await this.table();
+    this.watcher ??= new SegmentWatch(this.schema, this.loader, this.checks);
+    return this.watcher.find(index, watched);
   }
 
   /** Frames with `from <= time < to`, in file order, empty ones included. Payloads are views: copy what is kept. */

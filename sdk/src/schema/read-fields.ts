@@ -1,6 +1,7 @@
 /** The grammar of storages and fields: what follows the name of a storage, a field or a property. */
 import type { Node } from 'yaml';
 import { type FieldDef, FieldType, type StorageDef } from '../format/types.js';
+import { MAX_WIDE_BITS, MIN_WIDE_BITS, wideFieldNames } from '../format/wide-fields.js';
 import type { FixedKeys, NodeReader } from './node-reader.js';
 import type { Places } from './problems.js';
 import { didYouMean, didYouMeanType, listed } from './suggest.js';
@@ -93,7 +94,43 @@ export class FieldReader {
   }
 
   private members(entry: Entry | undefined, what: string): FieldDef[] {
-    return this.nodes.entriesOf(entry, `"fields" of ${what}`).map((item) => this.field(item, what, 'field'));
+    return this.nodes.entriesOf(entry, `"fields" of ${what}`).flatMap((item) => this.fields(item, what));
+  }
+
+  /** A field; of a wide one (`{bits: 512}`) its pieces (docs/format.md#wide-fields). */
+  fields(entry: Entry, owner: string): FieldDef[] {
+    const entries = this.nodes.source.isMap(entry.value)
+      ? (this.nodes.source.entries(entry.value, `field "${entry.key}" of ${owner}`) ?? [])
+      : [];
+    if (entries.every(({ key }) => key !== 'bits')) return [this.field(entry, owner, 'field')];
+    return this.wide(entry, `field "${entry.key}" of ${owner}`);
+  }
+
+  private wide(entry: Entry, what: string): FieldDef[] {
+    const keys = this.nodes.fixedKeys(entry.value, what, ['bits', 'states']);
+    const number = (key: string): number | undefined => {
+      const found = keys?.get(key);
+      return found && this.nodes.integer(found, `"${key}" of ${what}`);
+    };
+    const bits = number('bits') ?? MIN_WIDE_BITS;
+    const states = number('states') ?? 2;
+    const problem = (key: string, detail: string): void => {
+      const at = keys?.get(key);
+      this.nodes.problems.add('SCHEMA_RANGE', detail, this.nodes.place(at?.value ?? entry.keyNode));
+    };
+    if (bits < MIN_WIDE_BITS || bits > MAX_WIDE_BITS) {
+      problem(
+        'bits',
+        `${what} has ${bits} bits; ${MIN_WIDE_BITS} to ${MAX_WIDE_BITS} make a wide field, fewer fit a type such as u64`,
+      );
+      return [plainField(entry.key, FieldType.U64)];
+    }
+    if (states !== 2 && states !== 4) problem('states', `${what} has ${states} states; there are 2 and 4`);
+    return wideFieldNames(entry.key, bits, states === 4).map((name) => {
+      const def = plainField(name, FieldType.U64);
+      this.places.set(def, this.nodes.place(entry.keyNode));
+      return def;
+    });
   }
 
   /** A field, or a property with role and pair. `owner` names what it belongs to in messages. */

@@ -282,8 +282,8 @@ class SchemaReader {
   private readEvents(entry: Entry | undefined, scopeId: number, owner: string): void {
     for (const { key, keyNode, value } of this.nodes.entriesOf(entry, `"events" of ${owner}`)) {
       const what = `event "${key}"`;
-      const fields = (this.nodes.source.entries(value, what) ?? []).map((item) =>
-        this.fields.field(item, what, 'field'),
+      const fields = (this.nodes.source.entries(value, what) ?? []).flatMap((item) =>
+        this.fields.fields(item, what),
       );
       const def: EventDef = { name: key, eventTypeId: this.events.length, scopeId, fields };
       this.places.set(def, this.nodes.place(keyNode));

@@ -7,7 +7,7 @@ import { COUNTERS, counterStretch } from './cpu/counters.js';
 import { OCCUPANCY, occupancyStretch } from './cpu/occupancy.js';
 
 /** Work and what it gives are plain data of the kind. */
-// biome-ignore lint/suspicious/noExplicitAny: whoever sends the work knows its type
+// biome-ignore lint/suspicious/noExplicitAny: the code that sends the work knows its type
 type StretchWork = (trace: Trace, work: any, call: StretchCall) => Promise<unknown>;
 
 export const STRETCH_WORK: Readonly<Record<string, StretchWork>> = {

@@ -16,7 +16,7 @@ export function parseRange(header: string | undefined, size: number): ByteRange 
   const [, from = '', to = ''] = match ?? [];
   if (!match || (from === '' && to === '')) return 'all';
   if (from === '') {
-    // The last so many bytes.
+    // `-N`: the last N bytes.
     const length = Math.min(Number(to), size);
     return length === 0 ? 'unsatisfiable' : { start: size - length, end: size - 1 };
   }

@@ -9,7 +9,7 @@ import type { ServedTrace } from './server.js';
 
 export type OpenTrace = ServedTrace & { close(): Promise<void> };
 
-/** Files that had the name before stay open for the answers that are being sent: at most so many. */
+/** Files that had the name before stay open for the answers that are being sent: at most this number. */
 const MAX_OLD = 4;
 /** Between two looks whether somebody writes the file. */
 const LOCK_MS = 1000;

@@ -1,4 +1,4 @@
-/** How a pool gives requests to threads; the threads are made up here and answer when they are told to. */
+/** How a pool gives requests to threads; the threads are made up here and answer when the test says so. */
 import { describe, expect, it, vi } from 'vitest';
 import type { FromThread, RequestMessage, ToThread } from './messages.js';
 import { type WorkerOptions, WorkerPool } from './pool.js';

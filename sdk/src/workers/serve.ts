@@ -11,7 +11,7 @@ import {
 import { buffersIn, extentOf, REQUESTS, type RequestCall, type RequestKind } from './requests.js';
 import type { Movable, PoolPort } from './thread.js';
 
-/** Work goes on this long before messages are let in. */
+/** Work continues for this time before messages are let in. */
 const SLICE_MS = 8;
 
 export type OpenInThread = (

@@ -88,7 +88,7 @@ describe('threads over a trace', () => {
     expect(await workers.request('state', { timePs: 5000n })).toMatchObject({ timePs: 5000n });
   });
 
-  it('follow a live trace: whoever subscribes hears of new segments, and answers know them', async () => {
+  it('follow a live trace: subscribers hear of new segments, and answers know them', async () => {
     const live = join(directory, 'live.uscope');
     const builder = new TraceBuilder({ schema: coreSchema, compression: 'lz4' });
     const segment = (n: number) =>

@@ -72,7 +72,7 @@ const optionsOf = (name: string, more: Partial<WriterOptions> = {}): WriterOptio
 
 type Sink = Pick<RecordWriter, 'pushSome' | 'ready'>;
 
-/** In messages of so many words. Returns how often others had a turn. */
+/** In messages of `size` words. Returns how often others had a turn. */
 async function pushInTurns(writer: Sink, { words, length }: RecordBatch, size: number): Promise<number> {
   let turns = 0;
   let isOver = false;

@@ -48,7 +48,7 @@ it('a cut without memory for the next segment fails, and what came before is in 
   expect(valuesOf(decodeFile(writer.path))).toEqual(upTo(Number(frames)));
 });
 
-it('a cut by the clock that fails is told to the owner, and ends no process', async () => {
+it('a cut by the clock that fails is reported to the owner, and ends no process', async () => {
   const disk = stuckDisk();
   const failures: Error[] = [];
   const writer = await create({

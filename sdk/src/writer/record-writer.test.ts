@@ -323,7 +323,7 @@ describe('a broken client', () => {
 });
 
 describe('durability', () => {
-  it('is told for frames of committed segments, in order, each once', async () => {
+  it('is reported for frames of committed segments, in order, each once', async () => {
     const told: bigint[] = [];
     const writer = await open('durable', { onDurable: (frames: bigint) => told.push(frames) });
     const batch = records(Array.from({ length: 100 }, () => ({ delta: 1000, ops: [] })));

@@ -162,7 +162,7 @@ module o3_core
       finished[i]       = queue[i] == QUEUE_NONE;
       uop[i] = '{
           valid: 1'b1, rob: rob_after(rob_tail, rob_t'(i), RobEntries), pc: next[i].pc, ctrl: ctrl[i],
-          ps1: ps1[i], ps2: ps2[i], pd: pd[i], predicted: next[i].predicted, return_top: next[i].return_top.new_top,
+          ps1: ps1[i], ps2: ps2[i], pd: ctrl[i].rd_write ? pd[i] : '0, predicted: next[i].predicted, return_top: next[i].return_top.new_top,
           history: next[i].history, checkpoint: checkpoint[i],
           load: load_tail + 8'(i == 1 && ctrl[0].load), store: store_tail + 8'(i == 1 && ctrl[0].store)
       };

@@ -3,7 +3,7 @@ import { IndexMaker, type TraceIndex } from 'uscope/trace-index';
 import { transferables } from '../model/blocks.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
-import { adviceFor, describeProblem } from './problems.js';
+import { describeProblem } from './problems.js';
 import type { DataMessage, Problem, SumsRange, TraceInfo, Want } from './protocol.js';
 import type { Session } from './session.js';
 
@@ -129,7 +129,7 @@ export class BlockServer {
     if (this.isAbandoned || abandonedSince === null || now - abandonedSince < PATIENCE_MS) return;
     this.isAbandoned = true;
     const what = 'Nobody writes the trace any more, and it is not finalized: its writer was killed.';
-    this.report({ code: 'VIEW_ABANDONED', what, advice: adviceFor('VIEW_ABANDONED'), isFatal: false });
+    this.report({ code: 'VIEW_ABANDONED', what, advice: '', isFatal: false });
   }
 
   private async takeGrowth(): Promise<void> {

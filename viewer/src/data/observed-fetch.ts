@@ -1,6 +1,5 @@
 /** `fetch` for the reader that notes what the user should know of the server. */
 
-import { adviceFor } from './problems.js';
 import type { Problem } from './protocol.js';
 
 /** A server that sends whole files may send this much. */
@@ -24,7 +23,7 @@ export function observedFetch(
       const bytes = Number(response.headers.get('content-length') ?? 0);
       const size = bytes > 0 ? ` (${(bytes / 1e6).toFixed(1)} MB)` : '';
       const what = `The server does not serve parts of a file: the page fetches the whole trace${size}.`;
-      report({ code: 'VIEW_DOWNLOAD', what, advice: adviceFor('VIEW_DOWNLOAD'), isFatal: false });
+      report({ code: 'VIEW_DOWNLOAD', what, advice: '', isFatal: false });
     }
     return response;
   };

@@ -1,40 +1,5 @@
-/** Errors of the reader as messages that say what to do. */
+/** Errors as messages. What to do about those with a code of the reader, the page knows (`page/advice.ts`). */
 import type { Problem } from './protocol.js';
-
-const ADVICE: Readonly<Record<string, string>> = {
-  READER_OPEN:
-    'Check that the server is running and reachable from this browser. A server of another origin must send Access-Control-Allow-Origin.',
-  READER_HTTP_STATUS:
-    'Check the address of the trace, and whether the server lets you read it. Then reload the page.',
-  READER_HTTP_RANGES:
-    'Serve the file with a web server that supports range requests, or use `uscope view FILE`, or drop the file on this page.',
-  READER_HTTP_TIMEOUT: 'The server does not answer. Reload the page to try again.',
-  READER_CHANGED: 'The file was replaced by another one. Reload the page to see the new trace.',
-  READER_THREAD: 'Reload the page.',
-  READER_COMPRESSION: 'Rewrite the trace with LZ4: `uscope slice IN OUT --compression lz4`.',
-  READER_NAME: 'Choose one of the cores that the message names.',
-  FORMAT_TRUNCATED:
-    'The file is cut. `uscope recover FILE OUT` makes a trace of what is complete; open that one.',
-  FORMAT_MAGIC:
-    'This is not a µScope trace. `uscope view FILE` converts and shows Kanata, gem5, STF, FTR, ctrace and flux files; `uscope convert FILE trace.uscope` makes a trace of them for this page.',
-  FORMAT_CHECKSUM: 'A part of the file is damaged. `uscope verify FILE` lists what is wrong.',
-  CONVERT_TRUNCATED: 'Was the run that wrote the file interrupted, or is the file still being written?',
-  CONVERT_UNKNOWN: '`uscope convert --formats` lists the formats that are known.',
-  VIEW_ABANDONED: '`uscope recover FILE` finalizes what is there. All of it is shown.',
-  VIEW_CANVAS:
-    'The page draws again when the browser gives it memory. If it does not, close other tabs and reload it.',
-  VIEW_DOWNLOAD:
-    'It works. With `uscope view FILE`, or a server with range requests, the page fetches only what it shows.',
-  VIEW_LOST:
-    'Start `uscope view` again, with the same --port, and reload the page. The address holds what is shown.',
-  VIEW_STORAGE: 'Allow this page to store data, or keep its address: it holds what is shown.',
-};
-
-const OF_CONVERSION =
-  'The file breaks the rules of its format at the place named. `uscope info FILE` shows what it is.';
-
-const OF_FORMAT =
-  '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
 /** What the page itself refuses, with a code of docs/errors.md. */
 export class CodedError extends Error {
@@ -46,12 +11,6 @@ export class CodedError extends Error {
   }
 }
 
-export function adviceFor(code: string): string {
-  if (ADVICE[code]) return ADVICE[code];
-  if (code.startsWith('FORMAT_')) return OF_FORMAT;
-  return code.startsWith('CONVERT_') ? OF_CONVERSION : 'Reload the page to try again.';
-}
-
 /** An error that the code of a thread did not catch. */
 export function threadProblem(what: string): Problem {
   const advice = 'Reload the page. If it happens again, report it with this message.';
@@ -61,7 +20,7 @@ export function threadProblem(what: string): Problem {
 export function describeProblem(error: unknown): Problem {
   const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: unknown };
   if (typeof code === 'string' && /^[A-Z]+_[A-Z0-9_]+$/.test(code)) {
-    return { code, what: String(detail ?? message), advice: adviceFor(code), isFatal: false };
+    return { code, what: String(detail ?? message), advice: '', isFatal: false };
   }
   return {
     code: 'VIEW_FAILED',

@@ -65,6 +65,7 @@ export interface Problem {
   readonly code: string;
   readonly what: string;
   /** What the user can do. */
+  /** What to do; empty: what the page says of the code. */
   readonly advice: string;
   /** The trace cannot be shown at all. */
   readonly isFatal: boolean;

@@ -1,11 +1,12 @@
 /** The two threads of one picture. */
 import { type Ask, Asker } from '../data/asker.js';
-import { adviceFor, threadProblem } from '../data/problems.js';
+import { threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneReport, SceneRequest, SceneState } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
+import { adviceFor } from './advice.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { addProblem, removeProblems } from './problems.js';

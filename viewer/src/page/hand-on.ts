@@ -1,9 +1,8 @@
 /** Takes what is seen out of the page: rows as text, the picture as PNG or SVG. */
 import { AskError } from '../data/asker.js';
 import type { HandingAction } from '../input/actions.js';
-import { loadPanels } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
-import type { PictureKind } from './picture.js';
+import { takePicture } from './picture.js';
 import { places } from './places.js';
 import { origin, pictureSize, settings, state, tell } from './store.js';
 
@@ -49,18 +48,13 @@ async function copyPicture(): Promise<void> {
     await savePicture('png');
     return;
   }
-  await navigator.clipboard.write([new ClipboardItem({ 'image/png': await pictureOf('png') })]);
+  await navigator.clipboard.write([new ClipboardItem({ 'image/png': await takePicture('png') })]);
   tell('picture copied');
 }
 
 async function savePicture(kind: 'png' | 'svg'): Promise<void> {
-  const picture = await pictureOf(kind);
+  const picture = await takePicture(kind);
   save(picture, `${(origin.value?.name ?? 'trace').replace(/\.uscope$/, '')}.${kind}`);
-}
-
-async function pictureOf(kind: PictureKind): Promise<Blob> {
-  const { takePicture } = await loadPanels();
-  return takePicture(kind);
 }
 
 /** Gives the browser a file to save. */

@@ -1,7 +1,7 @@
 /** A trace that is being made: the server converts it, and the page asks how far it is. */
 import { signal } from '@preact/signals';
-import { adviceFor } from '../data/problems.js';
 import type { TraceOrigin } from '../data/protocol.js';
+import { adviceFor } from './advice.js';
 import { addProblem } from './problems.js';
 
 export interface Progress {

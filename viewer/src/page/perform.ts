@@ -1,7 +1,7 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
+import { loadPanels } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
-import { handOn } from './hand-on.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
 import { goToNearest, stopNearest } from './nearest.js';
 import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
@@ -68,7 +68,7 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
     case 'copyPng':
     case 'savePng':
     case 'saveSvg':
-      void handOn(page);
+      void loadPanels().then(({ handOn }) => handOn(page));
       return;
     case 'setBookmark':
       setBookmark(String(digit));

@@ -1,13 +1,15 @@
 /** What is wrong, each once. */
+
 import { signal } from '@preact/signals';
 import type { Problem } from '../data/protocol.js';
+import { adviceFor } from './advice.js';
 
 export const problems = signal<readonly Problem[]>([]);
 
 export function addProblem(problem: Problem): void {
   const { code, what } = problem;
   if (problems.peek().some((one) => one.code === code && one.what === what)) return;
-  problems.value = [...problems.peek(), problem];
+  problems.value = [...problems.peek(), { ...problem, advice: problem.advice || adviceFor(code) }];
 }
 
 /** @param codes null: all */

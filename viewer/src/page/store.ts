@@ -1,6 +1,5 @@
 /** All state of the page, in one place. */
 import { computed, signal } from '@preact/signals';
-import { adviceFor } from '../data/problems.js';
 import type { TraceInfo, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneState } from '../drawing/protocol.js';
 import { ARROWS, DEFAULT_SETTINGS, FORMS, type Settings, SORTS, SQUASHED } from '../drawing/settings.js';
@@ -8,6 +7,7 @@ import { type Bindings, parseBindings } from '../input/keys.js';
 import type { LinkPart } from '../model/link.js';
 import { choicePart, numberPart } from '../model/link-parts.js';
 import { COLOUR_MODES, PALETTES } from '../model/palette.js';
+import { adviceFor } from './advice.js';
 import { isComplete, opened, registerLink } from './link-state.js';
 import { addProblem } from './problems.js';
 

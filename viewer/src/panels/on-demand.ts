@@ -1,5 +1,6 @@
 /** What the first picture does not need of the page: a part of its script, fetched behind the picture. */
 
+export { handOn } from '../page/hand-on.js';
 export { takePicture } from '../page/picture.js';
 export { Card } from './card.js';
 export { Counters } from './counters.js';

@@ -5,6 +5,6 @@ from .errors import UscopeError
 from .stats import TraceStats
 from .trace import Trace
 from .transactions import Transactions
+from .version import __version__
 
-__version__ = "0.1.0"
-__all__ = ["ClientTrace", "Trace", "TraceStats", "Transactions", "UscopeError"]
+__all__ = ["ClientTrace", "Trace", "TraceStats", "Transactions", "UscopeError", "__version__"]

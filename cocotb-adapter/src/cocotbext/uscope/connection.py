@@ -15,6 +15,7 @@ from .errors import UscopeError
 from .keys import Keys
 from .messages import Message, data_header, decode_control, encode_control
 from .stream import Slice, Stream
+from .version import __version__
 
 HELLO_INTERVAL_S = 0.2
 PING_INTERVAL_S = 1.0
@@ -23,7 +24,7 @@ IDLE_SEND_S = 0.02
 PAUSE_S = 1.0
 #: How often it looks whether this is still the process that it was.
 LOOK_S = 1.0
-CLIENT_NAME = "cocotbext-uscope 0.1.0"
+CLIENT_NAME = f"cocotbext-uscope {__version__}"
 
 
 class Session(Protocol):

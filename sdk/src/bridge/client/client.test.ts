@@ -44,7 +44,7 @@ describe('a client', () => {
       expect(valuesOf(decodeFile(join(directory, `${name}.uscope`)))).toEqual(upTo(100));
   });
 
-  it('is told why a trace is refused', async () => {
+  it('learns why a trace is refused', async () => {
     const directory = dirs.make();
     await startDaemon(`ipc://${directory}/d.sock`, directory);
     const client = await connect(`ipc://${directory}/d.sock`);
@@ -101,14 +101,14 @@ describe('a client', () => {
     expect(again.durableFrames).toBe(50n);
   });
 
-  it('is told when nobody answers', async () => {
+  it('learns that nobody answers', async () => {
     const endpoint = `ipc://${dirs.make()}/nobody.sock`;
     await expect(BridgeClient.connect(endpoint, { timeoutMs: 500 })).rejects.toMatchObject({
       code: 'BRIDGE_NO_DAEMON',
     });
   });
 
-  it('is told when the daemon is lost and does not come back', async () => {
+  it('learns that the daemon is lost and does not come back', async () => {
     const directory = dirs.make();
     const daemon = await startDaemon(`ipc://${directory}/d.sock`, directory);
     const client = await connect(`ipc://${directory}/d.sock`, 3000);
@@ -118,7 +118,7 @@ describe('a client', () => {
     await expect(trace.close()).rejects.toMatchObject({ code: 'BRIDGE_LOST' });
   });
 
-  it('is told when the daemon speaks another version', async () => {
+  it('learns that the daemon speaks another version', async () => {
     const endpoint = `ipc://${dirs.make()}/d.sock`;
     const router = new Router({ linger: 0 });
     bench.later(() => router.close());

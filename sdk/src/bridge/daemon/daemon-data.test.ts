@@ -296,7 +296,7 @@ describe('close', () => {
 });
 
 describe('a full disk', () => {
-  it('is told to the client; when there is room again nothing is lost', async () => {
+  it('is reported to the client; when there is room again nothing is lost', async () => {
     let full = false;
     const openOutput: OpenOutput = async (path, mode) => {
       const file = await openNodeOutput(path, mode);

@@ -32,7 +32,7 @@ describe('connection', () => {
     expect(welcome.daemon).toMatch(/^uscope \d/);
   });
 
-  it('a client of another version is told which one is spoken here', async () => {
+  it('a client of another version learns which one is spoken here', async () => {
     const { daemon } = await bench.startDaemon();
     const peer = bench.peerOf(daemon);
     await peer.control({ t: 'hello', v: 2, client: 'future', pid: 1, start: 0n });
@@ -206,7 +206,7 @@ describe('opening a trace', () => {
 });
 
 describe('the end', () => {
-  it('a daemon that is told to finalize keeps what has come and tells its clients', async () => {
+  it('a daemon that has to finalize keeps what has come and informs its clients', async () => {
     const { daemon } = await bench.startDaemon();
     const peer = await bench.greetedPeer(daemon);
     const opened = await peer.open({ session: sessionId(1) });

@@ -135,7 +135,7 @@ describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('uscope run', () 
   beforeAll(() => buildSdk(), 120_000);
 
   it.each([
-    ['as much as it is told', ['--nice', '12'], 12],
+    ['as much as its option says', ['--nice', '12'], 12],
     ['by itself', [], DEFAULT_NICE],
   ])('lowers its daemon, %s, and never the simulator', async (_, options, nice) => {
     const cwd = dirs.make();

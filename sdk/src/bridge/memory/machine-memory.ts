@@ -7,7 +7,7 @@ const MEMORY_SHARE = 0.5;
 const MiB = 1024 * 1024;
 /**
  * Of what the process can still get, kept for itself: threads that are started later, their stacks and heaps, file buffers. Node ends the whole
- * process when a thread or a heap of its own gets no memory. At most half is kept, so that something is left under a small limit.
+ * process when a thread or a heap gets no memory. At most half is kept, so that something is left under a small limit.
  */
 const RESERVE_BYTES = 256 * MiB;
 

@@ -1,4 +1,4 @@
-/** Traces of one run: what says that they belong together, names that clash, and what is told about them in the end. */
+/** Traces of one run: what says that they belong together, names that clash, and what is reported of them in the end. */
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {

@@ -60,7 +60,7 @@ describe('a flight recorder in the daemon', () => {
     expect(existsSync(join(out, 'trace.ring'))).toBe(false);
   });
 
-  it('tells a client that did not hear of the end where its trace stands', async () => {
+  it('tells a client that did not hear of the end how far its trace is', async () => {
     const { daemon, out } = await bench.startDaemon({ sinks: sinks(), checkpointIntervalPs });
     const peer = await bench.greetedPeer(daemon);
     const opened = await peer.open({ session: sessionId(1) });

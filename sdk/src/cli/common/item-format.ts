@@ -1,9 +1,12 @@
 /** Ops and events as lines: JSON for programs, text for people. Everything that does not depend on the item is prepared once. */
+
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, fieldSize } from '../../format/types.js';
+import type { LogicalField } from '../../format/wide-fields.js';
 import { type LoadedSegment, payloadLayout, type Trace } from '../../reader/index.js';
 import { paint } from './io.js';
 import { decimal, ValueFormat } from './values.js';
+import { fieldsWithWide, wideValueText } from './wide-values.js';
 
 interface StorageFormat {
   readonly name: string;
@@ -23,6 +26,8 @@ interface EventFormat {
   readonly fields: readonly ValueFormat[];
   readonly offsets: readonly number[];
   readonly sizes: readonly number[];
+  /** Null where no field is wide. */
+  readonly logical: readonly LogicalField[] | null;
   /** `"entity_id":`, from the second on with a comma. */
   readonly keys: readonly string[];
   readonly hasStrings: boolean;
@@ -58,6 +63,7 @@ export class ItemFormat {
         name: names.eventNames[id],
         head: `","op":"event","event":${JSON.stringify(names.eventNames[id])},"fields":{`,
         fields,
+        logical: fieldsWithWide(event.fields),
         offsets: payloadLayout(event.fields).offsets,
         sizes: event.fields.map((field) => fieldSize(field.type)),
         keys: event.fields.map((field, index) => `${index > 0 ? ',' : ''}${JSON.stringify(field.name)}:`),
@@ -102,6 +108,7 @@ export class ItemFormat {
   eventJson(cursor: FrameCursor, time: string): string {
     const event = this.events[cursor.eventType];
     let line = `{"t":"${time}${event.head}`;
+    if (event.logical) return `${line}${this.logicalFields(cursor, event, true).join(',')}}}\n`;
     for (let i = 0; i < event.fields.length; i++) {
       line += event.keys[i] + event.fields[i].json(this.lo(cursor, event, i), this.hi(cursor, event, i));
     }
@@ -132,11 +139,31 @@ export class ItemFormat {
 
   eventText(cursor: FrameCursor, time: string): string {
     const event = this.events[cursor.eventType];
-    const fields = event.fields.map(
-      (format, i) =>
-        ` ${format.field.name}=${format.text(this.lo(cursor, event, i), this.hi(cursor, event, i))}`,
-    );
+    const fields = event.logical
+      ? this.logicalFields(cursor, event, false)
+      : event.fields.map(
+          (format, i) =>
+            ` ${format.field.name}=${format.text(this.lo(cursor, event, i), this.hi(cursor, event, i))}`,
+        );
     return `${paint('dim', `${time} ps`)}  event  ${paint('cyan', event.name)}${fields.join('')}\n`;
+  }
+
+  /** The fields of an event with wide ones: `"name":value`, or ` name=value`. */
+  private logicalFields(cursor: FrameCursor, event: EventFormat, asJson: boolean): string[] {
+    const bits = (index: number): bigint =>
+      (BigInt(this.hi(cursor, event, index)) << 32n) | BigInt(this.lo(cursor, event, index));
+    return (event.logical ?? []).map((one) => {
+      const [index] = one.pieces;
+      const [lo, hi] = [this.lo(cursor, event, index), this.hi(cursor, event, index)];
+      if (one.bits > 0) {
+        const value = wideValueText(one, bits);
+        return asJson ? `${JSON.stringify(one.name)}:"${value}"` : ` ${one.name}=${value}`;
+      }
+      const format = event.fields[index];
+      return asJson
+        ? `${JSON.stringify(one.name)}:${format.json(lo, hi)}`
+        : ` ${one.name}=${format.text(lo, hi)}`;
+    });
   }
 
   /** Field `index` of the present event as `ValueFormat.plain` prints it. */

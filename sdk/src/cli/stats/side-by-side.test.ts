@@ -11,7 +11,7 @@ import { distinctNames } from '../runs/trace-set.js';
 let root: string;
 const at = (name: string): string => join(root, `${name}.uscope`);
 
-/** A made-up core that runs at random for so many cycles, of `periodPs` each. */
+/** A made-up core that runs at random for a number of cycles, of `periodPs` each. */
 function built(
   seed: number,
   cycles: number,
@@ -130,7 +130,7 @@ describe('uscope stats of several traces', () => {
 });
 
 describe('uscope timeline of several cores', () => {
-  /** The rows of one core: where in the line its first cycle stands, and the line. */
+  /** The rows of one core: the column of its first cycle in the line, and the line. */
   const rowsOf = (out: string, name: string): string[] => {
     const blocks = out.split(/\n(?=\S+\n)/).filter((block) => block.startsWith(`${name}\n`));
     return blocks.flatMap((block) =>

@@ -18,6 +18,7 @@ type CodegenOptions = { readonly [language in CodegenLanguage]?: boolean } & {
 const LANGUAGES: Readonly<Record<CodegenLanguage, string>> = {
   sv: 'a SystemVerilog package, NAME_trace_pkg',
   c: 'a header for C11 and C++',
+  cpp: 'a header for C++17, over uscope.hpp',
   py: 'a Python module',
   ts: 'a TypeScript module',
 };
@@ -26,7 +27,7 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 export function register(program: Command): void {
   const command = program
     .command('codegen')
-    .summary('typed code for a schema: SystemVerilog, C, Python or TypeScript')
+    .summary('typed code for a schema: SystemVerilog, C, C++, Python or TypeScript')
     .description('Writes ids, enum values and typed functions for a schema file (docs/codegen.md).')
     .argument('<schema>', 'schema file (docs/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
@@ -46,7 +47,7 @@ export function register(program: Command): void {
 
 function generate(file: string, options: CodegenOptions): void {
   const language = (Object.keys(LANGUAGES) as CodegenLanguage[]).find((key) => options[key]);
-  if (!language) throw new UscopeError('CLI_USAGE', 'no language; give one of --sv, --c, --py, --ts');
+  if (!language) throw new UscopeError('CLI_USAGE', 'no language; give one of --sv, --c, --cpp, --py, --ts');
   const schema = parseUnboundSchema(readSchemaFile(file), { file });
   const code = generateCode(language, {
     schema,

@@ -17,6 +17,7 @@ import {
 import type { Source } from '../../reader/index.js';
 import { compressionOf, intervalOf } from '../common/daemon-arguments.js';
 import { tellPartial, warnOnce } from '../common/foreign.js';
+import { parseOptions } from '../common/format-options.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { openInput } from '../common/pipe-source.js';
@@ -139,17 +140,6 @@ async function outputFormat(output: string, named: string | undefined) {
   const longestFirst = [...own].sort((a, b) => b.length - a.length);
   const last = /\.[^./]+$/.exec(output)?.[0] ?? '';
   return { format, extension: longestFirst.find((one) => output.toLowerCase().endsWith(one)) ?? last };
-}
-
-/** @throws UscopeError CLI_USAGE */
-function parseOptions(given: readonly string[]): Map<string, string> {
-  return new Map(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at > 0) return [text.slice(0, at), text.slice(at + 1)] as const;
-      throw new UscopeError('CLI_USAGE', `--opt "${text}" is not of the form NAME=VALUE`);
-    }),
-  );
 }
 
 function tell(file: string, { steps, outputs, isPartial }: ConversionResult, args: ConvertArguments): void {

@@ -1,4 +1,4 @@
-/** `uscope ctrace`: Chronon's .ctrace files, with the commands, options and messages of its own reader. */
+/** `uscope ctrace`: Chronon's .ctrace files, with the commands, options and messages of Chronon's reader. */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { Argument, type Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';

@@ -12,6 +12,7 @@ import {
   diffTraces,
   type ScopePair,
 } from '../../tools/diff/index.js';
+import { parseOptions } from '../common/format-options.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
@@ -23,6 +24,7 @@ import {
 } from '../common/ranges.js';
 import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
+import { withConverted } from '../diff/converted.js';
 import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';
 import { type Disassemble, printDiff } from '../diff/text.js';
 import { withTraces } from '../runs/trace-set.js';
@@ -36,6 +38,7 @@ interface DiffArguments extends RangeArguments {
   readonly context: string;
   readonly first?: boolean;
   readonly json?: boolean;
+  readonly opt: readonly string[];
 }
 
 /** What the command line asks for, checked before a file is opened. */
@@ -54,8 +57,8 @@ export function register(program: Command): void {
       'Finds the first difference between two traces and sums up all of them. Storages and events are matched by path. ' +
         'Exit status 0: the same, 1: different or (with a code on stderr) a failure, 2: wrong usage.',
     )
-    .argument('<a>', 'trace file')
-    .argument('<b>', 'trace file')
+    .argument('<a>', 'trace file, or a log or trace of another format')
+    .argument('<b>', 'the same')
     .addOption(
       new Option(
         '--by <what>',
@@ -87,13 +90,30 @@ export function register(program: Command): void {
       String(DEFAULT_CONTEXT),
     )
     .option('--first', 'look for the first difference only')
+    .option(
+      '--opt <name=value>',
+      'of a file of another format: an option of reading it (may be repeated)',
+      append,
+      [],
+    )
     .option('--json', 'one JSON document')
     .action((a: string, b: string, options: DiffArguments) => diff(a, b, options));
 }
 
 async function diff(fileA: string, fileB: string, options: DiffArguments): Promise<void> {
   const request = parseRequest(options);
-  await withTraces([fileA, fileB], async ([a, b]) => {
+  await withConverted([fileA, fileB], parseOptions(options.opt), (paths) =>
+    compareFiles([fileA, fileB], paths, options, request),
+  );
+}
+
+async function compareFiles(
+  [fileA, fileB]: readonly string[],
+  paths: readonly string[],
+  options: DiffArguments,
+  request: Request,
+): Promise<void> {
+  await withTraces(paths, async ([a, b]) => {
     const report = await withProgress('diff', (update) =>
       compare([a, fileA], [b, fileB], options, request, update),
     );

@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .summary('make indexes for traces that have none')
     .description(
       'Writes NAME.uscope.idx beside each trace that has no index: what views and statistics of long traces need. Works on all cores; ' +
-        'a run that was interrupted goes on where it stopped.',
+        'a run that was interrupted continues where it stopped.',
     )
     .argument('<file...>', 'traces, directories with traces, or URLs')
     .option(

@@ -1,12 +1,14 @@
 /** `uscope state`: the storages at one time. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import type { LogicalField } from '../../format/wide-fields.js';
 import { isStringRef, type StorageView, type Trace, type TraceState } from '../../reader/index.js';
 import { io, paint } from '../common/io.js';
 import { append } from '../common/repeated.js';
 import { parseCycle, parseTime } from '../common/times.js';
 import { withTrace } from '../common/trace-file.js';
 import { halves, ValueFormat } from '../common/values.js';
+import { fieldsWithWide, wideValueText } from '../common/wide-values.js';
 
 interface StateOptions {
   readonly at?: string;
@@ -78,6 +80,7 @@ async function loadStrings(trace: Trace, view: StorageView): Promise<void> {
 class StorageFormat {
   private readonly fields: readonly ValueFormat[];
   private readonly properties: readonly ValueFormat[];
+  private readonly logical: readonly LogicalField[] | null;
 
   constructor(
     trace: Trace,
@@ -86,6 +89,7 @@ class StorageFormat {
   ) {
     const { schema, strings } = trace;
     this.fields = view.def.fields.map((field) => new ValueFormat(field, schema, strings));
+    this.logical = fieldsWithWide(view.def.fields);
     this.properties = view.def.properties.map((field) => new ValueFormat(field, schema, strings));
   }
 
@@ -96,7 +100,7 @@ class StorageFormat {
     io.out(`"occupancy": ${occupancy}, "properties": {${properties.join(', ')}}, "slots": [`);
     let separator = '';
     for (const slot of this.view.slots()) {
-      const fields = this.fields.map((format, i) => member(format, format.json(...this.field(slot, i))));
+      const fields = this.slotFields(slot, true);
       io.out(`${separator}\n      {"slot": ${slot}, "fields": {${fields.join(', ')}}}`);
       separator = ',';
     }
@@ -110,11 +114,25 @@ class StorageFormat {
       io.out(`  .${format.field.name} = ${format.text(...this.property(i))}\n`);
     });
     for (const slot of this.view.slots()) {
-      const fields = this.fields.map(
-        (format, i) => `${format.field.name}=${format.text(...this.field(slot, i))}`,
-      );
+      const fields = this.slotFields(slot, false);
       io.out(`  [${slot}] ${fields.join(' ')}\n`);
     }
+  }
+
+  /** `"name": value`, or `name=value`; of a wide field its one value. */
+  private slotFields(slot: number, asJson: boolean): string[] {
+    const one = (index: number): string => {
+      const format = this.fields[index];
+      const at = this.field(slot, index);
+      return asJson ? member(format, format.json(...at)) : `${format.field.name}=${format.text(...at)}`;
+    };
+    if (!this.logical) return this.fields.map((_, index) => one(index));
+    const { storageId } = this.view.def;
+    return this.logical.map((field) => {
+      if (field.bits === 0) return one(field.pieces[0]);
+      const value = wideValueText(field, (index) => this.state.raw.value(storageId, slot, index));
+      return asJson ? `${JSON.stringify(field.name)}: "${value}"` : `${field.name}=${value}`;
+    });
   }
 
   private field(slot: number, index: number): [lo: number, hi: number] {

@@ -44,7 +44,7 @@ describe('what is kept', () => {
     expect(await cache.find('c')).toEqual({ path: cut, isCut: true });
   });
 
-  it('has at most so many bytes: those used longest ago go, the one in use never', async () => {
+  it('has a limit of bytes: those used longest ago go, the one in use never', async () => {
     const cache = new ConversionCache(directory, 25);
     for (const [name, time] of [
       ['old', 1000],

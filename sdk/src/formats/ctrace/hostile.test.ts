@@ -194,7 +194,7 @@ describe('promises of more than there is', () => {
     expect(warnings.join()).toMatch(/index is damaged/);
   });
 
-  it('in the number of events are told', async () => {
+  it('in the number of events are reported', async () => {
     const bytes = await everything({ compression: 'none', index: false });
     const { header } = await CtraceFile.open(memorySource(bytes));
     new DataView(bytes.buffer).setUint32(header.firstBlock, 3, true);

@@ -70,7 +70,7 @@ export async function ctraceToUscope(
 interface PassHooks {
   /** After each block. */
   more(stream: CtraceStream): Promise<void> | void;
-  /** Whether a cut is told. */
+  /** Whether a cut is reported. */
   readonly warn?: boolean;
 }
 

@@ -16,14 +16,17 @@ import {
   Tag,
   UNIFORM,
 } from './mapping.js';
+import { putBytes } from './number-bytes.js';
 import { sintToBigInt } from './numbers.js';
+import { StructEmitter } from './struct-emitter.js';
 import { mappedMembers, type SurveyedMember } from './survey.js';
 import { CONFLICT, FluxTag } from './types.js';
-import { decodeValue, membersOf } from './values.js';
+import { decodeValue } from './values.js';
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 interface Target {
+  readonly struct: StructEmitter;
   readonly event: number;
   readonly form: Form;
   readonly type: number;
@@ -33,6 +36,8 @@ interface Target {
 export class EntryEmitter {
   private readonly meta = new Map<string, number>();
   private readonly targets = new Map<number, Map<number, Target>>();
+  private lastTrace = -1;
+  private lastTargets: ReadonlyMap<number, Target> = new Map();
 
   constructor(
     schema: Schema,
@@ -46,7 +51,9 @@ export class EntryEmitter {
       const { form, type, members, trace, id } = signal;
       const ofTrace = this.targets.get(trace) ?? new Map<number, Target>();
       this.targets.set(trace, ofTrace);
-      ofTrace.set(id, { event: ids.get(event)!, form, type, members });
+      const number = ids.get(event)!;
+      const struct = new StructEmitter(number, members, packer);
+      ofTrace.set(id, { event: number, form, type, members, struct });
     }
   }
 
@@ -136,7 +143,7 @@ export class EntryEmitter {
     const trace = cursor.trace!.id;
     const { id, flags, df, xdf, valueSize } = cursor;
     const tag = flags & CONFLICT ? Tag.CONFLICT : 0;
-    const target = this.targets.get(trace)?.get(id);
+    const target = this.targetOf(trace, id);
     if (!target) {
       const event = this.meta.get('sample')!;
       const format = (xdf << 2) | df;
@@ -145,6 +152,27 @@ export class EntryEmitter {
       );
     } else if (df === 0 && valueSize === 0) this.none(target, tag);
     else this.value(target, cursor, tag);
+  }
+
+  private targetOf(trace: number, id: number): Target | undefined {
+    if (trace !== this.lastTrace) {
+      this.lastTrace = trace;
+      this.lastTargets = this.targets.get(trace) ?? new Map();
+    }
+    return this.lastTargets.get(id);
+  }
+
+  private number(event: number, tag: number, { bytes, valueAt, valueSize }: FluxCursor): void {
+    const { view, offset } = this.packer.open(event);
+    view.setUint8(offset, tag);
+    putBytes(view, offset + 1, bytes, valueAt, valueSize, true);
+  }
+
+  private float(event: number, tag: number, { bytes, valueAt, valueSize }: FluxCursor): void {
+    const { view, offset } = this.packer.open(event);
+    view.setUint8(offset, tag);
+    view.setUint8(offset + 1, valueSize * 8);
+    putBytes(view, offset + 2, bytes, valueAt, valueSize, false);
   }
 
   private none({ event, form, members }: Target, tag: number): void {
@@ -163,13 +191,13 @@ export class EntryEmitter {
     const { packer } = this;
     switch (form) {
       case Form.INTEGER:
-        packer.emit(event, tag, sintToBigInt(bytes, valueAt, valueSize));
+        this.number(event, tag, cursor);
         return;
       case Form.DECIMAL:
         packer.emit(event, tag, String(sintToBigInt(bytes, valueAt, valueSize)));
         return;
       case Form.FLOAT:
-        packer.emit(event, tag, valueSize * 8, littleEndian(cursor.value));
+        this.float(event, tag, cursor);
         return;
       case Form.TEXT:
         packer.emit(event, tag, decoder.decode(cursor.value));
@@ -188,7 +216,7 @@ export class EntryEmitter {
         return;
       }
       case Form.STRUCT:
-        this.struct(target, cursor.value, tag);
+        target.struct.emit(bytes, valueAt, valueSize, tag);
         return;
     }
     const value = decodeValue(type, df, xdf, cursor.value);
@@ -200,28 +228,6 @@ export class EntryEmitter {
       );
       packer.emit(event, tag, value.list.width | (value.list.dynamic ? DYNAMIC : 0), `[${items.join(',')}]`);
     }
-  }
-
-  private struct({ event, members }: Target, data: Uint8Array, tag: number): void {
-    const present = membersOf(data);
-    const values: PackedValue[] = [];
-    let mask = 0n;
-    let at = 0;
-    for (const [i, member] of members.entries()) {
-      const found = present[at];
-      if (found?.member !== member.member) {
-        values.push(...absent(member));
-        continue;
-      }
-      mask |= 1n << BigInt(i);
-      at++;
-      const { data: bytes } = found;
-      if (member.form === Form.INTEGER) values.push(sintToBigInt(bytes, 0, bytes.length));
-      else if (member.form === Form.DECIMAL) values.push(String(sintToBigInt(bytes, 0, bytes.length)));
-      else if (member.form === Form.FLOAT) values.push(littleEndian(bytes), bytes.length * 8);
-      else values.push(member.form === Form.TEXT ? decoder.decode(bytes) : hex(bytes));
-    }
-    this.packer.emit(event, tag, mask, ...values);
   }
 
   private item(...values: readonly PackedValue[]): void {
@@ -244,9 +250,3 @@ export class EntryEmitter {
 
 const absent = ({ form }: SurveyedMember): PackedValue[] =>
   form === Form.INTEGER ? [0] : form === Form.FLOAT ? [0, 0] : [''];
-
-function littleEndian(bytes: Uint8Array): bigint {
-  let value = 0n;
-  for (let i = bytes.length - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[i]);
-  return value;
-}

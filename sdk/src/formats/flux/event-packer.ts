@@ -19,6 +19,17 @@ export class EventPacker {
     this.sizes = schema.events.map(({ fields }) => packedSize(fields));
   }
 
+  /** Number of a string. New ones become separate records: before `open`. */
+  string(text: string): number {
+    return this.strings.add(text);
+  }
+
+  /** The payload of an event, all 0, which the caller fills. */
+  open(type: number): { view: DataView; offset: number } {
+    this.count();
+    return this.batch.event(type, this.sizes[type]);
+  }
+
   /** One value per field of the event, in their order; signed numbers are stored as they are. */
   emit(type: number, ...values: readonly PackedValue[]): void {
     const { fields } = this.schema.events[type];

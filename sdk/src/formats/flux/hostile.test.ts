@@ -1,5 +1,5 @@
 /** Bytes that are no flux, or not all of it: a coded error at its place, in bounded time and memory. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deflateSync, gzipSync } from 'node:zlib';
@@ -19,6 +19,7 @@ import {
   FluxTag,
   listEntry,
 } from './index.js';
+import { Survey } from './survey.js';
 import { BlockMode } from './types.js';
 
 async function read(bytes: Uint8Array, options: FluxReadOptions = {}, withLines = true) {
@@ -136,7 +137,29 @@ describe('bytes that change', () => {
     );
   });
 
-  it('of a block that holds less or more than it says are told with the place of the block', async () => {
+  it('and make values swallow others are warned of, where that leaves a sign', async () => {
+    const bytes = readFileSync(new URL('../../../../test/vectors/flux/ring_wrapped.flux', import.meta.url));
+    const surveyed = async (flip?: readonly [at: number, bit: number]) => {
+      const changed = new Uint8Array(bytes);
+      if (flip) changed[flip[0]] ^= 1 << flip[1];
+      const survey = new Survey();
+      const stream = await new FluxFile(memorySource(changed)).stream();
+      while (await stream.more()) while (stream.next()) survey.take(stream.cursor);
+      return { values: [...survey.signals.values()].reduce((sum, { count }) => sum + count, 0), survey };
+    };
+    const whole = await surveyed();
+    expect([whole.values, whole.survey.doubts.messages()]).toEqual([201, []]);
+    const damaged = await surveyed([71, 1]);
+    expect([damaged.values, damaged.survey.doubts.messages()]).toEqual([
+      199,
+      [
+        expect.stringMatching(/^at offset 312: CONVERT_FORMAT: a section .* not begin at the time/),
+        expect.stringMatching(/^at offset 69: CONVERT_FORMAT: values of f are none of their signal's type/),
+      ],
+    ]);
+  });
+
+  it('of a block that holds less or more than it says are reported with the place of the block', async () => {
     for (const size of [2, 4]) {
       await expect(
         inflateBlock(BlockMode.ZLIB, deflateSync(Uint8Array.of(1, 2, 3)), size, 77),

@@ -1,10 +1,14 @@
 /** The first pass of an import: which signals have values and in what form these fit, and which times occur. */
+import { printable } from '../../base/printable.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { FluxCursor } from './cursor.js';
 import { type DomainUnit, toPs, unitOf } from './domains.js';
+import { Doubts } from './doubts.js';
+import type { FluxGroup } from './groups.js';
 import { Form, MAX_MEMBERS, type MappedMember } from './mapping.js';
+import { MemberCursor } from './member-cursor.js';
 import { FluxTag, FluxType, MemberType } from './types.js';
-import { decodeValue, encodeValue, membersOf } from './values.js';
+import { decodeValue, encodeValue } from './values.js';
 
 export interface SurveyedMember {
   readonly member: number;
@@ -41,9 +45,14 @@ export interface FluxLane {
   readonly domain: string;
   min: bigint;
   hasValues: boolean;
+  /** Where its last entry was, in halves, once it `isKnown`. */
+  lo: number;
+  hi: number;
+  isKnown: boolean;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const walk = new MemberCursor();
 const FIRST_FORM: readonly Form[] = [
   Form.BYTES,
   Form.INTEGER,
@@ -114,6 +123,9 @@ export class Lanes {
         unit: unitOf(domain),
         min: 2n ** 63n,
         hasValues: false,
+        lo: 0,
+        hi: 0,
+        isKnown: false,
       };
       this.all.push(lane);
       this.byKey.set(key, lane);
@@ -125,9 +137,12 @@ export class Lanes {
 
 export class Survey {
   readonly lanes = new Lanes();
+  readonly doubts = new Doubts();
   readonly signals = new Map<string, SurveyedSignal>();
   readonly items = new Map<string, Item>();
   private readonly members = new Map<string, SurveyedMember[]>();
+  private readonly byTrace = new Map<number, Map<number, SurveyedSignal>>();
+  private lastSignal: SurveyedSignal | null = null;
   readonly traceNames = new Map<number, string>();
   /** Lane of each item that has values, or was opened. */
   readonly laneOfItem = new Map<string, FluxLane>();
@@ -139,14 +154,22 @@ export class Survey {
   private greatestPs = 0n;
   private lastPs = -(2n ** 127n);
   private lastLane: FluxLane | null = null;
-  private lastPosition: bigint | null = null;
+  /** Position of the last lane, in halves. */
+  private lastLo = 0;
+  private lastHi = 0;
 
   take(cursor: FluxCursor): void {
     const lane = this.lanes.laneOf(cursor);
+    const { tag, trace, group } = cursor;
+    if (cursor.isInSection || tag === FluxTag.RING) this.doubts.inRing(cursor, lane);
     if (!lane) return;
     this.entries++;
-    const { tag, trace, group } = cursor;
-    if (group && tag !== FluxTag.CLOS) this.time(lane, group.position);
+    if (group) {
+      lane.lo = group.lo;
+      lane.hi = group.hi;
+      lane.isKnown = true;
+    }
+    if (group && tag !== FluxTag.CLOS) this.time(lane, group);
     if (tag === FluxTag.SAMPLE) this.sample(cursor, lane);
     else if (tag === FluxTag.HEAD) this.traceNames.set(trace!.id, cursor.text(3));
     else if (tag === FluxTag.SCPD || tag === FluxTag.SIGD || tag === FluxTag.SSGD) {
@@ -160,6 +183,7 @@ export class Survey {
 
   /** From the first time to the last in ps. */
   get spanPs(): bigint {
+    this.settle();
     const span = this.greatestPs - (this.firstPs ?? 0n);
     return span > 0n ? span : 0n;
   }
@@ -174,8 +198,15 @@ export class Survey {
     return this.lanes.all.map(({ unit, min }) => (unit.isTime ? origin : min < 0n ? min : 0n));
   }
 
-  private time(lane: FluxLane, position: bigint): void {
-    if (lane === this.lastLane && position === this.lastPosition) return;
+  private time(lane: FluxLane, group: FluxGroup): void {
+    const { lo, hi } = group;
+    if (lane === this.lastLane && !isBefore(lo, hi, this.lastLo, this.lastHi)) {
+      this.lastLo = lo;
+      this.lastHi = hi;
+      return;
+    }
+    this.settle();
+    const { position } = group;
     if (position < lane.min) lane.min = position;
     const ps = toPs(position, lane.unit);
     if (ps < this.lastPs) this.isOrdered = false;
@@ -183,7 +214,30 @@ export class Survey {
     if (ps > this.greatestPs) this.greatestPs = ps;
     this.lastPs = ps;
     this.lastLane = lane;
-    this.lastPosition = position;
+    this.lastLo = lo;
+    this.lastHi = hi;
+  }
+
+  /** Takes in where a lane has come, whose times have only gone on. */
+  private settle(): void {
+    if (!this.lastLane) return;
+    const position = (BigInt(this.lastHi | 0) << 32n) | BigInt(this.lastLo >>> 0);
+    this.lastPs = toPs(position, this.lastLane.unit);
+    if (this.lastPs > this.greatestPs) this.greatestPs = this.lastPs;
+  }
+
+  private nameOf({ trace, id }: SurveyedSignal): string {
+    return printable(this.items.get(`${trace}:${id}`)?.name || `item ${id}`);
+  }
+
+  private signalOf(trace: number, id: number): SurveyedSignal | undefined {
+    return this.byTrace.get(trace)?.get(id);
+  }
+
+  private remember(signal: SurveyedSignal): void {
+    const ofTrace = this.byTrace.get(signal.trace) ?? new Map<number, SurveyedSignal>();
+    this.byTrace.set(signal.trace, ofTrace);
+    ofTrace.set(signal.id, signal);
   }
 
   private member(cursor: FluxCursor): void {
@@ -198,23 +252,35 @@ export class Survey {
 
   private sample(cursor: FluxCursor, lane: FluxLane): void {
     const { trace, id, df, xdf } = cursor;
-    const key = `${trace!.id}:${id}`;
-    let signal = this.signals.get(key);
+    let signal =
+      trace!.id === this.lastSignal?.trace && id === this.lastSignal.id
+        ? this.lastSignal
+        : this.signalOf(trace!.id, id);
     if (!signal) {
+      const key = `${trace!.id}:${id}`;
       const type = trace!.typeOf(id);
       const form = FIRST_FORM[type] ?? Form.BYTES;
       const members = this.members.get(key) ?? [];
       this.members.set(key, members);
       signal = { trace: trace!.id, id, type, form, members, count: 0 };
       this.signals.set(key, signal);
+      this.remember(signal);
       this.laneOfItem.set(key, lane);
     }
+    this.lastSignal = signal;
     signal.count++;
     lane.hasValues = true;
     if (df === 0 && xdf === 0 && cursor.valueSize === 0) return;
-    while (signal.form !== Form.BYTES && !fits(signal, df, xdf, cursor)) signal.form = lesser(signal.form);
+    while (signal.form !== Form.BYTES && !fits(signal, df, xdf, cursor)) {
+      signal.form = lesser(signal.form);
+      if (signal.form === Form.BYTES) this.doubts.bytesOnly(signal, cursor, this.nameOf(signal));
+    }
   }
 }
+
+/** Of two positions in halves. */
+const isBefore = (lo: number, hi: number, otherLo: number, otherHi: number): boolean =>
+  hi === otherHi ? lo >>> 0 < otherLo >>> 0 : (hi | 0) < (otherHi | 0);
 
 function lesser(form: Form): Form {
   if (form === Form.INTEGER) return Form.DECIMAL;
@@ -238,7 +304,7 @@ function fits(signal: SurveyedSignal, df: number, xdf: number, cursor: FluxCurso
     case Form.LOGIC:
       return df === 1 && (xdf < 2 ? size === 0 : xdf === 2 && size > 0 && size <= 8);
     case Form.STRUCT:
-      return df === 1 && xdf === 0 && membersFit(signal, cursor.value);
+      return df === 1 && xdf === 0 && membersFit(signal, cursor);
     default:
       return comesBack(type, df, xdf, cursor.value, form === Form.STATES ? 4 : 1);
   }
@@ -277,12 +343,14 @@ function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /** Members in the order in which they were met first; a value with others in between, or twice the same, does not fit. */
-function membersFit(signal: SurveyedSignal, data: Uint8Array): boolean {
+function membersFit(signal: SurveyedSignal, { bytes, valueAt, valueSize }: FluxCursor): boolean {
   const known = signal.members;
   let at = 0;
+  walk.open(bytes, valueAt, valueSize);
   try {
-    for (const { member, type, data: value } of membersOf(data)) {
-      let index = known.findIndex((one) => one.member === member);
+    while (walk.advance()) {
+      const { member, type, size } = walk;
+      let index = known[at]?.member === member ? at : known.findIndex((one) => one.member === member);
       if (index < 0) {
         if (at < known.length || known.length >= MAX_MEMBERS) return false;
         index = known.length;
@@ -291,11 +359,11 @@ function membersFit(signal: SurveyedSignal, data: Uint8Array): boolean {
       const found = known[index];
       if (index < at || found.type !== type) return false;
       at = index + 1;
-      if (found.form === Form.INTEGER && value.length > 8) found.form = Form.DECIMAL;
-      if (found.form === Form.FLOAT && value.length !== 4 && value.length !== 8) found.form = Form.BYTES;
-      if (found.form === Form.TEXT && !isText(value)) found.form = Form.BYTES;
-      if (found.form === Form.BYTES && value.length * 2 > MAX_STRING_BYTES) return false;
-      if (found.form === Form.DECIMAL && value.length > 4096) return false;
+      if (found.form === Form.INTEGER && size > 8) found.form = Form.DECIMAL;
+      if (found.form === Form.FLOAT && size !== 4 && size !== 8) found.form = Form.BYTES;
+      if (found.form === Form.TEXT && !isText(walk.value)) found.form = Form.BYTES;
+      if (found.form === Form.BYTES && size * 2 > MAX_STRING_BYTES) return false;
+      if (found.form === Form.DECIMAL && size > 4096) return false;
     }
     return true;
   } catch {

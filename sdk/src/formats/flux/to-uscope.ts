@@ -18,6 +18,7 @@ import type { FluxCursor } from './cursor.js';
 import { toPs } from './domains.js';
 import { EntryEmitter } from './entry-emitter.js';
 import { EventPacker } from './event-packer.js';
+import type { FluxGroup } from './groups.js';
 import { buildSchema } from './import-schema.js';
 import type { FluxFile, FluxReadOptions, FluxStream } from './reader.js';
 import { type FluxLane, Lanes, Survey } from './survey.js';
@@ -27,6 +28,8 @@ const RESERVE = 1024;
 /** More groups than these are not put in order: each takes a separate pass through the file. */
 const MAX_MERGED = 64;
 const MAX_PS = 2n ** 63n - 1n;
+/** Below it products and differences of whole numbers are exact. */
+const MAX_EXACT = 2 ** 52;
 
 export interface FluxImport {
   readonly stats: TraceStats;
@@ -54,6 +57,7 @@ export async function fluxToUscope(
     isPartial = true;
     context.onWarning?.(error.message);
   }
+  for (const message of survey.doubts.messages()) context.onWarning?.(message);
   const { schema, dut, plans } = buildSchema(survey);
   const batch = new RecordBatch();
   const { path, compression } = target;
@@ -90,9 +94,11 @@ async function fill(
       context.onWarning?.(`${count} groups are not put in order of time; ${MAX_MERGED} are the most`);
     }
     const whole = new LaneReader(await file.stream(options), survey, [], null);
-    while (await whole.advance()) {
-      sink.take(whole.cursor, whole.lane!);
-      if (sink.isFull) await sink.push(whole.stream.part);
+    while (await whole.more()) {
+      while (whole.next()) {
+        sink.take(whole.cursor, whole.lane!);
+        if (sink.isFull) await sink.push(whole.stream.part);
+      }
     }
     return;
   }
@@ -114,7 +120,7 @@ async function merge(readers: LaneReader[], sink: Sink): Promise<void> {
     while (first.ps <= until) {
       sink.take(first.cursor, first.lane!);
       if (sink.isFull) await sink.push(first.stream.part);
-      if (await first.advance()) continue;
+      if (first.next() || (await first.advance())) continue;
       readers.splice(readers.indexOf(first), 1);
       break;
     }
@@ -127,7 +133,10 @@ class LaneReader {
   /** Time of the present entry; never goes back. */
   ps = 0n;
   private readonly lanes = new Lanes();
-  private hasMore = false;
+  /** The position that was converted last, in halves. */
+  private toldLane: FluxLane | null = null;
+  private toldLo = 0;
+  private toldHi = 0;
 
   constructor(
     readonly stream: FluxStream,
@@ -140,34 +149,63 @@ class LaneReader {
     return this.stream.cursor;
   }
 
+  /** To the next entry; false at the end. */
   async advance(): Promise<boolean> {
-    const { stream, wanted } = this;
+    while (await this.more()) if (this.next()) return true;
+    return false;
+  }
+
+  /** Brings more bytes; false at the end, also of a file that is cut: the survey has reported that. */
+  async more(): Promise<boolean> {
     try {
-      for (;;) {
-        if (!this.hasMore) {
-          if (!(await stream.more())) return false;
-          this.hasMore = true;
-        }
-        while (stream.next()) {
-          const found = this.lanes.laneOf(stream.cursor);
-          if (!found || (wanted !== null && found.row !== wanted)) continue;
-          this.lane = this.survey.lanes.all[found.index];
-          this.tell(stream.cursor, this.lane);
-          return true;
-        }
-        this.hasMore = false;
-      }
+      return await this.stream.more();
     } catch (error) {
-      // The survey has reported it.
       if (isCut(error)) return false;
       throw error;
     }
   }
 
+  /** To the next entry of the bytes that are here. */
+  next(): boolean {
+    const { stream, wanted } = this;
+    while (stream.next()) {
+      const found = this.lanes.laneOf(stream.cursor);
+      if (!found || (wanted !== null && found.row !== wanted)) continue;
+      this.lane = this.survey.lanes.all[found.index];
+      this.tell(stream.cursor, this.lane);
+      return true;
+    }
+    return false;
+  }
+
   private tell({ group, tag }: FluxCursor, lane: FluxLane): void {
     if (this.wanted === null || group === null || tag === FluxTag.CLOS) return;
+    if (lane === this.toldLane && group.lo === this.toldLo && group.hi === this.toldHi) return;
+    this.toldLane = lane;
+    this.toldLo = group.lo;
+    this.toldHi = group.hi;
     const ps = toPs(group.position, lane.unit) - this.origins[lane.index];
     if (ps > this.ps) this.ps = ps;
+  }
+}
+
+/** Times of a lane as numbers, where these are exact: most of them are. */
+class LaneClock {
+  /** ps of a unit; NaN: no whole number of them. */
+  private readonly scale: number;
+  private readonly origin: number;
+
+  constructor({ num, den }: FluxLane['unit'], origin: bigint) {
+    this.scale = den === 1n ? Number(num) : Number.NaN;
+    this.origin = Number(origin);
+  }
+
+  /** ps of the trace; NaN where a number may not hold them. */
+  psOf(group: FluxGroup): number {
+    const ps = group.positionNumber * this.scale - this.origin;
+    return Math.abs(ps) < MAX_EXACT && Math.abs(group.positionNumber * this.scale) < MAX_EXACT
+      ? ps
+      : Number.NaN;
   }
 }
 
@@ -178,10 +216,14 @@ class Sink {
   private readonly inexact: Tally;
   private items = 0;
   private isOpen = false;
-  private timePs = 0n;
+  /** Of the present frame, as it was given, and rounded. */
+  private time: number | bigint = 0n;
+  private timeNumber = 0;
+  private readonly clocks: LaneClock[];
   /** Position whose time the present frame has. */
   private lastLane: FluxLane | null = null;
-  private lastPosition = 0n;
+  private lastLo = 0;
+  private lastHi = 0;
   private lastIsExact = true;
 
   constructor(
@@ -194,11 +236,16 @@ class Sink {
     const { report } = context;
     this.emitter = create(() => this.count());
     this.origins = survey.origins;
+    this.clocks = survey.lanes.all.map(({ unit, index }) => new LaneClock(unit, this.origins[index]));
     for (const [tag, name] of TAG_NAMES) {
       const isPacking = tag === FluxTag.PBLK || tag === FluxTag.SECT || tag === FluxTag.SWTH;
       if (!isPacking) this.tallies[tag] = report.kept(tag === FluxTag.SAMPLE ? 'values' : `${name} entries`);
     }
     this.inexact = report.kept('positions that are not whole ps, or go back', 'flux/position with the value');
+  }
+
+  private get timePs(): bigint {
+    return BigInt(this.time);
   }
 
   get isFull(): boolean {
@@ -224,8 +271,8 @@ class Sink {
     const { tag, group } = cursor;
     this.tallies[tag].count++;
     let isExact = true;
-    if (group && tag !== FluxTag.CLOS) isExact = this.moveTo(lane, group.position);
-    if (!this.isOpen) this.frame(this.timePs);
+    if (group && tag !== FluxTag.CLOS) isExact = this.moveTo(lane, group);
+    if (!this.isOpen) this.frame(this.time);
     if (tag === FluxTag.SAMPLE) {
       if (!isExact) {
         this.inexact.count++;
@@ -237,24 +284,43 @@ class Sink {
   }
 
   /** Opens the frame of a position; false when the frame's time does not determine it. */
-  private moveTo(lane: FluxLane, position: bigint): boolean {
-    if (lane === this.lastLane && position === this.lastPosition) return this.lastIsExact;
+  private moveTo(lane: FluxLane, group: FluxGroup): boolean {
+    if (lane === this.lastLane && group.lo === this.lastLo && group.hi === this.lastHi)
+      return this.lastIsExact;
+    const quick = this.clocks[lane.index].psOf(group);
+    if (quick > this.timeNumber) {
+      this.frame(quick);
+      this.wasAt(lane, group, true);
+      return true;
+    }
+    return this.moveExactly(lane, group);
+  }
+
+  private wasAt(lane: FluxLane, { lo, hi }: FluxGroup, isExact: boolean): void {
+    this.lastLane = lane;
+    this.lastLo = lo;
+    this.lastHi = hi;
+    this.lastIsExact = isExact;
+  }
+
+  private moveExactly(lane: FluxLane, group: FluxGroup): boolean {
+    const { position } = group;
     const { unit } = lane;
     let ps = toPs(position, unit) - this.origins[lane.index];
     if (ps > MAX_PS) ps = MAX_PS;
     const isExact = (unit.den === 1n || position % unit.den === 0n) && ps < MAX_PS && ps >= this.timePs;
     if (ps > this.timePs) this.frame(ps);
-    this.lastLane = lane;
-    this.lastPosition = position;
-    this.lastIsExact = isExact;
+    this.wasAt(lane, group, isExact);
     return isExact;
   }
 
-  private frame(ps: bigint): void {
+  /** @param ps as a number a safe integer */
+  private frame(ps: number | bigint): void {
     this.close();
     // What was exact for an earlier time is looked at again.
-    if (ps !== this.timePs) this.lastLane = null;
-    this.timePs = ps;
+    if (ps !== this.time) this.lastLane = null;
+    this.time = ps;
+    this.timeNumber = Number(ps);
     this.items = 0;
     this.batch.begin(ps);
     this.isOpen = true;
@@ -267,7 +333,7 @@ class Sink {
   }
 
   private count(): void {
-    if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) this.frame(this.timePs);
+    if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) this.frame(this.time);
     this.items++;
   }
 }

@@ -1,5 +1,6 @@
 /** Values of samples and members: bytes to what they mean and back. */
 import { UscopeError } from '../../base/errors.js';
+import { MemberCursor } from './member-cursor.js';
 import { bigIntToSint, sintToBigInt } from './numbers.js';
 import { type FluxMember, FluxType, MemberType, STATES } from './types.js';
 
@@ -198,13 +199,10 @@ function listBytes(value: Extract<FluxValue, { readonly list: FluxList }>) {
 
 /** Members of a struct value or of a control entry. @throws UscopeError CONVERT_FORMAT */
 export function membersOf(data: Uint8Array): FluxMember[] {
-  const bytes = new Bytes(data);
+  const cursor = new MemberCursor();
   const members: FluxMember[] = [];
-  while (!bytes.isAtEnd) {
-    const member = bytes.pint();
-    const [type] = bytes.take(1);
-    members.push({ member, type, data: bytes.take(bytes.pint()) });
-  }
+  cursor.open(data, 0, data.length);
+  while (cursor.advance()) members.push({ member: cursor.member, type: cursor.type, data: cursor.value });
   return members;
 }
 

@@ -108,7 +108,7 @@ describe('promises of more than there is', () => {
     ).toBe('CONVERT_FORMAT');
   });
 
-  it('of other kinds are told where they are', async () => {
+  it('of other kinds are reported with their place', async () => {
     const wrong: [Uint8Array, string, number][] = [
       [raw(0xd8, 0x63, 0x40), 'CONVERT_UNSUPPORTED', 4],
       [raw(0x01), 'CONVERT_FORMAT', 4],

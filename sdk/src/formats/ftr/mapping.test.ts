@@ -198,7 +198,7 @@ describe('the trace', () => {
     await trace.close();
   });
 
-  it('takes times as the header says when it is told to, and warns', async () => {
+  it('takes times as the header says when an option says so, and warns', async () => {
     const bytes = await written(many(3), { exponent: -9 });
     const [ps, header] = [await toTrace(bytes), await toTrace(bytes, { unit: 'header' })];
     expect(ps.warnings).toEqual([expect.stringContaining('10^-9')]);

@@ -90,7 +90,7 @@ async function told(bytes: Uint8Array) {
 }
 
 describe('a trace', () => {
-  it('is told as transactions and relations', async () => {
+  it('is listed as transactions and relations', async () => {
     const path = join(directory, 'model.uscope');
     await model(path);
     const { parts, report } = await exported(path);

@@ -198,7 +198,7 @@ describe('gem5 to µScope', () => {
     expect((await toUscope(readFileSync(VECTOR), { period: '250ps' })).stats.totalTimePs).toBe(10_000n);
   });
 
-  it('goes on to Kanata', async () => {
+  it('can be converted to Kanata', async () => {
     const { path } = await toUscope(readFileSync(VECTOR));
     const trace = await openTraceFile(path);
     const outputs = new MemoryFiles();

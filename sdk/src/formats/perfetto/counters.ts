@@ -45,6 +45,7 @@ export async function writeCounters(
   const gauges = gaugesOf(trace, target);
   const { writer, toNs } = target;
   const { report, signal, onProgress } = context;
+  const samples = report.kept('changes of counters and buffers', 'counter samples');
   const otherOps = report.dropped('changes of storages that are no counters and no buffers', 'VCD has them');
   const otherEvents = report.dropped('events that are not about instructions', 'VCD has them');
   const changed: Gauge[] = [];
@@ -53,7 +54,7 @@ export async function writeCounters(
     for (const gauge of changed) {
       gauge.isChanged = false;
       writer.counter(gauge.track, now, gauge.value());
-      report.kept('changes of counters and buffers', 'counter samples').count++;
+      samples.count++;
     }
     changed.length = 0;
   };

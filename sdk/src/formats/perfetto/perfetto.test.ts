@@ -197,7 +197,7 @@ async function konataTrace(period: string, log: Uint8Array = readFileSync(TWO_TH
 }
 
 describe('the writer', () => {
-  it('tells each name once, and all anew after so many', async () => {
+  it('writes each name once, and all anew after a number of names', async () => {
     const output = new MemoryOutput();
     const writer = new PerfettoWriter(output, 100);
     writer.track({ uuid: 5, name: 'many' });

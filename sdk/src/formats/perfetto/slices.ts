@@ -10,6 +10,7 @@ import {
   withLineBreaks,
 } from '../../semantics/cpu/index.js';
 import type { ConversionContext } from '../common/foreign-format.js';
+import type { Tally } from '../common/report.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { Lanes } from './lanes.js';
 import type { TimeScale } from './time-scale.js';
@@ -68,19 +69,23 @@ class Slicer {
   private readonly others = new Map<string, number>();
   /** Keys of instructions whose number is not known. */
   private unnumbered = 0n;
+  private readonly kept: Tally;
+  private readonly flows: Tally;
 
   constructor(
     private readonly core: CpuCore,
     private readonly target: SliceTarget,
     private readonly context: ConversionContext,
   ) {
+    this.kept = context.report.kept('instructions', 'a slice per stage');
+    this.flows = context.report.kept('dependencies', 'flows');
     this.lanes = new Lanes((stage) => target.track(core.stages[stage] ?? this.otherName(stage), stage));
   }
 
   take(instruction: Instruction, endOfTrace: number): void {
     const { report } = this.context;
     const slices = this.slicesOf(instruction, endOfTrace);
-    report.kept('instructions', 'a slice per stage').count++;
+    this.kept.count++;
     if (instruction.birthPs === null)
       report.approximated('instructions born before the trace', 'from its beginning').count++;
     for (const dependency of instruction.dependencies) this.addFlow(dependency, slices);
@@ -103,7 +108,7 @@ class Slicer {
     const flow = this.target.nextFlow();
     from.flows.push(flow);
     to.lastFlows.push(flow);
-    report.kept('dependencies', 'flows').count++;
+    this.flows.count++;
   }
 
   /** By its number; in a part of a trace, where there are no numbers, the last one with its entity id. */
@@ -160,8 +165,11 @@ class Slicer {
     const category = instruction.end;
     slices.forEach(({ stage, from, to, flows, lastFlows }, index) => {
       const track = this.lanes.take(stage, from, to);
-      const args = index === 0 ? detailsOf(instruction, this.core) : {};
-      this.target.writer.begin(track, from, name, { category, args, flows, lastFlows });
+      const details =
+        index === 0
+          ? { category, args: detailsOf(instruction, this.core), flows, lastFlows }
+          : { category, flows, lastFlows };
+      this.target.writer.begin(track, from, name, details);
       this.target.writer.end(track, to);
     });
   }
@@ -181,17 +189,19 @@ function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): stri
 
 function detailsOf(instruction: Instruction, core: CpuCore): NonNullable<SliceDetails['args']> {
   const { pc, seq, id, thread, end, flush, trap, annotations, stalls } = instruction;
-  const notes = [...remarks(annotations), ...stalls.map(({ reason }) => `stall: ${reason}`)];
-  return {
-    ...(pc === null ? {} : { pc: `0x${pcText(pc, core.xlen)}` }),
-    ...(seq === null ? {} : { seq: Number(seq) }),
-    entity_id: id,
-    ...(thread === null ? {} : { thread }),
-    end,
-    ...(flush?.reason ? { flush: flush.reason } : {}),
-    ...(trap?.cause == null ? {} : { trap: `cause 0x${trap.cause.toString(16)}` }),
-    ...(notes.length > 0 ? { notes: notes.join('\n') } : {}),
-  };
+  const details: Record<string, string | number> = {};
+  if (pc !== null) details.pc = `0x${pcText(pc, core.xlen)}`;
+  if (seq !== null) details.seq = Number(seq);
+  details.entity_id = id;
+  if (thread !== null) details.thread = thread;
+  details.end = end;
+  if (flush?.reason) details.flush = flush.reason;
+  if (trap?.cause != null) details.trap = `cause 0x${trap.cause.toString(16)}`;
+  if (annotations.length > 0 || stalls.length > 0) {
+    const notes = [...remarks(annotations), ...stalls.map(({ reason }) => `stall: ${reason}`)];
+    if (notes.length > 0) details.notes = notes.join('\n');
+  }
+  return details;
 }
 
 /** All annotations, but for those whose kind says that they are the name. */

@@ -48,7 +48,7 @@ const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
 const Entry = { IID: 1, NAME: 2 } as const;
 
 const SEQUENCE_ID = 1;
-/** Names after which the interning starts anew: readers and we keep so many. */
+/** Names after which the interning starts anew: readers and this writer keep them all until then. */
 const MAX_INTERNED = 65_536;
 const PIECE_BYTES = 128 * 1024;
 
@@ -71,11 +71,16 @@ export interface SliceDetails {
   readonly lastFlows?: readonly number[];
 }
 
+const NO_DETAILS: SliceDetails = {};
+
 export class PerfettoWriter {
   private readonly pbf = new PbfWriter(new Uint8Array(2 * PIECE_BYTES));
   private readonly names = new InternTable(Interned.NAMES);
   private readonly categories = new InternTable(Interned.CATEGORIES);
   private readonly annotations = new InternTable(Interned.ANNOTATION_NAMES);
+  private readonly tables = [this.categories, this.names, this.annotations];
+  /** The event that is being written: of millions, none is an object. */
+  private readonly next = { type: 0, track: 0, time: 0, nameId: 0, categoryId: 0, details: NO_DETAILS };
 
   constructor(
     private readonly sink: ByteSink,
@@ -125,7 +130,7 @@ export class PerfettoWriter {
   }
 
   end(track: number, time: number): void {
-    this.event(EventType.END, track, time, null, {});
+    this.event(EventType.END, track, time, null, NO_DETAILS);
   }
 
   instant(track: number, time: number, name: string, details: SliceDetails = {}): void {
@@ -167,51 +172,45 @@ export class PerfettoWriter {
 
   private event(type: number, track: number, time: number, name: string | null, details: SliceDetails): void {
     this.restartInterning();
-    const nameId = name === null ? 0 : this.names.id(name);
-    const categoryId = details.category === undefined ? 0 : this.categories.id(details.category);
-    const args = Object.entries(details.args ?? {}).map(
-      ([key, value]) => [this.annotations.id(key), value] as const,
-    );
-    this.packet((pbf) => {
-      pbf.writeVarintField(Packet.TIMESTAMP, time);
-      pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-      this.writeInterned(pbf);
-      pbf.writeMessage(
-        Packet.TRACK_EVENT,
-        (_, event) => {
-          event.writeVarintField(Event.TYPE, type);
-          event.writeVarintField(Event.TRACK, track);
-          if (nameId > 0) event.writeVarintField(Event.NAME_IID, nameId);
-          if (categoryId > 0) event.writeVarintField(Event.CATEGORY_IIDS, categoryId);
-          for (const [id, value] of args)
-            event.writeMessage(Event.ANNOTATION, writeAnnotation, { id, value });
-          for (const flow of details.flows ?? []) event.writeFixed64Field(Event.FLOWS, flow);
-          for (const flow of details.lastFlows ?? []) event.writeFixed64Field(Event.LAST_FLOWS, flow);
-        },
-        null,
-      );
-    });
+    const { next } = this;
+    next.type = type;
+    next.track = track;
+    next.time = time;
+    next.nameId = name === null ? 0 : this.names.id(name);
+    next.categoryId = details.category === undefined ? 0 : this.categories.id(details.category);
+    next.details = details;
+    const { args } = details;
+    for (const key in args) this.annotations.id(key);
+    this.pbf.writeMessage(Trace.PACKET, writeEventPacket, this);
   }
 
-  /** Names of this packet that readers do not know yet. */
-  private writeInterned(pbf: PbfWriter): void {
-    const tables = [this.categories, this.names, this.annotations].filter(({ fresh }) => fresh.length > 0);
-    if (tables.length === 0) return;
-    pbf.writeMessage(
-      Packet.INTERNED_DATA,
-      (_, interned) => {
-        for (const { field, fresh } of tables) {
-          for (const entry of fresh.splice(0)) interned.writeMessage(field, writeEntry, entry);
-        }
-      },
-      null,
-    );
+  /** @internal A packet with the event that is next, and the names in it that readers do not know yet. */
+  eventPacket(pbf: PbfWriter): void {
+    pbf.writeVarintField(Packet.SEQUENCE_ID, SEQUENCE_ID);
+    pbf.writeVarintField(Packet.TIMESTAMP, this.next.time);
+    pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+    if (this.tables.some(hasFresh)) pbf.writeMessage(Packet.INTERNED_DATA, writeInterned, this.tables);
+    pbf.writeMessage(Packet.TRACK_EVENT, writeTrackEvent, this);
+  }
+
+  /** @internal */
+  trackEvent(pbf: PbfWriter): void {
+    const { type, track, nameId, categoryId, details } = this.next;
+    pbf.writeVarintField(Event.TYPE, type);
+    pbf.writeVarintField(Event.TRACK, track);
+    if (nameId > 0) pbf.writeVarintField(Event.NAME_IID, nameId);
+    if (categoryId > 0) pbf.writeVarintField(Event.CATEGORY_IIDS, categoryId);
+    const { args, flows, lastFlows } = details;
+    for (const key in args)
+      pbf.writeMessage(Event.ANNOTATION, writeAnnotation, { id: this.annotations.id(key), value: args[key] });
+    if (flows) for (const flow of flows) pbf.writeFixed64Field(Event.FLOWS, flow);
+    if (lastFlows) for (const flow of lastFlows) pbf.writeFixed64Field(Event.LAST_FLOWS, flow);
   }
 
   private restartInterning(): void {
-    const tables = [this.categories, this.names, this.annotations];
-    if (tables.every(({ size }) => size < this.maxInterned)) return;
-    for (const table of tables) table.clear();
+    const { names, categories, annotations, maxInterned } = this;
+    if (Math.max(names.size, categories.size, annotations.size) < maxInterned) return;
+    for (const table of this.tables) table.clear();
     this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
   }
 
@@ -243,6 +242,16 @@ export class PerfettoWriter {
 function place(pbf: PbfWriter, parent: number | undefined, rank: number | undefined): void {
   if (parent !== undefined) pbf.writeVarintField(Descriptor.PARENT, parent);
   if (rank !== undefined) pbf.writeVarintField(Descriptor.RANK, rank);
+}
+
+const writeEventPacket = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.eventPacket(pbf);
+const writeTrackEvent = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.trackEvent(pbf);
+const hasFresh = ({ fresh }: InternTable): boolean => fresh.length > 0;
+
+function writeInterned(tables: readonly InternTable[], pbf: PbfWriter): void {
+  for (const { field, fresh } of tables) {
+    for (const entry of fresh.splice(0)) pbf.writeMessage(field, writeEntry, entry);
+  }
 }
 
 function writeAnnotation({ id, value }: { id: number; value: string | number }, pbf: PbfWriter): void {

@@ -55,7 +55,7 @@ export class PipelineSink {
     );
   }
 
-  /** Time goes on to `timePs`; false: the disk lags, await `writer.ready()`. */
+  /** Time advances to `timePs`; false: the disk lags, await `writer.ready()`. */
   moveTo(timePs: bigint): boolean {
     if (timePs === this.timePs) return true;
     this.pool.settle();

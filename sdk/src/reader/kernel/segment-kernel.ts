@@ -21,6 +21,7 @@ interface KernelExports {
   readonly __heap_base: { readonly value: number };
   lz4_decompress(source: number, size: number, target: number, rawSize: number): number;
   replay(run: number): void;
+  watch(run: number): void;
 }
 
 export class SegmentKernel {
@@ -65,6 +66,10 @@ export class SegmentKernel {
 
   replay(run: number): void {
     this.exports.replay(run);
+  }
+
+  watch(run: number): void {
+    this.exports.watch(run);
   }
 
   private reserve(bytes: number): boolean {

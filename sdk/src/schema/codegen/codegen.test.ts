@@ -9,7 +9,13 @@ import { type CodegenLanguage, generateCode } from './index.js';
 /** USCOPE_UPDATE_VECTORS=1 writes what is expected anew; read the difference before you commit it. */
 const update = process.env.USCOPE_UPDATE_VECTORS === '1';
 const directory = new URL('../../../../test/vectors/codegen/', import.meta.url);
-const EXTENSIONS: Readonly<Record<CodegenLanguage, string>> = { sv: 'sv', c: 'h', py: 'py', ts: 'ts' };
+const EXTENSIONS: Readonly<Record<CodegenLanguage, string>> = {
+  sv: 'sv',
+  c: 'h',
+  cpp: 'hpp',
+  py: 'py',
+  ts: 'ts',
+};
 const LANGUAGES = Object.keys(EXTENSIONS) as CodegenLanguage[];
 
 interface Choice {
@@ -150,6 +156,7 @@ describe('the output', () => {
   it.each([
     ['sv', /^ {2}localparam shortint unsigned (F_S_\w+) = /gm],
     ['c', /^#define (DEMO_F_S_\w+) /gm],
+    ['cpp', /^inline constexpr std::uint16_t (F_S_\w+) = /gm],
     ['py', /^(F_S_\w+): Final = /gm],
     ['ts', /^export const (F_S_\w+) = /gm],
   ] as const)('defines every name once, however many become equal (--%s)', (language, definition) => {

@@ -74,7 +74,7 @@ export class OccupancyTrack {
     this.since = this.from;
   }
 
-  /** Begins with so many slots occupied. */
+  /** Begins with a number of occupied slots. */
   resume(count: number): void {
     this.count = count;
   }

@@ -146,7 +146,7 @@ describe('counters', () => {
     expect(level0(summarize(frames), 'cycles')).toEqual([[2n, 5n, 7n]]);
   });
 
-  it('count cycles of their own clock', () => {
+  it('count the cycles of each clock', () => {
     const frames = Array.from({ length: 2048 }, (_, i) => ({
       timePs: BigInt(i) * 2500n,
       ops: [add(BEATS, 1n), add(CYCLES, 1n)],

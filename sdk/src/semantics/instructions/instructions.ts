@@ -14,7 +14,7 @@ export interface InstructionOptions {
   readonly lookahead?: number | undefined;
   /** Whether `seq` is found out: always, where it is quick (default), or never. */
   readonly numbering?: Numbering | undefined;
-  /** Which stages are told: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
+  /** Which stages are given: all of an instruction's life (default), or those of the range, the last one before it and the last one behind it. */
   readonly stages?: 'all' | 'range' | undefined;
   /** Ends the work soon after it is aborted: the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;

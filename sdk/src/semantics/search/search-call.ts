@@ -1,4 +1,4 @@
-/** What every search is told. */
+/** What every search gets. */
 
 import type { SearchIndex } from './search-index.js';
 

@@ -64,7 +64,7 @@ describe('an index beside a trace', () => {
     await opened.close();
   });
 
-  it('goes on behind what an interrupted run has left', async () => {
+  it('continues after what an interrupted run has left', async () => {
     await makeSidecar({ trace, output, threads: 1 });
     const whole = await readFile(output);
     await rm(output);

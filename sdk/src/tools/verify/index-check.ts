@@ -18,8 +18,8 @@ import { DIRECTORY_SECTION } from '../../trace-index/directory/format.js';
 import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
 import { IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
+import { fitContainer } from '../../trace-index/recording/size-limit.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
-import { fitContainer } from '../../trace-index/size-limit.js';
 import { differenceOfDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
 

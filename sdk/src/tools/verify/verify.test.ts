@@ -89,7 +89,7 @@ describe('an undamaged trace', () => {
     expect([report.firstTimePs, report.lastTimePs]).toEqual([0n, 15_000n]);
   });
 
-  it('that is still being written is told to be, and is no error', async () => {
+  it('that is still being written is reported as such, and is no error', async () => {
     const report = await check(live);
     expect(report).toMatchObject({ ok: true, finalized: false, segments: 4, frames: 16 });
     expect(report.findings.map(({ code, severity }) => [severity, code])).toEqual([

@@ -1,8 +1,9 @@
 /** Rows of a core - its instructions in order of birth - and where they are in time. */
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
+import type { SegmentParts } from '../containers/segment-parts.js';
 import { BirthTimes, lowerBound } from './birth-times.js';
-import type { CoarseLevels } from './level-set.js';
+import { birthsIn, type CoarseLevels } from './level-set.js';
 
 /** Segments looked back for the birth of an instruction that is still in flight. */
 const LOOKBACK = 8;
@@ -16,20 +17,24 @@ export interface RowSource {
 
 export class RowPlaces {
   private readonly births: BirthTimes;
+  private readonly trace: Trace;
 
   constructor(
-    private readonly trace: Trace,
+    private readonly parts: SegmentParts,
     private readonly coarse: CoarseLevels,
   ) {
-    this.births = new BirthTimes(trace);
+    this.trace = parts.trace;
+    this.births = new BirthTimes(parts.trace);
   }
 
   /** Rows born before a segment; before the one after the last: all. */
-  async birthsBefore({ core, storageId }: RowSource, segment: number): Promise<number> {
+  async birthsBefore({ core }: Pick<RowSource, 'core'>, segment: number): Promise<number> {
     const last = this.trace.segmentCount - 1;
     if (segment <= last) return this.coarse.birthsBefore(core, segment);
-    const { times } = await this.births.ofSegment(last, storageId);
-    return (await this.coarse.birthsBefore(core, last)) + times.length;
+    // By its index: the segment itself need not be read for that.
+    const { plan } = this.parts;
+    const part = await this.parts.time(last, plan.cores[core]!.group, 1);
+    return (await this.coarse.birthsBefore(core, last)) + birthsIn(plan, core, part);
   }
 
   /** Rows born before a cycle: the number of the first one born at or after it. */

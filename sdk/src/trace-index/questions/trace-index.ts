@@ -1,6 +1,5 @@
 /** The questions that the index of a trace answers. */
 import { UscopeError } from '../../base/errors.js';
-import type { FrameCursor } from '../../format/frame-cursor.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
@@ -63,7 +62,7 @@ export class TraceIndex {
     this.trace = parts.trace;
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
-    this.rows = new RowPlaces(this.trace, coarse);
+    this.rows = new RowPlaces(parts, coarse);
   }
 
   /** Lets go of the file beside the trace, if there is one; the trace stays open. */
@@ -336,25 +335,21 @@ export class TraceIndex {
     const eventType = this.eventType(channel);
     const { labels } = channel;
     const wanted = label === undefined ? -1 : (labels?.names.indexOf(label) ?? -1);
-    let found: number | null = null;
-    const range = { from: BigInt(fromCycle) * BigInt(periodPs), to: BigInt(toCycle) * BigInt(periodPs) };
-    const event = (cursor: FrameCursor): boolean => {
-      if (cursor.eventType !== eventType) return true;
-      if (
-        labels &&
-        wanted >= 0 &&
-        labels.indexOf[cursor.bytes[cursor.payloadOffset + labels.offset]!] !== wanted
-      ) {
-        return true;
-      }
-      found = Math.floor((cursor.timeHi * 2 ** 32 + cursor.timeLo) / periodPs);
-      return which === 'last';
-    };
+    const isWanted =
+      labels && wanted >= 0
+        ? { offset: labels.offset, wanted: labels.indexOf.map((index) => (index === wanted ? 1 : 0)) }
+        : undefined;
+    const [fromPs, endPs] = [BigInt(fromCycle) * BigInt(periodPs), BigInt(toCycle) * BigInt(periodPs)];
+    const watched = { eventType, label: isWanted, fromPs, untilPs: endPs - 1n };
     const { trace } = this;
-    let segment = await trace.firstSegmentReaching(range.from);
+    let found: number | null = null;
+    let segment = await trace.firstSegmentReaching(fromPs);
     for (; segment < trace.segmentCount; segment++) {
-      if ((await trace.segment(segment)).timeStartPs >= range.to) break;
-      if (!(await trace.scanSegment(segment, range, { event }))) break;
+      if ((await trace.segment(segment)).timeStartPs >= endPs) break;
+      const { times } = await trace.watchSegment(segment, () => watched);
+      const time = which === 'first' ? times[0] : times.at(-1);
+      if (time !== undefined) found = Math.floor(time / periodPs);
+      if (found !== null && which === 'first') break;
     }
     return found;
   }

@@ -15,8 +15,8 @@ import { RecordBatch } from '../../writer/records/record-batch.js';
 import { appendDirectory } from '../directory/append-directory.js';
 import { indexPlan } from '../plan.js';
 import { FIRST, referenceContainer } from '../reference/reference-pass.js';
-import { fitContainer } from '../size-limit.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
+import { fitContainer } from './size-limit.js';
 
 const { schema } = parseSchema(`
 uscope: 1

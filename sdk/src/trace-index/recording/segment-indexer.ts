@@ -9,7 +9,7 @@ import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexe
 import { appendDirectory } from '../directory/append-directory.js';
 import { createIndexKernel } from '../kernel/index-kernel.js';
 import { type IndexPlan, indexPlan } from '../plan.js';
-import { fitContainer } from '../size-limit.js';
+import { fitContainer } from './size-limit.js';
 
 export const createSegmentIndexer: SegmentIndexerFactory = (schema, dut, before) => {
   const plan = indexPlan(schema, dut);

@@ -128,7 +128,7 @@ describe('a thread of the addon and a worker', () => {
   });
 });
 
-describe.each(['lz4', 'zstd'] as const)('%s without a memory of its own', (method) => {
+describe.each(['lz4', 'zstd'] as const)('%s without a separate memory', (method) => {
   it.skipIf(lacks(`${method}-napi`, method === 'lz4' || zstdPackage()))(
     'is the same bytes after decompression',
     async () => {

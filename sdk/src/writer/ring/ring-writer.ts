@@ -90,7 +90,7 @@ export class RingWriter {
     return this.take(words, first, end, (from, to) => this.writer.pushSome(words, from, to));
   }
 
-  /** Returns where it goes on: before `end` when the writer did not take all. */
+  /** Returns where to continue: before `end` when the writer did not take all. */
   private take(
     words: Uint32Array,
     first: number,

@@ -311,7 +311,7 @@ describe('the bytes', () => {
     const bytes = whole();
     const expected = await linesOf((await convert(bytes, map)).path);
     const begin = Buffer.from(bytes).indexOf('#0');
-    for (let length = begin; length < bytes.length; length += stride(7)) {
+    for (let length = begin; length < bytes.length; length += stride(47)) {
       const cut = await convert(bytes.slice(0, length), map);
       const lines = await linesOf(cut.path);
       expect(expected.slice(0, lines.length)).toEqual(lines);
@@ -345,7 +345,7 @@ describe('the bytes', () => {
   });
 
   it('that are damaged end with a code, or with a trace', async () => {
-    for (const damaged of flips(whole(), cases(60))) {
+    for (const damaged of flips(whole(), cases(25))) {
       try {
         await convert(damaged, map);
       } catch (error) {

@@ -35,7 +35,7 @@ export interface CorePart {
   readonly counters: readonly CounterPart[];
 }
 
-/** What an analysis knows at the border of two stretches, and goes on with: plain data. */
+/** What an analysis knows at the border of two stretches, and continues with: plain data. */
 export interface CoreCarry {
   readonly pipeline: PipelineCarry | null;
   /** Which slots are taken, one byte each. */

@@ -4,7 +4,7 @@ import type { LabelIndex } from './labels.js';
 
 /** @throws NotMergeable where values have been lumped together: the next stretch would have told others apart */
 export function namesOf(labels: LabelIndex): readonly string[] {
-  if (labels.isFull) throw new NotMergeable('an enum has more values than are told apart');
+  if (labels.isFull) throw new NotMergeable('an enum has more values than are counted separately');
   return labels.names;
 }
 

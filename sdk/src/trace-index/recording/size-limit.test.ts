@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { dut, schemaWithBuffer } from '../../../test/support/recorded-run.js';
-import { decodeIndexContainer, encodeIndexContainer, IndexPart } from '../format/index-container.js';
-import { decodeDropped } from './dropped.js';
-import { indexPlan } from './plan.js';
+import { dut, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
+import { decodeIndexContainer, encodeIndexContainer, IndexPart } from '../../format/index-container.js';
+import { decodeDropped } from '../dropped.js';
+import { indexPlan } from '../plan.js';
+import { decodeTimePart, encodeTimePart } from '../time-part.js';
 import { fitContainer as fit } from './size-limit.js';
-import { decodeTimePart, encodeTimePart } from './time-part.js';
 
 const plan = indexPlan(schemaWithBuffer(), dut);
 const fitContainer = (bytes: Uint8Array, segmentBytes: number) => fit(plan, bytes, segmentBytes);

@@ -1,17 +1,17 @@
 /** How large an index may be beside its segment. */
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError } from '../../base/errors.js';
 import {
   decodeIndexContainer,
   encodeIndexContainer,
   type IndexContainer,
   IndexPart,
   type IndexPartBytes,
-} from '../format/index-container.js';
-import { type DroppedPart, decodeDropped, encodeDropped } from './dropped.js';
-import { Coarsener, type LevelRow } from './levels/coarsener.js';
-import { bucketCyclesOf, encodeLevelRows } from './levels/level-chunk.js';
-import type { IndexPlan } from './plan.js';
-import { decodeTimePart } from './time-part.js';
+} from '../../format/index-container.js';
+import { type DroppedPart, decodeDropped, encodeDropped } from '../dropped.js';
+import { Coarsener, type LevelRow } from '../levels/coarsener.js';
+import { bucketCyclesOf, encodeLevelRows } from '../levels/level-chunk.js';
+import type { IndexPlan } from '../plan.js';
+import { decodeTimePart } from '../time-part.js';
 
 /** Of the bytes of a segment; of a small one, to which the parts of every container add up, more. */
 const MAX_SHARE = 0.03;

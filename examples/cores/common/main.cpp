@@ -1,0 +1,63 @@
+// Runs a core until its program has ended, and prints cycles, result and time as JSON. +vcd=FILE writes a waveform where the model was
+// built with one.
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
+#include "Vtop.h"
+#include "verilated.h"
+#if VM_TRACE_FST
+#include "verilated_fst_c.h"
+using Waveform = VerilatedFstC;
+#elif VM_TRACE
+#include "verilated_vcd_c.h"
+using Waveform = VerilatedVcdC;
+#endif
+
+int main(int argc, char **argv) {
+  const auto context = std::make_unique<VerilatedContext>();
+  context->commandArgs(argc, argv);
+  const uint64_t max_cycles = 20'000'000;
+  uint64_t cycles = 0;
+  int passed;
+  {
+    Vtop top(context.get());
+#if VM_TRACE
+    context->traceEverOn(true);
+    Waveform waveform;
+    top.trace(&waveform, 99);
+    waveform.open(std::getenv("WAVEFORM"));
+#endif
+    const auto before = std::chrono::steady_clock::now();
+    for (; cycles < max_cycles && !(cycles > 8 && top.done); cycles++) {
+      top.rst = cycles < 8;
+      top.clk = 1;
+      top.eval();
+#if VM_TRACE
+      waveform.dump(2 * cycles);
+#endif
+      top.clk = 0;
+      top.eval();
+#if VM_TRACE
+      waveform.dump(2 * cycles + 1);
+#endif
+    }
+    // What retires with the last store is shown within the next cycles.
+    for (int i = 0; i < 40; i++) {
+      top.clk = 1;
+      top.eval();
+      top.clk = 0;
+      top.eval();
+    }
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - before;
+    passed = top.done;
+    std::printf("{\"cycles\":%llu,\"done\":%s,\"result\":%u,\"seconds\":%.6f}\n", (unsigned long long)cycles,
+                top.done ? "true" : "false", top.result, seconds.count());
+    top.final();
+#if VM_TRACE
+    waveform.close();
+#endif
+  }
+  return passed ? 0 : 1;
+}

@@ -1,0 +1,125 @@
+#!/usr/bin/env node
+/**
+ * Public cores under µScope: fetches their sources from PyPI, builds each with Verilator, runs a program on it with a trace and with an
+ * independent log of the same pins, and compares both, instruction by instruction.
+ *
+ *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--json]
+ *
+ * None of the sources enters this repository; they stay in DIR, by default examples/cores/build. Exit status: 0 no difference, 1 differences or
+ * a core that does not build, 2 wrong arguments, 3 PyPI or a compiler is out of reach.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { here, Unavailable } from './lib/commands.mjs';
+import { compare } from './lib/compare.mjs';
+import { measure } from './lib/cost.mjs';
+import { buildProgram } from './lib/program.mjs';
+import { buildSimulator, traced } from './lib/simulator.mjs';
+import { fetchSources, readCore } from './lib/sources.mjs';
+
+const CORES = ['picorv32', 'serv', 'ibex', 'cv32e40x', 'mor1kx'];
+
+const options = readArguments();
+const rows = [];
+for (const id of options.cores) rows.push(await runCore(id));
+if (options.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+else process.stdout.write(table(rows));
+const unavailable = rows.some((row) => row.unavailable);
+process.exitCode = rows.some((row) => row.failure || row.differences > 0) ? 1 : unavailable ? 3 : 0;
+
+async function runCore(id) {
+  const core = readCore(id);
+  const work = join(options.work, id);
+  mkdirSync(work, { recursive: true });
+  const row = { core: core.name, builds: false, differences: null };
+  try {
+    const sources = fetchSources(core, options.work);
+    const program = buildProgram(core, work, options.rounds);
+    const simulator = buildSimulator(core, sources, work, 'traced');
+    row.builds = true;
+    const run = traced(simulator, program, work);
+    const result = await compare(run.trace, run.log);
+    Object.assign(row, { cycles: run.cycles, result: run.result, ...result });
+    if (options.cost) row.cost = await measure(core, sources, program, work, run);
+  } catch (error) {
+    row[error instanceof Unavailable ? 'unavailable' : 'failure'] = error.message;
+  }
+  writeFileSync(join(work, 'row.json'), JSON.stringify(row));
+  process.stderr.write(
+    `${core.name}: ${row.failure ?? row.unavailable ?? `${row.differences} differences`}\n`,
+  );
+  return row;
+}
+
+function readArguments() {
+  const known = {
+    work: { type: 'string', default: join(here, 'build') },
+    cost: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '2' },
+    json: { type: 'boolean', default: false },
+  };
+  try {
+    const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
+    const unknown = positionals.find((name) => !CORES.includes(name));
+    if (unknown) throw new Error(`${unknown} is no core: ${CORES.join(', ')}`);
+    const rounds = Number(values.rounds);
+    if (!Number.isInteger(rounds) || rounds < 1 || rounds > 10_000)
+      throw new Error(`--rounds ${values.rounds}: 1 to 10000`);
+    return {
+      ...values,
+      rounds,
+      work: resolve(values.work),
+      cores: positionals.length > 0 ? positionals : CORES,
+    };
+  } catch (error) {
+    process.stderr.write(
+      `${error.message}\nusage: run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--json]\n`,
+    );
+    process.exit(2);
+  }
+}
+
+function table(rows) {
+  const count = (value) => (value == null ? '-' : value.toLocaleString('en-US'));
+  const ratio = (value) => (value == null ? '-' : `${value.toFixed(2)}x`);
+  const bytes = (value) => (value == null ? '-' : value.toFixed(2));
+  const head = [
+    'core',
+    'builds',
+    'cycles',
+    'instructions',
+    'registers',
+    'traps',
+    'interrupts',
+    'differences',
+    'time',
+    'bytes/insn',
+  ];
+  const lines = rows.map((row) => [
+    row.core,
+    row.builds ? 'yes' : 'no',
+    count(row.cycles),
+    count(row.instructions),
+    count(row.registers),
+    count(row.traps),
+    count(row.interrupts),
+    count(row.violations),
+    row.failure || row.unavailable
+      ? (row.failure ?? row.unavailable).split('\n')[0].slice(0, 60)
+      : count(row.differences),
+    ratio(row.cost?.retirement.time),
+    bytes(row.bytesPerInstruction),
+  ]);
+  const widths = head.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i].length)));
+  const text = (line) =>
+    `${line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ')}\n`;
+  return `\n${[head, ...lines].map(text).join('')}${rows.map(costs).join('')}`;
+}
+
+function costs({ core, cost }) {
+  if (!cost) return '';
+  const line = ([name, { seconds, time, bytesPerCycle, packed }]) =>
+    `  ${name.padEnd(12)}${(1000 * seconds).toFixed(0).padStart(8)} ms${time.toFixed(2).padStart(8)}x${bytesPerCycle.toFixed(2).padStart(10)} bytes/cycle${packed == null ? '' : `  (${packed.toFixed(2)} with zstd)`}\n`;
+  return `\n${core}\n${Object.entries(cost).map(line).join('')}`;
+}

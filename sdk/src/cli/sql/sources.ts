@@ -1,0 +1,50 @@
+/** What is asked: datasets as they are, and traces as datasets that are kept beside them until they change. */
+
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { UscopeError } from '../../base/errors.js';
+import { type Engine, exportRun, isDataset, TABLES, type TableName } from '../../dataset/index.js';
+import { isHttpUrl } from '../../reader/http-url.js';
+import { runsOf } from '../common/run-directories.js';
+
+const CACHE = '.uscope-sql';
+const WINDOW = 10_000;
+
+/** The datasets to read. Of traces only the tables are made that may be needed. */
+export async function datasetsOf(
+  engine: Engine,
+  paths: readonly string[],
+  tables: readonly TableName[],
+): Promise<string[]> {
+  const datasets = new Set<string>();
+  for (const path of paths) {
+    if (isHttpUrl(path))
+      throw new UscopeError(
+        'CLI_USAGE',
+        `export the trace first, since it has no directory to keep tables in: ${path}`,
+      );
+    if ((await isDirectory(path)) && (await isDataset(path))) {
+      datasets.add(path);
+      continue;
+    }
+    for (const { run, files } of await runsOf([path])) {
+      const cache = join(dirname(files[0]), CACHE);
+      await exportRun(engine, cache, {
+        run,
+        files,
+        tables: TABLES.filter((table) => table === 'traces' || tables.includes(table)),
+        window: WINDOW,
+        tags: {},
+        replace: true,
+      });
+      datasets.add(cache);
+    }
+  }
+  return [...datasets];
+}
+
+const isDirectory = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );

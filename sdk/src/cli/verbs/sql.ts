@@ -1,0 +1,133 @@
+/** `uscope sql`: questions in SQL about datasets and traces. */
+import { copyFile, readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { loadEngine, loadMacros, SqlSession, TABLES, type TableName } from '../../dataset/index.js';
+import { writeAtomically } from '../../stream/index.js';
+import { io } from '../common/io.js';
+import { type Form, RowPrinter } from '../sql/print.js';
+import { datasetsOf } from '../sql/sources.js';
+
+interface SqlOptions {
+  readonly file?: string;
+  readonly output?: string;
+  readonly json?: boolean;
+  readonly jsonl?: boolean;
+  readonly csv?: boolean;
+  readonly markdown?: boolean;
+  readonly timeout?: string;
+  readonly memory?: string;
+  readonly questions?: boolean;
+  readonly force?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('sql')
+    .summary('questions in SQL about datasets and traces')
+    .description(
+      'Asks one question in SQL about datasets that uscope export has made, or about traces. It reads only, and only those.',
+    )
+    .argument('[source-or-query...]', 'datasets, traces or directories with traces, and last the question')
+    .option('-f, --file <query.sql>', 'the question is in a file; all arguments are datasets or traces')
+    .option('-o, --output <file>', 'the rows as a Parquet file')
+    .option('--force', 'replace a file that is there already')
+    .option('--json', 'the rows as one JSON document')
+    .option('--jsonl', 'one JSON object per row')
+    .option('--csv', 'comma-separated values')
+    .option('--markdown', 'a table in Markdown')
+    .option('--timeout <seconds>', 'longest time of the question')
+    .option('--memory <size>', 'most memory of the engine, such as 2GB')
+    .option('--questions', 'list the ready-made questions')
+    .action((args: string[], options: SqlOptions) => sql(args, options));
+}
+
+async function sql(args: readonly string[], options: SqlOptions): Promise<void> {
+  if (options.questions) {
+    for (const { summary } of await loadMacros()) io.out(`${summary}\n`);
+    return;
+  }
+  const { sources, question } = await questionOf(args, options.file);
+  const form = formOf(options);
+  const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
+  const engine = await loadEngine();
+  const datasets = await datasetsOf(engine, sources, await tablesFor(question));
+  const session = await SqlSession.open(engine, datasets, { memory: options.memory, timeoutMs });
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort();
+  process.once('SIGINT', interrupt);
+  try {
+    if (options.output === undefined) await print(session, question, form, controller.signal);
+    else await write(session, question, options.output, options.force, controller.signal);
+  } finally {
+    process.off('SIGINT', interrupt);
+    await session.close();
+  }
+}
+
+function print(session: SqlSession, question: string, form: Form, signal: AbortSignal): Promise<void> {
+  return session.ask(
+    question,
+    async (result) => {
+      const printer = new RowPrinter(form, result.deduplicatedColumnNames());
+      for (;;) {
+        const chunk = await result.fetchChunk();
+        if (chunk === null || chunk.rowCount === 0) break;
+        for (const row of chunk.getRows()) printer.row(row);
+      }
+      printer.end();
+    },
+    signal,
+  );
+}
+
+async function write(
+  session: SqlSession,
+  question: string,
+  output: string,
+  force: boolean | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  await writeAtomically(output, { inputs: [], force, signal }, async (temporary) => {
+    await copyFile(await session.askToParquet(question, signal), temporary);
+  });
+}
+
+async function questionOf(
+  args: readonly string[],
+  file: string | undefined,
+): Promise<{ sources: readonly string[]; question: string }> {
+  if (file !== undefined) {
+    const question = await readFile(file, 'utf8').catch((cause) => {
+      throw new UscopeError('CLI_USAGE', `the question cannot be read: ${(cause as Error).message}`);
+    });
+    if (args.length === 0) throw new UscopeError('CLI_USAGE', 'name a dataset or a trace');
+    return { sources: args, question };
+  }
+  if (args.length < 2)
+    throw new UscopeError(
+      'CLI_USAGE',
+      'name a dataset or a trace, and ask a question: uscope sql DATASET "select …"',
+    );
+  return { sources: args.slice(0, -1), question: args[args.length - 1] };
+}
+
+/** The tables that a question can need: those whose names are in it, or in the ready-made questions that it names. */
+async function tablesFor(question: string): Promise<TableName[]> {
+  const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`, 'i').test(text);
+  const asked = (await loadMacros()).filter(({ name }) => has(question, name)).map((macro) => macro.sql);
+  return TABLES.filter((table) => [question, ...asked].some((text) => has(text, table)));
+}
+
+function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {
+  const chosen = Object.entries({ json, jsonl, csv, markdown }).filter(([, value]) => value);
+  if (chosen.length + (output === undefined ? 0 : 1) > 1)
+    throw new UscopeError('CLI_USAGE', 'choose one form of output');
+  return (chosen[0]?.[0] ?? 'table') as Form;
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 86_400) return seconds * 1000;
+  throw new UscopeError('CLI_USAGE', `--timeout "${text}" is no number of seconds up to 86400`);
+}

@@ -1,0 +1,331 @@
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
+import { runUscope } from '../../../test/support/run-cli.js';
+import { memorySource, openTrace } from '../reader/index.js';
+import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+
+const DEAD_PID = 2 ** 22 + 1; // above the largest that Linux gives
+
+const directory = mkdtempSync(join(tmpdir(), 'uscope-dataset-'));
+const dataset = join(directory, 'dataset');
+let recorded: Recorded;
+let bytes: Uint8Array;
+let report: CoreReport;
+
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function writeRun(run: string, content: Uint8Array): string {
+  const path = join(directory, run, 'core0.uscope');
+  mkdirSync(join(directory, run), { recursive: true });
+  writeFileSync(path, content);
+  return path;
+}
+
+const exported = (...args: string[]) => runUscope(['export', ...args, '-o', dataset]);
+
+async function rowsOf(question: string, source = dataset): Promise<Record<string, unknown>[]> {
+  const { status, out, err } = await runUscope(['sql', source, question, '--json']);
+  expect(err).toBe('');
+  expect(status).toBe(0);
+  return JSON.parse(out) as Record<string, unknown>[];
+}
+
+/** Every file of a dataset with its bytes. */
+function contentOf(root: string): Map<string, string> {
+  const names = readdirSync(root, { recursive: true, withFileTypes: true });
+  return new Map(
+    names
+      .filter((entry) => entry.isFile())
+      .map((entry) => {
+        const path = join(entry.parentPath, entry.name);
+        return [path.slice(root.length), readFileSync(path).toString('base64')];
+      }),
+  );
+}
+
+beforeAll(async () => {
+  recorded = record(generator(1), 400);
+  bytes = build(recorded.frames, 40);
+  report = await analyze(bytes, {});
+  writeRun('runA', bytes);
+  const { status, out } = await exported(join(directory, 'runA'), '--tag', 'commit=abc');
+  expect(status).toBe(0);
+  expect(out).toBe(`runA: 1 core, ${report.instructions.fetched} instructions\n`);
+});
+
+describe('an exported trace', () => {
+  it('has the instructions that the reader counts, in order of birth', async () => {
+    const [row] = await rowsOf(`select count(*) as n, count(*) filter (outcome = 'retired') as retired,
+      count(*) filter (outcome = 'squashed') as squashed, sum((seq < before)::int) as unordered
+      from (select *, lag(seq) over () as before from instructions)`);
+    const { fetched, retired, squashed } = report.instructions;
+    expect(fetched).toBeGreaterThan(50);
+    expect(row).toEqual({ n: fetched, retired, squashed, unordered: 0 });
+  });
+
+  it('has the stages of each instruction as the reader has them', async () => {
+    const trace = await openTrace(memorySource(bytes));
+    const core = findCore(trace);
+    const expected: unknown[] = [];
+    for await (const { seq, stages, end, endPs } of instructions(trace, core)) {
+      const cycle = (timePs: bigint): number => Number(timePs / core.periodPs);
+      const row: Record<string, number | null> = { seq: Number(seq) };
+      for (const [index, name] of core.stages.entries()) {
+        const first = stages.find(({ stage }) => stage === index);
+        let spent: number | null = first ? 0 : null;
+        stages.forEach(({ stage, timePs }, at) => {
+          const left = stages[at + 1]?.timePs ?? endPs;
+          if (stage === index)
+            spent = left === null || spent === null ? null : spent + cycle(left) - cycle(timePs);
+        });
+        row[`${name}_cycle`] = first ? cycle(first.timePs) : null;
+        row[`${name}_cycles`] = spent;
+      }
+      expected.push({ ...row, ended: end !== InstructionEnd.IN_FLIGHT });
+    }
+    expect(expected.length).toBe(report.instructions.fetched);
+    const columns = core.stages.map((name) => `${name}_cycle, ${name}_cycles`).join(', ');
+    expect(
+      await rowsOf(
+        `select seq, ${columns}, outcome <> 'in_flight' as ended from instructions where run = 'runA' order by seq`,
+      ),
+    ).toEqual(expected);
+    await trace.close();
+  });
+
+  it('has tags as columns, and counters whose changes add up to those of the reader', async () => {
+    expect(await rowsOf('select run, core, "commit" from traces')).toEqual([
+      { run: 'runA', core: 'core0', commit: 'abc' },
+    ]);
+    const [row] = await rowsOf('select sum(delta)::bigint as total from counters');
+    expect(row?.total).toBe(recorded.added.reduce((sum, value) => sum + value, 0));
+  });
+
+  it('is left alone when nothing has changed, and another run of the name is refused', async () => {
+    const before = contentOf(dataset);
+    const again = await exported(join(directory, 'runA'), '--tag', 'commit=abc');
+    expect(again.out).toBe('runA: unchanged\n');
+    const other = writeRun('other/runA', build(record(generator(2), 60).frames, 20));
+    const refused = await exported(other);
+    expect(refused.status).toBe(1);
+    expect(refused.err).toContain('DATASET_RUN');
+    expect(contentOf(dataset)).toEqual(before);
+  });
+});
+
+describe('the ready-made questions', () => {
+  it('give what the reader computes', async () => {
+    const [ipc] = await rowsOf('from ipc()');
+    expect(ipc?.retired).toBe(report.instructions.retired);
+    expect(ipc?.cycles).toBe(report.clockCycles);
+    const windows = await rowsOf('select sum(retired)::bigint as n from ipc_by_window(100)');
+    expect(windows[0]?.n).toBe(report.instructions.retired);
+    const shares = await rowsOf('select reason, cycles, events from stall_share()');
+    expect(new Set(shares.map((row) => `${row.reason} ${row.cycles} ${row.events}`))).toEqual(
+      new Set(report.stalls.reasons.map(({ reason, cycles, events }) => `${reason} ${cycles} ${events}`)),
+    );
+    const hot = await rowsOf('select sum(retired)::bigint as n from hot_pcs(1000000)');
+    expect(hot[0]?.n).toBe(report.instructions.retired);
+    const flushes = await rowsOf(
+      'select reason, sum(flushes)::bigint as n from flushes_by_pc(1000000) group by reason',
+    );
+    for (const { reason, n } of flushes as { reason: string; n: number }[])
+      expect(n, reason).toBeGreaterThan(0);
+    const [slowest] = await rowsOf('from slowest_instructions(1)');
+    const [latency] = await rowsOf('select max(greatest) as n from latency()');
+    expect(slowest?.cycles).toBe(latency?.n);
+    const totals = await rowsOf('from counter_totals()');
+    expect(totals[0]?.total).toBe(recorded.added.reduce((sum, value) => sum + value, 0));
+    const [compared] = await rowsOf("from compare('runA', 'runA')");
+    expect(compared).toMatchObject({ runs_a: 1, runs_b: 1, difference: 0 });
+  });
+});
+
+describe('a question', () => {
+  const target = (name: string): string => `'${join(dataset, name)}'`;
+  const part = (): string => target('traces/run=runA/core=core0/part-0.parquet');
+
+  it.each([
+    ['copy', () => `copy traces to ${part()}`],
+    ['explain analyze', () => `explain analyze copy traces to ${part()}`],
+    ['explain with options', () => `explain (analyze, format json) copy traces to ${part()}`],
+    ['explain with a comment', () => `explain /* ( */ analyze copy traces to ${part()}`],
+    ['attach', () => `attach ${target('new.db')}`],
+    ['export', () => `export database ${target('all')}`],
+    ['create', () => 'create table t as select 1'],
+    ['drop', () => 'drop view traces'],
+    ['set', () => 'set lock_configuration = false'],
+    ['reset', () => 'reset allowed_directories'],
+    ['pragma', () => 'pragma enable_external_access = true'],
+    ['install', () => 'install httpfs'],
+    ['load', () => 'load httpfs'],
+    ['call', () => 'call pragma_version()'],
+    ['prepare', () => `prepare p as copy traces to ${part()}`],
+    ['vacuum', () => 'vacuum'],
+    ['two statements', () => `select 1; copy traces to ${part()}`],
+    ['a file outside', () => "select * from read_text('/etc/hostname')"],
+    ['a file outside, by name', () => "select * from '/etc/passwd'"],
+    ['a file outside, by ..', () => `select * from read_text('${dataset}/../runA/core0.uscope')`],
+    ['a glob outside', () => "select * from glob('/etc/*')"],
+    ['a URL', () => "select * from read_csv('http://127.0.0.1:9/x.csv')"],
+    ['no statement', () => ''],
+    ['wrong SQL', () => 'selekt 1'],
+  ])('that is an attack is refused, and nothing is written: %s', async (_, question) => {
+    const before = contentOf(dataset);
+    const { status, out, err } = await runUscope(['sql', dataset, question(), '--json']);
+    expect(out).toBe('');
+    expect(err).toMatch(/^uscope: DATASET_(STATEMENT|QUERY): /);
+    expect(status).toBe(1);
+    expect(contentOf(dataset)).toEqual(before);
+  });
+
+  it('may be explained', async () => {
+    expect((await rowsOf('explain select * from traces')).length).toBe(1);
+    expect((await rowsOf('explain analyze select count(*) from traces')).length).toBe(1);
+  });
+
+  it('ends when its time is over', async () => {
+    const started = performance.now();
+    const { err } = await runUscope([
+      'sql',
+      dataset,
+      'select sum(a * b) from range(1000000) t(a), range(1000000) u(b)',
+      '--timeout',
+      '0.3',
+    ]);
+    expect(err).toContain('DATASET_TIMEOUT');
+    expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  it('prints its rows in each form', async () => {
+    const question = "select 'a,|\"b' as x, 9007199254740993::bigint as y, null as z";
+    const out = async (form: string): Promise<string> =>
+      (await runUscope(['sql', dataset, question, form])).out;
+    expect(await out('--csv')).toBe('x,y,z\n"a,|""b",9007199254740993,\n');
+    expect(await out('--markdown')).toBe('| x | y | z |\n|---|---|---|\n| a,\\|"b | 9007199254740993 |  |\n');
+    expect(await out('--jsonl')).toBe('{"x":"a,|\\"b","y":"9007199254740993","z":null}\n');
+    const file = join(directory, 'rows.parquet');
+    expect((await runUscope(['sql', dataset, 'from ipc(); ', '-o', file])).err).toBe('');
+    expect(readFileSync(file).subarray(0, 4).toString()).toBe('PAR1');
+  });
+
+  it('about a trace builds what it names beside it, and again when the trace has changed', async () => {
+    const trace = writeRun('live', build(recorded.frames.slice(0, 200), 40));
+    const count = async () => (await rowsOf('select count(*) as n from instructions', trace))[0]?.n as number;
+    const before = await count();
+    const tables = readdirSync(join(directory, 'live', '.uscope-sql'));
+    expect(tables).toContain('instructions');
+    expect(tables).not.toContain('counters');
+    writeRun('live', bytes);
+    expect(await count()).toBe(report.instructions.fetched);
+    expect(before).toBeLessThan(report.instructions.fetched);
+  });
+});
+
+describe('what goes wrong', () => {
+  it('damage in the middle is a gap, and the rest is there', async () => {
+    const hurt = bytes.slice();
+    hurt.fill(0xff, Math.floor(bytes.length * 0.5), Math.floor(bytes.length * 0.5) + 48);
+    writeRun('hurt', hurt);
+    const { out, status } = await exported(join(directory, 'hurt'));
+    expect(status).toBe(0);
+    expect(out).toMatch(/damaged segments in gaps/);
+    const [gap] = await rowsOf("select count(*) as n, min(code) as code from gaps where run = 'hurt'");
+    expect(Number(gap?.n)).toBeGreaterThan(0);
+    expect(gap?.code).toMatch(/^FORMAT_/);
+    const [row] = await rowsOf("select count(*) as n from instructions where run = 'hurt'");
+    expect(Number(row?.n)).toBeGreaterThan(report.instructions.fetched / 4);
+  });
+
+  it('a newer layout, and a directory that is no dataset', async () => {
+    const newer = join(directory, 'newer');
+    mkdirSync(newer);
+    writeFileSync(join(newer, 'uscope-dataset.json'), '{"layout": 99}');
+    const { err } = await runUscope(['sql', newer, 'select 1']);
+    expect(err).toContain('DATASET_LAYOUT');
+    expect((await runUscope(['export', join(directory, 'runA'), '-o', newer])).err).toContain(
+      'DATASET_LAYOUT',
+    );
+  });
+
+  it('a run that another process exports, until that process is dead', async () => {
+    const lock = join(dataset, '_staging', 'locked.lock');
+    writeFileSync(lock, String(process.ppid));
+    const trace = join(directory, 'runA', 'core0.uscope');
+    expect((await exported(trace, '--run', 'locked')).err).toContain('DATASET_LOCKED');
+    writeFileSync(lock, String(DEAD_PID));
+    expect((await exported(trace, '--run', 'locked')).status).toBe(0);
+    expect(existsSync(lock)).toBe(false);
+  });
+
+  it('what a killed export had not committed goes away, what it had committed appears', async () => {
+    const target = join(directory, 'killed');
+    const trace = writeRun('small', build(recorded.frames.slice(0, 80), 40));
+    const run = (...args: string[]) => runUscope(['export', ...args, '--run', 'r', '-o', target]);
+    await run(trace);
+    const before = contentOf(target);
+    const staged = join(target, '_staging', `r~${DEAD_PID}~00000000`);
+    cpSync(join(dataset, 'instructions', 'run=runA'), join(staged, 'tables', 'instructions', 'run=r'), {
+      recursive: true,
+    });
+    const count = async () => (await rowsOf('select count(*) as n from instructions', target))[0]?.n;
+    const few = await count();
+    expect(contentOf(target)).toEqual(before);
+
+    const full = join(directory, 'full');
+    await runUscope(['export', join(directory, 'runA'), '--run', 'r', '-o', full]);
+    for (const table of ['traces', 'instructions', 'counters', 'stalls', 'gaps']) {
+      const from = join(full, table, 'run=r');
+      if (existsSync(from)) cpSync(from, join(staged, 'tables', table, 'run=r'), { recursive: true });
+    }
+    cpSync(join(full, '_runs', 'r.json'), join(staged, 'commit.json'));
+    // Killed after the first table was moved.
+    mkdirSync(join(staged, 'old'));
+    renameSync(join(target, 'traces', 'run=r'), join(staged, 'old', 'traces'));
+    renameSync(join(staged, 'tables', 'traces', 'run=r'), join(target, 'traces', 'run=r'));
+    expect(await count()).toBe(report.instructions.fetched);
+    expect(few).not.toBe(report.instructions.fetched);
+    const tablesOf = (root: string) =>
+      new Map([...contentOf(root)].filter(([path]) => path.endsWith('.parquet')));
+    expect([...tablesOf(target).keys()].sort()).toEqual([...tablesOf(full).keys()].sort());
+    expect(readdirSync(join(target, '_staging'))).toEqual([]);
+  });
+
+  it('tables that a run has no more go away when it is exported again', async () => {
+    const trace = join(directory, 'runA', 'core0.uscope');
+    const target = join(directory, 'fewer');
+    await runUscope(['export', trace, '-o', target]);
+    expect(existsSync(join(target, 'stalls', 'run=runA'))).toBe(true);
+    expect((await runUscope(['export', trace, '-o', target, '--tables', 'instructions'])).status).toBe(0);
+    expect(existsSync(join(target, 'stalls', 'run=runA'))).toBe(false);
+    expect(existsSync(join(target, 'instructions', 'run=runA'))).toBe(true);
+  });
+
+  it('wrong names and arguments', async () => {
+    const trace = join(directory, 'runA', 'core0.uscope');
+    expect((await exported(trace, '--run', '../x')).err).toContain('DATASET_NAME');
+    for (const args of [
+      ['--tag', 'run=x'],
+      ['--tag', 'Nope'],
+      ['--tables', 'nope'],
+      ['--since', 'nope'],
+    ]) {
+      expect((await exported(trace, ...args)).status, args.join(' ')).toBe(2);
+    }
+    expect((await runUscope(['sql', dataset])).status).toBe(2);
+    expect((await runUscope(['sql', dataset, 'select 1', '--timeout', '-1'])).status).toBe(2);
+  });
+});

@@ -1,0 +1,35 @@
+/** DuckDB, which writes the Parquet files of datasets and answers SQL. An optional package: it is loaded when it is needed. */
+import { UscopeError } from '../../base/errors.js';
+
+export type DuckDb = typeof import('@duckdb/node-api');
+export type Bindings = typeof import('@duckdb/node-bindings');
+export type Connection = import('@duckdb/node-api').DuckDBConnection;
+
+export interface Engine {
+  readonly api: DuckDb;
+  readonly bindings: Bindings;
+}
+
+/** What the installed release was tested with. */
+const VERSION = '1.5.6-r.1';
+
+/** @throws UscopeError DATASET_ENGINE where the package is not installed, or not for this machine */
+export async function loadEngine(): Promise<Engine> {
+  try {
+    const [api, bindings] = await Promise.all([import('@duckdb/node-api'), import('@duckdb/node-bindings')]);
+    return { api, bindings: (bindings as unknown as { default?: Bindings }).default ?? bindings };
+  } catch (cause) {
+    throw new UscopeError(
+      'DATASET_ENGINE',
+      `the package @duckdb/node-api is not installed; install it with "npm install @duckdb/node-api@${VERSION}"`,
+      {},
+      { cause },
+    );
+  }
+}
+
+/** A string as SQL writes it. */
+export const quoted = (text: string): string => `'${text.replaceAll("'", "''")}'`;
+
+/** A name as SQL writes it. */
+export const named = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,6 @@
+/** Traces as one dataset: export to Parquet, and SQL over it. */
+export { type Engine, loadEngine } from './engine/duckdb.js';
+export { exportRun, type RunExport, type RunReport } from './export-run.js';
+export { isDataset, TABLES, type TableName } from './layout.js';
+export { loadMacros, type Macro } from './macros.js';
+export { type SessionOptions, SqlSession } from './session.js';

@@ -1,0 +1,50 @@
+/** Does the period of the clock fit the times of the frames? */
+import type { DoctorFinding } from './finding.js';
+
+export class ClockExamination {
+  private frames = 0;
+  private lastPs = 0n;
+  private firstPs = 0n;
+  /** Greatest common divisor of all distances between frames. */
+  private stepPs = 0n;
+  private unevenPs: bigint | null = null;
+
+  constructor(private readonly periodPs: bigint) {}
+
+  frame(timePs: bigint): void {
+    if (this.frames === 0) this.firstPs = timePs;
+    else this.stepPs = gcd(this.stepPs, timePs - this.lastPs);
+    if (this.unevenPs === null && this.periodPs > 0n && timePs % this.periodPs !== 0n) this.unevenPs = timePs;
+    this.lastPs = timePs;
+    this.frames++;
+  }
+
+  /** Cycles from the first frame to the last. */
+  get cycles(): bigint {
+    return this.periodPs > 0n && this.frames > 0 ? (this.lastPs - this.firstPs) / this.periodPs + 1n : 0n;
+  }
+
+  /** @param name of the clock */
+  findings(name: string): DoctorFinding[] {
+    const { periodPs, stepPs, unevenPs } = this;
+    if (periodPs <= 0n || this.frames < 3) return [];
+    const finding = { kind: 'clock', core: null, count: 1 } as const;
+    if (unevenPs !== null) {
+      const detail = `frames are not at multiples of the period of ${name}, ${periodPs} ps: one is at ${unevenPs} ps, all are ${stepPs} ps apart or a multiple of that`;
+      const cause = `the schema gives ${name} another period than the tracer counts time with: write period and time from one constant, or take the period from the schema (uscope_clock_period)`;
+      return [{ ...finding, detail, firstTimePs: unevenPs, cause }];
+    }
+    if (stepPs > periodPs) {
+      const detail = `no two frames are closer than ${stepPs / periodPs} cycles of ${name}: every frame is at a multiple of ${stepPs} ps, the period is ${periodPs} ps`;
+      const cause = `the period of ${name} in the schema is too short, or time is counted in half cycles: ${stepPs} ps would fit`;
+      return [{ ...finding, detail, firstTimePs: this.firstPs, cause }];
+    }
+    return [];
+  }
+}
+
+function gcd(a: bigint, b: bigint): bigint {
+  let [x, y] = [a, b];
+  while (y !== 0n) [x, y] = [y, x % y];
+  return x;
+}

@@ -1,0 +1,52 @@
+/** What is implausible in a trace, with the likely cause in its tracer. It reads the trace once. */
+import type { Trace } from '../../reader/index.js';
+import { findCores } from '../../semantics/cpu/cores.js';
+import { ClockExamination } from './clock.js';
+import { CoreExamination } from './core.js';
+import type { DoctorFinding } from './finding.js';
+
+export { type DoctorFinding, FINDING_KINDS, type FindingKind } from './finding.js';
+
+export interface DoctorReport {
+  readonly cores: readonly string[];
+  readonly findings: readonly DoctorFinding[];
+  /** Why some examinations were left out; empty: none was. */
+  readonly leftOut: readonly string[];
+}
+
+export async function examineTrace(
+  trace: Trace,
+  onProgress: (share: number) => void = () => {},
+): Promise<DoctorReport> {
+  const cores = findCores(trace);
+  const examinations = cores.map((core) => new CoreExamination(core, trace.schema));
+  const [clock, ...others] = trace.schema.clocks;
+  const periodPs = BigInt(cores[0]?.periodPs ?? clock?.periodPs ?? 0);
+  const clockExamination = new ClockExamination(periodPs);
+  const total = Number(trace.totalTimePs) || 1;
+  await trace.scan(
+    {},
+    {
+      frame: ({ timePs }) => {
+        clockExamination.frame(timePs);
+        for (const one of examinations) one.frame(timePs);
+        onProgress(Math.min(1, Number(timePs) / total));
+      },
+      op: (cursor) => {
+        for (const one of examinations) one.op(cursor);
+      },
+      event: (cursor) => {
+        for (const one of examinations) one.event(cursor);
+      },
+    },
+  );
+  const leftOut: string[] = [];
+  if (!trace.isComplete) leftOut.push('the trace is not complete: what never ends is not looked for');
+  if (others.length > 0) leftOut.push('the trace has several clocks: whether they fit is not looked at');
+  if (cores.length === 0) leftOut.push('the trace has no core: instructions and counters are not looked at');
+  const findings = [
+    ...(clock && others.length === 0 ? clockExamination.findings(clock.name) : []),
+    ...examinations.flatMap((one) => one.findings(trace.isComplete, clockExamination.cycles)),
+  ];
+  return { cores: cores.map(({ name }) => name), findings, leftOut };
+}

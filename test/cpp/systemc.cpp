@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every type of the standard through the trace file, transactions of every kind of attribute, TLM transfers
+// through recorders, and what is wrong. The argument says which part runs.
+#include <csignal>
+#include <cstdio>
+
+#include <tlm_utils/peq_with_cb_and_phase.h>
+#include <tlm_utils/simple_initiator_socket.h>
+#include <tlm_utils/simple_target_socket.h>
+
+#include "uscope_systemc.hpp"
+
+using namespace sc_core;
+using namespace sc_dt;
+
+// -- signals
+
+SC_MODULE(signals)
+{
+    sc_signal<bool> flag{"flag"};
+    sc_signal<int> count{"count"};
+    sc_signal<sc_lv<70>> wide{"wide"};
+    sc_signal<sc_bv<12>> bits{"bits"};
+    sc_signal<sc_logic> logic{"logic"};
+    sc_signal<sc_int<20>> small{"small"};
+    sc_signal<sc_uint<33>> large{"large"};
+    sc_signal<sc_bigint<90>> huge{"huge"};
+    sc_signal<sc_biguint<64>> full{"full"};
+    sc_signal<double> real{"real"};
+    sc_signal<sc_fixed<16, 8>> fixed{"fixed"};
+    sc_signal<sc_time> when{"when"};
+    sc_signal<unsigned char> byte{"byte"};
+    sc_signal<short> word{"word"};
+    sc_bit bit{};
+    unsigned state = 0;
+    sc_event event{"event"};
+    int steps;
+    SC_HAS_PROCESS(signals);
+    signals(sc_module_name name, int n) : sc_module(name), steps(n)
+    {
+        SC_THREAD(run);
+    }
+    void run()
+    {
+        for (int i = 1; i <= steps; i++) {
+            flag = i % 2 == 1;
+            count = -i;
+            wide.write(sc_lv<70>(i % 2 ? "1ZX01" : "11"));
+            bits.write(static_cast<unsigned>(i * 3));
+            logic.write(sc_logic(i % 4));
+            small.write(-i * 100);
+            large.write((std::uint64_t{1} << 32) + static_cast<unsigned>(i));
+            huge.write(-(sc_bigint<90>(i) << 70));
+            full.write(sc_biguint<64>(~std::uint64_t{0}));
+            real = i * 0.25;
+            fixed.write(-1.5 * i);
+            when.write(sc_time(i, SC_NS));
+            byte = static_cast<unsigned char>(i);
+            word = static_cast<short>(-i);
+            bit = i % 2 == 1;
+            state = static_cast<unsigned>(i) % 4;
+            event.notify(SC_ZERO_TIME);
+            wait(1, SC_NS);
+        }
+    }
+    void trace(sc_trace_file * file)
+    {
+        sc_trace(file, flag, "top.s.flag");
+        sc_trace(file, count, "top.s.count");
+        sc_trace(file, wide, "top.s.wide");
+        sc_trace(file, bits, "top.s.bits");
+        sc_trace(file, logic, "top.s.logic");
+        sc_trace(file, small, "top.s.small");
+        sc_trace(file, large, "top.s.large");
+        sc_trace(file, huge, "top.s.huge");
+        sc_trace(file, full, "top.s.full");
+        sc_trace(file, real, "top.s.real");
+        sc_trace(file, fixed, "top.s.fixed");
+        sc_trace(file, when, "top.s.when");
+        sc_trace(file, byte, "top.s.array(3)");
+        sc_trace(file, word, "top.s.word", 4);
+        sc_trace(file, bit, "bit");
+        static const char *names[] = {"idle", "busy", "done", nullptr};
+        sc_trace(file, state, "top.s.state", names);
+        sc_trace(file, event, "top.s.event");
+    }
+};
+
+static void run_signals()
+{
+    signals top("top", 20);
+    sc_trace_file *file = uscope_create_trace_file("signals");
+    top.trace(file);
+    sc_trace(file, top.flag, "top.s.flag"); // SCHEMA_DUPLICATE
+    sc_write_comment(file, "half");
+    sc_start(10, SC_NS);
+    sc_trace(file, top.count, "top.late"); // OP_LATE
+    sc_start(10, SC_NS);
+    sc_stop();
+    uscope_close_trace_file(file);
+}
+
+static void run_killed()
+{
+    signals top("top", 1000);
+    sc_trace_file *file = uscope_create_trace_file("killed");
+    top.trace(file);
+    uscope::tx_database db("killed_tx");
+    uscope::tx_fiber fiber(db, "f");
+    uscope::tx_generator gen(fiber, "g");
+    sc_start(500, SC_NS);
+    gen.begin("last", 500).end();
+    std::raise(SIGKILL);
+}
+
+SC_MODULE(thrower){SC_CTOR(thrower){SC_THREAD(run);
+}
+void run()
+{
+    wait(5, SC_NS);
+    SC_REPORT_ERROR("model", "it broke");
+}
+}
+;
+
+static void run_exception()
+{
+    signals top("top", 20);
+    thrower bad("bad");
+    sc_trace_file *file = uscope_create_trace_file("exception");
+    top.trace(file);
+    try {
+        sc_start();
+    } catch (const sc_report &) {
+        std::puts("caught");
+    }
+    uscope_close_trace_file(file);
+}
+
+// -- transactions
+
+struct request {
+    std::uint64_t addr;
+    bool burst;
+};
+namespace uscope
+{
+template <> struct tx_traits<request> {
+    static void record(tx_attributes &to, const char *, const request &value)
+    {
+        to("addr", value.addr);
+        to("burst", value.burst);
+    }
+};
+} // namespace uscope
+
+static void run_transactions()
+{
+    uscope::tx_database db("tx");
+    uscope::tx_fiber bus(db, "top.bus", "transactor"), other(db, "top.other");
+    uscope::tx_generator read(bus, "read"), declared(bus, "declared", {}), off(other, "off");
+    const auto one = read.begin("request", request{0xFFFFFFFF00000040u, true});
+    sc_start(100, SC_PS);
+    const auto two = declared.begin("undeclared", -5); // OP_TX_ATTRIBUTE
+    two.record("real", 1.5)
+        .record("text", "a \"b\"")
+        .record("string", std::string("s"))
+        .record("time", sc_time(3, SC_NS));
+    two.record("int", sc_int<9>(-3)).record("uint", sc_uint<9>(3)).record("bv", sc_bv<4>("0101"));
+    two.record("lv", sc_lv<4>("01XZ")).record("fixed", sc_fixed<8, 4>(-2.25)).record("logic", sc_logic('Z'));
+    one.relate("next", two);
+    db.record("top.o*", false);
+    const auto none = off.begin("lost", 1);
+    none.record("lost", 2);
+    none.end();
+    sc_start(100, SC_PS);
+    two.end();
+    one.end("result", "ok");
+    one.end();             // OP_TX_ENDED
+    one.record("late", 1); // OP_TX_ENDED
+    const auto open = read.begin();
+    db.close();
+    open.end(); // OP_TX_CLOSED
+    uscope::tx_database nothing("nothing", uscope::tx_backend::none);
+    uscope::tx_fiber fiber(nothing, "f");
+    uscope::tx_generator gen(fiber, "g");
+    gen.begin("x", 1).end();
+}
+
+// -- TLM
+
+struct tag : tlm::tlm_extension<tag> {
+    unsigned value = 7;
+    tlm_extension_base *clone() const override
+    {
+        return new tag(*this);
+    }
+    void copy_from(const tlm_extension_base &from) override
+    {
+        value = static_cast<const tag &>(from).value;
+    }
+};
+
+SC_MODULE(memory)
+{
+    tlm_utils::simple_target_socket<memory, 64> socket{"socket"};
+    tlm_utils::peq_with_cb_and_phase<memory> queue;
+    unsigned char bytes[256] = {};
+    SC_CTOR(memory) : queue(this, &memory::later)
+    {
+        socket.register_b_transport(this, &memory::b_transport);
+        socket.register_nb_transport_fw(this, &memory::nb_transport_fw);
+        socket.register_get_direct_mem_ptr(this, &memory::get_direct_mem_ptr);
+        socket.register_transport_dbg(this, &memory::transport_dbg);
+    }
+    void access(tlm::tlm_generic_payload & trans)
+    {
+        unsigned char *at = bytes + trans.get_address() % 248;
+        if (trans.is_write())
+            std::memcpy(at, trans.get_data_ptr(), trans.get_data_length());
+        else
+            std::memcpy(trans.get_data_ptr(), at, trans.get_data_length());
+        trans.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    void b_transport(tlm::tlm_generic_payload & trans, sc_time & delay)
+    {
+        access(trans);
+        delay += sc_time(10, SC_NS);
+    }
+    tlm::tlm_sync_enum nb_transport_fw(tlm::tlm_generic_payload & trans, tlm::tlm_phase & phase,
+                                       sc_time & delay)
+    {
+        if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+        access(trans);
+        if (trans.get_address() == 0) {
+            delay += sc_time(3, SC_NS);
+            return tlm::TLM_COMPLETED;
+        }
+        queue.notify(trans, tlm::BEGIN_RESP, delay + sc_time(20, SC_NS));
+        phase = tlm::END_REQ;
+        delay += sc_time(2, SC_NS);
+        return tlm::TLM_UPDATED;
+    }
+    void later(tlm::tlm_generic_payload & trans, const tlm::tlm_phase &)
+    {
+        tlm::tlm_phase phase = tlm::BEGIN_RESP;
+        sc_time delay = SC_ZERO_TIME;
+        socket->nb_transport_bw(trans, phase, delay);
+    }
+    bool get_direct_mem_ptr(tlm::tlm_generic_payload &, tlm::tlm_dmi & dmi)
+    {
+        dmi.set_start_address(0);
+        dmi.set_end_address(255);
+        dmi.allow_read_write();
+        return true;
+    }
+    unsigned transport_dbg(tlm::tlm_generic_payload & trans)
+    {
+        return trans.get_data_length();
+    }
+};
+
+SC_MODULE(initiator)
+{
+    tlm_utils::simple_initiator_socket<initiator, 64> socket{"socket"};
+    sc_event answered;
+    SC_CTOR(initiator)
+    {
+        socket.register_nb_transport_bw(this, &initiator::nb_transport_bw);
+        SC_THREAD(run);
+    }
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload &, tlm::tlm_phase &, sc_time &)
+    {
+        answered.notify(SC_ZERO_TIME);
+        return tlm::TLM_ACCEPTED;
+    }
+    void run()
+    {
+        std::uint64_t data = 0x1122334455667788u;
+        tlm::tlm_generic_payload trans;
+        tag extension;
+        trans.set_extension(&extension);
+        trans.set_data_ptr(reinterpret_cast<unsigned char *>(&data));
+        trans.set_data_length(8);
+        trans.set_streaming_width(8);
+        trans.set_command(tlm::TLM_WRITE_COMMAND);
+        trans.set_address(0x40);
+        wait(100, SC_NS);
+        sc_time delay(5, SC_NS);
+        socket->b_transport(trans, delay);
+        std::printf("b %s %s\n", delay.to_string().c_str(), trans.get_response_string().c_str());
+        trans.set_command(tlm::TLM_READ_COMMAND);
+        for (const unsigned address : {0u, 0x40u}) {
+            trans.set_address(address);
+            tlm::tlm_phase phase = tlm::BEGIN_REQ;
+            delay = sc_time(1, SC_NS);
+            const auto result = socket->nb_transport_fw(trans, phase, delay);
+            std::printf("nb %d %s %s\n", static_cast<int>(result), phase.get_name(),
+                        delay.to_string().c_str());
+            if (result == tlm::TLM_COMPLETED) continue;
+            wait(answered);
+            phase = tlm::END_RESP;
+            delay = SC_ZERO_TIME;
+            socket->nb_transport_fw(trans, phase, delay);
+        }
+        std::printf("data %d\n", data == 0x1122334455667788u);
+        tlm::tlm_dmi dmi;
+        std::printf("dmi %d\n", socket->get_direct_mem_ptr(trans, dmi));
+        std::printf("debug %u\n", socket->transport_dbg(trans));
+        trans.clear_extension(&extension);
+    }
+};
+
+static void run_tlm()
+{
+    uscope::tlm_extensions().push_back(
+        [](const uscope::tx_handle &one, const tlm::tlm_generic_payload &trans, uscope::tx_phase when) {
+            const tag *found = nullptr;
+            trans.get_extension(found);
+            if (found && when == uscope::tx_phase::begin) one.record("tag", found->value);
+        });
+    uscope::tx_database db("tlm");
+    initiator from("from");
+    memory to("to");
+    uscope::tlm_recorder<64> outer("outer", db), inner("inner", db);
+    from.socket.bind(outer.target);
+    outer.initiator.bind(inner.target);
+    inner.initiator.bind(to.socket);
+    sc_start();
+}
+
+static void run_unbound()
+{
+    uscope::tx_database db("unbound");
+    initiator from("from");
+    uscope::tlm_recorder<64> recorder("recorder", db);
+    from.socket.bind(recorder.target);
+    sc_start();
+}
+
+int sc_main(int argc, char **argv)
+{
+    const std::string part = argc > 1 ? argv[1] : "";
+    if (part == "signals") run_signals();
+    if (part == "killed") run_killed();
+    if (part == "exception") run_exception();
+    if (part == "transactions") run_transactions();
+    if (part == "tlm") run_tlm();
+    if (part == "unbound") run_unbound();
+    return 0;
+}

@@ -1,0 +1,197 @@
+/** SystemC: what the trace file, transactions and the TLM recorder record, and what they report. One program, compiled once. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { memorySource } from '../../sdk/src/reader/index.js';
+import { openTraceFile } from '../../sdk/src/reader/node.js';
+import { contentOf } from '../support/ftr-fixtures.js';
+import { BUILDS_MS, limitOfFile } from '../support/limits.js';
+import { lacks } from '../support/needs.js';
+import { BIN, buildSdk } from '../support/processes.js';
+import { runUscope } from '../support/run-cli.js';
+
+// SystemC's headers are compiled.
+limitOfFile(BUILDS_MS);
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const probe = ['-x', 'c++', '-std=c++17', '-fsyntax-only', '-'];
+const hasSystemC = spawnSync('g++', probe, { input: '#include <sysc/kernel/sc_ver.h>\n' }).status === 0;
+const isMissing = lacks('SystemC (libsystemc-dev)', hasSystemC);
+let directory = '';
+
+beforeAll(() => {
+  if (isMissing) return;
+  buildSdk();
+  execFileSync('make', ['-s', '-C', join(ROOT, 'dpi')], { stdio: ['ignore', 'ignore', 'pipe'] });
+  directory = mkdtempSync(join(tmpdir(), 'uscope-systemc-'));
+  execFileSync('g++', [
+    ...['-std=c++17', '-O0', '-Wall', '-Wextra', '-Wconversion', '-Wshadow', '-Werror'],
+    ...[
+      '-I',
+      join(ROOT, 'dpi/include'),
+      '-o',
+      join(directory, 'systemc'),
+      join(ROOT, 'test/cpp/systemc.cpp'),
+    ],
+    ...[join(ROOT, 'dpi/build/libuscope.a'), '-lsystemc', '-lzmq', '-lpthread'],
+  ]);
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+function run(part: string) {
+  const env = { ...process.env, SYSTEMC_DISABLE_COPYRIGHT_MESSAGE: '1' };
+  const args = [BIN, 'run', '--out', 'out', '--', join(directory, 'systemc'), part];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', cwd: directory, env });
+  const codes = [...(stdout + stderr).matchAll(/Warning: \/uscope\/(\w+): (.*)/g)];
+  return { stdout, codes: codes.map(([, code]) => code), messages: codes.map(([, , text]) => text) };
+}
+const fileOf = (name: string): string => join(directory, 'out', `${name}.uscope`);
+
+async function ftrOf(name: string) {
+  const ftr = join(directory, `${name}.ftr`);
+  expect((await runUscope(['convert', fileOf(name), '-o', ftr])).status).toBe(0);
+  return contentOf(memorySource(readFileSync(ftr)));
+}
+
+describe.skipIf(isMissing)('a trace file', () => {
+  it('records every type, and reports what it refuses', async () => {
+    const { codes, messages } = run('signals');
+    expect(codes).toEqual(['SCHEMA_DUPLICATE', 'OP_LATE']);
+    expect(messages[1]).toContain('"top.late"');
+    const trace = await openTraceFile(fileOf('signals'));
+    const state = await trace.stateAt(6000n);
+    const f64 = (value: number): bigint => new BigUint64Array(new Float64Array([value]).buffer)[0]!;
+    // As the trace holds them: the bits of the field's type.
+    const values: Record<string, bigint> = {
+      flag: 1n,
+      count: BigInt.asUintN(32, -7n),
+      wide: 0b10101n,
+      'wide.xz': 0b01100n,
+      bits: 21n,
+      logic: 3n,
+      small: BigInt.asUintN(32, -700n),
+      large: (1n << 32n) + 7n,
+      huge: 0n,
+      'huge.w1': BigInt.asUintN(26, -7n << 6n),
+      full: (1n << 64n) - 1n,
+      'real.f64': f64(1.75),
+      'fixed.f64': f64(-10.5),
+      when: 7000n,
+      array_3: 7n,
+      word: 9n,
+      state: 3n,
+      flag_2: 1n,
+    };
+    for (const [field, value] of Object.entries(values)) {
+      expect([field, BigInt(state.slotField('top/s/signals', 0, field)!)]).toEqual([field, value]);
+    }
+    expect(Number(state.slotField('signals', 0, 'bit'))).toBe(1);
+    const count = async (name: string) => {
+      let found = 0;
+      for await (const _ of trace.events(0n, undefined, [name])) found++;
+      return found;
+    };
+    expect(await count('top/s/event')).toBe(20);
+    expect(await count('sc/phase')).toBe(4);
+    expect(await count('sc/comment')).toBe(1);
+    await trace.close();
+  });
+
+  it('has what was recorded when the model is killed', async () => {
+    run('killed');
+    const trace = await openTraceFile(fileOf('killed'));
+    const state = await trace.stateAt(trace.totalTimePs);
+    expect(Number(state.slotField('top/s/signals', 0, 'count'))).toBe(2 ** 32 - 500);
+    await trace.close();
+    const { transactions } = await ftrOf('killed_tx');
+    expect(transactions.map(({ start, attributes }) => [start, attributes[0]?.value])).toEqual([
+      [500_000n, 500n],
+    ]);
+  });
+
+  it('has the error of a process that throws, and is whole', async () => {
+    expect(run('exception').stdout).toContain('caught');
+    const trace = await openTraceFile(fileOf('exception'));
+    const { out } = await runUscope(['events', fileOf('exception')]);
+    expect(out).toContain('severity=error type="model" message="it broke" process="bad.run"');
+    expect(trace.isComplete).toBe(true);
+    await trace.close();
+  });
+});
+
+describe.skipIf(isMissing)('transactions', () => {
+  it('have attributes, relations and times; misuse is reported', async () => {
+    expect(run('transactions').codes).toEqual([
+      'OP_TX_ATTRIBUTE',
+      'OP_TX_ENDED',
+      'OP_TX_ENDED',
+      'OP_TX_CLOSED',
+    ]);
+    const { transactions, relations } = await ftrOf('tx');
+    expect(transactions.map(({ start, end }) => [start, end])).toEqual([
+      [0n, 200n],
+      [100n, 200n],
+      [200n, 200n],
+    ]);
+    const shown = transactions.map(({ attributes }) => attributes.map(({ name, value }) => [name, value]));
+    expect(shown[0]).toEqual([
+      ['addr', 0xffffffff00000040n],
+      ['burst', true],
+      ['result', 'ok'],
+    ]);
+    expect(Object.fromEntries(shown[1]! as [string, unknown][])).toEqual({
+      undeclared: -5n,
+      real: 1.5,
+      text: 'a "b"',
+      string: 's',
+      time: 3000n,
+      int: -3n,
+      uint: 3n,
+      bv: '0101',
+      lv: '01XZ',
+      fixed: -2.25,
+      logic: 'Z',
+    });
+    expect(relations.map(({ name, source, sink }) => [name, source, sink])).toEqual([['next', 1n, 2n]]);
+  });
+});
+
+describe.skipIf(isMissing)('a TLM recorder', () => {
+  it('changes nothing of what passes, and records times, phases, early completion and relations', async () => {
+    const { stdout, codes } = run('tlm');
+    expect(codes).toEqual([]);
+    expect(stdout).toContain(
+      'b 15 ns TLM_OK_RESPONSE\nnb 2 BEGIN_REQ 4 ns\nnb 1 END_REQ 3 ns\ndata 1\ndmi 1\ndebug 8\n',
+    );
+    const { transactions, relations, declarations } = await ftrOf('tlm');
+    const name = (id: bigint) => declarations.find((one) => one.id === id)!.name;
+    const of = (stream: string) => transactions.filter((one) => name(one.stream) === stream);
+    // b_transport: from the annotated delay before it to the one after it
+    expect(of('outer.b').map(({ start, end }) => [start, end])).toEqual([[105_000n, 115_000n]]);
+    expect(of('inner.nb').map(({ start, end }) => [start, end])).toEqual([
+      [101_000n, 104_000n],
+      [101_000n, 121_000n],
+    ]);
+    const attribute = (one: (typeof transactions)[number], wanted: string) =>
+      one.attributes.find((attribute) => attribute.name === wanted)?.value;
+    expect(of('outer.nb').map((one) => attribute(one, 'early_completion'))).toEqual([true, undefined]);
+    expect(attribute(of('outer.b')[0]!, 'data')).toBe(0x1122334455667788n);
+    expect(attribute(of('outer.b')[0]!, 'tag')).toBe(7n);
+    expect(of('outer.phases').map((one) => attribute(one, 'phase'))).toEqual([
+      ...['BEGIN_REQ', 'BEGIN_REQ', 'END_REQ', 'BEGIN_RESP', 'END_RESP'],
+    ]);
+    expect([of('outer.dmi').length, of('outer.debug').length]).toEqual([1, 1]);
+    const parent = relations.find(({ sink }) => sink === of('inner.b')[0]!.id);
+    expect(parent).toMatchObject({ name: 'parent_of', source: of('outer.b')[0]!.id });
+    expect(relations.filter((relation) => relation.name === 'pred')).toHaveLength(2);
+  });
+
+  it('reports a socket that is not bound, and the simulation continues', () => {
+    const { stdout, codes } = run('unbound');
+    expect(codes).toEqual(['OP_UNBOUND']);
+    expect(stdout).toContain('b 5 ns TLM_ADDRESS_ERROR_RESPONSE\n');
+  });
+});
