@@ -118,6 +118,10 @@ await build({
   },
   globalName: 'uscope_blocks',
 });
+// The list of a directory is a page by itself.
+await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/main.ts') } });
+await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/style.css') } });
+cpSync(join(SOURCE, 'runs/index.html'), join(TARGET, 'runs.html'));
 cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
 await build({ ...OPTIONS, entryPoints: { style: join(SOURCE, 'page/style.css') } });
 

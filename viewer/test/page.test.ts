@@ -163,6 +163,11 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
         const rows = (SIZE.height - 40 - 46 - 26 - AXIS_HEIGHT) / rowHeight(state.view);
         expect(state.view.y + rows).toBeGreaterThan(model.instructions.length - 1);
       },
+      // A finished trace has no end that moves.
+      follow: (state) => {
+        expect(state.isFollowing).toBe(false);
+        expect(state.view.x).toBeGreaterThan(birth(start) + 3);
+      },
       return: (state) => expect(Math.abs(state.view.y - start)).toBeLessThan(30),
       'zoom-in': (state) => expect(state.view.scale).toBeCloseTo(24 * Math.SQRT2, 6),
       'zoom-out': (state) => expect(state.view.scale).toBeCloseTo(24 / Math.SQRT2, 6),

@@ -138,6 +138,7 @@ export const ERROR_CODES = {
   DATASET_TIMEOUT: 'The question took longer than it may, or was interrupted.',
   // -- command line and machine
   CLI_USAGE: 'The command line is wrong.',
+  VIEW_ABANDONED: 'A trace that the viewer follows is not finalized, and nobody writes it any more.',
   VIEW_BROWSER: 'The browser lacks what the viewer needs; the message names it.',
   VIEW_CANVAS:
     'The browser took the memory of the picture away, as it does when the machine runs out of memory or its graphics driver fails.',

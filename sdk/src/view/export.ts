@@ -14,7 +14,9 @@ export async function exportView(
   trace?: string,
   page?: ReadonlyMap<string, Uint8Array>,
 ): Promise<string[]> {
-  const files = page ?? (await readPage());
+  const files = new Map(page ?? (await readPage()));
+  // The list of a directory needs its server.
+  for (const file of files.keys()) if (file.startsWith('runs.')) files.delete(file);
   await mkdir(directory, { recursive: true });
   const name = trace === undefined ? undefined : basename(trace);
   for (const [file, bytes] of files) {

@@ -2,6 +2,12 @@
 export { commandFor, openBrowser } from './browser.js';
 export { findChromium } from './chromium/find.js';
 export { type PictureRequest, takePicture } from './chromium/take-picture.js';
+export {
+  type DirectoryServerOptions,
+  serveDirectory,
+  type ViewCommand,
+  type ViewedDirectory,
+} from './directory-server.js';
 export { exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
 export { PICTURE_FORMS } from './picture-forms.js';

@@ -18,6 +18,9 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['panels.js', 'text/javascript; charset=utf-8'],
   ['questions.js', 'text/javascript; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
+  ['runs.html', 'text/html; charset=utf-8'],
+  ['runs.css', 'text/css; charset=utf-8'],
+  ['runs.js', 'text/javascript; charset=utf-8'],
 ]);
 
 /** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */

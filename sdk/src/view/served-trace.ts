@@ -4,12 +4,15 @@ import { basename } from 'node:path';
 import { isHttpUrl } from '../reader/http-url.js';
 import { httpVersion, type Source } from '../reader/index.js';
 import { fileSource, openSource } from '../reader/node.js';
+import { isLocked } from '../writer/output/path-lock.js';
 import type { ServedTrace } from './server.js';
 
 export type OpenTrace = ServedTrace & { close(): Promise<void> };
 
 /** Files that had the name before stay open for the answers that are being sent: at most this number. */
 const MAX_OLD = 4;
+/** Between two looks whether somebody writes the file. */
+const LOCK_MS = 1000;
 
 /**
  * @param name instead of the file's
@@ -43,6 +46,8 @@ interface OneVersion {
 /** A path. When another file gets its name, that one is served, under another version. */
 class ServedFile implements OpenTrace {
   private readonly old: OneVersion[] = [];
+  private abandoned: Promise<boolean> = Promise.resolve(false);
+  private looked = Number.NEGATIVE_INFINITY;
 
   private constructor(
     private readonly path: string,
@@ -59,7 +64,8 @@ class ServedFile implements OpenTrace {
     const { source, version } = await this.look();
     const { name } = this;
     const read: ServedTrace['read'] = (offset, length) => source.read(offset, length);
-    return { name, size: () => source.size(), read, version: async () => version };
+    const isAbandoned = (): Promise<boolean> => this.isAbandoned();
+    return { name, size: () => source.size(), read, version: async () => version, isAbandoned };
   }
 
   async size(): Promise<number> {
@@ -72,6 +78,18 @@ class ServedFile implements OpenTrace {
 
   async version(): Promise<string> {
     return (await this.look()).version;
+  }
+
+  isAbandoned(): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.looked >= LOCK_MS) {
+      this.looked = now;
+      this.abandoned = isLocked(this.path).then(
+        (isHeld) => !isHeld,
+        () => false,
+      );
+    }
+    return this.abandoned;
   }
 
   async close(): Promise<void> {

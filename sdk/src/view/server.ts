@@ -18,6 +18,8 @@ export interface ServedTrace {
   read(offset: number, length: number): Promise<Uint8Array>;
   /** Another text means another version of the file. */
   version(): Promise<string>;
+  /** Nobody writes the file any more: where it is not finalized, it never will be. */
+  isAbandoned?(): Promise<boolean>;
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
 }
@@ -67,14 +69,34 @@ export async function serveView(
   subject: ServedTrace | Opening,
   options: ViewServerOptions = {},
 ): Promise<ViewServer> {
-  const files = new Map(options.page ?? (await readPage()));
+  const files = pageOf(options.page ?? (await readPage()), subject);
+  return startServer(options.port ?? 0, async (request, response) => {
+    const path = admit(request, response, READS);
+    if (path !== null) await answerForTrace(path, request, response, files, subject);
+  });
+}
+
+/** The files of the page, which names the trace. */
+export function pageOf(
+  page: ReadonlyMap<string, Uint8Array>,
+  subject: ServedTrace | Opening,
+): Map<string, Uint8Array> {
+  const files = new Map(page);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
   const status = isOpening(subject) ? STATUS_PATH.slice(1) : null;
   files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), subject.name, status)));
+  return files;
+}
+
+/** @throws UscopeError VIEW_PORT */
+export async function startServer(
+  wantedPort: number,
+  answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
+): Promise<ViewServer> {
   const server = createServer((request, response) => {
-    answer(request, response, files, subject).catch((error: Error) => fail(response, error));
+    answer(request, response).catch((error: Error) => fail(response, error));
   });
-  const port = await listen(server, options.port ?? 0);
+  const port = await listen(server, wantedPort);
   return {
     port,
     url: `http://${LOOPBACK}:${port}/`,
@@ -102,20 +124,34 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-async function answer(
+export const READS: readonly string[] = ['GET', 'HEAD'];
+
+/** What holds for every answer. @returns the path asked for; null: it is refused already */
+export function admit(
+  request: IncomingMessage,
+  response: ServerResponse,
+  methods: readonly string[],
+): string | null {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  if (!isOwnHost(request.headers.host)) {
+    refuse(response, 421, 'this server answers for the loopback only');
+    return null;
+  }
+  if (!methods.includes(request.method ?? '')) {
+    response.setHeader('allow', methods.join(', '));
+    refuse(response, 405, `only ${methods.join(' and ')}`);
+    return null;
+  }
+  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+}
+
+export async function answerForTrace(
+  path: string,
   request: IncomingMessage,
   response: ServerResponse,
   files: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
 ): Promise<void> {
-  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  if (!isOwnHost(request.headers.host))
-    return refuse(response, 421, 'this server answers for the loopback only');
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    response.setHeader('allow', 'GET, HEAD');
-    return refuse(response, 405, 'only GET and HEAD');
-  }
-  const [path = '/'] = (request.url ?? '/').split('?', 1);
   if (path === TRACE_PATH) {
     const trace = isOpening(subject) ? subject.trace() : subject;
     if (trace) return sendTrace(request, response, (await trace.pinned?.()) ?? trace);
@@ -123,20 +159,32 @@ async function answer(
     return refuse(response, 503, 'the trace is not converted yet');
   }
   if (path === STATUS_PATH && isOpening(subject)) return sendStatus(response, subject.status());
-  const name = path === '/' ? 'index.html' : path.slice(1);
+  sendFile(response, files, path === '/' ? 'index.html' : path.slice(1));
+}
+
+export function sendFile(
+  response: ServerResponse,
+  files: ReadonlyMap<string, Uint8Array>,
+  name: string,
+): void {
   const bytes = files.get(name);
   const type = PAGE_FILES.get(name);
-  if (!bytes || !type) return refuse(response, 404, 'there is no such file');
+  if (!bytes || !type) {
+    refuse(response, 404, 'there is no such file');
+    return;
+  }
   response.writeHead(200, {
     'content-type': type,
     'content-length': bytes.byteLength,
     'cache-control': 'no-cache',
   });
-  response.end(request.method === 'HEAD' ? undefined : bytes);
+  response.end(response.req.method === 'HEAD' ? undefined : bytes);
 }
 
-function sendStatus(response: ServerResponse, status: OpeningStatus): void {
-  const body = JSON.stringify(status);
+const sendStatus = (response: ServerResponse, status: OpeningStatus): void => sendJson(response, status);
+
+export function sendJson(response: ServerResponse, value: unknown): void {
+  const body = JSON.stringify(value);
   response.writeHead(200, {
     'content-type': 'application/json',
     'content-length': Buffer.byteLength(body),
@@ -157,6 +205,7 @@ async function sendTrace(
 ): Promise<void> {
   const [size, version] = [await trace.size(), await trace.version()];
   const etag = `"${version}"`;
+  if ((await trace.isAbandoned?.()) === true) response.setHeader('uscope-writer', 'gone');
   response.setHeader('etag', etag);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('content-type', 'application/octet-stream');
@@ -203,7 +252,7 @@ function drained(response: ServerResponse): Promise<void> {
   });
 }
 
-function refuse(response: ServerResponse, status: number, why: string): void {
+export function refuse(response: ServerResponse, status: number, why: string): void {
   const body = `${why}\n`;
   response.writeHead(status, {
     'content-type': 'text/plain; charset=utf-8',

@@ -14,6 +14,8 @@ const PROGRESS_INTERVAL_MS = 100;
 /** Between two looks for more of a trace that is being written; and after one that failed. */
 const POLL_MS = 250;
 const RETRY_MS = 2000;
+/** So long a trace may have no writer. */
+const PATIENCE_MS = 3000;
 
 export class BlockServer {
   private wanted: readonly number[] = [];
@@ -33,6 +35,8 @@ export class BlockServer {
   /** Of a trace that is being written: it is the same file, and can be read. */
   private isFollowed = true;
   private hasFailed = false;
+  private abandonedSince: number | null = null;
+  private isAbandoned = false;
   /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
   private background: (() => Promise<void>) | null;
 
@@ -40,8 +44,12 @@ export class BlockServer {
     private readonly session: Session,
     private readonly post: (message: DataMessage, transfer: Transferable[]) => void,
     private readonly report: (problem: Problem) => void,
-    /** The trace has grown. */
-    private readonly grown: (info: TraceInfo) => void,
+    private readonly live: {
+      /** The trace has grown. */
+      readonly grown: (info: TraceInfo) => void;
+      /** Somebody may still write the file, as far as its server knows. */
+      readonly isWritten: () => boolean;
+    },
   ) {
     const { ownIndex, core, trace } = session;
     if (ownIndex) this.background = () => this.begin(ownIndex);
@@ -101,6 +109,7 @@ export class BlockServer {
       const hasGrown = await session.grow();
       this.hasFailed = false;
       if (hasGrown) await this.takeGrowth();
+      this.noticeAbandoned();
     } catch (error) {
       const problem = describeProblem(error);
       this.isFollowed = problem.code !== 'READER_CHANGED';
@@ -111,10 +120,22 @@ export class BlockServer {
     this.nextPoll = performance.now() + wait;
   }
 
+  /** A daemon that is started again takes over what the one before left: that is waited for. */
+  private noticeAbandoned(): void {
+    const now = performance.now();
+    if (this.live.isWritten() || this.session.info.isComplete) this.abandonedSince = null;
+    else this.abandonedSince ??= now;
+    const { abandonedSince } = this;
+    if (this.isAbandoned || abandonedSince === null || now - abandonedSince < PATIENCE_MS) return;
+    this.isAbandoned = true;
+    const what = 'Nobody writes the trace any more, and it is not finalized: its writer was killed.';
+    this.report({ code: 'VIEW_ABANDONED', what, advice: '', isFatal: false });
+  }
+
   private async takeGrowth(): Promise<void> {
     const { session, index } = this;
     this.post({ type: 'grown', info: session.info }, []);
-    this.grown(session.info);
+    this.live.grown(session.info);
     if (index) await this.describe(index);
     // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
     else if (!this.background && session.core) this.background = () => this.count(...this.counted);

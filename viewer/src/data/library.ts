@@ -18,7 +18,14 @@ export async function begun(trace: Trace): Promise<void> {
 }
 
 /** @param report gets what the user should know of the server; without, somebody else has reported it */
-export function sourceOf(origin: TraceOrigin, report: (problem: Problem) => void = () => undefined): Source {
+export function sourceOf(
+  origin: TraceOrigin,
+  report: (problem: Problem) => void = () => undefined,
+  writer: (isThere: boolean) => void = () => undefined,
+): Source {
   if ('file' in origin) return blobSource(origin.file);
-  return httpSource(origin.url, { maxDownloadBytes: MAX_DOWNLOAD_BYTES, fetch: observedFetch(report) });
+  return httpSource(origin.url, {
+    maxDownloadBytes: MAX_DOWNLOAD_BYTES,
+    fetch: observedFetch(report, writer),
+  });
 }

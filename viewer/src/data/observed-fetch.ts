@@ -5,11 +5,18 @@ import type { Problem } from './protocol.js';
 /** A server that sends whole files may send this much. */
 export const MAX_DOWNLOAD_BYTES = 512 * 1024 * 1024;
 
-/** @param report is called once, when the server sends the whole file instead of a part */
-export function observedFetch(report: (problem: Problem) => void): typeof fetch {
+/**
+ * @param report is called once, when the server sends the whole file instead of a part
+ * @param writer is called with each answer: whether somebody may still write the file, as far as the server knows
+ */
+export function observedFetch(
+  report: (problem: Problem) => void,
+  writer: (isThere: boolean) => void = () => undefined,
+): typeof fetch {
   let isTold = false;
   return async (input, options) => {
     const response = await fetch(input, options);
+    writer(response.headers.get('uscope-writer') !== 'gone');
     const asked = new Headers(options?.headers);
     if (!isTold && response.status === 200 && asked.has('range') && !asked.has('if-range')) {
       isTold = true;

@@ -4,7 +4,15 @@ import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
 import { begun, openTrace, sourceOf } from './library.js';
 import { describeProblem } from './problems.js';
-import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
+import type {
+  AskMessage,
+  DataMessage,
+  DataReport,
+  OpenRequest,
+  Problem,
+  TraceInfo,
+  Want,
+} from './protocol.js';
 import { QUESTIONS } from './questions/table.js';
 import { Session } from './session.js';
 
@@ -18,10 +26,16 @@ function report(problem: Problem): void {
 const SEGMENT_BYTES = 24 * 1024 * 1024;
 
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
-  const opened = openTrace(sourceOf(origin, report), { cacheBytes: SEGMENT_BYTES }).then(async (trace) => {
-    await begun(trace);
-    return Session.open(trace, origin.name, { core, clock });
-  });
+  let isWritten = true;
+  const writer = (isThere: boolean): void => {
+    isWritten = isThere;
+  };
+  const opened = openTrace(sourceOf(origin, report, writer), { cacheBytes: SEGMENT_BYTES }).then(
+    async (trace) => {
+      await begun(trace);
+      return Session.open(trace, origin.name, { core, clock });
+    },
+  );
   const answerer = new Answerer(opened, QUESTIONS);
   answererOfPage = answerer;
   let server: BlockServer | null = null;
@@ -33,9 +47,11 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const session = await opened;
     const post = (message: DataMessage, transfer: Transferable[]): void =>
       port.postMessage(message, transfer);
-    server = new BlockServer(session, post, report, (info) =>
-      scope.postMessage({ type: 'grown', info } satisfies DataReport),
-    );
+    const live = {
+      grown: (info: TraceInfo): void => scope.postMessage({ type: 'grown', info } satisfies DataReport),
+      isWritten: (): boolean => isWritten,
+    };
+    server = new BlockServer(session, post, report, live);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
     scope.postMessage({ type: 'opened', info: session.info } satisfies DataReport);
     await server.run();

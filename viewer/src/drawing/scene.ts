@@ -1,5 +1,4 @@
 /** The picture: what is on the screen, and when it is drawn again. Forms draw it; the navigator moves it. */
-import { describeProblem } from '../data/problems.js';
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
 import type { Command } from '../model/commands.js';
@@ -323,7 +322,7 @@ export class Scene {
     try {
       this.drawNow();
     } catch (error) {
-      this.report({ type: 'problem', message: describeProblem(error).what });
+      this.report({ type: 'problem', message: error instanceof Error ? error.message : String(error) });
     }
   }
 

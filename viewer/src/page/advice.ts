@@ -19,6 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   FORMAT_CHECKSUM: 'A part of the file is damaged. `uscope verify FILE` lists what is wrong.',
   CONVERT_TRUNCATED: 'Was the run that wrote the file interrupted, or is the file still being written?',
   CONVERT_UNKNOWN: '`uscope convert --formats` lists the formats that are known.',
+  VIEW_ABANDONED: '`uscope recover FILE` finalizes what is there. All of it is shown.',
   VIEW_CANVAS:
     'The page draws again when the browser gives it memory. If it does not, close other tabs and reload it.',
   VIEW_DOWNLOAD:

@@ -12,6 +12,7 @@ interface ViewOptions extends PictureOptions {
   readonly at?: string;
   readonly export?: string;
   readonly cache: boolean;
+  readonly readOnly?: boolean;
 }
 
 export function register(program: Command): void {
@@ -19,9 +20,9 @@ export function register(program: Command): void {
     .command('view')
     .summary('look at a trace in a browser')
     .description(
-      'Serves the viewer and one trace on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
+      'Serves the viewer and one trace, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
     )
-    .argument('[file]', 'trace file or URL')
+    .argument('[file]', 'trace file or URL, or a directory of traces')
     .option('--port <n>', 'port of the server; by default one that is free')
     .option('--no-open', 'open no browser')
     .option('--at <cycle>', 'show this cycle first')
@@ -32,17 +33,19 @@ export function register(program: Command): void {
     .option('--size <WxH>', 'of the picture, in pixels; by default 1280x720')
     .option('--theme <name>', 'of the picture: light (default) or dark')
     .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
+    .option('--read-only', 'of a directory: the page shows what is recorded, and controls nothing')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (file: string | undefined, options: ViewOptions) => {
       if (options.export !== undefined) return exportPage(options.export, file);
       if (file === undefined)
-        throw new UscopeError('CLI_USAGE', 'view needs a trace file or URL, or --export');
+        throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
       if (options.png !== undefined)
         return pictureOfTrace(file, options.png, parsePicture(options.png, options), options.cache);
       refusePictureOptions(options);
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
-      await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache });
+      const isReadOnly = options.readOnly === true;
+      await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache, isReadOnly });
     });
 }
 

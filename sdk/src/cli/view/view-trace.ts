@@ -1,14 +1,16 @@
-/** `uscope view FILE`: serves the page until Ctrl-C. */
-import { hostname, userInfo } from 'node:os';
+/** `uscope view FILE` and `uscope view DIR`: serves the page until Ctrl-C. */
+import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openTraceFile } from '../../reader/node.js';
-import { openBrowser, openServedTrace, serveView, type ViewServer } from '../../view/index.js';
+import { openServedTrace, serveView } from '../../view/index.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
+import { announce, raised } from './announce.js';
 import { Conversion } from './conversion.js';
 import { foreignFormatOf } from './foreign-format.js';
+import { viewDirectory } from './view-directory.js';
 
 export interface ViewRequest {
   readonly file: string;
@@ -17,6 +19,8 @@ export interface ViewRequest {
   /** Of the page's address, with `#`. */
   readonly hash: string;
   readonly wantsBrowser: boolean;
+  /** Of a directory: the page commands nothing. */
+  readonly isReadOnly: boolean;
   /** Converted traces are kept for the next time. */
   readonly keeps: boolean;
 }
@@ -30,6 +34,10 @@ export async function viewTrace(request: ViewRequest): Promise<void> {
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
+    if (await isDirectory(request.file)) {
+      const { file: directory, port, wantsBrowser, isReadOnly } = request;
+      return await viewDirectory({ directory, port, wantsBrowser, isReadOnly }, interruption.signal);
+    }
     const format = await foreignFormatOf(request.file);
     if (format === null) await viewAsItIs(request, interruption.signal);
     else {
@@ -47,7 +55,7 @@ async function viewAsItIs(request: ViewRequest, signal: AbortSignal): Promise<vo
     // What is no trace is reported here rather than in the page.
     await (await openTraceFile(request.file)).close();
     const server = await serveView(trace, { port: request.port });
-    await announce(request, server);
+    await announce({ ...request, name: shownName(request.file) }, server);
     await raised(signal);
     await server.close();
   } finally {
@@ -62,7 +70,7 @@ async function viewConverted(
 ): Promise<void> {
   const server = await serveView(conversion, { port: request.port });
   try {
-    await announce(request, server);
+    await announce({ ...request, name: shownName(request.file) }, server);
     await conversion.run(signal);
     await raised(signal);
   } catch (error) {
@@ -75,22 +83,12 @@ async function viewConverted(
   }
 }
 
-async function announce({ file, hash, wantsBrowser }: ViewRequest, { url, port }: ViewServer): Promise<void> {
-  io.out(`${url}${hash}\n`);
-  io.flush();
-  io.err(`uscope: showing ${shownName(file)}; Ctrl-C ends`);
-  io.err(
-    `uscope: from another machine: ssh -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}`,
+async function isDirectory(file: string): Promise<boolean> {
+  if (isHttpUrl(file)) return false;
+  return stat(file).then(
+    (found) => found.isDirectory(),
+    () => false, // the code that opens it says why it cannot
   );
-  // A browser that takes long to start must not hold up a conversion.
-  if (wantsBrowser) void openBrowser(url + hash);
-}
-
-function raised(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 function nameOf(file: string): string {

@@ -4,5 +4,8 @@ export { inspect } from './inspect.js';
 export { nearest } from './nearest.js';
 export { relations } from './relations.js';
 export { retired, rowOfRetired } from './retired.js';
+export { searchNames } from './search-names.js';
+export { series } from './series.js';
 export { timelineText } from './timeline-text.js';
+export { transactions } from './transactions.js';
 export { window } from './window.js';

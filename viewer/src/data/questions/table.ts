@@ -4,9 +4,6 @@ import { loadPart } from '../../model/load.js';
 import type { HELPER_QUESTIONS } from './helper-table.js';
 import type * as onDemand from './on-demand.js';
 import type { Question } from './question.js';
-import { searchNames } from './search-names.js';
-import { series } from './series.js';
-import { transactions } from './transactions.js';
 
 type OnDemand = typeof onDemand;
 
@@ -27,10 +24,10 @@ export const QUESTIONS = {
   relations: later('relations'),
   retired: later('retired'),
   rowOfRetired: later('rowOfRetired'),
-  searchNames,
-  series,
+  searchNames: later('searchNames'),
+  series: later('series'),
   timelineText: later('timelineText'),
-  transactions,
+  transactions: later('transactions'),
   window: later('window'),
 } as const;
 

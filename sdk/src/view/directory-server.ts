@@ -1,0 +1,185 @@
+/**
+ * Serves a directory of traces on the loopback: a page that lists them as they appear, the viewer for each, and what `uscope ctl` does. A trace is
+ * looked up by its name in the list; no path of a request reaches the file system. Commands need a token, which only the printed address has.
+ */
+import { timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readPage } from './page.js';
+import type { OpenTrace } from './served-trace.js';
+import {
+  admit,
+  answerForTrace,
+  pageOf,
+  READS,
+  refuse,
+  sendFile,
+  sendJson,
+  startServer,
+  type ViewServer,
+  type ViewServerOptions,
+} from './server.js';
+
+/** As in `uscope ctl`. */
+export interface ViewCommand {
+  readonly action: 'pause' | 'resume' | 'disable' | 'enable' | 'trigger';
+  /** null: all traces. */
+  readonly trace: string | null;
+  /** Of `disable` and `enable`: a scope; of `trigger`: a label. */
+  readonly operand: string | null;
+}
+
+export interface ViewedDirectory {
+  /** Plain values for the page. */
+  list(): Promise<unknown>;
+  /** null: the list has no trace of this name. */
+  open(name: string): Promise<OpenTrace | null>;
+  /** @returns plain values for the page */
+  control(command: ViewCommand): Promise<unknown>;
+}
+
+export interface DirectoryServerOptions extends ViewServerOptions {
+  /** What a command has to bring with it; null: there are no commands. */
+  readonly token: string | null;
+}
+
+const TRACES = '/traces/';
+const LIST_PATH = '/runs.json';
+const CONTROL_PATH = '/control';
+const ACTIONS: readonly string[] = ['pause', 'resume', 'disable', 'enable', 'trigger'];
+/** Asked for by every page once a second: they share an answer. */
+const LIST_MS = 500;
+const MAX_COMMAND_BYTES = 4096;
+const MAX_TEXT = 256;
+
+interface Site {
+  readonly trace: OpenTrace;
+  readonly files: ReadonlyMap<string, Uint8Array>;
+}
+
+/** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT */
+export async function serveDirectory(
+  directory: ViewedDirectory,
+  { page, port = 0, token }: DirectoryServerOptions,
+): Promise<ViewServer> {
+  const sites = new DirectorySites(directory, page ?? (await readPage()), token);
+  const server = await startServer(port, (request, response) => sites.answer(request, response));
+  return {
+    ...server,
+    close: async () => {
+      await server.close();
+      await sites.close();
+    },
+  };
+}
+
+class DirectorySites {
+  private readonly open = new Map<string, Promise<Site | null>>();
+  private listed: Promise<unknown> | null = null;
+  private listedAt = 0;
+
+  constructor(
+    private readonly directory: ViewedDirectory,
+    private readonly page: ReadonlyMap<string, Uint8Array>,
+    private readonly token: string | null,
+  ) {}
+
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const isCommand = request.url === CONTROL_PATH;
+    const path = admit(request, response, isCommand ? ['POST'] : READS);
+    if (path === null) return;
+    if (isCommand) return this.command(request, response);
+    if (path === LIST_PATH) return sendJson(response, await this.list());
+    if (path.startsWith(TRACES)) return this.trace(path.slice(TRACES.length), request, response);
+    sendFile(response, this.page, path === '/' ? 'runs.html' : path.slice(1));
+  }
+
+  async close(): Promise<void> {
+    for (const site of this.open.values()) await (await site.catch(() => null))?.trace.close();
+  }
+
+  private list(): Promise<unknown> {
+    const now = performance.now();
+    if (!this.listed || now - this.listedAt >= LIST_MS) {
+      this.listedAt = now;
+      this.listed = this.directory.list();
+    }
+    return this.listed;
+  }
+
+  private async trace(rest: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const slash = rest.indexOf('/');
+    const name = decoded(slash < 0 ? rest : rest.slice(0, slash));
+    const site = name === null ? null : await this.site(name);
+    if (!site) return refuse(response, 404, 'there is no such trace');
+    if (slash >= 0) return answerForTrace(rest.slice(slash), request, response, site.files, site.trace);
+    // Addresses in the page are relative to it.
+    response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();
+  }
+
+  private async site(name: string): Promise<Site | null> {
+    const known = this.open.get(name);
+    if (known) return known;
+    const opening = this.directory
+      .open(name)
+      .then((trace) => trace && { trace, files: pageOf(this.page, trace) });
+    this.open.set(name, opening);
+    const site = await opening.catch(() => null);
+    // It may be there later.
+    if (!site) this.open.delete(name);
+    return site;
+  }
+
+  private async command(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!this.isAllowed(request))
+      return refuse(response, 403, 'commands need the token of the address that was printed');
+    const command = commandOf(await bodyOf(request));
+    if (!command) return refuse(response, 400, 'this is no command');
+    try {
+      sendJson(response, await this.directory.control(command));
+    } catch (error) {
+      refuse(response, 502, (error as Error).message);
+    }
+  }
+
+  /** The header makes browsers ask first before a page of another site may send it, which is never allowed. */
+  private isAllowed({ headers }: IncomingMessage): boolean {
+    const { token } = this;
+    const given = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
+    if (token === null || Buffer.byteLength(given) !== Buffer.byteLength(token)) return false;
+    const isOwnOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
+    return isOwnOrigin && timingSafeEqual(Buffer.from(given), Buffer.from(token));
+  }
+}
+
+function decoded(part: string): string | null {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string | null> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of request) {
+    bytes += (part as Buffer).length;
+    if (bytes > MAX_COMMAND_BYTES) return null;
+    parts.push(part as Buffer);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function commandOf(body: string | null): ViewCommand | null {
+  try {
+    const { action, trace = null, operand = null } = JSON.parse(body ?? '') as Record<string, unknown>;
+    const isText = (value: unknown): boolean =>
+      value === null || (typeof value === 'string' && value.length <= MAX_TEXT);
+    if (typeof action !== 'string' || !ACTIONS.includes(action) || !isText(trace) || !isText(operand))
+      return null;
+    if ((action === 'enable' || action === 'disable') && !operand) return null;
+    return { action, trace, operand } as ViewCommand;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,166 @@
+/** The traces of a directory, as they appear; each is a link to its picture. With the token of the address, what `uscope ctl` does. */
+
+/** Of `uscope view DIR`, sdk/src/cli/view/view-directory.ts. */
+interface Listing {
+  readonly directory: string;
+  readonly runs: readonly {
+    readonly id: string | null;
+    readonly startTimeMs: number | null;
+    readonly traces: readonly ListedTrace[];
+  }[];
+  /** What daemons have to say that cannot be asked. */
+  readonly trouble: string | null;
+}
+
+interface ListedTrace {
+  readonly name: string;
+  readonly state: 'complete' | 'live' | 'unfinished' | 'damaged';
+  readonly reason: string | null;
+  readonly lastCycle: number | null;
+  readonly bytes: number;
+  /** As its daemon reports it; null: no daemon writes it now. */
+  readonly recording: {
+    readonly name: string;
+    readonly state: string;
+    readonly itemsPerSecond: number;
+    readonly unacknowledgedBytes: number;
+    readonly disabled: readonly string[];
+  } | null;
+}
+
+const POLL_MS = 1000;
+const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1] ?? null;
+const place = document.getElementById('runs')!;
+const state = document.getElementById('state')!;
+
+/** Text of a trace is never markup. */
+function element(name: string, text: string, className = ''): HTMLElement {
+  const made = document.createElement(name);
+  made.textContent = text;
+  if (className) made.className = className;
+  return made;
+}
+
+const grouped = (value: number): string => value.toLocaleString('en');
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function say(text: string, isBad = false): void {
+  state.textContent = text;
+  state.className = isBad ? 'bad' : '';
+}
+
+let shown = '';
+
+function show(text: string): void {
+  // What a pointer is over must stay what it is.
+  if (text === shown) return;
+  shown = text;
+  const { directory, runs, trouble } = JSON.parse(text) as Listing;
+  document.getElementById('directory')!.textContent = directory;
+  const count = runs.reduce((sum, { traces }) => sum + traces.length, 0);
+  say(trouble ?? (count === 1 ? '1 trace' : `${grouped(count)} traces`), trouble !== null);
+  const focused = document.activeElement?.id;
+  place.replaceChildren(...[...runs].reverse().map(sectionOf));
+  if (count === 0)
+    place.append(element('p', 'There are no traces here yet. They appear as simulators open them.'));
+  if (focused) document.getElementById(focused)?.focus();
+}
+
+function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLElement {
+  const section = document.createElement('section');
+  const head = element('h2', id === null ? 'Traces of no run' : 'Run');
+  const start = startTimeMs === null ? '' : new Date(startTimeMs).toLocaleString();
+  head.append(element('small', [start, id ?? ''].filter((part) => part !== '').join('  ')));
+  const table = document.createElement('table');
+  const titles = document.createElement('tr');
+  for (const title of ['trace', 'state', 'last cycle', 'size', 'items/s', ''])
+    titles.append(element('th', title));
+  table.append(titles, ...traces.map(rowOf));
+  section.append(head, table);
+  return section;
+}
+
+function rowOf(trace: ListedTrace): HTMLElement {
+  const { name, lastCycle, bytes, recording, reason } = trace;
+  const row = document.createElement('tr');
+  const cell = document.createElement('td');
+  const link = element('a', name) as HTMLAnchorElement;
+  link.href = `traces/${encodeURIComponent(name)}/`;
+  link.id = `link-${name}`;
+  cell.append(link);
+  const what = element(
+    'td',
+    recording && recording.state !== 'open' ? recording.state : trace.state,
+    trace.state,
+  );
+  if (trace.state === 'unfinished' || trace.state === 'damaged') what.classList.add('bad');
+  const more = element('td', [reason, disabledText(recording)].filter(Boolean).join('; '), 'wide');
+  if (recording && token !== null) more.prepend(...buttonsOf(recording));
+  row.append(
+    cell,
+    what,
+    element('td', lastCycle === null ? '' : grouped(lastCycle), 'num'),
+    element('td', megabytes(bytes), 'num'),
+    element('td', recording ? grouped(recording.itemsPerSecond) : '', 'num'),
+    more,
+  );
+  return row;
+}
+
+const disabledText = (recording: ListedTrace['recording']): string =>
+  recording && recording.disabled.length > 0 ? `disabled: ${recording.disabled.join(' ')}` : '';
+
+function buttonsOf({ name }: NonNullable<ListedTrace['recording']>): HTMLElement[] {
+  const button = (title: string, action: string, ask: string | null): HTMLElement => {
+    const made = element('button', title);
+    made.id = `${action}-${name}`;
+    made.onclick = () => {
+      const operand = ask === null ? null : prompt(ask);
+      if (ask === null || operand) void command(action, name, operand);
+    };
+    return made;
+  };
+  return [
+    button('pause', 'pause', null),
+    button('resume', 'resume', null),
+    button('mark', 'trigger', 'Label of the mark; a flight recorder also keeps a snapshot'),
+    button('disable', 'disable', 'Scope that is not recorded from now on'),
+    button('enable', 'enable', 'Scope that is recorded again'),
+  ];
+}
+
+async function command(action: string, trace: string, operand: string | null): Promise<void> {
+  say(`${action} ${trace}…`);
+  try {
+    const answer = await fetch('control', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify({ action, trace, operand }),
+    });
+    const text = await answer.text();
+    if (!answer.ok) return say(text.trim(), true);
+    const outcomes = JSON.parse(text) as { name: string; outcome: string; message: string | null }[];
+    const failed = outcomes.find(({ outcome }) => outcome !== 'done');
+    say(
+      failed ? `${failed.name}: ${failed.message ?? failed.outcome}` : `${action} ${trace}: done`,
+      failed !== undefined,
+    );
+  } catch {
+    say('VIEW_LOST: the server does not answer', true);
+  }
+  shown = '';
+}
+
+async function follow(): Promise<void> {
+  try {
+    const answer = await fetch('runs.json', { cache: 'no-store' });
+    if (answer.ok) show(await answer.text());
+    else say((await answer.text()).trim(), true);
+  } catch {
+    shown = '';
+    say('VIEW_LOST: the server does not answer; start uscope view again with the same --port', true);
+  }
+  setTimeout(() => void follow(), POLL_MS);
+}
+
+void follow();
