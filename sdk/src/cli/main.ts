@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { isUscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
+import { missingPackage } from './common/optional-packages.js';
 import { version } from './common/version.js';
 
 interface VerbModule {
@@ -159,8 +160,9 @@ function outputError(message: string, write: (text: string) => void): void {
   write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
 }
 
-function reportFailure(error: unknown): number {
-  if (error instanceof BrokenPipe) return ExitCode.OK;
+function reportFailure(failure: unknown): number {
+  if (failure instanceof BrokenPipe) return ExitCode.OK;
+  const error = missingPackage(failure) ?? failure;
   try {
     io.flush();
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;

@@ -5,21 +5,16 @@ import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_NICE, MAX_NICE } from '../../bridge/host/priority.js';
 import type { Durability } from '../../bridge/session/durability.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/curve.js';
-import type { CompressionName } from '../../format/types.js';
-import { requireSmall } from '../../writer/index.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
 import { parseSize } from './sizes.js';
-import { parseTime } from './times.js';
+import { COMPRESSIONS, SMALL_HELP, type WriterArguments } from './writer-arguments.js';
 
-export interface DaemonArguments extends RingArguments {
+export interface DaemonArguments extends RingArguments, WriterArguments {
   readonly endpoint?: string;
   readonly out: string;
   readonly schema?: string;
-  readonly compression?: string;
-  readonly small?: boolean;
   /** false with `--no-index`. */
   readonly index?: boolean;
-  readonly checkpointInterval?: string;
   readonly maxTraces?: string;
   readonly maxMemory?: string;
   readonly durability?: string;
@@ -31,10 +26,6 @@ export interface DaemonArguments extends RingArguments {
 
 /** Enough for a schema that is being read, and a small trace. */
 const MIN_MEMORY_BYTES = 64 * 1024 * 1024;
-
-const COMPRESSIONS: readonly string[] = ['lz4', 'zstd', 'none'] satisfies CompressionName[];
-
-export const SMALL_HELP = 'the smallest files: zstd, and half as many checkpoints';
 
 export function addDaemonOptions(command: Command): Command {
   command
@@ -101,35 +92,6 @@ export function keysOf({ key, clients }: DaemonArguments): ServerKeys | undefine
   if (key === undefined || clients === undefined)
     throw new UscopeError('CLI_USAGE', '--key and --clients are given together or not at all');
   return { ...readKeyPair(key), clientKeys: readClientKeys(clients) };
-}
-
-/**
- * The method asked for, `--small` included.
- * @throws UscopeError CLI_USAGE, WRITER_COMPRESSION for `--small` without ZSTD
- */
-export function compressionOf({
-  compression,
-  small,
-}: Pick<DaemonArguments, 'compression' | 'small'>): CompressionName | undefined {
-  if (small) {
-    if (compression !== undefined && compression !== 'zstd')
-      throw new UscopeError('CLI_USAGE', `--small writes zstd; --compression ${compression} contradicts it`);
-    requireSmall();
-    return 'zstd';
-  }
-  if (compression === undefined || COMPRESSIONS.includes(compression))
-    return compression as CompressionName | undefined;
-  throw new UscopeError('CLI_USAGE', `"${compression}" is no compression; write ${COMPRESSIONS.join(', ')}`);
-}
-
-/** ps. @throws UscopeError CLI_USAGE */
-export function intervalOf({
-  checkpointInterval,
-}: Pick<DaemonArguments, 'checkpointInterval'>): bigint | undefined {
-  if (checkpointInterval === undefined) return undefined;
-  const interval = parseTime(checkpointInterval);
-  if (interval > 0n) return interval;
-  throw new UscopeError('CLI_USAGE', 'the checkpoint interval must be at least 1 ps');
 }
 
 /** @throws UscopeError CLI_USAGE */

@@ -3,10 +3,10 @@ import type { Command } from 'commander';
 import type { CompressionName } from '../../format/types.js';
 import { writeAtomically } from '../../stream/index.js';
 import type { TraceStats } from '../../writer/index.js';
-import { compressionOf, intervalOf, SMALL_HELP } from './daemon-arguments.js';
 import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';
+import { compressionOf, intervalOf, SMALL_HELP } from './writer-arguments.js';
 
 export interface OutputArguments {
   readonly output: string;

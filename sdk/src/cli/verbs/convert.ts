@@ -15,7 +15,6 @@ import {
   USCOPE,
 } from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
-import { compressionOf, intervalOf } from '../common/daemon-arguments.js';
 import { tellPartial, warnOnce } from '../common/foreign.js';
 import { parseOptions } from '../common/format-options.js';
 import { withInterrupt } from '../common/interrupt.js';
@@ -24,6 +23,7 @@ import { openInput } from '../common/pipe-source.js';
 import { withProgress } from '../common/progress-bar.js';
 import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
+import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
 interface ConvertArguments {
   readonly output?: string;

@@ -4,10 +4,8 @@ import { UscopeError } from '../../base/errors.js';
 import { supervise } from '../../bridge/run/supervisor.js';
 import {
   addDaemonOptions,
-  compressionOf,
   type DaemonArguments,
   durabilityOf,
-  intervalOf,
   maxMemoryOf,
   maxTracesOf,
   niceOf,
@@ -15,6 +13,7 @@ import {
   schemaOf,
 } from '../common/daemon-arguments.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
+import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
 interface RunArguments extends DaemonArguments {
   readonly timeout?: string;

@@ -10,10 +10,8 @@ import { createSegmentIndexer } from '../../trace-index/recording/segment-indexe
 import {
   addDaemonOptions,
   addKeyOptions,
-  compressionOf,
   type DaemonArguments,
   durabilityOf,
-  intervalOf,
   keysOf,
   maxMemoryOf,
   maxTracesOf,
@@ -23,6 +21,7 @@ import {
 } from '../common/daemon-arguments.js';
 import { ExitCode } from '../common/io.js';
 import { recorderOf } from '../common/ring-arguments.js';
+import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
 /** How often the heap is looked at, and how much garbage is left alone. */
 const COLLECT_MS = 1000;
