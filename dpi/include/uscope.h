@@ -391,7 +391,8 @@ USCOPE_API const char *uscope_last_error_code(void);
 USCOPE_API const char *uscope_last_error_message(void);
 /** Items and cycles of this trace rejected so far. */
 USCOPE_API unsigned long long uscope_rejected(uscope_writer_t *w);
-/** The library's version, which may be newer than USCOPE_VERSION_STRING of the header that a program was compiled with. */
+/** The library's version, which may be newer than USCOPE_VERSION_STRING of the header that a program was
+ * compiled with. */
 USCOPE_API const char *uscope_version(void);
 USCOPE_API int uscope_protocol_version(void);
 /** Path of the trace's file as the daemon named it; "" on a null handle. */
