@@ -79,7 +79,14 @@ package uscope_rvfi_pkg;
   // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is no store. Custom and vector
   // instructions, and loads of a hypervisor, are left to the mask.
   function automatic bit never_reads(input bit [31:0] insn);
-    if (is_compressed(insn)) return insn[0] || (insn[15:13] == 3'b000) || (insn[1:0] == 2'b10 && insn[15:13] == 3'b100);
+    if (is_compressed(insn))
+      // Stores too. Loads of Zcb (quadrant 0, 100) and Zcmp (quadrant 2, 101) are left to the mask.
+      case (insn[15:13])
+        3'b000, 3'b110, 3'b111: return 1'b1;
+        3'b100:  return insn[1:0] != 2'b00;
+        3'b101:  return insn[1:0] != 2'b10;
+        default: return insn[0];
+      endcase
     case (insn[6:0])
       7'h0f, 7'h13, 7'h17, 7'h1b, 7'h23, 7'h27, 7'h33, 7'h37, 7'h3b, 7'h63, 7'h67, 7'h6f: return 1'b1;
       7'h73:   return insn[14:12] != 3'd4;

@@ -42,7 +42,7 @@ import {
   type SegmentPlaces,
 } from './segment-list.js';
 import { type LoadedSegment, SegmentLoader } from './segment-loader.js';
-import { type Found, SegmentWatch } from './segment-watch.js';
+import type { Found, SegmentWatch } from './segment-watch.js';
 import { SegmentWindow } from './segment-window.js';
 import { CheckedSource, type Source } from './source.js';
 import { StateReader } from './state-reader.js';
@@ -384,6 +384,8 @@ export class Trace {
     watched: (segment: LoadedSegment) => Watched | Promise<Watched>,
   ): Promise<Found> {
     await this.table();
+    // Few programs watch: its code is loaded with the first call.
+    const { SegmentWatch } = await import('./segment-watch.js');
     this.watcher ??= new SegmentWatch(this.schema, this.loader, this.checks);
     return this.watcher.find(index, watched);
   }
