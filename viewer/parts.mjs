@@ -4,7 +4,7 @@
  * sent twice and there is one instance of each class.
  */
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 /** @typedef {import('esbuild').BuildOptions & { outdir: string }} Options */
@@ -111,12 +111,14 @@ function takeFrom(table, own) {
         if (found.namespace !== 'file' || !own.has(found.path)) return found;
         return { path: found.path, namespace: NAMESPACE, sideEffects: false };
       });
-      one.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => {
+      one.onLoad({ filter: /.*/, namespace: NAMESPACE }, async ({ path }) => {
         const constants = (own.get(path) ?? []).map((name) => {
           const key = JSON.stringify(`${paths.indexOf(path)}.${name}`);
           return `export const ${name} = /* @__PURE__ */ (() => self.${table}[${key}])();`;
         });
-        return { contents: constants.join('\n'), loader: 'js' };
+        // What it passes on of others is not among its own names.
+        const stars = (await readFile(path, 'utf8')).match(/^export \* from .*$/gm) ?? [];
+        return { contents: [...constants, ...stars].join('\n'), loader: 'js', resolveDir: dirname(path) };
       });
     },
   };
