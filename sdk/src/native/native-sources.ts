@@ -16,6 +16,7 @@ export const SOURCES = [
   'index/container.c',
   'index/directory.c',
   'index/directory.h',
+  'index/instruction_class.c',
   'index/layout.c',
   'index/lives.c',
   'index/lives.h',
@@ -32,6 +33,8 @@ export const SOURCES = [
   'index/slots.c',
   'index/slots.h',
   'index/state.h',
+  'index/stats.c',
+  'index/stats.h',
   'index/texts.c',
   'index/texts.h',
   'index/time_levels.c',
@@ -64,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '0d904416367935b937a427357e23c3db68c91658489bf8adf886ca05107fe5bf';
+export const SOURCES_SHA256 = 'bdd256fab8bc40a62f9f81a57010a7c267918547c33391e6822dad3c7e6680b9';
