@@ -40,9 +40,9 @@ export interface TraceSink {
   trigger?(label: string): void;
 }
 
-/** Others have their turn after so long; the time is looked at after this number of words, which first touch 8192 pages at worst. */
+/** Others have their turn after so long; the time is looked at after this number of words, which may first touch a page each. */
 const TURN_MS = 4;
-const PIECE_WORDS = 8192 * RECORD_WORDS;
+const PIECE_WORDS = 1024 * RECORD_WORDS;
 
 /**
  * Lets others have their turn where a large state is saved, and where records touch much of it. `words` may be where others put theirs meanwhile:
