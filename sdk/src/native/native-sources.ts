@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '5f06d3ad9f3b3a96a47d92b9a51cd379385efb5ae6d73ffb25e05484ee082da6';
+export const SOURCES_SHA256 = '2a74690b1135002f3390d536cdb5a15bb256e19bc020bb20ecd6e5d62f86d8e3';
