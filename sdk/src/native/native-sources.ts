@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '5f06d3ad9f3b3a96a47d92b9a51cd379385efb5ae6d73ffb25e05484ee082da6';
+export const SOURCES_SHA256 = 'b1610a364df09dc3394d2062afb742ff48ffe262a0846619b3bcf0d489acdf06';
