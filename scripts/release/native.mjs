@@ -24,7 +24,7 @@ const BUILD_MS = 60 * 60_000;
 
 /** @typedef {keyof typeof MACHINES} Machine */
 
-const BUILD = join(ROOT, 'build/release');
+export const BUILD = join(ROOT, 'build/release');
 
 /**
  * @param {readonly Machine[]} machines
