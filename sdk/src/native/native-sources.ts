@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '2a74690b1135002f3390d536cdb5a15bb256e19bc020bb20ecd6e5d62f86d8e3';
+export const SOURCES_SHA256 = '8b40e9b9217ac267779bfdc2d549231a01a3c0f2055650c7f3e535fa28da05ba';
