@@ -12,8 +12,22 @@ export const RUNS = '_runs';
 export const STAGING = '_staging';
 
 /** Tables that an export can make. */
-export const TABLES = ['traces', 'instructions', 'counters', 'stalls', 'gaps'] as const;
+export const TABLES = [
+  'traces',
+  'instructions',
+  'stages',
+  'events',
+  'slots',
+  'counters',
+  'stalls',
+  'transactions',
+  'cycles',
+  'gaps',
+] as const;
 export type TableName = (typeof TABLES)[number];
+
+/** Tables with a partition above `run=`. */
+export const KEYS: Readonly<Partial<Record<TableName, string>>> = { events: 'event', slots: 'storage' };
 
 /** What the dataset says of a run: from which files it was exported, and how. */
 export interface RunRecord {
@@ -22,7 +36,7 @@ export interface RunRecord {
   readonly tables: readonly string[];
   readonly window: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Tables that the run has rows of. */
+  /** Directories of the run, in the dataset: `instructions/run=R`. */
   readonly parts?: readonly string[];
 }
 
@@ -64,15 +78,24 @@ function checkMarker(path: string, text: string): void {
   throw new UscopeError('DATASET_LAYOUT', problem, { file: path });
 }
 
-/** A value as it is in the name of a partition's directory. */
-export const partition = (key: string, value: string): string =>
-  `${key}=${encodeURIComponent(value).replaceAll('*', '%2A')}`;
+export const recordPath = (root: string, run: string): string => join(root, RUNS, `${run}.json`);
 
-/** @throws UscopeError DATASET_NAME for a name that cannot be a run */
-export function checkRunName(name: string): string {
-  if (/^[\w][\w.+-]{0,127}$/.test(name)) return name;
-  throw new UscopeError(
-    'DATASET_NAME',
-    `a run cannot be called "${name}": use 1 to 128 letters, digits and . _ + -; choose a name with --run`,
-  );
+/** The record of a run; null: there is none. One that cannot be read is as good as none: the run is exported again. */
+export async function readRecord(root: string, run: string): Promise<RunRecord | null> {
+  const text = await readFile(recordPath(root, run), 'utf8').catch(() => null);
+  return text === null ? null : parseRecord(text);
+}
+
+export function parseRecord(text: string): RunRecord | null {
+  try {
+    const record = JSON.parse(text) as RunRecord | null;
+    const isRecord =
+      typeof record?.run === 'string' &&
+      Array.isArray(record.sources) &&
+      Array.isArray(record.tables) &&
+      typeof record.tags === 'object';
+    return isRecord ? record : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,5 +1,4 @@
 /** The blocks of all segments of a trace. A damaged segment is a gap, not the end. */
-import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import {
   blockOf,
@@ -7,11 +6,7 @@ import {
   type InstructionBlock,
   instructionBlocks,
 } from '../../semantics/cpu/index.js';
-
-export interface Gap {
-  readonly segment: number;
-  readonly error: UscopeError;
-}
+import { type Gap, isDamage } from '../raw/raw-pass.js';
 
 export async function* blocksWithGaps(
   trace: Trace,
@@ -38,6 +33,3 @@ export async function* blocksWithGaps(
     }
   }
 }
-
-const isDamage = (error: unknown): error is UscopeError =>
-  isUscopeError(error) && error.code.startsWith('FORMAT_');
