@@ -6,8 +6,8 @@ import { isHttpUrl } from '../reader/http-url.js';
 import { openTraceFile } from '../reader/node.js';
 import type { Engine } from './engine/duckdb.js';
 import { exportTrace } from './export-trace.js';
+import { checkRunName } from './files/names.js';
 import { openDataset, type RunRecord, readRecord, type TableName } from './layout.js';
-import { checkRunName } from './names.js';
 import { StagedRun } from './publish.js';
 
 export interface RunExport {

@@ -5,10 +5,12 @@ import { basename, join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import type { Trace } from '../reader/index.js';
 import type { Engine } from './engine/duckdb.js';
+import { type Destination, writePart } from './files/part-files.js';
 import type { TableName } from './layout.js';
-import { type Destination, writePart } from './part-files.js';
 import type { StagedRun } from './publish.js';
-import { Cycles, type Gap, type RawSink, rawPass } from './raw/raw-pass.js';
+import { damagedSegments, type Gap } from './raw/gaps.js';
+import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
+import { type CountedUnit, unitsOf } from './raw/units.js';
 import { blocksWithGaps } from './tables/blocks-with-gaps.js';
 import { CountersSink } from './tables/counters.js';
 import { CyclesSink } from './tables/cycles.js';
@@ -21,7 +23,6 @@ import { StagesTable } from './tables/stages.js';
 import { StallsSink } from './tables/stalls.js';
 import { writeTraceRow } from './tables/traces.js';
 import { TransactionsTable } from './tables/transactions.js';
-import { type CountedUnit, unitsOf } from './units.js';
 
 export interface TraceExport {
   readonly file: string;
@@ -166,7 +167,7 @@ class TraceWork {
   private async transactions(onGap: (gap: Gap) => void, isWalked: boolean): Promise<void> {
     const { to, trace, units } = this;
     const networks = units.filter(({ unit }) => unit.network?.transactions);
-    if (networks.length > 0 && !isWalked) await rawPass(trace, { clocks: [], sinks: [], onGap });
+    if (networks.length > 0 && !isWalked) for (const gap of await damagedSegments(trace)) onGap(gap);
     for (const { unit } of networks) {
       if (!unit.network) continue;
       const table = await TransactionsTable.create(to, unit.name, unit.network, unit.periodPs);

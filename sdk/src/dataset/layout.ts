@@ -29,6 +29,46 @@ export type TableName = (typeof TABLES)[number];
 /** Tables with a partition above `run=`. */
 export const KEYS: Readonly<Partial<Record<TableName, string>>> = { events: 'event', slots: 'storage' };
 
+const bigints = (names: string): Record<string, string> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, 'BIGINT']));
+
+/** Columns that every run has, for datasets without rows of a table: a question about it then has no rows, instead of an error. */
+export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>>>> = {
+  traces: {
+    file: 'VARCHAR',
+    kind: 'VARCHAR',
+    isa: 'VARCHAR',
+    ...bigints('period_ps total_time_ps cycles retired squashed lost in_flight'),
+    is_complete: 'BOOLEAN',
+    dut: 'MAP(VARCHAR, VARCHAR)',
+  },
+  instructions: {
+    ...bigints('seq id thread pc bits'),
+    text: 'VARCHAR',
+    class: 'VARCHAR',
+    ...bigints('birth_cycle end_cycle'),
+    outcome: 'VARCHAR',
+    flush_reason: 'VARCHAR',
+    stalls: 'BIGINT',
+    dependencies: 'STRUCT(seq BIGINT, "type" VARCHAR, cycle BIGINT)[]',
+    annotations: 'STRUCT(cycle BIGINT, "text" VARCHAR)[]',
+  },
+  stages: { ...bigints('seq id visit'), stage: 'VARCHAR', ...bigints('from_cycle cycles') },
+  events: { event: 'VARCHAR', ...bigints('cycle time_ps') },
+  slots: { storage: 'VARCHAR', ...bigints('slot from_cycle to_cycle') },
+  counters: { counter: 'VARCHAR', ...bigints('from_cycle to_cycle delta value') },
+  stalls: { cycle: 'BIGINT', reason: 'VARCHAR', id: 'BIGINT' },
+  transactions: {
+    id: 'BIGINT',
+    opcode: 'VARCHAR',
+    ...bigints('addr len size src_port dst_port birth_cycle end_cycle'),
+    outcome: 'VARCHAR',
+    ...bigints('beats retries timeouts arbitrations handoffs'),
+  },
+  cycles: bigints('cycle cycles retired'),
+  gaps: { ...bigints('segment from_cycle to_cycle'), code: 'VARCHAR', detail: 'VARCHAR' },
+};
+
 /** What the dataset says of a run: from which files it was exported, and how. */
 export interface RunRecord {
   readonly run: string;

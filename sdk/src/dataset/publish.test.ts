@@ -13,6 +13,7 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { PROCESSES_MS } from '../../../test/support/limits.js';
 import { type RunRecord, recordPath } from './layout.js';
 import { completeRuns, partsOf, removeRun, StagedRun } from './publish.js';
 import { withPublishLock } from './publish-lock.js';
@@ -163,7 +164,7 @@ describe('the lock of a dataset', () => {
     expect(readdirSync(join(root, '_staging'))).toHaveLength(1);
   });
 
-  it('is held by one process at a time', () => {
+  it('is held by one process at a time', { timeout: PROCESSES_MS }, () => {
     mkdirSync(join(root, '_staging'));
     const file = join(root, 'shared');
     writeFileSync(file, '0');

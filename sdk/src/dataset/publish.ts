@@ -8,8 +8,8 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } f
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
+import { partition } from './files/names.js';
 import { KEYS, RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
-import { partition } from './names.js';
 import { isAlive, type Owner, ownOwner } from './owner.js';
 import { withPublishLock } from './publish-lock.js';
 

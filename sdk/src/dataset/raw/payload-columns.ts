@@ -3,8 +3,8 @@ import { type FieldDef, FieldType, fieldSize, isSigned, type Schema } from '../.
 import { payloadLayout } from '../../reader/index.js';
 import type { BigintValues } from '../engine/bigint-column.js';
 import { named } from '../engine/duckdb.js';
-import { ColumnNames } from '../names.js';
-import { caseOf } from '../tables/labels.js';
+import { caseOf } from '../files/labels.js';
+import { ColumnNames } from '../files/names.js';
 import type { TextTable } from './text-table.js';
 
 export interface PayloadColumn {

@@ -1,13 +1,8 @@
 /** One walk over the ops and events of a trace for all tables that need them. A damaged segment is a gap; the walk continues with the checkpoint of the next. */
-import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { StorageState } from '../../state/storage-state.js';
-
-export interface Gap {
-  readonly segment: number;
-  readonly error: UscopeError;
-}
+import { type Gap, isDamage } from './gaps.js';
 
 /** Cycles of a clock: `now` is that of the present frame. */
 export class Cycles {
@@ -182,6 +177,3 @@ function copyState(from: StorageState, to: StorageState): void {
   to.mask.set(from.mask);
   to.occupied.set(from.occupied);
 }
-
-export const isDamage = (error: unknown): error is UscopeError =>
-  isUscopeError(error) && error.code.startsWith('FORMAT_');

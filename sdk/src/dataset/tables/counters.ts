@@ -2,10 +2,10 @@
 import type { StorageDef } from '../../format/types.js';
 import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { type Destination, PartFiles } from '../part-files.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import type { CountedUnit } from '../units.js';
-import { caseOf } from './labels.js';
+import type { CountedUnit } from '../raw/units.js';
 
 const NAMES = ['counter', 'from_cycle', 'to_cycle', 'delta', 'value'];
 
@@ -19,6 +19,8 @@ export class CountersSink implements RawSink {
   /** The window began in a gap, or ends in one. */
   private isBeforeKnown = true;
   private hasGap = false;
+  /** The window in which the walk began, at the start or after a gap. */
+  private resumed = -1;
 
   private constructor(
     private readonly defs: readonly StorageDef[],
@@ -60,6 +62,7 @@ export class CountersSink implements RawSink {
     // A window that begins in a gap begins with values that nobody knows. One with a gap inside has both ends.
     if (this.at < 0) {
       this.isBeforeKnown = !this.hasGap;
+      this.resumed = this.windowNow();
       this.take(state, this.before);
     }
     this.take(state, this.now);
@@ -74,7 +77,7 @@ export class CountersSink implements RawSink {
         this.rows(true);
         this.isBeforeKnown = true;
         this.before.set(this.now);
-      }
+      } else if (window !== this.resumed) this.isBeforeKnown = true;
       this.at = window;
     }
     this.take(state, this.now);

@@ -2,10 +2,10 @@
 import type { StorageDef } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { named } from '../engine/duckdb.js';
-import { ColumnNames } from '../names.js';
-import { type Destination, PartFiles } from '../part-files.js';
+import { ColumnNames } from '../files/names.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import type { CountedUnit } from '../units.js';
+import type { CountedUnit } from '../raw/units.js';
 
 const FIXED = ['cycle', 'cycles', 'retired'];
 

@@ -2,11 +2,11 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { type EventDef, FieldType } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { type Destination, PartFiles } from '../part-files.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import { type PayloadColumn, payloadColumns, selectFields, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import { TextTable } from '../raw/text-table.js';
-import { type CountedUnit, PartitionNames } from '../units.js';
+import { type CountedUnit, PartitionNames } from '../raw/units.js';
 
 const FIXED = ['event', 'cycle', 'time_ps'];
 

@@ -1,7 +1,7 @@
 /** The table `gaps`: one row for each damaged segment, which the other tables lack. */
 import type { Trace } from '../../reader/index.js';
 import type { Connection } from '../engine/duckdb.js';
-import type { Gap } from '../raw/raw-pass.js';
+import type { Gap } from '../raw/gaps.js';
 
 /** The query whose rows are the table. */
 export async function gapsQuery(

@@ -17,9 +17,9 @@ import {
 } from '../../semantics/cpu/index.js';
 import { named } from '../engine/duckdb.js';
 import { ListColumn } from '../engine/list-column.js';
-import { ColumnNames, plainName } from '../names.js';
-import { type Destination, PartFiles } from '../part-files.js';
-import { caseOf } from './labels.js';
+import { caseOf } from '../files/labels.js';
+import { ColumnNames, plainName } from '../files/names.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import { Statics } from './statics.js';
 import { type CycleOfTick, cyclesOf } from './ticks.js';
 

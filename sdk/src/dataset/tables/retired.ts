@@ -1,7 +1,7 @@
 /** The cycles in which instructions retired, in the scratch database: what the table `cycles` counts. */
 import { BlockEnd, type CpuCore, endOf, type InstructionBlock } from '../../semantics/cpu/index.js';
 import { TableWriter } from '../engine/table-writer.js';
-import type { Destination } from '../part-files.js';
+import type { Destination } from '../files/part-files.js';
 import { cyclesOf } from './ticks.js';
 
 export class RetiredTable {

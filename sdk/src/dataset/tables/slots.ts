@@ -4,11 +4,11 @@ import { Action, FieldType, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { type Destination, PartFiles } from '../part-files.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import { type PayloadColumn, payloadColumns, selectFields, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import { TextTable } from '../raw/text-table.js';
-import { type CountedUnit, PartitionNames } from '../units.js';
+import { type CountedUnit, PartitionNames } from '../raw/units.js';
 
 const FIXED = ['slot', 'from_cycle', 'to_cycle'];
 

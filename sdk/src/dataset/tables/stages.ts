@@ -10,8 +10,8 @@ import {
   stageValueOf,
   stayTicks,
 } from '../../semantics/cpu/index.js';
-import { type Destination, PartFiles } from '../part-files.js';
-import { caseOf } from './labels.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import { cyclesOf } from './ticks.js';
 
 /** Values that are no stage of the core are its number plus this. */

@@ -2,10 +2,10 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { fieldSize } from '../../format/types.js';
 import type { CoreEvent } from '../../semantics/cpu/index.js';
-import { type Destination, PartFiles } from '../part-files.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import type { CountedUnit } from '../units.js';
-import { caseOf } from './labels.js';
+import type { CountedUnit } from '../raw/units.js';
 
 export class StallsSink implements RawSink {
   private constructor(

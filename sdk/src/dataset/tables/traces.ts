@@ -2,7 +2,7 @@
 import type { Trace } from '../../reader/index.js';
 import { BlockEnd } from '../../semantics/cpu/index.js';
 import { type Connection, named, quoted } from '../engine/duckdb.js';
-import type { Unit } from '../units.js';
+import type { Unit } from '../raw/units.js';
 
 /** The query whose row is the table. Tags are columns. */
 export async function writeTraceRow(

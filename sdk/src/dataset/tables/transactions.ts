@@ -9,10 +9,10 @@ import {
   transactionBlocks,
 } from '../../semantics/noc/index.js';
 import { named } from '../engine/duckdb.js';
-import { ColumnNames, plainName } from '../names.js';
-import { type Destination, PartFiles } from '../part-files.js';
-import { type Gap, isDamage } from '../raw/raw-pass.js';
-import { caseOf } from './labels.js';
+import { caseOf } from '../files/labels.js';
+import { ColumnNames, plainName } from '../files/names.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
+import { type Gap, isDamage, stretchesOf } from '../raw/gaps.js';
 
 const FIXED = [
   'id',
@@ -113,13 +113,7 @@ export class TransactionsTable {
       return;
     }
     const damaged = new Set(gaps.map(({ segment }) => segment));
-    for (let first = 0; first < trace.segmentCount; first++) {
-      if (damaged.has(first)) continue;
-      let end = first;
-      while (end < trace.segmentCount && !damaged.has(end)) end++;
-      await this.stretch(trace, first, end);
-      first = end;
-    }
+    for (const { first, end } of stretchesOf(trace, damaged)) await this.stretch(trace, first, end);
     await this.files.finish();
   }
 
@@ -128,7 +122,8 @@ export class TransactionsTable {
     const range = isWhole
       ? {}
       : {
-          from: (await trace.segment(first)).timeStartPs,
+          // The segment before may end in this instant: it is not to be touched.
+          from: first === 0 ? 0n : (await trace.segment(first)).timeStartPs + 1n,
           to: end < trace.segmentCount ? (await trace.segment(end)).timeStartPs : undefined,
         };
     const options = isWhole ? {} : { lookback: 0, lookahead: 0 };

@@ -1,9 +1,9 @@
 /** What a trace is divided into: its cores, its networks, and the scopes that belong to neither. Each is a partition `core=`. */
-import { type EventDef, NO_ID, type Schema, type StorageDef, scopePath } from '../format/types.js';
-import type { Trace } from '../reader/index.js';
-import { type CpuCore, findCores } from '../semantics/cpu/index.js';
-import { findNetworks, type NocNetwork } from '../semantics/noc/index.js';
-import type { Cycles } from './raw/raw-pass.js';
+import { type EventDef, NO_ID, type Schema, type StorageDef, scopePath } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import { type CpuCore, findCores } from '../../semantics/cpu/index.js';
+import { findNetworks, type NocNetwork } from '../../semantics/noc/index.js';
+import type { Cycles } from './raw-pass.js';
 
 export interface Unit {
   /** Scope path: `core0`, `mesh/router3`; `root` for what is in no scope. */

@@ -1,5 +1,5 @@
 /** Names of runs, partitions and columns, as every engine takes them. */
-import { UscopeError } from '../base/errors.js';
+import { UscopeError } from '../../base/errors.js';
 
 /** What Hive and its followers write for a partition whose value is NULL. */
 const HIVE_NULL = '__HIVE_DEFAULT_PARTITION__';

@@ -1,8 +1,8 @@
 /** The Parquet files of one table of one core: rows are collected in a table of the scratch database, and written as soon as there are enough for a file. */
 import { join } from 'node:path';
-import { type Connection, type Engine, quoted } from './engine/duckdb.js';
-import type { ListColumn } from './engine/list-column.js';
-import { TableWriter } from './engine/table-writer.js';
+import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
+import type { ListColumn } from '../engine/list-column.js';
+import { TableWriter } from '../engine/table-writer.js';
 
 /** Bounds the scratch database; a file of this many rows has some row groups. */
 const PART_ROWS = 1_000_000;
