@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'b1610a364df09dc3394d2062afb742ff48ffe262a0846619b3bcf0d489acdf06';
+export const SOURCES_SHA256 = '8b40e9b9217ac267779bfdc2d549231a01a3c0f2055650c7f3e535fa28da05ba';
