@@ -3,7 +3,7 @@
  * `npm run release`: everything that a release consists of, in build/release/uscope-VERSION, with checksums; then the proofs that each part works where
  * nothing of the clone can be read.
  *
- *     npm run release [-- --no-proofs] [--proofs-only]
+ *     npm run release [-- --no-proofs] [--proofs-only [--resume DIR]]
  *
  * Exit status: 0 all is made and proved, 1 a part failed (RELEASE_…), 2 the machine lacks something (ENV_MISSING).
  */
@@ -19,7 +19,11 @@ import { ROOT } from './step.mjs';
 
 await runScript(async () => {
   const { values } = parseArgs({
-    options: { 'no-proofs': { type: 'boolean' }, 'proofs-only': { type: 'boolean' } },
+    options: {
+      'no-proofs': { type: 'boolean' },
+      'proofs-only': { type: 'boolean' },
+      resume: { type: 'string' },
+    },
   });
   if (!values['proofs-only']) {
     checkVersions();
@@ -34,7 +38,7 @@ await runScript(async () => {
     );
   console.log(`      in ${release.folder}`);
   if (values['no-proofs']) return 0;
-  const { passed, failed } = await prove(release);
+  const { passed, failed } = prove(release, values.resume);
   console.log(`\n${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;
 });

@@ -37,30 +37,34 @@ const NEEDS = [
 
 /**
  * @param {import('./packages.mjs').Release} release
- * @returns {Promise<{passed: number, failed: number}>}
+ * @param {string} [resume] directory of an earlier attempt: what passed there is not repeated
+ * @returns {{passed: number, failed: number}}
  * @throws {SetupError} ENV_MISSING
  */
-export async function prove(release) {
+export function prove(release, resume) {
   checkNeeds();
-  const home = mkdtempSync(join(tmpdir(), 'uscope-release-'));
+  const home = resume ?? mkdtempSync(join(tmpdir(), 'uscope-release-'));
   const counts = { passed: 0, failed: 0 };
-  try {
-    cpSync(release.folder, join(home, 'release'), { recursive: true });
-    copyExamples(join(home, 'examples'));
-    for (const { title, folder, commands } of [...nodeProofs(home, release), ...otherProofs(home, release)]) {
-      mkdirSync(join(home, folder), { recursive: true });
-      const started = performance.now();
-      const failure = runAll(join(home, folder), commands);
-      const seconds = (performance.now() - started) / 1000;
-      printResult(title, { ok: failure === null, seconds, output: failure ?? '' });
-      counts[failure === null ? 'passed' : 'failed']++;
-    }
-    if (counts.failed === 0) rmSync(home, { recursive: true, force: true });
-    else console.log(`what failed is in ${home}: each directory has a log`);
-  } catch (error) {
-    rmSync(home, { recursive: true, force: true });
-    throw error;
+  rmSync(join(home, 'release'), { recursive: true, force: true });
+  cpSync(release.folder, join(home, 'release'), { recursive: true });
+  copyExamples(join(home, 'examples'));
+  for (const { title, folder, commands } of [...nodeProofs(home, release), ...otherProofs(home, release)]) {
+    const passed = join(home, `${folder}.passed`);
+    const started = performance.now();
+    const failure = existsSync(passed) ? null : runAll(join(home, folder), commands);
+    if (failure === null) writeFileSync(passed, '');
+    printResult(title, {
+      ok: failure === null,
+      seconds: (performance.now() - started) / 1000,
+      output: failure ?? '',
+    });
+    counts[failure === null ? 'passed' : 'failed']++;
   }
+  if (counts.failed === 0) rmSync(home, { recursive: true, force: true });
+  else
+    console.log(
+      `      what failed is in ${home}, with a log; npm run release -- --proofs-only --resume ${home} continues`,
+    );
   return counts;
 }
 
@@ -272,6 +276,8 @@ function otherProofs(home, { npm, python, client, version }) {
  * @returns {string | null} the end of the log of what failed
  */
 function runAll(directory, commands) {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
   const log = join(directory, 'log.txt');
   const script = ['set -eo pipefail', 'test -z "$(ls -A "$CLONE")"', 'set -v', ...commands].join('\n');
   writeFileSync(join(directory, 'commands.sh'), `${script}\n`);
