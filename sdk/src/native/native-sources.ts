@@ -49,4 +49,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '5f06d3ad9f3b3a96a47d92b9a51cd379385efb5ae6d73ffb25e05484ee082da6';
+export const SOURCES_SHA256 = '8b40e9b9217ac267779bfdc2d549231a01a3c0f2055650c7f3e535fa28da05ba';

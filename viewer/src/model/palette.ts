@@ -1,6 +1,6 @@
 /**
  * Colours. Fills are bright enough for black text on them in both themes, and neighbours differ in lightness, so that people who see few
- * colours can tell them apart.
+ * colours can distinguish them.
  */
 
 export type ThemeName = 'dark' | 'light';

@@ -167,7 +167,7 @@ export class Engine {
     const wasFollowing = state.value?.isFollowing === true;
     state.value = next;
     if (!wasFollowing || next.isFollowing) return;
-    tell(info.value?.isComplete ? 'the run has ended' : 'not following any more: l follows the run again');
+    tell(info.value?.isComplete ? 'the run has ended' : 'no longer following: l follows the run again');
   }
 
   private fail(what: string): void {

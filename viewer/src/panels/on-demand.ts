@@ -1,4 +1,4 @@
-/** What the first picture does not need of the page: a part of its script, fetched behind the picture. */
+/** What the first picture does not need of the page: a part of its script, fetched after the picture. */
 
 export { handOn } from '../page/hand-on.js';
 export { takePicture } from '../page/picture.js';

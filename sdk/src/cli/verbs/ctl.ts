@@ -3,9 +3,9 @@ import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { formatBytes, formatCount, formatTime } from '../../base/units.js';
-import { type ControlledTrace, control } from '../../bridge/client/ctl.js';
+import type { ControlledTrace } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
-import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/wire/curve.js';
+import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/wire/key-files.js';
 import { ExitCode, io } from '../common/io.js';
 
 interface CtlArguments {
@@ -46,6 +46,8 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document')
     .action(async (where: string, action: string, operand: string | undefined, options: CtlArguments) => {
       const request = { ...requestOf(action, operand), trace: options.trace, ...limitsOf(options) };
+      // ZeroMQ, which an installation for reading does without, is loaded only where it is used.
+      const { control } = await import('../../bridge/client/ctl.js');
       const answers: Answer[] = [];
       for (const endpoint of endpointsOf(where, options)) answers.push(await control(endpoint, request));
       const traces = answers.flat();

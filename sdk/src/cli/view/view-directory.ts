@@ -1,9 +1,10 @@
 /** `uscope view DIR`: the traces of a directory as they appear, each with its picture, and what `uscope ctl` does. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type ControlledTrace, control } from '../../bridge/client/ctl.js';
+import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
 import { type OpenTrace, openServedTrace, serveDirectory, type ViewCommand } from '../../view/index.js';
+import { missingPackage } from '../common/optional-packages.js';
 import { listRuns } from '../runs/listing.js';
 import { announce, raised } from './announce.js';
 
@@ -113,6 +114,14 @@ class Directory {
     }
     return { recordings, trouble };
   }
+}
+
+/** ZeroMQ, which an installation for reading does without, is loaded only where it is used. @throws UscopeError ENV_MISSING */
+async function control(endpoint: string, request: CtlRequest) {
+  const module = await import('../../bridge/client/ctl.js').catch((failure: unknown) => {
+    throw missingPackage(failure) ?? failure;
+  });
+  return module.control(endpoint, request);
 }
 
 /** Daemons with lists of keys are not asked: this command has none. A directory that is not there yet has no daemons. */

@@ -20,7 +20,7 @@ export interface DirectoryInput extends LevelInput {
   readonly segments: number;
   /** null: the segment has none that can be used. Segments are asked for in order. */
   container(segment: number): Promise<PlacedContainer | null>;
-  /** What the levels may take beside containers of so many bytes; the finest are left out before they take more. */
+  /** What the levels may take next to containers of this number of bytes; the finest are left out before they take more. */
   maxBytes(containers: number): number;
   /** The finest level of each list, null: it has none; default: as `maxBytes` allows. */
   readonly finest?: readonly (number | null)[] | undefined;

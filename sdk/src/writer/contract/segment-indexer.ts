@@ -36,7 +36,7 @@ export interface SegmentIndexer {
    * none. Never rejects.
    */
   add(segment: SegmentToIndex): Promise<Uint8Array | null>;
-  /** The container as it is to be stored behind a segment of so many bytes: a large one loses its finest parts; null: it is not stored. */
+  /** The container as it is to be stored after a segment of this size: a large one loses its finest parts; null: it is not stored. */
   fit(container: Uint8Array, segmentBytes: number): Uint8Array | null;
   /** Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. @throws UscopeError WRITER_* */
   directory(file: IndexedFile, output: IndexOutput): Promise<void>;
