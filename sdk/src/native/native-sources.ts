@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'bdd256fab8bc40a62f9f81a57010a7c267918547c33391e6822dad3c7e6680b9';
+export const SOURCES_SHA256 = '1d8e13bc1789c3ff52171ba406d589a315b4c05788d71fc1f1f31174be62ac08';

@@ -6,7 +6,7 @@ import type { IndexedFile, IndexOutput } from '../../writer/contract/segment-ind
 import type { IndexPlan } from '../plan.js';
 import { type MadeDirectory, type PlacedContainer, writeDirectory, writeMade } from './write-directory.js';
 
-/** Of the file, for containers and directory together; of a short one so many bytes for the directory. */
+/** Of the file, for containers and directory together; of a short one this number of bytes for the directory. */
 const MAX_SHARE = 0.03;
 const MIN_BYTES = 16 * 1024;
 

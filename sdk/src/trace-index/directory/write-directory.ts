@@ -21,7 +21,7 @@ export interface PlacedContainer {
 /** What is written besides what the containers say. */
 export interface DirectoryTarget extends LevelInput {
   readonly segments: number;
-  /** What the levels may take beside containers of so many bytes; the finest are left out before they take more. */
+  /** What the levels may take next to containers of this number of bytes; the finest are left out before they take more. */
   maxBytes(containers: number): number;
   /** The finest level of each list, null: it has none; default: as `maxBytes` allows. */
   readonly finest?: readonly (number | null)[] | undefined;

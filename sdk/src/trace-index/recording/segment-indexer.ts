@@ -1,5 +1,5 @@
 /**
- * Makes the index while a trace is written: on the threads that compress where the addon is, else at once with WebAssembly. To be given to a
+ * Makes the index while a trace is written: on the threads that compress where the addon is, else immediately with WebAssembly. To be given to a
  * writer as its `index`.
  */
 import { crc32 } from '#platform/crc32';

@@ -39,7 +39,7 @@ export interface SegmentIndexer {
    */
   add(segment: SegmentToIndex): Promise<Uint8Array | null>;
   /**
-   * What is to be stored after a segment of so many bytes, of what `add` has made for it: a large one loses its finest parts; null: nothing. Called for
+   * What is to be stored after a segment of this number of bytes, of what `add` has made for it: a large one loses its finest parts; null: nothing. Called for
    * each segment in their order.
    */
   toStore(made: Uint8Array | null, segmentBytes: number): Uint8Array | null;
