@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { type Engine, exportRun, isDataset, TABLES, type TableName } from '../../dataset/index.js';
+import { type Engine, exportRun, isDataset, type TableName } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { runsOf } from '../common/run-directories.js';
 
@@ -32,10 +32,11 @@ export async function datasetsOf(
       await exportRun(engine, cache, {
         run,
         files,
-        tables: TABLES.filter((table) => table === 'traces' || tables.includes(table)),
+        tables,
         window: WINDOW,
         tags: {},
         replace: true,
+        keep: true,
       });
       datasets.add(cache);
     }
