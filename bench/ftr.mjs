@@ -6,15 +6,15 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { FtrFile, FtrModel, FtrType, FtrWriter, MemoryOutput, TransactionCursor } from 'uscope/formats/ftr';
+import { FtrFile, FtrModel, MemoryOutput, TransactionCursor } from 'uscope/formats/ftr';
 import { memorySource } from 'uscope/reader';
+import { makeFtr } from './foreign-files.mjs';
 import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
 
 const TRANSACTIONS = 2_000_000;
-const STREAMS = 4;
 
 /**
  * @param {Options} options
@@ -49,44 +49,10 @@ export async function benchFtr({ cycles, runs }, directory) {
   ];
 }
 
-/**
- * Bus transactions of a few streams with two or three attributes each.
- * @param {number} count
- */
+/** @param {number} count */
 async function workload(count) {
   const output = new MemoryOutput();
-  const writer = new FtrWriter(output);
-  for (let stream = 0; stream < STREAMS; stream++) {
-    writer.stream(BigInt(stream + 1), `bus${stream}`, 'transactor');
-    writer.generator(BigInt(stream + 11), 'read', BigInt(stream + 1));
-  }
-  for (let i = 0; i < count; i++) {
-    const random = Math.imul(i ^ (i >>> 7), 0x9e37_79b1) >>> 8;
-    const stream = i % STREAMS;
-    const start = BigInt(i * 1000);
-    /** @type {import('uscope/formats/ftr').FtrAttribute[]} */
-    const attributes = [
-      { phase: 0, name: 'addr', type: FtrType.UNSIGNED, value: BigInt(random) },
-      { phase: 1, name: 'kind', type: FtrType.STRING, value: random % 3 ? 'single' : 'burst' },
-    ];
-    if (i % 2)
-      attributes.push({
-        phase: 2,
-        name: 'latency',
-        type: FtrType.FLOATING_POINT_NUMBER,
-        value: (random % 64) / 4,
-      });
-    writer.transaction({
-      id: BigInt(i + 1),
-      stream: BigInt(stream + 1),
-      generator: BigInt(stream + 11),
-      start,
-      end: start + BigInt(random % 5000),
-      attributes,
-    });
-    if (writer.isFull) await writer.flush();
-  }
-  await writer.close();
+  await makeFtr(output, count);
   return output.bytes;
 }
 

@@ -22,6 +22,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'flux',
   'ftr',
   'ctrace',
+  'formats',
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */

@@ -31,6 +31,7 @@ const LOADERS = {
   flux: async () => (await import('./flux.mjs')).benchFlux,
   ftr: async () => (await import('./ftr.mjs')).benchFtr,
   ctrace: async () => (await import('./ctrace.mjs')).benchCtrace,
+  formats: async () => (await import('./formats.mjs')).benchFormats,
   cocotb: async () => (await import('./cocotb.mjs')).benchCocotb,
 };
 

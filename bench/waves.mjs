@@ -1,11 +1,10 @@
 // @ts-check
 /** Waveforms: a VCD of a core with RVFI to a trace, compared with splitting the same bytes into lines. The waveform is made here. */
 
-import { spawnSync } from 'node:child_process';
-import { closeSync, createReadStream, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { mainThreadSeconds, median, repeat, secondsSince } from './statistics.mjs';
+import { convertByCommand, splitLines } from './conversion.mjs';
+import { median, repeat } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -14,7 +13,6 @@ const CYCLES = 400_000;
 /** Signals that no map names, which change in every cycle. */
 const OTHERS = 24;
 const MEGABYTE = 1e6;
-const BIN = fileURLToPath(new URL('../sdk/bin/uscope.js', import.meta.url));
 const PINS = /** @type {const} */ ([
   ['valid', 1],
   ['order', 64],
@@ -25,7 +23,6 @@ const PINS = /** @type {const} */ ([
   ['rd_wdata', 32],
 ]);
 const MAP = 'waves: 1\nclock: tb.clk\nscopes: {core0: {rvfi: tb.core.rvfi_}}\n';
-const LF = 10;
 
 /**
  * @param {Options} options
@@ -38,8 +35,9 @@ export async function benchWaves({ cycles, runs }, directory) {
   writeFileSync(map, MAP);
   makeWave(wave, cycles ?? CYCLES);
   const size = statSync(wave).size / MEGABYTE;
-  const lines = median((await repeat(runs + 1, () => split(wave))).slice(1));
-  const conversions = await repeat(runs, async () => convert(wave, map, join(directory, 'wave.uscope')));
+  const lines = median((await repeat(runs + 1, () => splitLines(wave))).slice(1));
+  const args = [wave, '--map', map, '-o', join(directory, 'wave.uscope')];
+  const conversions = await repeat(runs, () => convertByCommand(args));
   const seconds = median(conversions.map((one) => one.seconds));
   rmSync(wave);
   return [
@@ -52,7 +50,7 @@ export async function benchWaves({ cycles, runs }, directory) {
     },
     {
       name: 'memory of the command at most',
-      value: Math.max(...conversions.map((one) => one.megabytes)),
+      value: Math.max(...conversions.map((one) => one.bytes)) / MEGABYTE,
       unit: 'MB',
     },
   ];
@@ -97,38 +95,4 @@ function valuesOf(cycle) {
   const pc = (0x8000_0000 + 4 * (order % 4096)) >>> 0;
   const next = (0x8000_0000 + 4 * ((order + 1) % 4096)) >>> 0;
   return [cycle % 3 === 0 ? 1 : 0, order, 0x13 | (5 << 7), pc, next, 5, order & 0xffff];
-}
-
-/** @param {string} path */
-async function split(path) {
-  const started = mainThreadSeconds();
-  let characters = 0;
-  for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-    let from = 0;
-    for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, from)) {
-      characters += piece.latin1Slice(from, at).length;
-      from = at + 1;
-    }
-  }
-  if (characters === 0) throw new Error('the waveform is empty');
-  return secondsSince(started);
-}
-
-/**
- * @param {string} wave
- * @param {string} map
- * @param {string} output
- */
-function convert(wave, map, output) {
-  const script = `
-    process.argv.splice(1, 0, ${JSON.stringify(BIN)});
-    process.on('exit', () => {
-      const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-      console.log(JSON.stringify({ seconds: (userCPUTime + systemCPUTime) / 1e6, megabytes: maxRSS / 1000 }));
-    });
-    await import(${JSON.stringify(BIN)});`;
-  const args = ['--input-type=module', '-e', script, 'convert', wave, '--map', map, '-o', output, '--force'];
-  const run = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (run.status !== 0) throw new Error(run.stderr);
-  return /** @type {{ seconds: number, megabytes: number }} */ (JSON.parse(run.stdout));
 }

@@ -1,6 +1,10 @@
 // @ts-check
-/** Whether node_modules is what package-lock.json asks for, judged by the list npm leaves in node_modules. */
-import { existsSync, readFileSync } from 'node:fs';
+/**
+ * Whether node_modules is what package-lock.json asks for, judged by the list npm leaves in node_modules. npm leaves out of that list what
+ * is optional and did not install; whether it tried is known from the lock file of our last `npm ci`, which is written down next to it.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
@@ -10,6 +14,8 @@ import { join } from 'node:path';
  * @property {boolean} [link]
  * @property {boolean} [optional]
  * @property {boolean} [devOptional]
+ * @property {string[]} [os]
+ * @property {string[]} [cpu]
  * @property {string} [resolved]
  * @property {Record<string, string>} [dependencies]
  * @property {Record<string, string>} [optionalDependencies]
@@ -25,27 +31,53 @@ import { join } from 'node:path';
 export function whyInstall(root) {
   const installed = join(root, 'node_modules', '.package-lock.json');
   if (!existsSync(installed)) return 'nothing is installed yet';
-  return firstDifference(readJson(join(root, 'package-lock.json')), readJson(installed));
+  const lockFile = join(root, 'package-lock.json');
+  const wasTried = existsSync(stampOf(root)) && readFileSync(stampOf(root), 'utf8') === digestOf(lockFile);
+  return firstDifference(readJson(lockFile), readJson(installed), wasTried);
 }
+
+/**
+ * After a successful `npm ci`: what is optional and is not there now will not install.
+ * @param {string} root
+ */
+export function noteInstalled(root) {
+  writeFileSync(stampOf(root), digestOf(join(root, 'package-lock.json')));
+}
+
+/** @param {string} root */
+const stampOf = (root) => join(root, 'node_modules', '.installed-from');
+
+/** @param {string} file */
+const digestOf = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /**
  * @param {LockFile} wanted package-lock.json
  * @param {LockFile} installed node_modules/.package-lock.json
+ * @param {boolean} wasTried npm was given this lock file: what is optional and is not there did not install
  * @returns {string | null}
  */
-export function firstDifference(wanted, installed) {
+export function firstDifference(wanted, installed, wasTried) {
   const have = installed.packages ?? {};
   const want = wanted.packages ?? {};
   for (const [path, entry] of Object.entries(want)) {
     if (!path.includes('node_modules/')) continue; // the root and the workspaces themselves
     const found = have[path];
-    // npm leaves out optional packages that are for other machines or did not build.
-    if (!found && (entry.optional || entry.devOptional)) continue;
+    if (!found && (entry.optional || entry.devOptional) && (wasTried || !isForThisMachine(entry))) continue;
     if (!found) return `${path} is not installed`;
     if (!sameEntry(entry, found)) return `${path} is another version`;
   }
   const extra = Object.keys(have).find((path) => path.includes('node_modules/') && !(path in want));
   return extra ? `${extra} is installed but not wanted` : null;
+}
+
+/** @param {LockEntry} entry */
+function isForThisMachine({ os, cpu }) {
+  /** @param {string[] | undefined} list @param {string} value */
+  const allows = (list, value) => {
+    if (list === undefined || list.includes(value)) return true;
+    return list.every((item) => item.startsWith('!')) && !list.includes(`!${value}`);
+  };
+  return allows(os, process.platform) && allows(cpu, process.arch);
 }
 
 /**

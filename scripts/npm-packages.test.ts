@@ -10,21 +10,28 @@ const wanted = {
     '': { version: '1.0.0' },
     sdk: { version: '0.1.0' },
     'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' },
-    'node_modules/only-elsewhere': { version: '2.0.0', integrity: 'sha512-o', optional: true },
+    'node_modules/optional': { version: '2.0.0', integrity: 'sha512-o', optional: true },
+    'node_modules/elsewhere': { version: '2.0.0', integrity: 'sha512-e', optional: true, os: ['plan9'] },
     'node_modules/uscope': { resolved: 'sdk', link: true },
   },
 };
 
 function installed(changes: Record<string, object | undefined>) {
   const { '': _root, ...rest } = wanted.packages;
-  const { 'node_modules/only-elsewhere': _optional, ...packages } = rest;
+  const { 'node_modules/optional': _optional, 'node_modules/elsewhere': _elsewhere, ...packages } = rest;
   const entries = Object.entries({ ...packages, ...changes }).filter(([, entry]) => entry !== undefined);
   return { packages: Object.fromEntries(entries) as Record<string, object> };
 }
 
 describe('installed packages against the lock file', () => {
-  it('are in order when only optional ones are absent', () => {
-    expect(firstDifference(wanted, installed({}))).toBeNull();
+  it('are in order when only optional ones are absent, which npm could not install', () => {
+    expect(firstDifference(wanted, installed({}), true)).toBeNull();
+  });
+
+  it('are not when an optional one is new, unless it is for other machines', () => {
+    expect(firstDifference(wanted, installed({}), false)).toBe('node_modules/optional is not installed');
+    const there = { 'node_modules/optional': { version: '2.0.0', integrity: 'sha512-o' } };
+    expect(firstDifference(wanted, installed(there), false)).toBeNull();
   });
 
   it.each([
@@ -50,7 +57,7 @@ describe('installed packages against the lock file', () => {
       'node_modules/b is installed but not wanted',
     ],
   ])('are not when %s', (_what, changes, reason) => {
-    expect(firstDifference(wanted, installed(changes))).toBe(reason);
+    expect(firstDifference(wanted, installed(changes), true)).toBe(reason);
   });
 });
 

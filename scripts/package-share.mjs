@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Puts into sdk/ what its npm package has of the rest of the repository: SystemVerilog with its schemas and makefile fragments, headers and
- * sources of the C client, the licence. npm runs it before it packs, and with --remove afterwards.
+ * sources of the C client, Node's headers for addons, the licence. npm runs it before it packs, and with --remove afterwards.
  *
  *     node scripts/package-share.mjs [--remove]
  */
@@ -19,6 +19,7 @@ const PARTS = [
   ['dpi/install', 'share/dpi/install'],
   ['dpi/include', 'share/dpi/include'],
   ['dpi/src', 'share/dpi/src'],
+  ['node_modules/node-api-headers/include', 'share/node-api'],
 ];
 
 for (const path of ['LICENSE', 'share']) rmSync(join(SDK, path), { recursive: true, force: true });

@@ -11,7 +11,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { npmCommand, whyInstall } from './npm-packages.mjs';
+import { noteInstalled, npmCommand, whyInstall } from './npm-packages.mjs';
 import { printResult, ROOT, runStep } from './step.mjs';
 import { describeMissing, ensureSystemPackages } from './system-packages.mjs';
 
@@ -104,6 +104,7 @@ export async function setUpNpm({ install = true } = {}) {
   } else {
     const { ok } = await runStep({ title: 'npm packages (npm ci)', ...npmCommand(['ci']) });
     if (!ok) throw new SetupError(`npm ci failed (${reason})`, 1);
+    noteInstalled(ROOT);
   }
   if (!existsSync(join(ROOT, 'node_modules', 'zstd-napi'))) {
     console.log(

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The version of everything is that of sdk/package.json. The C header, the Python client, the FuseSoC file and package-lock.json repeat it: this
+ * The version of everything is that of sdk/package.json. The C header, the Python packages, the FuseSoC file and package-lock.json repeat it: this
  * writes them.
  *
  *     node scripts/version.mjs            writes the version into all places
@@ -22,6 +22,7 @@ export const PLACES = [
   ['package-lock.json', /"sdk": \{\s*"name": "uscope",\s*"version": "/],
   ['dpi/include/uscope.h', /#define USCOPE_VERSION_STRING +"/],
   ['cocotb-adapter/src/cocotbext/uscope/version.py', /__version__ = "/],
+  ['python-command/src/uscope/version.py', /__version__ = "/],
   ['sv/uscope.core', /name: uscope:trace:uscope_pkg:/],
 ];
 

@@ -17,7 +17,7 @@ describe('one version for everything', () => {
   });
 
   it('a place without a version is an error', () => {
-    expect(() => versionIn('sv/uscope.core', PLACES[4]![1], 'name: other')).toThrow('sv/uscope.core');
+    expect(() => versionIn('sv/uscope.core', PLACES.at(-1)![1], 'name: other')).toThrow('sv/uscope.core');
   });
 
   it('the licence of the Python package is that of the repository', () => {

@@ -8,8 +8,8 @@
  *   needs no look into the table, whose result the next step would have to wait for, and stays with the one
  *   earlier frame that is most like this one: both faster and smaller.
  * - Where it does not continue, the records are like ones of several earlier frames: each has a new number,
- * of which the low byte differs, before bytes that were seen often. So the table is asked for what begins one
- *   byte after the end of a match, and as long as that is found the offset at hand comes second. Only where
+ * of which the low byte differs, before bytes that were seen often. So the table is searched for what begins
+ * one byte after the end of a match, and as long as that is found the offset at hand comes second. Only where
  *   neither knows anything is a match searched for byte by byte.
  * - What takes time there is waiting: for the table, for the bytes it names, for their comparison, and only
  *   then would be known where the next match begins. The lengths that are usual are therefore jumps instead

@@ -17,9 +17,9 @@ USCOPE_HOME := $(abspath $(dir $(lastword $(MAKEFILE_LIST)))/../..)
 USCOPE_TOP ?= tb
 USCOPE_SCHEMA ?= core.yaml
 USCOPE_OUT ?= traces
-# A clone, or the directory share/ of an installed package, where `uscope config --build DIR` makes the library.
-USCOPE_CLI ?= node $(firstword $(wildcard $(USCOPE_HOME)/sdk/bin/uscope.js) $(USCOPE_HOME)/../bin/uscope.js)
-USCOPE_DPI ?= $(or $(USCOPE_LIB_DIR),$(USCOPE_HOME)/dpi/build)
+# A clone, or the directory share/ of an installed package, which has the library, or where `uscope config --build DIR` makes it.
+USCOPE_CLI ?= $(if $(shell command -v node),node $(firstword $(wildcard $(USCOPE_HOME)/sdk/bin/uscope.js) $(USCOPE_HOME)/../bin/uscope.js),uscope)
+USCOPE_DPI ?= $(or $(USCOPE_LIB_DIR),$(wildcard $(USCOPE_HOME)/dpi/build),$(shell $(USCOPE_CLI) config --lib-path 2>/dev/null),$(USCOPE_HOME)/dpi/build)
 
 USCOPE_SV := $(USCOPE_HOME)/sv
 USCOPE_TRACE_PKG := $(basename $(notdir $(USCOPE_SCHEMA)))_trace_pkg.sv

@@ -270,7 +270,7 @@ describe('the C client', () => {
 
   it('comes in with a key from `uscope keygen`, and not without', async () => {
     const keys = bench.dirs.make();
-    const { keyFile } = await import('../../sdk/src/bridge/wire/curve.js');
+    const { keyFile } = await import('../../sdk/src/bridge/wire/key-files.js');
     const { writeFileSync } = await import('node:fs');
     const server = makeKeyPair();
     const client = makeKeyPair();

@@ -1,6 +1,6 @@
 /** An installation without the optional packages (`npm install uscope --omit=optional`): all that reads and converts works. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -23,20 +23,27 @@ const HOOK = `export async function resolve(name, context, next) {
   }
   return next(name, context);
 }`;
-const moduleOf = (text: string): string => `data:text/javascript,${encodeURIComponent(text)}`;
-const REGISTER = moduleOf(
-  `import { register } from 'node:module'; register(${JSON.stringify(moduleOf(HOOK))});`,
-);
+const HOOK_FILE = join(HOME, 'hook.mjs');
+const REGISTER_FILE = join(HOME, 'register.mjs');
 
 const node = (...args: string[]) =>
-  spawnSync(process.execPath, ['--import', REGISTER, ...args], {
+  spawnSync(process.execPath, args, {
     cwd: HOME,
     encoding: 'utf8',
     timeout: 60_000,
+    // For the daemon too, which uscope run starts.
+    env: { ...process.env, NODE_OPTIONS: `--import ${REGISTER_FILE}` },
   });
 const uscope = (...args: string[]) => node(join(ROOT, 'sdk/bin/uscope.js'), ...args);
 
-beforeAll(() => buildSdk());
+beforeAll(() => {
+  buildSdk();
+  writeFileSync(HOOK_FILE, HOOK);
+  writeFileSync(
+    REGISTER_FILE,
+    "import { register } from 'node:module'; register('./hook.mjs', import.meta.url);",
+  );
+});
 afterAll(() => rmSync(HOME, { recursive: true, force: true }));
 
 describe('without the optional packages', () => {
@@ -53,8 +60,22 @@ describe('without the optional packages', () => {
     if (args.includes('-o')) expect(existsSync(join(HOME, output!))).toBe(true);
   });
 
+  it.each([['help', 'run'], ['help', 'serve'], ['run', '--help'], ['completion', 'bash'], ['--help']])(
+    'uscope %s %s prints what it prints with them',
+    (...args) => {
+      const whole = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...args], {
+        encoding: 'utf8',
+      });
+      const { status, stdout } = uscope(...args);
+      expect({ status, stdout }).toEqual({ status: 0, stdout: whole.stdout });
+    },
+  );
+
   it.each([
     ['serve', 'zeromq'],
+    ['keygen', 'zeromq', 'a.key'],
+    ['ctl', 'zeromq', 'ipc:///nowhere', 'status'],
+    ['run', 'zeromq', 'true'],
     ['mcp', '@modelcontextprotocol/sdk', TRACE],
   ])('uscope %s says that it needs %s', (verb, name, ...args) => {
     const { status, stderr } = uscope(verb, ...args);

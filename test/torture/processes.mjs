@@ -96,13 +96,17 @@ export function readLedger(path) {
   return { completed: at(0), durable: at(8), state: at(16) };
 }
 
+/** The longest wait that was not in vain, in ms: how near the limit a loaded machine comes. */
+export let longestWaitMs = 0;
+
 /** @param {() => boolean} condition @param {number} ms how long it is waited for at most */
 export async function until(condition, ms = PATIENCE_MS) {
-  const end = performance.now() + ms;
+  const start = performance.now();
   while (!condition()) {
-    if (performance.now() > end) throw new Error('waited in vain');
+    if (performance.now() > start + ms) throw new Error(`waited in vain, ${ms / 1000} s`);
     await delay(2);
   }
+  longestWaitMs = Math.max(longestWaitMs, performance.now() - start);
 }
 
 /** @param {string} path */

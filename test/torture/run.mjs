@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildSimulator } from './build.mjs';
 import { startLoad } from './load.mjs';
+import { longestWaitMs } from './processes.mjs';
 import { SCENARIOS, tortureRun } from './scenarios.mjs';
 
 const { values } = parseArgs({
@@ -88,6 +89,7 @@ try {
 
 console.table(Object.fromEntries(sums));
 for (const reason of reasons) console.log(`skipped ${reason}`);
+console.log(`the longest wait for a program took ${(longestWaitMs / 1000).toFixed(1)} s`);
 const made = count();
 console.log(failed === 0 ? `${made} runs: nothing lost, nothing twice` : `${failed} of ${made} runs failed`);
 console.log(`${made - failed} passed, ${failed} failed`);

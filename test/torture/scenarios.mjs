@@ -36,6 +36,7 @@ const PHASES = [
   'before-lock',
   'after-lock',
   'remains',
+  ...Array.from({ length: 12 }, (_, index) => `writing-${index + 2}`),
   'finalizing-1',
   'finalizing-2',
   'finalizing-3',
@@ -449,10 +450,7 @@ async function killDuringAdoption(context) {
   for (let i = 0; i < deaths; i++) {
     const phase = PHASES[Math.floor(context.random() * PHASES.length)];
     const mortal = context.startServe({ env: { LD_PRELOAD: SHIM, TORTURE_DIE: phase } });
-    await until(
-      () => mortal.isOver || (context.isMemoryEmpty && mortal.output.includes('listening')),
-      20_000,
-    );
+    await until(() => mortal.isOver || (context.isMemoryEmpty && mortal.output.includes('listening')));
     if (mortal.isOver && mortal.signal !== 'SIGKILL') context.problem(`${phase}: ended by itself`);
     context.phases.push(phase);
     mortal.kill();

@@ -8,6 +8,7 @@
  *                       before-lock     before it takes the trace's lock
  *                       after-lock      when it has the lock
  *                       remains         before the first write after the opening of the dead client's memory
+ *                       writing-N       before the Nth write after that
  *                       finalizing-N    before the Nth sync after that
  *                       before-removal  before it removes the memory
  *                       after-removal   after that
@@ -30,15 +31,16 @@
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 static const char *phase;
-static int finalizing;                /* N of finalizing-N */
+static int writing, finalizing;       /* N of writing-N, finalizing-N */
 static _Atomic int has_lock, drains;  /* the lock is taken; the memory was opened after that */
-static _Atomic int syncs;
+static _Atomic int writes, syncs;
 static const _Atomic int64_t *ahead;
 
 __attribute__((constructor)) static void read_environment(void)
 {
     phase = getenv("TORTURE_DIE");
     if (phase && strncmp(phase, "finalizing-", 11) == 0) finalizing = atoi(phase + 11);
+    if (phase && strncmp(phase, "writing-", 8) == 0) writing = atoi(phase + 8);
     const char *clock = getenv("TORTURE_CLOCK");
     int fd = clock ? open(clock, O_RDONLY | O_CLOEXEC) : -1;
     if (fd < 0) return;
@@ -130,15 +132,22 @@ int open64(const char *path, int flags, ...)
     return NEXT(open64)(path, flags, mode);
 }
 
+static void before_write(void)
+{
+    if (!drains) return;
+    die_in("remains");
+    if (writing && ++writes == writing) kill(getpid(), SIGKILL);
+}
+
 ssize_t pwrite64(int fd, const void *bytes, size_t size, off64_t at)
 {
-    if (drains) die_in("remains");
+    before_write();
     return NEXT(pwrite64)(fd, bytes, size, at);
 }
 
 ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t at)
 {
-    if (drains) die_in("remains");
+    before_write();
     return NEXT(pwritev64)(fd, parts, count, at);
 }
 

@@ -1,7 +1,6 @@
 // @ts-check
-/** A trace served to Chromium, what was fetched of it, and how much memory the page has. */
+/** A trace served to Chromium, and what was fetched of it. */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
 import { chromium } from 'playwright-core';
 import { openServedTrace, serveView } from '../../sdk/dist/view/index.js';
 
@@ -14,22 +13,21 @@ import { openServedTrace, serveView } from '../../sdk/dist/view/index.js';
  * @property {string} url
  * @property {() => { bytes: number, reads: number }} fetched of the trace so far
  * @property {(size: Size, hash?: string) => Promise<Page>} open
- * @property {() => number | null} pageBytes memory of the largest renderer process; null: this system does not say
  * @property {() => Promise<void>} close
  */
 
-/** What a page without GPU is drawn with; memory of a page is measured after its garbage is collected. */
-const ARGUMENTS = ['--no-sandbox', '--disable-gpu', '--js-flags=--expose-gc'];
+/** What a page without GPU is drawn with. */
+const ARGUMENTS = ['--no-sandbox', '--disable-gpu'];
 
 /** @throws Error where there is none */
-function chromiumPath() {
+export function chromiumPath() {
   const { status, stdout } = spawnSync('sh', ['-c', 'command -v chromium'], { encoding: 'utf8' });
   if (status !== 0) throw new Error('Chromium is missing: apt-get install chromium');
   return stdout.trim();
 }
 
-/** @param {string} path @returns {Promise<Session>} */
-export async function startSession(path) {
+/** A trace served, and what was fetched of it. @param {string} path */
+export async function serveCounted(path) {
   const trace = await openServedTrace(path);
   const fetched = { bytes: 0, reads: 0 };
   const server = await serveView({
@@ -43,20 +41,27 @@ export async function startSession(path) {
       return bytes;
     },
   });
+  const close = async () => {
+    await server.close();
+    await trace.close();
+  };
+  return { url: server.url, fetched: () => ({ ...fetched }), close };
+}
+
+/** @param {string} path @returns {Promise<Session>} */
+export async function startSession(path) {
+  const served = await serveCounted(path);
   const process = await chromium.launchServer({ executablePath: chromiumPath(), args: ARGUMENTS });
   const browser = await chromium.connect(process.wsEndpoint());
-  const pid = process.process().pid ?? 0;
   return {
     browser,
-    url: server.url,
-    fetched: () => ({ ...fetched }),
-    open: (viewport, hash = '') => openPage(browser, server.url + hash, viewport),
-    pageBytes: () => largestRenderer(pid),
+    url: served.url,
+    fetched: served.fetched,
+    open: (viewport, hash = '') => openPage(browser, served.url + hash, viewport),
     async close() {
       await browser.close();
       await process.close();
-      await server.close();
-      await trace.close();
+      await served.close();
     },
   };
 }
@@ -93,64 +98,26 @@ export async function firstPicture(page) {
  * @param {object} command
  * @returns {Promise<number>} infinity: not within a minute
  */
-export function show(page, command) {
-  return page.evaluate(
-    (one) =>
-      new Promise((resolve) => {
-        const hook = /** @type {any} */ (window).__uscope;
-        const before = hook.state().frame;
-        const started = performance.now();
-        hook.run(one);
-        const look = () => {
-          const { frame, isSharp, isCounted, form } = hook.state();
-          const passed = performance.now() - started;
-          if (frame > before && isSharp && (form !== 'strip' || isCounted)) resolve(passed);
-          else if (passed > 60_000) resolve(Number.POSITIVE_INFINITY);
-          else setTimeout(look, 2);
-        };
-        look();
-      }),
-    command,
-  );
-}
+export const show = (page, command) => page.evaluate(shownAfter, command);
 
-/** Proportional set size: what is shared with other processes counts in part. @param {number} root */
-function largestRenderer(root) {
-  /** @type {number[]} */
-  const sizes = [];
-  for (const pid of descendants(root)) {
-    try {
-      if (!readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--type=renderer')) continue;
-      const kilobytes = /^Pss:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1];
-      sizes.push(Number(kilobytes) * 1024);
-    } catch {
-      // It has ended meanwhile.
-    }
-  }
-  return sizes.length === 0 ? null : Math.max(...sizes);
-}
-
-/** @param {number} root */
-function descendants(root) {
-  /** @type {Map<number, number>} */
-  const parents = new Map();
-  try {
-    for (const name of readdirSync('/proc')) {
-      if (!/^\d+$/.test(name)) continue;
-      try {
-        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-        parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-  } catch {
-    return [];
-  }
-  const isBelow = (/** @type {number} */ pid) => {
-    for (let at = parents.get(pid); at !== undefined && at > 0; at = parents.get(at))
-      if (at === root) return true;
-    return false;
-  };
-  return [...parents.keys()].filter(isBelow);
+/**
+ * Runs in the page.
+ * @param {object} command
+ * @returns {Promise<number>}
+ */
+export function shownAfter(command) {
+  return new Promise((resolve) => {
+    const hook = /** @type {any} */ (window).__uscope;
+    const before = hook.state().frame;
+    const started = performance.now();
+    hook.run(command);
+    const look = () => {
+      const { frame, isSharp, isCounted, form } = hook.state();
+      const passed = performance.now() - started;
+      if (frame > before && isSharp && (form !== 'strip' || isCounted)) resolve(passed);
+      else if (passed > 60_000) resolve(Number.POSITIVE_INFINITY);
+      else setTimeout(look, 2);
+    };
+    look();
+  });
 }

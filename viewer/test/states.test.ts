@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { exportView } from '../../sdk/src/view/export.js';
 import type { Opening, OpeningStatus } from '../../sdk/src/view/opening.js';
@@ -139,6 +139,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       await exportView(join(folder, 'site'));
       site = await Site.start(join(folder, 'site'), bytes);
     });
+    afterEach(() => {
+      site.policy = null;
+    });
     afterAll(() => site?.close());
     const at = (trace: string): string => `${site.url}index.html?trace=${encodeURIComponent(trace)}`;
 
@@ -202,11 +205,12 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         expect((await messageOf(page, 'VIEW_SLOW')).what).toContain(what);
         await page.evaluate(() => window.__uscope.run({ do: 'goRow', row: 900 }));
         await page.waitForFunction(() => window.__uscope.state()!.selectedRow === 900);
-        expect(await page.evaluate(() => window.__uscope.describe(900))).toMatchObject({ row: 900 });
+        // The row is selected before its block is read, which takes its time here.
+        const known = await page.waitForFunction(() => window.__uscope.describe(900));
+        expect(await known.jsonValue()).toMatchObject({ row: 900 });
         expect((await stateOf(page)).rows).toBe(rows);
         expect(await codesOf(page)).toEqual(['VIEW_SLOW']);
       });
-      site.policy = null;
     });
 
     it('allows no scripts: the text of the page says so', async () => {
@@ -214,7 +218,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       await withPage(at('trace.uscope'), async (page) => {
         expect(await page.textContent('.static')).toContain('VIEW_BROWSER');
       });
-      site.policy = null;
     });
 
     it('is the disk: a dropped file is shown', async () => {

@@ -1,5 +1,5 @@
 // 64 kB of memory with two ports, read within the cycle, and what the program needs besides: at 0x1000_0000 its result, which ends the
-// run; at 0x1000_0004 a timer that raises the interrupt so many cycles later, until 0 is written.
+// run; at 0x1000_0004 a timer that raises the interrupt that number of cycles later, until 0 is written.
 module memory (
     input  logic        clk,
     input  logic        rst,

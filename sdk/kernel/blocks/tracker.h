@@ -153,7 +153,7 @@ struct tracker {
     uint32_t num_followed;    /* rows that are */
     uint32_t off_grid;        /* a time was no multiple of the period: tick_ps is a divisor of it */
     uint32_t stage_range;     /* of the stages outside of the range only the last one before and the last one
-                                 behind are kept */
+                                 after it are kept */
     uint64_t time;            /* of the present frame, ps */
     uint64_t tick;            /* the same in ticks */
     uint64_t tick_ps;
@@ -164,7 +164,7 @@ struct tracker {
 enum tracker_result {
     TRACKER_MORE,      /* the segment has been followed to its end */
     TRACKER_ROOM,      /* short of memory: see tracker_need */
-    TRACKER_IRREGULAR, /* the cursor stands in front of damage */
+    TRACKER_IRREGULAR, /* the cursor is in front of damage */
     TRACKER_PAUSE,     /* at a frame: a batch has ended, or all rows that are watched */
     TRACKER_DONE,      /* at a frame: the range has ended, and all that were in flight then */
     TRACKER_SLICE,     /* at a frame: max_bytes have been followed */
@@ -196,7 +196,7 @@ void tracker_event(struct tracker *t, const struct item *event);
 enum tracker_result tracker_run(struct tracker *t, struct items *items, uint32_t max_bytes,
                                 struct tracker_need *need);
 
-/* A slot of the catalogue as a checkpoint has it. */
+/* A slot of the catalog as a checkpoint has it. */
 struct listed {
     uint64_t id, pc, bits, compressed, thread;
 };

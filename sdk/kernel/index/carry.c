@@ -51,7 +51,7 @@ static bool get_key(struct input *in, struct entries *entries, uint32_t *key)
 }
 
 /*
- * Walks what a carry holds behind its time, to check it, and with `apply` to take it over. Counts of slots in
+ * Walks what a carry holds after its time, to check it, and with `apply` to take it over. Counts of slots in
  * the carry are those before the segment's start: they go into the tracks, and what the checkpoint says is
  * applied later.
  */

@@ -17,7 +17,7 @@ static uint32_t count_taken(const uint8_t *mask, uint32_t size)
     return count;
 }
 
-/* Occupied: slots with data. What of the others is, only ops have told. */
+/* Occupied: slots with data. Which of the others are, only ops say. */
 static void take_dense(struct followed *followed, const struct plan_storage *storage)
 {
     for (uint32_t slot = 0; slot < storage->slots; slot++) {

@@ -74,8 +74,8 @@ static void put_occupancy_part(struct pass *pass, struct output *out, uint32_t i
     }
 }
 
-/* The entries of parts and the parts, which are put one after the other and moved behind the entries at the
- * end. */
+/* The entries of parts, and the parts: one after the other, moved to their place after the entries when all
+ * are known. */
 struct parts {
     struct output out;
     uint8_t *entries;

@@ -214,7 +214,7 @@ static inline void take_role(struct pass *pass, const struct plan_event *event, 
 
 /*
  * An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. What it
- * reads is within `READ_BEYOND` bytes behind the event: the caller sees to it that there are so many.
+ * reads is within `READ_BEYOND` bytes after the event: the caller ensures that they exist.
  */
 static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head, uint64_t left)
 {
@@ -255,7 +255,7 @@ static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, uin
     return 0;
 }
 
-/* One of the last items: it is copied, so that what is behind it can be read. */
+/* One of the last items: it is copied, so that what follows it can be read. */
 static const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
 {
     uint64_t left = (uint64_t)(end - at);

@@ -277,7 +277,7 @@ void row_levels_add(struct row_levels *rows, const uint8_t *bytes, uint32_t size
 {
     struct rows_part own, late;
     bool is_there = bytes && begin_part(bytes, size, &own) && check_part(rows, own, &late);
-    /* Rows cannot be numbered behind an unknown number of them. */
+    /* Rows cannot be numbered after an unknown number of them. */
     if (!is_there && births != births) rows->is_known = false;
     if (!rows->is_known) return;
     if (!is_there) {

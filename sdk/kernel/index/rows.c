@@ -6,7 +6,7 @@
 static void begin_row(struct group *group)
 {
     uint64_t stride = group->columns + 1;
-    /* Behind the rows that are kept there is room for one more. */
+    /* After the rows that are kept there is room for one more. */
     group->row = group->cells + group->rows * stride + 1;
     clear_bytes(group->row - 1, stride * sizeof *group->row);
 }

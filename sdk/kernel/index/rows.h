@@ -35,7 +35,7 @@ struct group {
 };
 
 void group_open(struct group *group, uint64_t time);
-/* A frame at or behind the end of the present row. */
+/* A frame at or after the end of the present row. */
 void group_advance(struct group *group, uint64_t time);
 /* The last frame was at `to`. */
 void group_close(struct group *group, uint64_t to);

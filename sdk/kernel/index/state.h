@@ -19,7 +19,7 @@ enum {
     EVENT_HEAD_BYTES = 8,
     WIDE_BYTES = 16,
     COMPACT_BYTES = 9,
-    READ_BEYOND = 4, /* bytes behind an item */
+    READ_BEYOND = 4, /* bytes after an item */
     ALL_SLOTS = 0x10000,
 };
 
@@ -45,7 +45,7 @@ struct followed {
     uint32_t column;
     uint32_t kind;
     uint32_t block_size;
-    const uint8_t *block; /* in the checkpoint, behind the head; NULL: none */
+    const uint8_t *block; /* in the checkpoint, after the head; NULL: none */
 };
 
 /* What is counted of an event type, for one look at each event. */
@@ -81,7 +81,7 @@ struct pass {
     struct text *spare; /* MAX_SET, to sort a set */
     const uint8_t *no_labels;
     uint32_t num_storages, num_events;
-    uint32_t longest;   /* bytes of the longest item, with those behind it that may be read */
+    uint32_t longest;   /* bytes of the longest item, with those after it that may be read */
     uint8_t *last_item; /* `longest` bytes */
     uint64_t from;      /* what it answers for begins here, ps */
     uint64_t time;      /* of the present frame; up to here it is accounted for, ps */
@@ -99,7 +99,7 @@ static inline uint32_t mask_bytes(const struct plan_storage *storage)
     return (storage->slots + 7) / 8;
 }
 
-/* No bits are set behind the last slot. */
+/* No bits are set after the last slot. */
 static inline bool is_mask(const uint8_t *mask, const struct plan_storage *storage)
 {
     uint32_t bytes = mask_bytes(storage), spare = bytes * 8 - storage->slots;
@@ -126,7 +126,7 @@ void pass_open(struct pass *pass, struct index_job *job);
 bool load_checkpoint(struct pass *pass);
 /* What the segment before has left; false: nothing is known of it. `last`: time of its last frame. */
 bool load_carry(struct pass *pass, uint64_t *last);
-/* What is in flight goes on; what is no longer there was lost at `at`. */
+/* What is in flight continues; what is no longer there was lost at `at`. */
 void load_rows_carry(struct pass *pass, uint64_t last, uint64_t at);
 /* The CARRY part. */
 void put_carry(struct pass *pass, struct output *out);

@@ -22,7 +22,7 @@ struct time_level {
     struct level_row *heads;
     double *open, *between;
     struct level_row opened;
-    uint64_t next; /* bucket behind the last row */
+    uint64_t next; /* bucket after the last row */
     uint32_t count;
     bool has_open, has_next;
 };

@@ -2,7 +2,7 @@
 /*
  * When slots of one storage are taken in a segment, or events of one type happen: for questions about a
  * place. As `replay` it stops in front of what is not ordinary, and where it has no room for one more. It is
- * told the limits of the schema to know what that is.
+ * given the limits of the schema to know what that is.
  *
  * Pointers are offsets into the memory that sdk/src/reader/kernel/watch.ts fills; it knows the order of the
  * members.

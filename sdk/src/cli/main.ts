@@ -110,6 +110,12 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
 export async function runCli(args: readonly string[]): Promise<number> {
   process.exitCode = undefined;
   try {
+    if (wantsVersionReport(args)) {
+      const { versionReport } = await import('./common/version-report.js');
+      io.out(`${versionReport().join('\n')}\n`);
+      io.flush();
+      return ExitCode.OK;
+    }
     await (await programFor(args)).parseAsync([...args], { from: 'user' });
     io.flush();
     return Number(process.exitCode ?? ExitCode.OK);
@@ -117,6 +123,12 @@ export async function runCli(args: readonly string[]): Promise<number> {
     return reportFailure(error);
   }
 }
+
+/** `--version --verbose`: commander prints the version and ends at the first of them. */
+const wantsVersionReport = (args: readonly string[]): boolean =>
+  args.length === 2 &&
+  args.includes('--verbose') &&
+  args.some((word) => word === '--version' || word === '-V');
 
 /** Entry of the executable. */
 export async function main(): Promise<void> {
@@ -144,6 +156,7 @@ function emptyProgram(): Command {
   return new Command('uscope')
     .description('µScope traces: record them from any simulator, look into them while they grow')
     .version(version(), '-V, --version', 'print the version')
+    .option('--verbose', 'with --version: which kernel and libraries run here, and why')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [verb]', 'print help for a verb')
     .configureOutput({

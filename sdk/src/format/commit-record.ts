@@ -12,8 +12,10 @@
  * crc = CRC-32 over the segment's bytes, continued over the record with its crc field taken as 0. core_crc is the same up to core_crc: where it
  * holds and crc does not, only the index is damaged.
  */
-import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
+import { align8, ByteReader, ByteWriter, concatBytes } from '../base/bytes.js';
+import { combineCrc } from '../base/crc-combine.js';
 import { crc32 as pureCrc32 } from '../base/crc32.js';
+import { type EncodedStrings, encodeStrings } from './encoded-strings.js';
 import { indexContainerSize } from './index-container.js';
 
 const COMMIT_MAGIC = 0x43455275; // "uREC"
@@ -49,19 +51,51 @@ export interface CommitRecord extends CommitParts {
   readonly crc: number;
 }
 
+/** A record whose strings are encoded already. */
+export interface CommitLayout extends Omit<CommitParts, 'strings'> {
+  readonly strings: EncodedStrings;
+}
+
 /** @param segmentCrc CRC-32 of the segment's bytes */
 export function encodeCommitRecord(
   parts: CommitParts,
   segmentCrc: number,
   crc32: Crc32 = pureCrc32,
 ): Uint8Array {
-  let textBytes = 0;
-  for (const text of parts.strings) textBytes += 4 + text.length;
-  const { snapshots = [], index } = parts;
-  const listBytes = snapshots.length > 0 || index ? align8(4 + 2 * snapshots.length) : 0;
-  const tailBytes = listBytes + (index ? CORE_CRC_SIZE + index.length : 0);
-  const size = align8(COMMIT_HEADER_SIZE + textBytes) + tailBytes;
-  const writer = new ByteWriter(size)
+  const strings = encodeStrings(parts.strings, crc32);
+  return concatBytes(layOutCommitRecord({ ...parts, strings }, segmentCrc, crc32));
+}
+
+/** The record in pieces, of which the strings and the index are not copied. @param segmentCrc CRC-32 of the segment's bytes */
+export function layOutCommitRecord(parts: CommitLayout, segmentCrc: number, crc32: Crc32): Uint8Array[] {
+  const { strings, index } = parts;
+  const tail = encodeCommitTail(strings.size, parts.snapshots ?? [], index !== undefined);
+  const indexSize = index ? CORE_CRC_SIZE + index.length : 0;
+  const head = encodeCommitHead(parts, COMMIT_HEADER_SIZE + strings.size + tail.length + indexSize);
+  // The two CRCs share their way up to here.
+  const coreCrc = crc32(tail, combineCrc(crc32(head, segmentCrc), strings.crc, strings.size));
+  const pieces = [head, ...strings.pieces, tail];
+  let crc = coreCrc;
+  if (index) {
+    const core = new ByteWriter(CORE_CRC_SIZE).u32(coreCrc).u32(0).finish();
+    crc = crc32(index, crc32(core, coreCrc));
+    pieces.push(core, index);
+  }
+  new DataView(head.buffer).setUint32(CRC_OFFSET, crc, true);
+  return pieces;
+}
+
+/** The list of snapshots, and the zeros before and after it. */
+function encodeCommitTail(stringBytes: number, snapshots: readonly number[], hasIndex: boolean): Uint8Array {
+  const writer = new ByteWriter().zeros(align8(stringBytes) - stringBytes);
+  if (snapshots.length === 0 && !hasIndex) return writer.finish();
+  writer.u32(snapshots.length);
+  for (const storageId of snapshots) writer.u16(storageId);
+  return writer.zeros(align8(4 + 2 * snapshots.length) - (4 + 2 * snapshots.length)).finish();
+}
+
+function encodeCommitHead(parts: CommitLayout, size: number): Uint8Array {
+  return new ByteWriter(COMMIT_HEADER_SIZE)
     .u32(COMMIT_MAGIC)
     .u32(size)
     .u32(0)
@@ -69,23 +103,8 @@ export function encodeCommitRecord(
     .u64(parts.segmentOffset)
     .u64(parts.nextFrame)
     .u64(parts.nextString)
-    .u64(parts.segmentSize);
-  for (const text of parts.strings) writer.u32(text.length).bytes(text);
-  writer.align(8);
-  if (listBytes > 0) {
-    writer.u32(snapshots.length);
-    for (const storageId of snapshots) writer.u16(storageId);
-  }
-  writer.align(8);
-  const coreSize = writer.length;
-  if (index) writer.zeros(CORE_CRC_SIZE).bytes(index);
-  const record = writer.finish();
-  const view = new DataView(record.buffer);
-  // The two CRCs share their way up to here.
-  const coreCrc = crc32(record.subarray(0, coreSize), segmentCrc);
-  if (index) view.setUint32(coreSize, coreCrc, true);
-  view.setUint32(CRC_OFFSET, crc32(record.subarray(coreSize), coreCrc), true);
-  return record;
+    .u64(parts.segmentSize)
+    .finish();
 }
 
 /** Size of the record that starts at `bytes[0]`, or 0 when none does: for walking a file in which the record may be missing. */
@@ -102,6 +121,28 @@ export function commitRecordSize(bytes: Uint8Array): number {
  * Errors: FORMAT_TRUNCATED, FORMAT_MAGIC, FORMAT_LENGTH, FORMAT_VALUE.
  */
 export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRecord {
+  const { reader, numStrings, ...head } = decodeCommitHead(bytes, baseOffset);
+  const strings = readStrings(reader, numStrings);
+  return { ...head, strings, ...decodeCommitRest(bytes, reader) };
+}
+
+/** What a record says, but for its strings, of which there may be a million. Errors: as `decodeCommitRecord`. */
+export function decodeCommitPlace(bytes: Uint8Array, baseOffset = 0): Omit<CommitRecord, 'strings'> {
+  const { reader, numStrings, ...head } = decodeCommitHead(bytes, baseOffset);
+  checkCount(reader, numStrings);
+  for (let i = 0; i < numStrings; i++) skipString(reader);
+  return { ...head, ...decodeCommitRest(bytes, reader) };
+}
+
+/** The strings of the record at `bytes[0]`, one after the other, not copied. Errors: as `decodeCommitRecord`. */
+export function* stringsOfRecord(bytes: Uint8Array, baseOffset = 0): Generator<Uint8Array> {
+  const { reader, numStrings } = decodeCommitHead(bytes, baseOffset);
+  checkCount(reader, numStrings);
+  for (let i = 0; i < numStrings; i++) yield reader.bytes(reader.u32());
+}
+
+/** The reader is at the first string. */
+function decodeCommitHead(bytes: Uint8Array, baseOffset: number) {
   const header = new ByteReader(bytes, 0, bytes.length, baseOffset);
   header.need(COMMIT_HEADER_SIZE, 'commit record');
   if (header.u32() !== COMMIT_MAGIC) {
@@ -125,12 +166,15 @@ export function decodeCommitRecord(bytes: Uint8Array, baseOffset = 0): CommitRec
   if (BigInt(numStrings) > nextString) {
     throw reader.error('FORMAT_VALUE', `${numStrings} strings end at string index ${nextString}`, AFTER_CRC);
   }
-  const strings = readStrings(reader, numStrings);
+  return { reader, numStrings, size, crc, segmentOffset, segmentSize, nextFrame, nextString };
+}
+
+/** @param reader behind the strings */
+function decodeCommitRest(bytes: Uint8Array, reader: ByteReader): Pick<CommitParts, 'snapshots' | 'index'> {
   const snapshots = readSnapshots(reader);
-  const record = { size, crc, segmentOffset, segmentSize, nextFrame, nextString, strings };
   const found = indexIn(bytes, reader.offset);
   const index = found ? { index: bytes.slice(found.offset, found.offset + found.size) } : {};
-  return { ...record, ...(snapshots.length > 0 ? { snapshots } : {}), ...index };
+  return { ...(snapshots.length > 0 ? { snapshots } : {}), ...index };
 }
 
 /** Where the container is in the record, if the record's size and its own agree. @param offset behind the list of snapshots */
@@ -178,10 +222,19 @@ function readSnapshots(reader: ByteReader): number[] {
   return Array.from({ length: count }, () => reader.u16());
 }
 
+function checkCount(reader: ByteReader, count: number): void {
+  if (count * 4 <= reader.remaining) return;
+  throw reader.error('FORMAT_LENGTH', `${count} strings do not fit into the record`, AFTER_CRC);
+}
+
+function skipString(reader: ByteReader): void {
+  const size = reader.u32();
+  reader.need(size);
+  reader.offset += size;
+}
+
 function readStrings(reader: ByteReader, count: number): Uint8Array[] {
-  if (count * 4 > reader.remaining) {
-    throw reader.error('FORMAT_LENGTH', `${count} strings do not fit into the record`, AFTER_CRC);
-  }
+  checkCount(reader, count);
   const strings: Uint8Array[] = [];
   for (let i = 0; i < count; i++) strings.push(reader.bytes(reader.u32()).slice());
   return strings;

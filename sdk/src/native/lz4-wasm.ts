@@ -1,7 +1,7 @@
 /** Compiled from sdk/kernel by `make -C sdk/kernel`; scripts/check-wasm.mjs compiles it again and compares. */
 export const COMPILER = 'Debian clang version 14.0.6, Debian LLD 14.0.6';
 export const SOURCES = ['Makefile', 'lz4.c', 'lz4.h'];
-export const SOURCES_SHA256 = '3d55767fa702aeba08f8d5153b8463983b009ae5056daf4150224d21150aba7f';
+export const SOURCES_SHA256 = 'adb9aab1fe3f6839280b3455ee859731f1c5a380f0b381d5e7c9a8b83414f0f3';
 export const WASM_BASE64 = `
 AGFzbQEAAAABDwJgBH9/f38Bf2ACf38BfwISAQNlbnYGbWVtb3J5AgMBgIAEAwMCAAEGCAF/AUGAyAALBxABDGx6NF9jb21w
 cmVzcwAACqIdAq0aBwV/AXsKfwJ+A38BfgJ/IAEgAmoiBEF7aiEFIARBZmohBkEAIQcDQCAAIAdqIgj9DAAAAAAAAAAAAAAA

@@ -1,13 +1,15 @@
 /**
- * The addon that `make -C sdk/kernel/native` builds: machine code for those who have a C compiler. Whatever it does is done without it
- * too, only slower.
+ * The writer's loops as machine code: built by `make -C sdk/kernel/native`, or the package's prebuilt one for this machine. WebAssembly does
+ * the same, more slowly, where neither loads.
  */
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { SOURCES_SHA256 } from './native-sources.js';
 
-/** From here, in src as in dist. */
-const ADDON = '../../kernel/native/build/kernel.node';
+/** From here, in src as in dist: what was built on this machine comes first. */
+const BUILT = '../../kernel/native/build/kernel.node';
+const PREBUILT = `../../prebuilt/${process.platform}-${process.arch}/kernel.node`;
 
 /** An open run. */
 export type Handle = object;
@@ -17,6 +19,8 @@ type TakeString = (word: number) => void;
 type TakeBucket = (source: number) => void;
 /** Makes the index of one trace's segments, in their order. */
 export type Indexer = object;
+/** Makes the levels of one trace's index directory. */
+export type Levels = object;
 type BlockDone = (number: number, size: number, checksum: number, container?: ArrayBuffer) => void;
 
 /** See sdk/kernel/native/addon.c. */
@@ -55,30 +59,64 @@ export interface Addon {
     startHi: number,
     copy: number,
   ): void;
+  /** null: the schema is too large. */
+  openLevels(
+    plan: Uint32Array,
+    startLo: number,
+    startHi: number,
+    endLo: number,
+    endHi: number,
+  ): Levels | null;
+  /** What was put out (sdk/kernel/index/directory.h); null: it cannot be made this way. */
+  levelsAdd(levels: Levels, parts: Uint8Array, count: number): ArrayBuffer | null;
+  levelsFinish(levels: Levels, endLo: number, endHi: number): ArrayBuffer | null;
   /** Returns an UnfoldStop of sdk/src/bridge/session/unfold-lanes.ts, which does the same. */
   unfoldLanes(unfold: Uint32Array, words: Uint32Array, piece: Uint32Array): number;
   mapFile(fd: number, size: number): ArrayBuffer | null;
   unmapFile(buffer: ArrayBuffer): void;
 }
 
-let addon: Addon | null | undefined;
+interface Loaded {
+  readonly addon: Addon | null;
+  /** Of the addon; null without one. */
+  readonly path: string | null;
+  /** Why one that is nearer was not taken. */
+  readonly refused: readonly string[];
+}
 
-/** null when it is not built, or for another machine, or from other sources than those of this version. */
+let loaded: Loaded | undefined;
+
+/** null when there is none for this machine that was built from the sources of this version. */
 export function loadAddon(): Addon | null {
-  if (addon === undefined) addon = tryLoad();
-  return addon;
+  loaded ??= load();
+  return loaded.addon;
 }
 
 /** Where it is; null as above. */
 export function nativeAddonPath(): string | null {
-  return loadAddon() === null ? null : fileURLToPath(new URL(ADDON, import.meta.url));
+  loaded ??= load();
+  return loaded.path;
 }
 
-function tryLoad(): Addon | null {
-  try {
-    const found = createRequire(import.meta.url)(ADDON) as Addon;
-    return found.sources === SOURCES_SHA256 ? found : null;
-  } catch {
-    return null;
+/** Why there is no addon, or why it is not the one that was built here. */
+export function refusedAddons(): readonly string[] {
+  loaded ??= load();
+  return loaded.refused;
+}
+
+function load(): Loaded {
+  const require = createRequire(import.meta.url);
+  const refused: string[] = [];
+  for (const place of [BUILT, PREBUILT]) {
+    const path = fileURLToPath(new URL(place, import.meta.url));
+    if (!existsSync(path)) continue;
+    try {
+      const addon = require(path) as Addon;
+      if (addon.sources === SOURCES_SHA256) return { addon, path, refused };
+      refused.push(`${path} was built from other sources than those of this version`);
+    } catch (failure) {
+      refused.push(`${path} does not load: ${(failure as Error).message.split('\n')[0]}`);
+    }
   }
+  return { addon: null, path: null, refused };
 }

@@ -91,7 +91,7 @@ export function decodeTimeCarry(bytes: Uint8Array, plan: IndexPlan): TimeCarry {
     }
     const mask = reader.bytes(carriedMaskBytes(def));
     if (mask.length > 0 && mask[mask.length - 1]! >> (((def.numSlots - 1) & 7) + 1) !== 0) {
-      throw reader.error('FORMAT_VALUE', `a mask has bits behind slot ${def.numSlots - 1}`);
+      throw reader.error('FORMAT_VALUE', `a mask has bits after slot ${def.numSlots - 1}`);
     }
     return { count: Number(count), mask };
   });

@@ -1,4 +1,6 @@
+import { crc32 } from 'node:zlib';
 import { expect, it } from 'vitest';
+import { encodeStrings } from '../format/encoded-strings.js';
 import { Committer, type CutSegment } from './committer.js';
 import { createCompressor } from './compression/compressor.js';
 import type { SegmentStore } from './file/segment-store.js';
@@ -19,7 +21,7 @@ function segment(nextFrame: bigint): CutSegment {
   buffer.length = 8;
   return {
     ...{ buffer, timeEndPs: nextFrame, nextFrame, nextString: 0n, items: 1, lastTimePs: 0n },
-    ...{ strings: [], note: undefined },
+    ...{ strings: encodeStrings([], crc32), note: undefined },
   };
 }
 

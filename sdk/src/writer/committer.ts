@@ -5,6 +5,7 @@
  * of syncs adapts to the disk, and no promise gets weaker.
  */
 import { UscopeError } from '../base/errors.js';
+import type { EncodedStrings } from '../format/encoded-strings.js';
 import type { Compressor } from './compression/compressor.js';
 import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { crcInTurns } from './file/crc-in-turns.js';
@@ -35,7 +36,7 @@ export interface CutSegment {
   readonly items: number;
   readonly lastTimePs: bigint;
   /** Strings first seen since the previous segment. */
-  readonly strings: Uint8Array[];
+  readonly strings: EncodedStrings;
   /** What the store said at the cut. */
   readonly note: unknown;
 }
@@ -219,7 +220,7 @@ export class Committer {
       const blob = await entry.compressed;
       blobs.push(blob);
       const made = await entry.index;
-      const index = made && (this.indexer?.fit(made, entry.checkpoint.length + blob.length) ?? null);
+      const index = this.indexer?.toStore(made, entry.checkpoint.length + blob.length) ?? null;
       const checkpointCrc = await crcInTurns(entry.checkpoint);
       const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
       bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }, index));

@@ -6,6 +6,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
+import type { EncodedStrings } from '../format/encoded-strings.js';
 import type { SessionInfo } from '../format/session-chunk.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
@@ -126,7 +127,7 @@ export class RecordWriter {
 
   private durable: Durable;
   private closing: Promise<TraceStats> | null = null;
-  private lateStrings: Uint8Array[] | null = null;
+  private lateStrings: EncodedStrings | null = null;
   private final: (Required<Pick<SessionEnd, 'status' | 'completed'>> & Counted) | null = null;
   private readonly onAbort = (): void => this.discard(this.options.signal?.reason);
 
@@ -313,6 +314,11 @@ export class RecordWriter {
     if (this.committer.isBehind) await this.committer.caughtUp();
     if (this.cutter.working) await this.cutter.working;
     if (this.committer.failure) throw this.committer.failure;
+  }
+
+  /** Somebody looks on: for the next two seconds frames wait 250 ms at most for the end of their segment. */
+  hasten(): void {
+    if (this.closing === null) this.timer.hasten();
   }
 
   /** Ends the open segment after its last frame, if it has any, without waiting for its commit. */

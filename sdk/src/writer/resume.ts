@@ -9,7 +9,7 @@ import {
   COMMIT_HEADER_SIZE,
   type CommitRecord,
   commitRecordSize,
-  decodeCommitRecord,
+  decodeCommitPlace,
   verifyCommitRecord,
 } from '../format/commit-record.js';
 import { CursorItem, FrameCursor } from '../format/frame.js';
@@ -251,7 +251,7 @@ export class Replay {
     const segment = await file.read(offset, size);
     const recordBytes = await file.read(recordOffset, recordSize);
     if (!verifyCommitRecord((await crcInTurns(segment)) ?? segment, recordBytes, crc32)) return false;
-    const record = decodeCommitRecord(recordBytes, recordOffset);
+    const record = decodeCommitPlace(recordBytes, recordOffset);
     if (
       record.segmentOffset !== BigInt(offset) ||
       Number(header.prevSegmentOffset) !== this.segments.lastOffset
@@ -266,7 +266,7 @@ export class Replay {
   private async replaySegment(
     header: SegmentHeader,
     segment: Uint8Array,
-    record: CommitRecord,
+    record: Omit<CommitRecord, 'strings'>,
   ): Promise<void> {
     const deltasAt = SEGMENT_HEADER_SIZE + header.checkpointSize;
     const checkpoint = segment.subarray(SEGMENT_HEADER_SIZE, deltasAt);

@@ -21,7 +21,7 @@ export class Answerer {
     return this.open.size > 0;
   }
 
-  /** @param asker tells apart who counts the ids */
+  /** @param asker distinguishes those who count the ids */
   take(message: AskMessage, asker: string, reply: Reply): void {
     const key = `${asker} ${message.id}`;
     if (message.type === 'cancel') {

@@ -101,7 +101,7 @@ export class BlockServer {
     clearTimeout(timer);
   }
 
-  /** A file that is replaced is not followed; a server that does not answer is asked again. */
+  /** A file that is replaced is not followed; a server that does not answer gets the request again. */
   private async follow(): Promise<void> {
     const { session } = this;
     let wait = POLL_MS;

@@ -131,7 +131,7 @@ function flagsOf(block: cpu.InstructionBlock, row: number): number {
   );
 }
 
-/** Behind its last cycle, as `uscope timeline` draws it: at the flush, or at the end. */
+/** After its last cycle, as `uscope timeline` draws it: at the flush, or at the end. */
 function endOf(
   block: cpu.InstructionBlock,
   row: number,

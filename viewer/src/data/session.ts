@@ -1,4 +1,4 @@
-/** One trace in the data worker: what the page is told of it, its blocks on demand, and the pass over the whole of it. */
+/** One trace in the data worker: what the page knows of it, its blocks on demand, and the pass over the whole of it. */
 
 import * as cpu from 'uscope/cpu';
 import { openIndex, type TraceIndex } from 'uscope/trace-index';
@@ -168,7 +168,7 @@ async function extentOf(trace: Trace, periodPs: bigint): Promise<Extent> {
 const knownClock = (clock: ClockInfo | null | undefined): ClockInfo | null =>
   clock && clock.periodPs > 0 ? { name: clock.name, periodPs: clock.periodPs } : null;
 
-/** By default the fastest: each of its cycles is told from the next. */
+/** By default the fastest: its cycles can all be distinguished. */
 function chosenClock(clocks: readonly ClockInfo[], name: string | null): ClockInfo | null {
   if (name === 'time') return null;
   const named = clocks.find((clock) => clock.name === name);

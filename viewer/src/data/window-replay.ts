@@ -64,7 +64,7 @@ class Replay {
   private readonly buffers: (OccupancyTrack | undefined)[] = [];
   private readonly events: (EventTrack | undefined)[] = [];
   private readonly values: ValueTrack[];
-  /** By storage: whether its ops change anything that is asked for. */
+  /** By storage: whether its ops change anything that the question is about. */
   private readonly isWanted: Uint8Array;
   private readonly valuesOf: (ValueTrack[] | undefined)[] = [];
   private readonly layouts: ReturnType<typeof payloadLayout>[];
@@ -172,7 +172,7 @@ class Replay {
     };
   }
 
-  /** The present instant is over: what it left behind counts. */
+  /** The present instant is over: what it left counts. */
   private settle(): void {
     if (this.changed.size === 0) return;
     for (const id of this.changed) {

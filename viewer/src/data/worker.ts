@@ -1,4 +1,4 @@
-/** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace goes on. */
+/** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace continues. */
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';

@@ -1,4 +1,4 @@
-/** What texts and lines are painted with: a canvas, or the writer of an SVG. Nothing else of a canvas may be used to paint a picture. */
+/** What texts and lines are painted with: a canvas, or the writer of an SVG. Of a canvas only this may be used to paint a picture. */
 export type Paint = Pick<
   OffscreenCanvasRenderingContext2D,
   | 'fillStyle'

@@ -7,7 +7,7 @@ export interface RowBlock {
   readonly baseCycle: number;
   /** In order. */
   readonly birth: Uint32Array;
-  /** Behind its last cycle; `UNKNOWN`: in flight at the end of the trace. */
+  /** After its last cycle; `UNKNOWN`: in flight at the end of the trace. */
   readonly end: Uint32Array;
   readonly flags: Uint8Array;
   /** Entity id, reused after the end. */

@@ -5,7 +5,7 @@ export type Command =
   /** Rows down; following: sideways by as much as the pipeline moves there. */
   | { readonly do: 'rows'; readonly count: number; readonly follow: boolean }
   | { readonly do: 'cycles'; readonly count: number }
-  /** Cycles as many as this part of the plot's width holds. */
+  /** The number of cycles that this part of the plot's width holds. */
   | { readonly do: 'widths'; readonly count: number }
   /** Pixels, as the pointer drags the picture. */
   | { readonly do: 'drag'; readonly dx: number; readonly dy: number }

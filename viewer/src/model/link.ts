@@ -1,5 +1,5 @@
 /**
- * The part of a URL behind `#`: `v=1&view=…&c=100,200*`. Each part of the page has a key in it and says itself what its text means. What is
+ * The part of a URL after `#`: `v=1&view=…&c=100,200*`. Each part of the page has a key in it and says itself what its text means. What is
  * unknown, wrong or too long is left out: a link may come from anywhere.
  */
 

@@ -131,7 +131,7 @@ export const removeBookmark = (places: Places, id: string): Places => ({
   bookmarks: places.bookmarks.filter((bookmark) => bookmark.id !== id),
 });
 
-/** For a bookmark without a key of its own. */
+/** For a bookmark without a separate key. */
 export function freeBookmarkId({ bookmarks }: Places): string {
   const taken = new Set(bookmarks.map(({ id }) => id));
   let number = 10;

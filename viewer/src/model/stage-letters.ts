@@ -1,6 +1,6 @@
 /** Short names of stages, for boxes too narrow for the whole. */
 
-/** The shortest beginnings that tell the names apart, at most three letters; the first letter is a capital. */
+/** The shortest beginnings that distinguish the names, at most three letters; the first letter is a capital. */
 export function shortNames(names: readonly string[]): string[] {
   return names.map((name) => {
     for (let length = 1; length <= 3; length++) {

@@ -25,7 +25,7 @@ const UNITS = ['ps', 'ns', 'µs', 'ms', 's'];
 
 /**
  * A time with a unit.
- * @param stepPs distance of the marks: so many decimals are shown
+ * @param stepPs distance of the marks: it decides how many decimals are shown
  * @param largestPs the latest time shown beside it, which chooses the unit for all of them
  */
 export function timeText(ps: number, stepPs: number, largestPs = ps): string {

@@ -54,7 +54,7 @@ export interface ValueChanges extends SlotField {
   readonly isBusy: Uint8Array;
 }
 
-/** What is asked for: ids of the schema. */
+/** What the question is about: ids of the schema. */
 export interface Wanted {
   readonly counters: readonly number[];
   readonly buffers: readonly number[];
@@ -89,7 +89,7 @@ export interface WindowAnswer {
 export const REPLAY_CYCLES = 131_072;
 /** Without an index, this is replayed at most. */
 export const REPLAY_CYCLES_WITHOUT_INDEX = 4_194_304;
-/** Events told one by one. */
+/** Events listed one by one. */
 export const MAX_MARKS = 4000;
 /** Columns of one answer. */
 export const MAX_COLUMNS = 32_768;

@@ -59,7 +59,7 @@ effect(() => {
 
 beginAtCycles();
 
-/** For tests, and for whoever wants to drive the page from its console. */
+/** For tests, and for users who drive the page from its console. */
 Object.assign(window, {
   __uscope: {
     state: () => state.value,

@@ -18,5 +18,5 @@ export function removeProblems(codes: readonly string[] | null): void {
   if (kept.length !== problems.peek().length) problems.value = kept;
 }
 
-/** What the page tells apart from the trace stays when another trace is opened. */
+/** What the page reports apart from the trace stays when another trace is opened. */
 export const ofPage = ({ code }: Problem): boolean => code === 'VIEW_SLOW' || code === 'VIEW_STORAGE';

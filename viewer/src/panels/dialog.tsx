@@ -1,4 +1,4 @@
-/** A window above the picture. It takes the keys before anything is painted: what is typed at once goes into it. Tab stays in it. */
+/** A window above the picture. It takes the keys before anything is painted: what is typed immediately goes into it. Tab stays in it. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 

@@ -7,7 +7,9 @@ import { currentEngine } from '../page/perform.js';
 import { settings } from '../page/store.js';
 import { chosenCursor, chosenCycle, cursors, range } from '../page/places.js';
 import { pointedCycle, type TimeView, timeView, trackCycle, xOf } from '../page/time.js';
+import type { Raster } from '../drawing/raster.js';
 import { type LaneBox, LaneCanvas } from '../tracks/lane-canvas.js';
+import { drawNever, drawSoon } from './draw-turns.js';
 
 export interface Lane {
   readonly key: string;
@@ -52,28 +54,33 @@ export function Lanes({ title, lanes, version, hint, draw: drawAll }: LanesProps
   useLayoutEffect(() => {
     const element = canvas.current!;
     const list = scroller.current!;
-    let isScheduled = false;
+    // Asking the elements while something else has changed would make the browser lay out the page in the middle of drawing.
+    let scrolled = 0;
+    const box = { width: 0, height: 0 };
+    const raster: RasterKept = { kept: null };
     const draw = (): void => {
-      isScheduled = false;
-      paintLanes(element, (canvas) => {
+      paintLanes(element, box, raster, (canvas) => {
         const { lanes: shown, drawAll: all } = current.current;
         if (all) all(canvas);
-        else drawLanes(canvas, shown, list.scrollTop);
+        else drawLanes(canvas, shown, scrolled);
       });
     };
-    const schedule = (): void => {
-      if (isScheduled) return;
-      isScheduled = true;
-      requestAnimationFrame(draw);
-    };
+    const schedule = (): void => drawSoon(draw);
     redraw.current = schedule;
     const stopEffect = effect(() => {
       void [timeView.value, settings.value.theme];
       schedule();
     });
-    const observer = new ResizeObserver(schedule);
+    const observer = new ResizeObserver(([entry]) => {
+      Object.assign(box, { width: entry!.contentRect.width, height: entry!.contentRect.height });
+      schedule();
+    });
     observer.observe(element);
-    list.addEventListener('scroll', schedule);
+    const hasScrolled = (): void => {
+      scrolled = list.scrollTop;
+      schedule();
+    };
+    list.addEventListener('scroll', hasScrolled);
     const stopPointer = listenTrack(element, {
       gutter: () => settings.value.gutter,
       run: (command) => currentEngine()?.run(command),
@@ -92,7 +99,8 @@ export function Lanes({ title, lanes, version, hint, draw: drawAll }: LanesProps
     return () => {
       stopEffect();
       observer.disconnect();
-      list.removeEventListener('scroll', schedule);
+      list.removeEventListener('scroll', hasScrolled);
+      drawNever(draw);
       stopPointer();
       trackCycle.value = null;
     };
@@ -188,17 +196,23 @@ function tipAt(element: HTMLElement, at: { x: number; y: number }, cycle: number
   return { x: Math.min(box.left + at.x, innerWidth - TIP_WIDTH), y: box.top + at.y, lines };
 }
 
-function paintLanes(element: HTMLCanvasElement, draw: (canvas: LaneCanvas) => void): void {
+/** Of the last picture: drawn into again while the size stays. */
+interface RasterKept {
+  kept: Raster | null;
+}
+
+function paintLanes(element: HTMLCanvasElement, box: { width: number; height: number }, raster: RasterKept, draw: (canvas: LaneCanvas) => void): void {
   const view = timeView.peek();
   const context = element.getContext('2d', { alpha: false });
-  if (!view || !context) return;
+  if (!view || !context || box.width === 0) return;
   const { ratio } = view;
-  const width = Math.max(1, Math.round(element.clientWidth * ratio));
-  const height = Math.max(1, Math.round(element.clientHeight * ratio));
+  const width = Math.max(1, Math.round(box.width * ratio));
+  const height = Math.max(1, Math.round(box.height * ratio));
   if (element.width !== width) element.width = width;
   if (element.height !== height) element.height = height;
   const theme = themeOf(settings.peek());
-  const canvas = new LaneCanvas(width, height, { x: view.x, scale: view.scale * ratio, ratio }, theme);
+  const canvas = new LaneCanvas(width, height, { x: view.x, scale: view.scale * ratio, ratio }, theme, raster.kept);
+  raster.kept = canvas.raster;
   draw(canvas);
   canvas.paint(context);
 }

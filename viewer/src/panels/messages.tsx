@@ -46,7 +46,7 @@ export function Welcome({ onFile }: { onFile: (file: File) => void }) {
         .
       </p>
       <p class="dim">
-        The file stays on this machine. A trace on a web server opens with <code>?trace=URL</code> behind the address of this page.
+        The file stays on this machine. A trace on a web server opens with <code>?trace=URL</code> after the address of this page.
       </p>
     </main>
   );

@@ -1,4 +1,4 @@
-/** What the first picture does not need of the page: a part of its script, fetched behind the picture. */
+/** What the first picture does not need of the page: a part of its script, fetched after the picture. */
 
 export { handOn } from '../page/hand-on.js';
 export { takePicture } from '../page/picture.js';
@@ -12,5 +12,6 @@ export { PlacesPanel } from './places.js';
 export { Results } from './results.js';
 export { SearchBar } from './search-bar.js';
 export { Statistics } from './statistics.js';
+export { StatusLine } from './status-line.js';
 export { Events, Occupancy, Values } from './track-lanes.js';
 export { Transactions } from './transactions.js';

@@ -22,7 +22,7 @@ export function Converting() {
   );
 }
 
-/** The trace is asked for, and nothing of it is here yet. */
+/** The trace has been requested, and nothing of it is here yet. */
 export function Loading() {
   const [isLate, setLate] = useState(false);
   useEffect(() => {

@@ -41,7 +41,7 @@ export function Statistics() {
       clearInterval(watch);
       controller.abort();
     };
-    // Of a run that goes on, as of now; once more when it has ended.
+    // While the run continues: what is known now; again when it has ended.
   }, [trace === null, trace?.isComplete]);
   useEffect(() => {
     if (!shown) return;

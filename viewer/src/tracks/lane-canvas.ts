@@ -39,8 +39,11 @@ export class LaneCanvas {
     readonly height: number,
     readonly view: LaneView,
     readonly theme: Theme,
+    /** Of a picture drawn before: it is used again if it has this size. */
+    kept: Raster | null = null,
   ) {
-    this.raster = new Raster(width, height);
+    const isOfSize = kept !== null && kept.width === width && kept.height === height;
+    this.raster = isOfSize ? kept : new Raster(width, height);
     this.raster.clear(theme.background);
     this.grid = pixelOf(theme.grid);
   }

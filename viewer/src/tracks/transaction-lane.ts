@@ -40,7 +40,7 @@ function drawOne(canvas: LaneCanvas, box: LaneBox, list: TransactionList, index:
     const colour = stage === NO_STAGE ? theme.plain : fillOf(theme, stage);
     raster.fill(begin, top, Math.max(end, begin + 1), bottom, pixelOf(colour));
   }
-  // Borders tell neighbours apart.
+  // Borders distinguish neighbours.
   if (to - from > 4 * ratio) {
     const edge = pixelOf(mix(theme.plain, theme.background, 0.5));
     const line = Math.max(1, Math.round(ratio));

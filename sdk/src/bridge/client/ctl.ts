@@ -3,7 +3,7 @@ import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
 import { processStart } from '../wire/client-process.js';
 import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
-import type { ClientKeys } from '../wire/curve.js';
+import type { ClientKeys } from '../wire/key-files.js';
 import {
   type ClientMessage,
   type CtlMessage,

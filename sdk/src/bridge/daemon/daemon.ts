@@ -13,9 +13,10 @@ import type { Session } from '../session/session.js';
 import type { SessionLink } from '../session/session-init.js';
 import { isRunning } from '../wire/client-process.js';
 import { decodeClientMessage, encodeControl } from '../wire/codec.js';
-import { Gatekeeper, type ServerKeys } from '../wire/curve.js';
+import { Gatekeeper } from '../wire/curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from '../wire/data-header.js';
 import { bindEndpoint, removeSocket } from '../wire/endpoint.js';
+import type { ServerKeys } from '../wire/key-files.js';
 import {
   type CloseMessage,
   type CtlMessage,

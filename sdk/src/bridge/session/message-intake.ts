@@ -181,10 +181,18 @@ export class MessageIntake {
     return (flags & LANES) !== 0 || this.lanes.isOpen;
   }
 
-  /** What is unfolded is copied to the first window: it must not be there itself. */
   private readWords(header: DataHeader): Uint32Array {
-    const [first = null] = this.isFolded(header) ? [] : this.owner.writer.windows;
-    return this.memory.words(header, first);
+    return this.memory.words(header, this.windowFor(header));
+  }
+
+  /**
+   * What is unfolded is copied to the first window: it must not be there itself. Where that is done in turns, others read their records
+   * meanwhile.
+   */
+  private windowFor(header: DataHeader): Uint8Array | null {
+    const { isLarge, windows } = this.owner.writer;
+    if (!this.isFolded(header)) return windows[0] ?? null;
+    return isLarge ? new Uint8Array(header.payloadSize) : null;
   }
 
   private push(words: Uint32Array, isFolded: boolean): void | Promise<void> {

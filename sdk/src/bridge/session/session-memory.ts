@@ -50,7 +50,9 @@ export class SessionMemory {
     sink.restartStream();
     lanes.restart();
     for (const { offset, size } of memory.remains()) {
-      for (const piece of lanes.unfold(memory.words(offset, size))) await pushInTurns(sink, piece);
+      // Others read records while this waits.
+      const words = memory.words(offset, size, new Uint8Array(size));
+      for (const piece of lanes.unfold(words)) await pushInTurns(sink, piece);
       await sink.ready();
     }
   }

@@ -1,4 +1,6 @@
 /** What a session writes to: the record writer, or in tests something that remembers. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RECORD_WORDS, recordLength } from '../../format/record.js';
 import type { Schema } from '../../format/types.js';
 import {
   type AcceptedStats,
@@ -34,16 +36,41 @@ export interface TraceSink {
   flush(): Promise<void>;
   close(end: SessionEnd): Promise<TraceStats>;
   abortWaiting(): void;
+  /** Of a file that others can look at: for the next two seconds frames wait less for the end of their segment. */
+  hasten?(): void;
   /** Of a flight recorder: makes a file of what it has kept. */
   trigger?(label: string): void;
 }
 
-/** Lets others have their turn where a large state is saved. @throws what `push` and `ready` throw */
+/** Others have their turn after so long; the time is looked at after this number of words, which may first touch a page each. */
+const TURN_MS = 4;
+const PIECE_WORDS = 1024 * RECORD_WORDS;
+
+/**
+ * Lets others have their turn where a large state is saved, and where records touch much of it. `words` may be where others put theirs meanwhile:
+ * what is left is copied first.
+ * @throws what `push` and `ready` throw
+ */
 export async function pushInTurns(sink: TraceSink, words: Uint32Array): Promise<void> {
-  for (let at = 0; at < words.length; ) {
-    at = sink.pushSome(words, at, words.length);
-    if (sink.congested) await sink.ready();
+  let rest = words;
+  let began = performance.now();
+  for (let at = 0; at < rest.length; ) {
+    at = sink.pushSome(rest, at, endOfPiece(rest, at));
+    if (!sink.congested && performance.now() - began < TURN_MS) continue;
+    if (rest === words) {
+      rest = words.slice(at);
+      at = 0;
+    }
+    await (sink.congested ? sink.ready() : nextTurn());
+    began = performance.now();
   }
+}
+
+/** Behind a whole record, with its payload. */
+function endOfPiece(words: Uint32Array, first: number): number {
+  let end = first;
+  while (end < words.length && end - first < PIECE_WORDS) end += recordLength(words, end);
+  return Math.min(end, words.length);
 }
 
 export interface SinkFactory {

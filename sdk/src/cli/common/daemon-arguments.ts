@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_NICE, MAX_NICE } from '../../bridge/host/priority.js';
 import type { Durability } from '../../bridge/session/durability.js';
-import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/curve.js';
+import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/key-files.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
 import { parseSize } from './sizes.js';
 import { COMPRESSIONS, SMALL_HELP, type WriterArguments } from './writer-arguments.js';

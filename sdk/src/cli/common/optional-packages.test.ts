@@ -8,7 +8,7 @@ describe('a package that was left out', () => {
   it.each(['zeromq', '@modelcontextprotocol/sdk', 'zod'])('%s is named with what to do', (name) => {
     const error = missingPackage(notFound(`Cannot find package '${name}' imported from /a/b.js`));
     expect(error?.code).toBe('ENV_MISSING');
-    expect(error?.message).toContain(`npm install ${name}`);
+    expect(error?.message).toMatch(new RegExp(`npm install .*${name}`));
   });
 
   it('a package named by its path is recognized', () => {

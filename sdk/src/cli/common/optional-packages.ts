@@ -1,11 +1,19 @@
-/** Packages that only recording and the server for assistants need: `npm install --omit=optional` leaves them out, and so does a failed install script. */
+/** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and those of `uscope mcp` only when asked for. */
 import { UscopeError } from '../../base/errors.js';
 
-/** Package → what needs it. */
-const OPTIONAL: ReadonlyMap<string, string> = new Map([
-  ['zeromq', 'recording and the connection to a daemon need'],
-  ['@modelcontextprotocol/sdk', 'uscope mcp needs'],
-  ['zod', 'uscope mcp needs'],
+interface Need {
+  /** Verb and all. */
+  readonly who: string;
+  /** What npm installs, of all that is needed for it. */
+  readonly packages: string;
+}
+
+const MCP: Need = { who: 'uscope mcp needs', packages: '@modelcontextprotocol/sdk zod' };
+
+const OPTIONAL: ReadonlyMap<string, Need> = new Map([
+  ['zeromq', { who: 'recording and the connection to a daemon need', packages: 'zeromq' }],
+  ['@modelcontextprotocol/sdk', MCP],
+  ['zod', MCP],
 ]);
 
 /** Node's message about a package that is not there, as an error that says what to do; null for any other failure. */
@@ -14,11 +22,11 @@ export function missingPackage(failure: unknown): UscopeError | null {
     return null;
   const name = /^Cannot find package '([^']+)'/.exec(failure.message)?.[1] ?? '';
   const path = name.slice(name.lastIndexOf('/node_modules/') + 1).replace(/^node_modules\//, '');
-  for (const [known, need] of OPTIONAL) {
+  for (const [known, { who, packages }] of OPTIONAL) {
     if (path !== known && !path.startsWith(`${known}/`)) continue;
     return new UscopeError(
       'ENV_MISSING',
-      `${need} the package ${known}, which is not installed: npm install ${known}`,
+      `${who} the package ${known}, which is not installed: npm install ${packages}`,
       {},
       { cause: failure },
     );

@@ -1,6 +1,6 @@
 /** What `uscope config` answers: words for the command line of a compiler or a simulator. */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { libDirectory, type Places } from './places.js';
 
@@ -27,6 +27,25 @@ function dpiLibrary(asked: Asked, extension: 'a' | 'so'): string {
     'the DPI library is not built, since no svdpi.h was found: build it with SVDPI_INC set to the directory of your simulator that has it',
     { file },
   );
+}
+
+/** A library that comes with the package has libzmq in it, and is a shared one: a static one would bring a second C++ runtime. */
+const hasZmq = (directory: string): boolean => !existsSync(join(directory, 'libuscope.a'));
+
+/** For a linker that finds the library at run time too. */
+const linkShared = (directory: string, name: string): string[] => [
+  `-L${directory}`,
+  `-Wl,-rpath,${directory}`,
+  `-l${name}`,
+];
+
+/** What Verilator links: the archive where there is one, which it calls more quickly. */
+function verilatorLibrary(asked: Asked): string[] {
+  const directory = libOf(asked);
+  const words = hasZmq(directory)
+    ? linkShared(dirname(dpiLibrary(asked, 'so')), 'uscope_dpi')
+    : [dpiLibrary(asked, 'a'), '-lzmq', '-lpthread'];
+  return words.flatMap((word) => (word.startsWith('-') ? ['-LDFLAGS', word] : [word]));
 }
 
 const withoutEnding = (file: string): string => file.replace(/\.[^.]+$/, '');
@@ -68,17 +87,12 @@ export const ANSWERS: Readonly<Record<string, Answer>> = {
     what: 'for the linker: the client library',
     words: (asked) => {
       const directory = libOf(asked);
-      return [`-L${directory}`, `-Wl,-rpath,${directory}`, '-luscope', '-lzmq', '-lpthread'];
+      return [...linkShared(directory, 'uscope'), ...(hasZmq(directory) ? [] : ['-lzmq', '-lpthread'])];
     },
   },
   verilator: {
     what: 'for Verilator: include directory, library, packages',
-    words: (asked) => [
-      `-I${asked.places.sv}`,
-      dpiLibrary(asked, 'a'),
-      ...['-LDFLAGS', '-lzmq', '-LDFLAGS', '-lpthread'],
-      ...svFiles(asked),
-    ],
+    words: (asked) => [`-I${asked.places.sv}`, ...verilatorLibrary(asked), ...svFiles(asked)],
   },
   'verilator-rvfi': {
     what: 'the same with the monitor of the RISC-V Formal Interface',

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { UscopeError } from '../../base/errors.js';
+import { prebuiltLibrary } from './prebuilt.js';
 
 /** From here, in src as in dist: the package, and what a clone has around it. */
-const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
+export const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
 const SHARE = join(PACKAGE, 'share');
 const CLONE = join(PACKAGE, '..');
 
@@ -38,15 +39,19 @@ export function places(): Places {
 /** Names a directory with a built library. */
 export const LIB_VARIABLE = 'USCOPE_LIB_DIR';
 
-/** With the libraries: what was asked for, else what the environment names, else what a clone has built. @throws UscopeError ENV_MISSING */
+const HOW = `uscope config --build DIR builds it; then give --lib-dir DIR or set ${LIB_VARIABLE}`;
+
+/**
+ * With the libraries: what was asked for, else what the environment names, else what a clone has built, else what comes with the package.
+ * @throws UscopeError ENV_MISSING
+ */
 export function libDirectory({ built }: Places, wanted: string | undefined): string {
   const given = wanted ?? process.env[LIB_VARIABLE];
   const directory = given ?? built;
-  if (directory !== null && existsSync(join(directory, 'libuscope.a'))) return directory;
-  const where = given === undefined ? 'the client library is not built' : 'no client library is here';
-  throw new UscopeError(
-    'ENV_MISSING',
-    `${where}: uscope config --build DIR builds it; then give --lib-dir DIR or set ${LIB_VARIABLE}`,
-    directory === null ? {} : { file: directory },
-  );
+  if (directory !== null && existsSync(join(directory, 'libuscope.so'))) return directory;
+  if (given !== undefined)
+    throw new UscopeError('ENV_MISSING', `no client library is here: ${HOW}`, { file: given });
+  const prebuilt = prebuiltLibrary(PACKAGE);
+  if ('directory' in prebuilt) return prebuilt.directory;
+  throw new UscopeError('ENV_MISSING', `the client library is not built, and ${prebuilt.why}: ${HOW}`);
 }

@@ -4,6 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import { io } from '../common/io.js';
 import { ANSWERS, shellWords } from '../config/answers.js';
 import { buildClient } from '../config/build-client.js';
+import { buildKernel } from '../config/build-kernel.js';
 import { LIB_VARIABLE, places } from '../config/places.js';
 
 type ConfigOptions = Readonly<Record<string, boolean | string | undefined>>;
@@ -20,8 +21,12 @@ export function register(program: Command): void {
       'build the client library with your C compiler (CC) and the libzmq of the system',
     )
     .option(
+      '--build-kernel',
+      'build what the writer runs as machine code, with your C compiler (CC): where no prebuilt one is for your machine',
+    )
+    .option(
       '--lib-dir <dir>',
-      `directory with the built library; default ${LIB_VARIABLE}, then that of a clone`,
+      `directory with the built library; default ${LIB_VARIABLE}, then that of a clone, then the prebuilt one`,
     )
     .action((options: ConfigOptions) => config(options));
 }
@@ -31,8 +36,9 @@ async function config(options: ConfigOptions): Promise<void> {
   const build = typeof options.build === 'string' ? options.build : undefined;
   const libDir = typeof options.libDir === 'string' ? options.libDir : build;
   const asked = Object.entries(ANSWERS).filter(([name]) => options[camelCase(name)] === true);
-  if (build !== undefined) {
-    for (const line of await buildClient(found, build)) io.err(line);
+  if (options.buildKernel === true) for (const line of await buildKernel()) io.err(line);
+  if (build !== undefined) for (const line of await buildClient(found, build)) io.err(line);
+  if (build !== undefined || options.buildKernel === true) {
     if (asked.length === 0) return;
   } else if (asked.length === 0) {
     throw new UscopeError('CLI_USAGE', 'nothing is asked for; uscope help config lists what there is');

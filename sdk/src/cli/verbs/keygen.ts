@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { PRIVATE_MODE } from '../../base/file-mode.js';
-import { keyFile, makeKeyPair } from '../../bridge/wire/curve.js';
+import { keyFile } from '../../bridge/wire/key-files.js';
 import { io, printJson } from '../common/io.js';
 
 interface KeygenOptions {
@@ -19,7 +19,9 @@ export function register(program: Command): void {
     )
     .argument('<file>', 'where the keys go')
     .option('--json', 'one JSON document')
-    .action((file: string, options: KeygenOptions) => {
+    .action(async (file: string, options: KeygenOptions) => {
+      // ZeroMQ, which an installation for reading does without, is loaded only where it is used.
+      const { makeKeyPair } = await import('../../bridge/wire/curve.js');
       const pair = makeKeyPair();
       create(file, keyFile(pair), PRIVATE_MODE);
       create(`${file}.pub`, `public ${pair.publicKey}\n`, 0o644);

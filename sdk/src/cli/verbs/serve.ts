@@ -1,7 +1,6 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import { runDaemonHost } from '../../bridge/host/daemon-host.js';
 import { collectGarbage } from '../../bridge/memory/garbage.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
@@ -40,6 +39,8 @@ export function register(program: Command): void {
     );
   addKeyOptions(addDaemonOptions(command)).action(async (options: DaemonArguments) => {
     const recorder = recorderOf(options);
+    // ZeroMQ, which an installation for reading does without, is loaded only where it is used.
+    const { runDaemonHost } = await import('../../bridge/host/daemon-host.js');
     keepHeapSmall();
     const isWhole = await runDaemonHost({
       endpoint: options.endpoint ?? (process.env.USCOPE_ENDPOINT || defaultEndpoint()),

@@ -1,9 +1,10 @@
 /** `uscope view DIR`: the traces of a directory as they appear, each with its picture, and what `uscope ctl` does. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type ControlledTrace, control } from '../../bridge/client/ctl.js';
+import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
 import { type OpenTrace, openServedTrace, serveDirectory, type ViewCommand } from '../../view/index.js';
+import { missingPackage } from '../common/optional-packages.js';
 import { listRuns } from '../runs/listing.js';
 import { announce, raised } from './announce.js';
 
@@ -19,6 +20,8 @@ export interface DirectoryRequest {
 const TOKEN_BYTES = 24;
 /** Daemons answer this from memory. */
 const STATUS_MS = 1000;
+/** While a page reads a trace, its daemon is asked this often to commit more often; a wish lasts two seconds. */
+const HASTEN_EVERY_MS = 1000;
 
 /** Until the signal is raised. @throws UscopeError VIEW_PORT */
 export async function viewDirectory(request: DirectoryRequest, signal: AbortSignal): Promise<void> {
@@ -40,7 +43,18 @@ interface Recording {
 }
 
 class Directory {
+  private hastened = Number.NEGATIVE_INFINITY;
+
   constructor(private readonly directory: string) {}
+
+  looking(): void {
+    const now = performance.now();
+    if (now - this.hastened < HASTEN_EVERY_MS) return;
+    this.hastened = now;
+    // A daemon that does not answer is reported by the list.
+    for (const { endpoint } of openDaemons(this.directory))
+      void control(endpoint, { action: 'hasten', timeoutMs: STATUS_MS }).catch(() => undefined);
+  }
 
   async list(): Promise<unknown> {
     const { recordings, trouble } = await this.recordings();
@@ -100,6 +114,14 @@ class Directory {
     }
     return { recordings, trouble };
   }
+}
+
+/** ZeroMQ, which an installation for reading does without, is loaded only where it is used. @throws UscopeError ENV_MISSING */
+async function control(endpoint: string, request: CtlRequest) {
+  const module = await import('../../bridge/client/ctl.js').catch((failure: unknown) => {
+    throw missingPackage(failure) ?? failure;
+  });
+  return module.control(endpoint, request);
 }
 
 /** Daemons with lists of keys are not asked: this command has none. A directory that is not there yet has no daemons. */

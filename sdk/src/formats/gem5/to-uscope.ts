@@ -1,15 +1,14 @@
 /** gem5's O3PipeView to µScope. Three passes: what is there, how much of it at a time, and the copy. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import { type TraceStats, TraceWriter } from '../../writer/index.js';
+import type { TraceStats } from '../../writer/index.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { pcText } from '../pipeline/code-text.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
 import { RetireType } from '../pipeline/retire-type.js';
-import { type PipelineShape, pipelineSchema } from '../pipeline/shape.js';
-import { PipelineSink } from '../pipeline/sink.js';
+import type { PipelineShape } from '../pipeline/shape.js';
+import { type PipelineSink, writePipeline } from '../pipeline/sink.js';
+import { TextBytes } from '../text/text-bytes.js';
 import { type Gem5Event, type Gem5Summary, inOrder } from './order.js';
 import type { Gem5Reader } from './reader.js';
 import { GEM5_STAGES } from './types.js';
@@ -26,31 +25,19 @@ export async function gem5ToUscope(
   context: ConversionContext,
 ): Promise<TraceStats> {
   const shape = await shapeOf(reader, summary, context.options);
-  const writer = await TraceWriter.create({
-    ...target,
-    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalOf(summary),
-    ...pipelineSchema(shape),
-    summarizer: createCpuSummarizer,
-    index: createSegmentIndexer,
-    signal: context.signal,
-  });
-  const sink = new PipelineSink(writer, shape, context.report);
-  try {
-    await tolerateCut(async () => {
+  const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary);
+  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, (sink) =>
+    tolerateCut(async () => {
       for await (const batch of inOrder(reader, summary)) {
         context.signal?.throwIfAborted();
         for (const event of batch) {
-          if (!sink.moveTo(BigInt(event.time))) await writer.ready();
+          sink.moveTo(event.time);
+          if (sink.isFull) await sink.push();
           put(sink, event, context);
         }
       }
-    });
-  } catch (error) {
-    await sink.abandon();
-    throw error;
-  }
-  sink.finish();
-  return writer.close();
+    }),
+  );
 }
 
 /** An instruction is about as many items as it has stages. */
@@ -108,6 +95,8 @@ function isEnd({ stage }: Gem5Event): boolean {
   return stage === -1 || stage === RETIRE;
 }
 
+const text = new TextBytes();
+
 function put(sink: PipelineSink, { id, stage, instruction }: Gem5Event, { report }: ConversionContext): void {
   const { seq, pc, microPc, disassembly, storeTick } = instruction;
   if (stage === -1) {
@@ -118,13 +107,13 @@ function put(sink: PipelineSink, { id, stage, instruction }: Gem5Event, { report
   if (stage === 0) {
     sink.begin(id, seq, 0);
     sink.setPc(id, pc);
-    sink.label(id, 0, `${pcText(pc, null)}: ${disassembly}`);
-    if (microPc > 0) sink.label(id, 1, `micro-op ${microPc}`);
+    sink.label(id, 0, text.set(`${pcText(pc, null)}: ${disassembly}`));
+    if (microPc > 0) sink.label(id, 1, text.set(`micro-op ${microPc}`));
   }
   sink.start(id, 0, GEM5_STAGES[stage] ?? '');
   if (stage !== RETIRE) return;
   if (storeTick > 0) {
-    sink.label(id, 1, `store written at ${storeTick} ps`);
+    sink.label(id, 1, text.set(`store written at ${storeTick} ps`));
     report.approximated('completion of stores', 'an annotation: it comes after the end').count++;
   }
   sink.retire(id, 0n, RetireType.RETIRED);

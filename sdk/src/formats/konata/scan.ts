@@ -4,6 +4,7 @@ import { RetireType } from '../pipeline/retire-type.js';
 import { Roster } from '../pipeline/roster.js';
 import type { KanataReader } from './reader.js';
 import type { KanataRecord } from './types.js';
+import { CycleCount, type KanataVisitor } from './visitor.js';
 
 export interface KanataSummary {
   readonly counts: {
@@ -51,7 +52,7 @@ export class KanataClock {
 export async function summarize(reader: KanataReader): Promise<KanataSummary> {
   const scan = new Scan();
   try {
-    for await (const batch of reader.batches()) for (const { record } of batch) scan.take(record);
+    await reader.visit(scan);
   } catch (error) {
     if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
     scan.cut = error;
@@ -59,9 +60,10 @@ export async function summarize(reader: KanataReader): Promise<KanataSummary> {
   return scan.summary();
 }
 
-class Scan {
+class Scan implements KanataVisitor {
+  readonly isFull = false;
   cut: UscopeError | null = null;
-  private readonly clock = new KanataClock();
+  private readonly clock = new CycleCount();
   private readonly roster = new Roster<true>();
   private readonly stages = new Set<string>();
   private readonly lanes = new Set<number>();
@@ -70,38 +72,53 @@ class Scan {
   private endedNow = 0;
   private maxInFlight = 0;
 
-  take(record: KanataRecord): void {
-    const before = this.clock.cycle;
-    if (this.clock.take(record)) {
-      if (this.clock.cycle !== before) this.endedNow = 0;
-      return;
-    }
-    switch (record.kind) {
-      case 'begin':
-        this.threads.add(record.tid);
-        this.counts.begin++;
-        this.meet(record.id, true);
-        return;
-      case 'label':
-        this.counts.label++;
-        this.meet(record.id);
-        return;
-      case 'start':
-        this.counts.stage++;
-        this.lanes.add(record.lane);
-        if (record.lane === 0) this.stages.add(record.stage);
-        this.meet(record.id);
-        return;
-      case 'end':
-        this.lanes.add(record.lane);
-        this.meet(record.id);
-        return;
-      case 'retire':
-        this.retire(record.id, record.type);
-        return;
-      case 'dependency':
-        this.counts.dependency++;
-    }
+  async push(): Promise<void> {}
+
+  cycle(cycle: number): void {
+    if (cycle !== this.clock.cycle) this.endedNow = 0;
+    this.clock.set(cycle);
+  }
+
+  advance(cycles: number): void {
+    if (cycles !== 0) this.endedNow = 0;
+    this.clock.advance(cycles);
+  }
+
+  begin(id: number, _gid: number | bigint, tid: number): void {
+    this.threads.add(tid);
+    this.counts.begin++;
+    this.meet(id, true);
+  }
+
+  label(id: number): void {
+    this.counts.label++;
+    this.meet(id);
+  }
+
+  start(id: number, lane: number, stage: string): void {
+    this.counts.stage++;
+    this.lanes.add(lane);
+    if (lane === 0) this.stages.add(stage);
+    this.meet(id);
+  }
+
+  end(id: number, lane: number): void {
+    this.lanes.add(lane);
+    this.meet(id);
+  }
+
+  retire(id: number, _rid: number | bigint, type: number): void {
+    this.meet(id);
+    if (!this.roster.get(id)) return;
+    this.roster.remove(id);
+    this.endedNow++;
+    if (type === RetireType.FLUSHED) this.counts.flushed++;
+    else this.counts.retired++;
+  }
+
+  dependency(): void {
+    this.counts.dependency++;
+    this.clock.begin();
   }
 
   summary(): KanataSummary {
@@ -111,27 +128,18 @@ class Scan {
       stages: [...this.stages],
       lanes: [...this.lanes].sort((a, b) => a - b),
       threads: [...this.threads].sort((a, b) => a - b),
-      firstCycle: clock.first,
-      lastCycle: clock.cycle,
+      firstCycle: clock.first === null ? null : BigInt(clock.first),
+      lastCycle: BigInt(clock.cycle),
       maxInFlight,
-      unfinished: this.roster.live.size,
+      unfinished: this.roster.size,
       cut,
     };
   }
 
   private meet(id: number, isBegin = false): void {
-    const standing = this.roster.standing(id);
-    if (standing === 'live' || (standing === 'ended' && !isBegin)) return;
+    this.clock.begin();
+    if (this.roster.get(id) || !(isBegin || this.roster.isNew(id))) return;
     this.roster.add(id, true);
-    this.maxInFlight = Math.max(this.maxInFlight, this.roster.live.size + this.endedNow);
-  }
-
-  private retire(id: number, type: number): void {
-    this.meet(id);
-    if (this.roster.standing(id) !== 'live') return;
-    this.roster.remove(id);
-    this.endedNow++;
-    if (type === RetireType.FLUSHED) this.counts.flushed++;
-    else this.counts.retired++;
+    this.maxInFlight = Math.max(this.maxInFlight, this.roster.size + this.endedNow);
   }
 }

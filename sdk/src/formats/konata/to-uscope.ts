@@ -1,16 +1,15 @@
 /** Kanata to µScope: two passes, the first for what the schema has to know. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import { type TraceStats, TraceWriter } from '../../writer/index.js';
+import type { TraceStats } from '../../writer/index.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
-import { type PipelineShape, pipelineSchema } from '../pipeline/shape.js';
-import { PipelineSink } from '../pipeline/sink.js';
+import type { PipelineShape } from '../pipeline/shape.js';
+import { type PipelineSink, writePipeline } from '../pipeline/sink.js';
+import type { TextBytes } from '../text/text-bytes.js';
 import type { KanataReader } from './reader.js';
-import { KanataClock, type KanataSummary } from './scan.js';
-import type { KanataRecord } from './types.js';
+import type { KanataSummary } from './scan.js';
+import { CycleCount, type KanataVisitor } from './visitor.js';
 
 /** DUT property: the log's cycle at time 0, where that is not cycle 0. */
 export const CYCLE_AT_ZERO = 'kanata.cycle_at_zero';
@@ -25,27 +24,16 @@ export async function kanataToUscope(
   context: ConversionContext,
 ): Promise<TraceStats> {
   const shape = shapeOf(summary, context.options);
-  const writer = await TraceWriter.create({
-    ...target,
-    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalOf(summary, shape),
-    ...pipelineSchema(shape),
-    summarizer: createCpuSummarizer,
-    index: createSegmentIndexer,
-    signal: context.signal,
-  });
-  const sink = new PipelineSink(writer, shape, context.report);
-  const zero = zeroOf(summary);
-  try {
-    await copy(reader, writer, sink, { zero, periodPs: BigInt(shape.periodPs) }, context);
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') {
-      await sink.abandon();
-      throw error;
+  const zero = Number(zeroOf(summary));
+  const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary, shape);
+  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, async (sink) => {
+    try {
+      await reader.visit(new Copy(sink, zero, shape.periodPs), context.signal);
+    } catch (error) {
+      if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+      context.onWarning?.(error.message);
     }
-    context.onWarning?.(error.message);
-  }
-  sink.finish();
-  return writer.close();
+  });
 }
 
 function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): PipelineShape {
@@ -78,56 +66,89 @@ function zeroOf({ firstCycle }: KanataSummary): bigint {
   return firstCycle !== null && firstCycle < 0n ? firstCycle : 0n;
 }
 
-async function copy(
-  reader: KanataReader,
-  writer: TraceWriter,
-  sink: PipelineSink,
-  { zero, periodPs }: { zero: bigint; periodPs: bigint },
-  { signal }: ConversionContext,
-): Promise<void> {
-  const clock = new KanataClock();
-  let cycle = zero;
-  for await (const batch of reader.batches()) {
-    signal?.throwIfAborted();
-    for (const { record, offset } of batch) {
-      try {
-        const isTime = clock.take(record);
-        // Before the first instruction any cycle may be set: that is where the log begins.
-        if (isTime && clock.first === null) continue;
-        if (clock.cycle < cycle)
-          throw new UscopeError('CONVERT_FORMAT', `cycle ${clock.cycle} follows cycle ${cycle}`);
-        cycle = clock.cycle;
-        const timePs = (cycle - zero) * periodPs;
-        if (timePs > MAX_TIME_PS)
-          throw new UscopeError('CONVERT_LIMIT', `cycle ${cycle} lies beyond the times of a trace`);
-        if (!sink.moveTo(timePs)) await writer.ready();
-        if (!isTime) put(sink, record);
-      } catch (error) {
-        throw isUscopeError(error) ? error.at({ offset }) : error;
-      }
-    }
-  }
-}
+/** Commands of the log into the trace, each at its time. */
+class Copy implements KanataVisitor {
+  private readonly clock = new CycleCount();
+  private last: number;
 
-function put(sink: PipelineSink, record: KanataRecord): void {
-  switch (record.kind) {
-    case 'begin':
-      sink.begin(record.id, record.gid, record.tid);
-      return;
-    case 'label':
-      sink.label(record.id, record.type, record.text);
-      return;
-    case 'start':
-      sink.start(record.id, record.lane, record.stage);
-      return;
-    case 'end':
-      sink.end(record.id, record.lane, record.stage);
-      return;
-    case 'retire':
-      sink.retire(record.id, record.rid, record.type);
-      return;
-    case 'dependency':
-      sink.dependency(record.consumer, record.producer, record.type);
-      return;
+  constructor(
+    private readonly sink: PipelineSink,
+    /** Cycle at time 0. */
+    private readonly zero: number,
+    private readonly periodPs: number,
+  ) {
+    this.last = zero;
+  }
+
+  get isFull(): boolean {
+    return this.sink.isFull;
+  }
+
+  push(): Promise<void> {
+    return this.sink.push();
+  }
+
+  cycle(cycle: number): void {
+    this.clock.set(cycle);
+    this.move();
+  }
+
+  advance(cycles: number): void {
+    this.clock.advance(cycles);
+    this.move();
+  }
+
+  begin(id: number, gid: number | bigint, tid: number): void {
+    this.arrive();
+    this.sink.begin(id, gid, tid);
+  }
+
+  label(id: number, type: number, text: TextBytes): void {
+    this.arrive();
+    this.sink.label(id, type, text);
+  }
+
+  start(id: number, lane: number, stage: string): void {
+    this.arrive();
+    this.sink.start(id, lane, stage);
+  }
+
+  end(id: number, lane: number, stage: string): void {
+    this.arrive();
+    this.sink.end(id, lane, stage);
+  }
+
+  retire(id: number, rid: number | bigint, type: number): void {
+    this.arrive();
+    this.sink.retire(id, rid, type);
+  }
+
+  dependency(consumer: number, producer: number, type: number): void {
+    this.arrive();
+    this.sink.dependency(consumer, producer, type);
+  }
+
+  private arrive(): void {
+    if (this.clock.first !== null) return;
+    this.clock.begin();
+    this.move();
+  }
+
+  private move(): void {
+    const { clock } = this;
+    // Before the first instruction any cycle may be set: that is where the log begins.
+    if (clock.first === null) return;
+    if (clock.cycle < this.last)
+      throw new UscopeError('CONVERT_FORMAT', `cycle ${clock.cycle} follows cycle ${this.last}`);
+    this.last = clock.cycle;
+    this.sink.moveTo(this.timeOf(clock.cycle - this.zero));
+  }
+
+  private timeOf(cycles: number): number | bigint {
+    const product = cycles * this.periodPs;
+    if (Number.isSafeInteger(product)) return product;
+    const timePs = BigInt(cycles) * BigInt(this.periodPs);
+    if (timePs <= MAX_TIME_PS) return timePs;
+    throw new UscopeError('CONVERT_LIMIT', `cycle ${this.last} lies beyond the times of a trace`);
   }
 }

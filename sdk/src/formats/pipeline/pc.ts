@@ -1,4 +1,5 @@
 /** The address that the text next to an instruction begins with. */
+import type { TextBytes } from '../text/text-bytes.js';
 
 const WITH_PREFIX = /^\s*0[xX]([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])/;
 const BEFORE_COLON = /^\s*([0-9a-fA-F]{1,16}):/;
@@ -9,4 +10,52 @@ const BARE = /^\s*(?=[0-9a-fA-F]*\d)([0-9a-fA-F]{4,16})(?=\s|$)/;
 export function leadingPc(text: string): bigint | null {
   const digits = (WITH_PREFIX.exec(text) ?? BEFORE_COLON.exec(text) ?? BARE.exec(text))?.[1];
   return digits === undefined ? null : BigInt(`0x${digits}`);
+}
+
+const MAX_HEAD = 64;
+/** Hexadecimal digits that a number holds exactly. */
+const EXACT_DIGITS = 13;
+const BLANK = 0x20;
+const COLON = 0x3a;
+
+/** Joins the pieces of text next to an instruction, until they have an address or are long enough to have had one. */
+export class PcFinder {
+  isFound = false;
+  private head = '';
+
+  /** Null: there is none yet, or it is known. */
+  take(text: TextBytes): number | bigint | null {
+    if (this.isFound || this.head.length >= MAX_HEAD) return null;
+    if (this.head === '') {
+      const pc = pcBeforeColon(text);
+      this.isFound = pc >= 0;
+      if (pc >= 0) return pc;
+    }
+    this.head += text;
+    const pc = leadingPc(this.head);
+    // An address that continues in the next fragment is corrected then.
+    this.isFound = pc !== null && this.head.trimStart().length > 20;
+    return pc;
+  }
+}
+
+/** The usual form, without a string; -1: it may be another one. */
+function pcBeforeColon({ bytes, from, to }: TextBytes): number {
+  let at = from;
+  while (at < to && bytes[at] === BLANK) at++;
+  const start = at;
+  let pc = 0;
+  for (; at < to; at++) {
+    const digit = hexDigit(bytes[at]);
+    if (digit < 0) break;
+    pc = pc * 16 + digit;
+  }
+  const size = at - start;
+  return size > 0 && size <= EXACT_DIGITS && at < to && bytes[at] === COLON ? pc : -1;
+}
+
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const letter = byte | 0x20;
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
 }

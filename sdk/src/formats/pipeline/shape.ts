@@ -18,7 +18,7 @@ export interface PipelineShape {
   readonly dut: readonly (readonly [string, string])[];
 }
 
-const FLUSH_REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
+export const FLUSH_REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
 export const DEPENDENCY_TYPES = ['raw', 'war', 'waw', 'structural'];
 /** Logs do not say why they flush. */
 export const UNKNOWN_FLUSH = 'pipeline_clear';

@@ -1,96 +1,148 @@
 /** Writes what a log says of its instructions as a µScope trace, in order of time. */
 import { UscopeError } from '../../base/errors.js';
-import type { EventFields, TraceWriter } from '../../writer/index.js';
+import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
+import { SessionStatus } from '../../format/session-chunk.js';
+import { Action, packedSize, type Schema } from '../../format/types.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import type { TraceStats } from '../../writer/index.js';
+import { upperBits } from '../../writer/records/field-plan.js';
+import { RecordBatch } from '../../writer/records/record-batch.js';
+import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport, Tally } from '../common/report.js';
-import { leadingPc } from './pc.js';
+import { TextBytes } from '../text/text-bytes.js';
+import { PcFinder } from './pc.js';
 import { RetireType } from './retire-type.js';
 import { Roster } from './roster.js';
-import { DEPENDENCY_TYPES, type PipelineShape, UNKNOWN_FLUSH } from './shape.js';
+import {
+  DEPENDENCY_TYPES,
+  FLUSH_REASONS,
+  type PipelineShape,
+  pipelineSchema,
+  UNKNOWN_FLUSH,
+} from './shape.js';
 import { SlotPool } from './slot-pool.js';
+import { TraceStrings } from './trace-strings.js';
 
 interface Live {
-  readonly id: number;
   readonly slot: number;
   /** Its `I` has been seen; others were met in another command first. */
   isDeclared: boolean;
-  /** Joined text next to it, until it has an address or is long enough to have had one. */
-  head: string;
-  hasPc: boolean;
+  readonly pc: PcFinder;
 }
 
-const MAX_HEAD = 64;
+/** A frame that is this large is pushed before its cycle ends. */
+const MOST_WAITING_WORDS = 2 * 1024 * 1024;
+const FLUSH_REASON = FLUSH_REASONS.indexOf(UNKNOWN_FLUSH);
+
+/** A trace of the shape, filled by `fill`. @throws UscopeError WRITER_*, SCHEMA_*, and what `fill` throws; then nothing is kept */
+export async function writePipeline(
+  shape: PipelineShape,
+  target: TraceTarget,
+  { report, signal }: ConversionContext,
+  fill: (sink: PipelineSink) => Promise<void>,
+): Promise<TraceStats> {
+  const { schema, dut } = pipelineSchema(shape);
+  const options = { ...target, schema, dut, summarizer: createCpuSummarizer, index: createSegmentIndexer };
+  const batch = new RecordBatch();
+  return withOutput(options, batch, signal, async (output) => {
+    const sink = new PipelineSink(schema, batch, output, shape, report);
+    await fill(sink);
+    sink.finish();
+    return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
+  });
+}
 
 export class PipelineSink {
   private readonly roster = new Roster<Live>();
   private readonly tallies = new Map<string, Tally>();
   private readonly pool: SlotPool;
+  private readonly strings: TraceStrings;
+  private readonly word = new TextBytes();
   private readonly stageIndex: ReadonlyMap<string, number>;
-  /** Ids: names would be looked up at every call. */
-  private readonly entities: number;
-  private readonly committed: number;
-  private readonly fields: ReadonlyMap<string, number>;
-  private readonly events: ReadonlyMap<string, number>;
+  private readonly ids: PipelineIds;
   private isOpen = false;
-  private timePs = -1n;
+  private items = 0;
+  private timePs: number | bigint = -1;
   private readonly begun: Tally;
   private readonly lost: Tally;
+  private readonly stages: Tally;
+  private readonly retired: Tally;
+  private readonly dependencies: Tally;
 
   constructor(
-    private readonly writer: TraceWriter,
+    schema: Schema,
+    private readonly batch: RecordBatch,
+    private readonly output: TraceOutput,
     private readonly shape: PipelineShape,
     private readonly report: ConversionReport,
   ) {
     this.pool = new SlotPool(shape.slots);
+    this.strings = new TraceStrings(batch);
     this.stageIndex = new Map(shape.stages.map((name, index) => [name, index]));
-    const { storages, events } = writer.schema;
-    const entities = storages.find(({ name }) => name === 'entities');
-    this.entities = entities?.storageId ?? 0;
-    this.committed = storages.find(({ name }) => name === 'committed_insns')?.storageId ?? 0;
-    this.fields = new Map(entities?.fields.map(({ name }, index) => [name, index]));
-    this.events = new Map(events.map(({ name, eventTypeId }) => [name, eventTypeId]));
+    this.ids = idsOf(schema);
     this.begun = report.kept('instructions');
+    this.stages = report.kept('stages', 'stage_transition');
+    this.retired = report.kept('retired instructions', 'CLEAR and committed_insns');
+    this.dependencies = report.kept('dependencies', 'dependency');
     this.lost = report.dropped(
       'records about instructions that have ended or never began',
       'nothing they could be said of',
     );
   }
 
-  /** Time advances to `timePs`; false: the disk lags, await `writer.ready()`. */
-  moveTo(timePs: bigint): boolean {
-    if (timePs === this.timePs) return true;
-    this.pool.settle();
-    const goesOn = this.isOpen ? this.writer.endCycle() : true;
-    this.isOpen = false;
-    this.timePs = timePs;
-    return goesOn;
+  /** Whether `push` is due. */
+  get isFull(): boolean {
+    return this.output.isFull && (!this.isOpen || this.batch.length >= MOST_WAITING_WORDS);
   }
 
-  begin(id: number, gid: bigint, tid: number): void {
-    const known = this.roster.live.get(id);
+  async push(): Promise<void> {
+    this.close();
+    await this.output.push();
+  }
+
+  /** Time advances to `timePs`. */
+  moveTo(timePs: number | bigint): void {
+    if (timePs === this.timePs) return;
+    this.pool.settle();
+    this.close();
+    this.timePs = timePs;
+  }
+
+  begin(id: number, gid: number | bigint, tid: number): void {
+    const known = this.roster.get(id);
     if (known?.isDeclared) {
       throw new UscopeError('CONVERT_FORMAT', `instruction ${id} begins while it is in flight`);
     }
     const live = known ?? this.birth(id);
     live.isDeclared = true;
-    this.set(live, 'gid', gid);
-    this.set(live, 'thread_id', tid);
+    this.set(live, this.ids.gid, gid);
+    this.set(live, this.ids.threadId, u32('a thread', tid));
   }
 
-  setPc(id: number, pc: bigint): void {
-    const live = this.roster.live.get(id);
+  setPc(id: number, pc: number | bigint): void {
+    const live = this.roster.get(id);
     if (!live) return;
-    live.hasPc = true;
-    this.set(live, 'pc', pc);
+    live.pc.isFound = true;
+    this.set(live, this.ids.pc, pc);
   }
 
-  label(id: number, kind: number, text: string): void {
+  label(id: number, kind: number, text: TextBytes): void {
     const live = this.subject(id);
     if (!live) return;
-    const event = { entity_id: live.slot, text };
-    if (this.shape.isKanata && kind > 255)
+    const { isKanata } = this.shape;
+    if (isKanata && kind > 255)
       throw new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
-    this.event('annotate', this.shape.isKanata ? { ...event, kind } : event);
-    if (kind === 0) this.findPc(live, text);
+    const string = this.strings.of(text);
+    const { view, offset } = this.event(this.ids.annotate);
+    view.setUint32(offset, live.slot, true);
+    view.setUint32(offset + 4, string, true);
+    if (isKanata) view.setUint8(offset + 8, kind);
+    if (kind === 0) {
+      const pc = live.pc.take(text);
+      if (pc !== null) this.set(live, this.ids.pc, pc);
+    }
     this.count('kept', `labels of kind ${kind}`, 'annotate');
   }
 
@@ -98,47 +150,51 @@ export class PipelineSink {
     const live = this.subject(id);
     if (!live) return;
     if (lane === 0) {
-      this.event('stage_transition', { entity_id: live.slot, stage: this.stageIndex.get(stage) ?? 0 });
-      this.count('kept', 'stages', 'stage_transition');
+      const { view, offset } = this.event(this.ids.stageTransition);
+      view.setUint32(offset, live.slot, true);
+      view.setUint8(offset + 4, this.stageIndex.get(stage) ?? 0);
+      this.stages.count++;
       return;
     }
-    this.event('lane_start', { entity_id: live.slot, lane: laneOf(lane), stage });
+    this.ofLane(this.ids.laneStart, live, lane, stage);
     this.count('kept', 'stages of other lanes', 'lane_start');
   }
 
   end(id: number, lane: number, stage: string): void {
     const live = this.subject(id);
     if (!live) return;
-    this.event('lane_end', { entity_id: live.slot, lane: laneOf(lane), stage });
+    this.ofLane(this.ids.laneEnd, live, lane, stage);
     this.count('kept', 'explicit ends of stages', 'lane_end');
   }
 
-  retire(id: number, rid: bigint, type: number): void {
+  retire(id: number, rid: number | bigint, type: number): void {
     const live = this.subject(id);
     if (!live) return;
-    if (this.shape.isKanata) this.event('retire', { entity_id: live.slot, rid, type: u32('a type', type) });
-    if (type === RetireType.FLUSHED) {
-      this.event('flush', { entity_id: live.slot, reason: UNKNOWN_FLUSH });
-      this.report.approximated(
-        'flushed instructions',
-        `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
-      ).count++;
-    } else {
-      this.open();
-      this.writer.slotAdd(this.committed, 0, 0, 1);
-      this.count('kept', 'retired instructions', 'CLEAR and committed_insns');
+    if (this.shape.isKanata) {
+      const checked = u32('a type', type);
+      const { view, offset } = this.event(this.ids.retire);
+      view.setUint32(offset, live.slot, true);
+      putU64(view, offset + 4, rid);
+      view.setUint32(offset + 12, checked, true);
     }
-    this.open();
-    this.writer.slotClear(this.entities, live.slot);
+    if (type === RetireType.FLUSHED) this.flush(live);
+    else {
+      this.op(Action.ADD, this.ids.committed, 0, 0, 1);
+      this.retired.count++;
+    }
+    this.op(Action.CLEAR, this.ids.entities, live.slot, 0, 0);
     this.roster.remove(id);
     this.pool.giveBack(live.slot);
   }
 
   dependency(consumer: number, producer: number, type: number): void {
-    const { live } = this.roster;
-    const [dst, src] = [live.get(consumer), live.get(producer)];
+    const [dst, src] = [this.roster.get(consumer), this.roster.get(producer)];
+    const checked = u32('a type', type);
     if (!dst || !src) {
-      this.event('late_dependency', { consumer, producer, type: u32('a type', type) });
+      const { view, offset } = this.event(this.ids.lateDependency);
+      putU64(view, offset, consumer);
+      putU64(view, offset + 8, producer);
+      view.setUint32(offset + 16, checked, true);
       this.count(
         'approximated',
         'dependencies on instructions that have ended',
@@ -146,29 +202,20 @@ export class PipelineSink {
       );
       return;
     }
-    const label = DEPENDENCY_TYPES[type] ?? DEPENDENCY_TYPES[0];
-    this.event('dependency', {
-      src_id: src.slot,
-      dst_id: dst.slot,
-      dep_type: label,
-      type: u32('a type', type),
-    });
-    this.count('kept', 'dependencies', 'dependency');
+    const { view, offset } = this.event(this.ids.dependency);
+    view.setUint32(offset, src.slot, true);
+    view.setUint32(offset + 4, dst.slot, true);
+    view.setUint8(offset + 8, type < DEPENDENCY_TYPES.length ? type : 0);
+    if (this.shape.isKanata) view.setUint32(offset + 9, checked, true);
+    this.dependencies.count++;
   }
 
   /** After the last record; an empty frame represents time that passed after it. */
   finish(): void {
     this.open();
-    this.writer.endCycle();
-    this.isOpen = false;
+    this.close();
     const open = this.report.kept('instructions in flight at the end');
-    open.count += this.roster.live.size;
-  }
-
-  /** The log cannot be read on: lets go of the file, which is not kept. */
-  async abandon(): Promise<void> {
-    this.isOpen = false;
-    await this.writer.discard();
+    open.count += this.roster.size;
   }
 
   private birth(id: number): Live {
@@ -178,58 +225,131 @@ export class PipelineSink {
         'CONVERT_SOURCE',
         'the log changed while it was read: more instructions are in flight than before',
       );
-    const live: Live = { id, slot, isDeclared: false, head: '', hasPc: false };
+    const live: Live = { slot, isDeclared: false, pc: new PcFinder() };
     this.roster.add(id, live);
-    this.set(live, 'entity_id', slot);
-    if (this.shape.isKanata) this.set(live, 'log_id', id);
+    this.set(live, this.ids.entityId, slot);
+    if (this.shape.isKanata) this.set(live, this.ids.logId, id);
     this.begun.count++;
     return live;
   }
 
   /** Some logs say something of an instruction before they introduce it: it begins there. */
   private subject(id: number): Live | null {
-    const live = this.roster.live.get(id);
+    const live = this.roster.get(id);
     if (live) return live;
-    if (this.roster.standing(id) === 'new') return this.birth(id);
+    if (this.roster.isNew(id)) return this.birth(id);
     this.lost.count++;
     return null;
   }
 
-  private findPc(live: Live, text: string): void {
-    if (live.hasPc || live.head.length >= MAX_HEAD) return;
-    live.head += text;
-    const pc = leadingPc(live.head);
-    if (pc === null) return;
-    // An address that continues in the next fragment is corrected then.
-    live.hasPc = live.head.trimStart().length > 20;
-    this.set(live, 'pc', pc);
+  private flush(live: Live): void {
+    const { view, offset } = this.event(this.ids.flush);
+    view.setUint32(offset, live.slot, true);
+    view.setUint8(offset + 4, FLUSH_REASON);
+    this.report.approximated(
+      'flushed instructions',
+      `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
+    ).count++;
   }
 
-  private set(live: Live, field: string, value: number | bigint): void {
-    this.open();
-    this.writer.slotSet(this.entities, live.slot, this.fields.get(field) ?? field, value);
+  private ofLane(event: EventShape, live: Live, lane: number, stage: string): void {
+    const number = laneOf(lane);
+    const string = this.strings.of(this.word.set(stage));
+    const { view, offset } = this.event(event);
+    view.setUint32(offset, live.slot, true);
+    view.setUint16(offset + 4, number, true);
+    view.setUint32(offset + 6, string, true);
   }
 
-  private event(name: string, fields: EventFields): void {
-    this.open();
-    this.writer.event(this.events.get(name) ?? name, fields);
+  private set(live: Live, field: number, value: number | bigint): void {
+    this.op(Action.SET, this.ids.entities, live.slot, field, value);
+  }
+
+  private op(action: Action, storage: number, slot: number, field: number, value: number | bigint): void {
+    this.room();
+    if (typeof value === 'number') this.batch.op(action, storage, slot, field, value >>> 0, upperBits(value));
+    else this.batch.op(action, storage, slot, field, Number(value & 0xffff_ffffn), Number(value >> 32n));
+  }
+
+  private event({ id, size }: EventShape): { view: DataView; offset: number } {
+    this.room();
+    return this.batch.event(id, size);
   }
 
   /** One more of a kind; the tally is looked up in the report once. */
-  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how?: string): void {
+  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how: string): void {
     let tally = this.tallies.get(what);
     if (!tally) {
-      tally = this.report.tally(fate, what, how ?? 'as it is');
+      tally = this.report.tally(fate, what, how);
       this.tallies.set(what, tally);
     }
     tally.count++;
   }
 
+  /** One more item, in a frame that has room for it. */
+  private room(): void {
+    if (this.items >= MAX_ITEMS_PER_FRAME) this.close();
+    this.open();
+    this.items++;
+  }
+
   private open(): void {
     if (this.isOpen) return;
-    this.writer.beginCycle(this.timePs < 0n ? 0n : this.timePs);
+    if (this.timePs < 0) this.timePs = 0;
+    this.batch.begin(this.timePs);
     this.isOpen = true;
+    this.items = 0;
   }
+
+  private close(): void {
+    if (!this.isOpen) return;
+    this.batch.end(this.items, this.output.frames++);
+    this.isOpen = false;
+    this.items = 0;
+  }
+}
+
+interface EventShape {
+  readonly id: number;
+  readonly size: number;
+}
+
+type PipelineIds = ReturnType<typeof idsOf>;
+
+/** Numbers of what `pipelineSchema` has; -1 for what a log of this kind has not. */
+function idsOf({ storages, events }: Schema) {
+  const entities = storages.find(({ name }) => name === 'entities')!;
+  const field = (name: string): number => entities.fields.findIndex((one) => one.name === name);
+  const event = (name: string): EventShape => {
+    const found = events.find((one) => one.name === name);
+    return found ? { id: found.eventTypeId, size: packedSize(found.fields) } : { id: -1, size: 0 };
+  };
+  return {
+    entities: entities.storageId,
+    committed: storages.find(({ name }) => name === 'committed_insns')!.storageId,
+    entityId: field('entity_id'),
+    pc: field('pc'),
+    threadId: field('thread_id'),
+    gid: field('gid'),
+    logId: field('log_id'),
+    stageTransition: event('stage_transition'),
+    annotate: event('annotate'),
+    dependency: event('dependency'),
+    flush: event('flush'),
+    retire: event('retire'),
+    laneStart: event('lane_start'),
+    laneEnd: event('lane_end'),
+    lateDependency: event('late_dependency'),
+  };
+}
+
+function putU64(view: DataView, at: number, value: number | bigint): void {
+  if (typeof value === 'bigint') {
+    view.setBigUint64(at, value, true);
+    return;
+  }
+  view.setUint32(at, value >>> 0, true);
+  view.setUint32(at + 4, upperBits(value), true);
 }
 
 function laneOf(lane: number): number {

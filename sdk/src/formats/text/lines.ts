@@ -11,44 +11,63 @@ export interface TextLine {
   readonly isWhole: boolean;
 }
 
+/** Bytes of a text that end where a line ends. */
+export interface LinePiece {
+  /** Valid until the next piece is fetched. */
+  readonly bytes: Uint8Array;
+  /** End of the last line in `bytes`, after its line feed. */
+  readonly end: number;
+  /** Of the first byte, in the unpacked text. */
+  readonly offset: number;
+  /** False for a last line without a line feed, which is a piece alone. */
+  readonly isWhole: boolean;
+}
+
 /** No line of the formats here comes near it: longer ones are not text. */
 const MAX_LINE_BYTES = 1024 * 1024;
-const LF = 10;
-const CR = 13;
+export const LF = 10;
+export const CR = 13;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /**
- * The lines of a text, in batches as they arrive: one await per piece, not per line.
+ * A text in pieces of whole lines, as they arrive.
  * @throws UscopeError CONVERT_LIMIT for a line above 1 MiB, and what `pieces` throws, after all lines before it
  */
-export async function* textLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
+export async function* linePieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<LinePiece> {
   let rest = new Uint8Array(0);
   let offset = 0;
   for await (const piece of pieces) {
     const bytes = rest.length === 0 ? piece : concatBytes([rest, piece]);
-    const { lines, used } = split(bytes, offset);
+    const end = bytes.lastIndexOf(LF) + 1;
+    if (end > 0) yield { bytes, end, offset, isWhole: true };
     // The piece's memory may be reused by its source.
-    rest = Uint8Array.prototype.slice.call(bytes, used);
-    offset += used;
+    rest = Uint8Array.prototype.slice.call(bytes, end);
+    offset += end;
     checkLength(rest, offset);
-    if (lines.length > 0) yield lines;
   }
-  if (rest.length > 0) yield [lineAt(rest, 0, rest.length, offset, false)];
+  if (rest.length > 0) yield { bytes: rest, end: rest.length, offset, isWhole: false };
 }
 
-function split(bytes: Uint8Array, offset: number): { lines: TextLine[]; used: number } {
-  const lines: TextLine[] = [];
-  let used = 0;
-  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, used)) {
-    lines.push(lineAt(bytes, used, end, offset, true));
-    used = end + 1;
+/**
+ * The lines of a text, in batches as they arrive: one await per piece, not per line.
+ * @throws UscopeError as `linePieces`
+ */
+export async function* textLines(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<TextLine[]> {
+  for await (const { bytes, end, offset, isWhole } of linePieces(pieces)) {
+    const lines: TextLine[] = [];
+    for (let at = 0; at < end; ) {
+      const to = isWhole ? bytes.indexOf(LF, at) : end;
+      lines.push({ text: lineText(bytes, at, to), offset: offset + at, isWhole });
+      at = to + 1;
+    }
+    yield lines;
   }
-  return { lines, used };
 }
 
-function lineAt(bytes: Uint8Array, from: number, to: number, offset: number, isWhole: boolean): TextLine {
+/** The line between two places, without its carriage return. */
+export function lineText(bytes: Uint8Array, from: number, to: number): string {
   const end = to > from && bytes[to - 1] === CR ? to - 1 : to;
-  return { text: decoder.decode(bytes.subarray(from, end)), offset: offset + from, isWhole };
+  return decoder.decode(bytes.subarray(from, end));
 }
 
 function checkLength(rest: Uint8Array, offset: number): void {

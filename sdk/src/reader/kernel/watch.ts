@@ -88,7 +88,7 @@ export class WatchPlan {
     this.space = end;
   }
 
-  /** null: there is no room for so many frames. @param deltas interleaved frames */
+  /** null: there is no room for this number of frames. @param deltas interleaved frames */
   enter(kernel: SegmentKernel, deltas: Uint8Array, watched: Watched): CompiledWatch | null {
     const bytes = kernel.place(deltas);
     if (bytes === 0) return null;

@@ -26,10 +26,10 @@ export function isContainer(found: IndexContainer | NoContainer): found is Index
   return 'parts' in found;
 }
 
-/** Read at once behind a segment: most records are smaller. */
+/** Read in one piece after a segment: most records are smaller. */
 const READ_AHEAD = 32 * 1024;
 
-/** Containers of a trace that carries them. One segment takes two reads: of its header, and of what is behind it. */
+/** Containers of a trace that carries them. One segment takes two reads: of its header, and of what follows it. */
 export class ContainersInRecords implements ContainerSource {
   constructor(
     private readonly trace: Trace,

@@ -25,9 +25,9 @@ import {
 } from './format.js';
 import { StoredRowLevel, storedUnions, type Unions } from './stored-rows.js';
 
-/** Read at once from the end of the directory: of a short trace all of it. */
+/** Read in one piece from the end of the directory: of a short trace all of it. */
 const FIRST_READ = 64 * 1024;
-/** Chunks that follow each other are read together up to so many bytes. */
+/** Chunks that follow each other are read together up to this number of bytes. */
 const MAX_RUN_BYTES = 1024 * 1024;
 const CACHE_BYTES = 32 * 1024 * 1024;
 const BLOCK_CACHE_BYTES = 1024 * 1024;

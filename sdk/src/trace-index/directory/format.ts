@@ -4,7 +4,7 @@
  *   chunks of the levels, each group's from fine to coarse, each level's in order of time
  *   blocks of 256 entries, one per segment: u64 offset of its container (0: none), u32 its size, u32 0, u64 births before it for each core
  *   head: u32 CRC-32 of the plan, u32 segments, u32 cores, u32 groups, u64 start of the trace in ps, u64 offset of the blocks, u32 CRC-32 of each block;
- *     for each group u32 levels; for each of them u32 level, u32 chunks, u64 bucket behind the last one; for each chunk u64 offset,
+ *     for each group u32 levels; for each of them u32 level, u32 chunks, u64 bucket after the last one; for each chunk u64 offset,
  *     u64 first bucket, u32 size, u32 CRC-32; then the same for the rows of each core (first row instead of bucket), and for what segments name:
  *     the instructions of each core, and strings (first segment instead of bucket)
  *   tail: u32 magic "uIXD", u32 size of the head, u32 CRC-32 of the head, u16 id 0xFF11, u16 layout
@@ -61,7 +61,7 @@ export interface SegmentPlace {
   readonly births: readonly (number | null)[];
 }
 
-/** In place of a number of births. */
+/** Instead of a number of births. */
 const UNKNOWN = 2n ** 64n - 1n;
 
 export function entrySize(cores: number): number {

@@ -8,7 +8,7 @@ import { SET_FAN_OUT, type SetKind } from '../texts/set-union.js';
 import type { LevelFile } from './directory.js';
 import type { ChunkEntry, LevelEntry } from './format.js';
 
-/** Chunks that follow each other are read together up to so many bytes. */
+/** Chunks that follow each other are read together up to this number of bytes. */
 const MAX_RUN_BYTES = 1024 * 1024;
 const CACHE_BYTES = 16 * 1024 * 1024;
 

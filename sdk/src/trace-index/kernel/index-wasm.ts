@@ -38,7 +38,7 @@ export const SOURCES = [
   'index/unions.h',
   'module.mk',
 ];
-export const SOURCES_SHA256 = '79985c061bda7c90b7a5b0893283ecf3c0011f17efc85b45adc426d0ff57fd96';
+export const SOURCES_SHA256 = '03f471dca6885fcf84eb40bf56c0b0dc6d101518f1595bfe9aec85dcf8227f8e';
 export const WASM_BASE64 = `
 AGFzbQEAAAABugEaYAF/AX9gAX8AYAN/f34Bf2ADf35+AX9gBH9/fn4Bf2ACf38Bf2AEf39/fwBgAn9/AGABfwF+YAZ/f39/
 fn8Bf2ADf35+AGACf34AYAR/f39/AX9gBX9/f39/AGADf39/AGACf34Bf2ACf38BfmADf35/AGAGf39/f35+AGAJf39/fn5/

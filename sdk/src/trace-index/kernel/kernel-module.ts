@@ -27,7 +27,7 @@ function compile(): WebAssembly.Module | null {
   }
 }
 
-/** Makes room for so many bytes; false: there is none. */
+/** Makes room for this number of bytes; false: there is none. */
 export function reserve({ memory }: KernelMemory, bytes: number, maxBytes: number): boolean {
   const missing = bytes - memory.buffer.byteLength;
   if (missing <= 0) return true;

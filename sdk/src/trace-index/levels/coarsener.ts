@@ -26,7 +26,7 @@ export type RowSource = Pick<
 };
 
 export class Coarsener {
-  /** The bucket behind the last row. */
+  /** The bucket after the last row. */
   private next = -1;
   private open: { bucket: number; readonly values: Float64Array; lacks: boolean } | null = null;
   private readonly occupancy: readonly number[];
@@ -129,7 +129,7 @@ export class Coarsener {
   }
 }
 
-/** Slots · ps of so many of a row's buckets. */
+/** Slots · ps of a number of a row's buckets. */
 function shareOf(
   { columns, unitPs }: RowSource,
   column: number,

@@ -3,7 +3,7 @@ import type { TimePart } from '../time-part.js';
 
 /** Where a chunk of rows lies in time. */
 export interface ChunkPlace {
-  /** Its first bucket, and the first behind it, counted in buckets of its level from cycle 0. */
+  /** Its first bucket, and the first after it, counted in buckets of its level from cycle 0. */
   readonly firstBucket: number;
   readonly endBucket: number;
 }
@@ -24,12 +24,12 @@ export type LevelPart = Pick<
   'firstBucket' | 'bucketCycles' | 'rows' | 'spans' | 'columns' | 'unitPs' | 'isExact'
 >;
 
-/** The first chunk that ends behind a bucket; `length` where none does. */
+/** The first chunk that ends after a bucket; `length` where none does. */
 export function chunkAt(level: Pick<Level, 'length' | 'place'>, bucket: number): number {
   return lowerBound(level.length, (chunk) => level.place(chunk).endBucket > bucket);
 }
 
-/** The first chunk that begins at or behind a bucket; `length` where none does. */
+/** The first chunk that begins at or after a bucket; `length` where none does. */
 export function chunkBehind(level: Pick<Level, 'length' | 'place'>, bucket: number): number {
   return lowerBound(level.length, (chunk) => level.place(chunk).firstBucket >= bucket);
 }

@@ -172,7 +172,7 @@ class RowMaker {
   }
 
   add(part: RowsPart | null, segment: number, births: number | null): void {
-    // Rows cannot be numbered behind an unknown number of them.
+    // Rows cannot be numbered after an unknown number of them.
     this.isKnown &&= part !== null || births !== null;
     if (this.isKnown) this.builder.add(part, segment, births ?? 0);
   }

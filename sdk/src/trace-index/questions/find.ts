@@ -8,12 +8,12 @@ export interface ColumnFinder {
   sumBefore(bucket: number): Promise<number>;
   /** The bucket of 256 cycles in which the sum from the start on exceeds `count`, and the sum before it; null: it never does. */
   bucketBeyond(count: number): Promise<{ readonly bucket: number; readonly before: number } | null>;
-  /** The first bucket of 256 cycles at or behind `bucket` that is not zero, or (backward) the last one before it; null: there is none. */
+  /** The first bucket of 256 cycles at or after `bucket` that is not zero, or (backward) the last one before it; null: there is none. */
   next(bucket: number): Promise<number | null>;
   previous(bucket: number): Promise<number | null>;
 }
 
-/** @param columns so many from `column` on, added up */
+/** @param columns how many from `column` on are added up */
 export function columnFinder(set: LevelSet, column: number, columns = 1): ColumnFinder {
   return new Finder(set, column, columns);
 }

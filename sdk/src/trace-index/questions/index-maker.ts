@@ -9,7 +9,7 @@ import { type Carry, FIRST } from '../reference/reference-pass.js';
 import { PyramidLevels } from './level-set.js';
 import { TraceIndex } from './trace-index.js';
 
-/** Containers kept; what does not fit is counted again when it is asked for. */
+/** Containers kept; what does not fit is counted again when a question needs it. */
 const MAX_BYTES = 128 * 1024 * 1024;
 
 /** The segments known when it was begun. */

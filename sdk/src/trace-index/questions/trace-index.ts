@@ -223,7 +223,7 @@ export class TraceIndex {
   }
 
   /**
-   * Rows added up for a picture: groups of the coarsest level with at most so many rows each as `most` groups of the range would have.
+   * Rows added up for a picture: groups of the coarsest level with at most as many rows each as `most` groups of the range would have.
    * @param range numbers of rows, the end exclusive
    * @throws UscopeError READER_NAME, READER_RANGE, FORMAT_* for damage
    */

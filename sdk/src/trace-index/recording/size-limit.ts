@@ -41,7 +41,7 @@ const FINEST_FIRST: readonly number[] = [
 ];
 
 /**
- * The container as it is to be stored behind a segment of so many bytes: while it is too large it loses the parts of one kind after the
+ * The container as it is to be stored after a segment of this size: while it is too large it loses the parts of one kind after the
  * other, and says so in its part DROPPED. TIME, which goes last, has buckets of 1,024 cycles before it does. null: even its CARRY is too
  * large.
  */

@@ -193,7 +193,7 @@ class Pass {
     return timePs / BigInt(this.plan.groups[this.plan.cores[core]!.group]!.periodPs);
   }
 
-  /** What is in flight goes on where the segment before has left it; what is no longer there was lost. */
+  /** What is in flight continues where the segment before has left it; what is no longer there was lost. */
   private continueRows(index: number, carried: NonNullable<RowsCarry[number]>, startPs: bigint): void {
     const rows = this.rows[index];
     if (!rows) return;

@@ -16,7 +16,7 @@ export interface Life {
   entered: bigint;
 }
 
-/** A group of rows. `distance`: an earlier one, so many rows before the segment's first. */
+/** A group of rows. `distance`: an earlier one, this number of rows before the segment's first. */
 class Group {
   firstBirth = 0n;
   lastBirth = 0n;

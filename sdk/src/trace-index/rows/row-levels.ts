@@ -34,7 +34,7 @@ export interface MadeChunk {
 /** Groups that wait for their last instruction to end, at most: then the oldest is taken as it is. */
 const MAX_OPEN = 256;
 
-/** The groups of level 1, made from the parts at once: those of level 0 are needed by nobody here. */
+/** The groups of level 1, made from the parts directly: nobody here needs those of level 0. */
 class FirstLevel {
   private readonly open: { readonly firstRow: number; readonly group: RowGroup }[] = [];
   private next = 0;

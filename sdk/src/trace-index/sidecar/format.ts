@@ -4,7 +4,7 @@
  *   0 u32 magic "uIXF"   4 u32 layout 1   8 16 bytes session id, zeros where the trace has none
  *  24 u32 CRC-32 of the trace's header and preamble   28 u32 CRC-32 of the plan   32 u32 segments   36 u32 0
  *  40 u64 offset of the directory; 0: it is not finished   48 u64 size of the directory   56 u32 0   60 u32 CRC-32 of bytes 0..60
- *  64 the containers, as they would be behind the commit records, and the directory
+ *  64 the containers, as they would be after the commit records, and the directory
  */
 import { ByteReader, ByteWriter, equalBytes } from '../../base/bytes.js';
 import { HEADER_SIZE } from '../../format/header.js';

@@ -47,6 +47,11 @@ export class DevTools {
     );
   }
 
+  /** 0: it could not be started. */
+  get pid(): number {
+    return this.browser.pid ?? 0;
+  }
+
   /** @throws Error what the browser answers, or that it is gone */
   call(method: string, params: object = {}, sessionId?: string): Promise<Record<string, unknown>> {
     if (this.failure) return Promise.reject(this.failure);

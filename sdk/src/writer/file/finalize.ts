@@ -3,9 +3,11 @@
  * Memory stays bounded: strings are streamed from the commit records, the segment table from a compact list.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { align8 } from '../../base/bytes.js';
+import { combineCrc } from '../../base/crc-combine.js';
 import { recordedCrc } from '../../format/checksum-chunk.js';
-import { decodeCommitRecord, indexOfRecord } from '../../format/commit-record.js';
+import { indexOfRecord, stringsOfRecord } from '../../format/commit-record.js';
 import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
 import { encodeSectionTable, SectionType } from '../../format/section-table.js';
 import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
@@ -19,7 +21,6 @@ import {
 import { encodeTraceSummary, type TraceSummary } from '../../format/tsum.js';
 import type { SegmentIndexer } from '../contract/segment-indexer.js';
 import type { OutputFile } from '../output/output-file.js';
-import { combineCrc } from './crc-combine.js';
 import { SectionAppender } from './section-appender.js';
 import type { SegmentList } from './segment-list.js';
 import { sealHeader, type TraceFile, writeHead } from './trace-file.js';
@@ -132,6 +133,8 @@ async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail)
 }
 
 const NUL = new Uint8Array(1);
+/** About 2 ms. */
+const STRINGS_PER_TURN = 1024;
 
 async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenerator<Uint8Array> {
   const { segments } = content;
@@ -139,9 +142,20 @@ async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenera
     const offset = align8(segments.offset(i) + segments.size(i));
     const prefix = await trace.file.read(offset, RECORD_PREFIX_BYTES);
     const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
-    yield* decodeCommitRecord(await trace.file.read(offset, size), offset).strings;
+    yield* inTurns(stringsOfRecord(await trace.file.read(offset, size), offset));
   }
-  yield* content.lateStrings;
+  yield* inTurns(content.lateStrings);
+}
+
+/** Strings of one segment, of which there may be a million. */
+async function* inTurns(
+  strings: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let count = 0;
+  for await (const string of strings) {
+    if (++count % STRINGS_PER_TURN === 0) await nextTurn();
+    yield string;
+  }
 }
 
 /** docs/format.md#index-directory, where the last segment has an index: a writer that makes one makes it to the end. */
@@ -151,11 +165,15 @@ async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail
   if (!indexer || segments.length === 0 || !(await containers.read(segments.length - 1))) return;
   await tail.section(INDEX_DIRECTORY, async (out) => {
     const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
-    const container = (segment: number) => containers.next(segment);
-    await indexer.directory(
-      { segments: segments.length, bytes: content.end, startPs, endPs, container },
-      out,
-    );
+    const file = {
+      segments: segments.length,
+      bytes: content.end,
+      startPs,
+      endPs,
+      container: (segment: number) => containers.next(segment),
+      containerEnd: (segment: number) => containers.recordEnd(segment),
+    };
+    await indexer.directory(file, out);
   });
 }
 
@@ -196,12 +214,16 @@ class Containers {
     return coming.shift()!;
   }
 
+  /** Only the commit record is between a segment and the next one. */
+  recordEnd(segment: number): number {
+    const { segments } = this;
+    return segment + 1 < segments.length ? segments.offset(segment + 1) : this.end;
+  }
+
   async read(segment: number): Promise<PlacedBytes | null> {
     const { segments, file } = this;
     const at = align8(segments.offset(segment) + segments.size(segment));
-    // Only the record is between a segment and the next one.
-    const end = segment + 1 < segments.length ? segments.offset(segment + 1) : this.end;
-    const record = await file.read(at, end - at);
+    const record = await file.read(at, this.recordEnd(segment) - at);
     const found = indexOfRecord(record);
     if (!found) return null;
     const { offset, size } = found;

@@ -1,9 +1,9 @@
 /** The bytes of one segment with its commit record (docs/durability.md) and the index container in it, 8-aligned. */
 import { crc32 } from '#platform/crc32';
-import { encodeCommitRecord } from '../../format/commit-record.js';
+import { combineCrc } from '../../base/crc-combine.js';
+import { layOutCommitRecord } from '../../format/commit-record.js';
 import { sealIndexContainer } from '../../format/index-container.js';
 import { encodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
-import { combineCrc } from './crc-combine.js';
 import type { FinishedSegment } from './segment-store.js';
 
 export interface SegmentBytes {
@@ -23,12 +23,12 @@ export function layOutSegment(segment: FinishedSegment, offset: number, prevOffs
   const { nextFrame, nextString, strings, snapshots } = segment;
   const index = segment.index ?? undefined;
   if (index) sealIndexContainer(index, offset, crc32);
-  const record = encodeCommitRecord(
+  const record = layOutCommitRecord(
     { segmentOffset: BigInt(offset), segmentSize, nextFrame, nextString, strings, snapshots, index },
     crc,
     crc32,
   );
-  const chunks = [header, checkpoint, deltas, padding, record];
+  const chunks = [header, checkpoint, deltas, padding, ...record];
   return { chunks, segmentSize, size: chunks.reduce((sum, { length }) => sum + length, 0) };
 }
 

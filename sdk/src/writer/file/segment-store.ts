@@ -1,4 +1,5 @@
 /** Where finished segments go: the trace file (FileStore), or the spool of a flight recorder (ring/). */
+import type { EncodedStrings } from '../../format/encoded-strings.js';
 import type { SegmentHeader } from '../../format/segment.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import type { TraceSummary } from '../../format/tsum.js';
@@ -18,7 +19,7 @@ export interface FinishedSegment {
   readonly nextFrame: bigint;
   readonly nextString: bigint;
   /** Strings first seen since the segment before. */
-  readonly strings: readonly Uint8Array[];
+  readonly strings: EncodedStrings;
   /** What the store said at the cut. */
   readonly note: unknown;
   /** Its index container, which does not know its place yet; null: none. */
@@ -31,7 +32,7 @@ export interface TraceEnd {
   readonly summary: TraceSummary;
   readonly numStrings: number;
   /** Strings that came after the last segment. */
-  readonly lateStrings: readonly Uint8Array[];
+  readonly lateStrings: Iterable<Uint8Array>;
   readonly session: SessionInfo;
   /** Writes the directory of the index; null: the trace has no index. */
   readonly indexer?: Pick<SegmentIndexer, 'directory'> | null | undefined;

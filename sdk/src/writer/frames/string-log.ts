@@ -1,8 +1,10 @@
 /** Strings of a trace on their way into commit records: numbered from 0, kept in memory only until a segment takes them along. */
+import { crc32 } from '#platform/crc32';
+import { type EncodedStrings, StringEncoder } from '../../format/encoded-strings.js';
 import { recordError } from './frame-checker.js';
 
 export class StringLog {
-  private pending: Uint8Array[] = [];
+  private readonly pending = new StringEncoder(crc32);
 
   constructor(
     /** Index of the next string. */
@@ -19,20 +21,18 @@ export class StringLog {
     if (index < this.next) return;
     if (index > this.next) throw recordError(`string ${index} follows string ${this.next - 1}`);
     const start = words.byteOffset + (record + 4) * 4;
-    this.pending.push(new Uint8Array(words.buffer as ArrayBuffer, start, length).slice());
+    this.pending.add(new Uint8Array(words.buffer as ArrayBuffer, start, length));
     this.next++;
   }
 
   /** Adds a string directly; returns its index. */
   add(text: Uint8Array): number {
-    this.pending.push(text);
+    this.pending.add(text);
     return this.next++;
   }
 
   /** Strings since the last call. */
-  drain(): Uint8Array[] {
-    const strings = this.pending;
-    this.pending = [];
-    return strings;
+  drain(): EncodedStrings {
+    return this.pending.take();
   }
 }

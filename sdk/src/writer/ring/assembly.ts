@@ -6,6 +6,8 @@
  * and of the strings.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from '#platform/crc32';
+import { encodeStrings } from '../../format/encoded-strings.js';
 import { CursorItem, FrameCursor } from '../../format/frame.js';
 import type { SegmentHeader } from '../../format/segment.js';
 import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
@@ -235,7 +237,7 @@ class Assembly {
       snapshots: segment.record.snapshots ?? [],
       nextFrame: segment.record.nextFrame,
       nextString: BigInt(strings.length),
-      strings: isFirst ? strings : [],
+      strings: encodeStrings(isFirst ? strings : [], crc32),
       note: undefined,
       index,
     });

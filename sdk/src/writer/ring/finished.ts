@@ -4,7 +4,7 @@
  */
 import { align8 } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
-import { COMMIT_HEADER_SIZE, decodeCommitRecord } from '../../format/commit-record.js';
+import { COMMIT_HEADER_SIZE, decodeCommitPlace } from '../../format/commit-record.js';
 import { type FileHeader, Flag } from '../../format/header.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE } from '../../format/segment.js';
 import type { RingInfo, SessionInfo } from '../../format/session-chunk.js';
@@ -58,7 +58,7 @@ async function nextFrameOf(header: FileHeader, file: OutputFile): Promise<bigint
   const at = align8(offset + size);
   const head = await file.read(at, COMMIT_HEADER_SIZE);
   const recordSize = new DataView(head.buffer, head.byteOffset).getUint32(4, true);
-  return decodeCommitRecord(await file.read(at, Math.min(recordSize, await file.size())), at).nextFrame;
+  return decodeCommitPlace(await file.read(at, Math.min(recordSize, await file.size())), at).nextFrame;
 }
 
 export class FinishedRing {

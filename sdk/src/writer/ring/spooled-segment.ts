@@ -43,9 +43,7 @@ export interface SpooledSegment {
 
 const TABLE_ENTRY_BYTES = 8;
 
-function tableBytes(strings: readonly Uint8Array[]): number {
-  return strings.reduce((sum, { length }) => sum + TABLE_ENTRY_BYTES + length + 1, 0);
-}
+const tableBytes = (count: number, textBytes: number): number => (TABLE_ENTRY_BYTES + 1) * count + textBytes;
 
 export const onDisk = (bytes: number): number => Math.ceil(bytes / BLOCK_BYTES) * BLOCK_BYTES;
 
@@ -68,7 +66,7 @@ export function encodeSpooled(
       nextFrame,
       nextString,
       numStrings: strings.length,
-      stringBytes: tableBytes(strings),
+      stringBytes: tableBytes(strings.length, strings.textBytes),
     },
   };
 }
@@ -110,6 +108,9 @@ export function entryOf({ header, record, ring }: SpooledSegment, size: number):
     nextFrame: record.nextFrame,
     nextString: record.nextString,
     numStrings: record.strings.length,
-    stringBytes: tableBytes(record.strings),
+    stringBytes: tableBytes(
+      record.strings.length,
+      record.strings.reduce((sum, { length }) => sum + length, 0),
+    ),
   };
 }

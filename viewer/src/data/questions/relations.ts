@@ -48,7 +48,7 @@ async function consumersOf(
   for await (const block of cpu.instructionBlocks(trace, core, range, options)) {
     const { dependencies, firstRow } = block;
     for (let at = 0; at < dependencies.row.length && consumers.length < MAX_CONSUMERS; at++) {
-      // Rows with numbers of their own name producers by number too: both count from the first row of the block.
+      // Rows with separate numbers name producers by number too: both count from the first row of the block.
       if (dependencies.producer[at] === cpu.NO_PRODUCER || firstRow + dependencies.producer[at]! !== row)
         continue;
       const type = dependencies.type?.[at];

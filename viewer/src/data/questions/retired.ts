@@ -94,7 +94,7 @@ function scanned({ trace, periodPs }: QuestionContext, core: cpu.CpuCore): Promi
   if (before) return before;
   const counting = count(trace, core, periodPs);
   ofTrace.set(core.name, counting);
-  // What failed is tried again when it is asked again.
+  // A repeated question tries again what failed.
   counting.catch(() => ofTrace.delete(core.name));
   return counting;
 }

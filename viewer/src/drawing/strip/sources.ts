@@ -8,7 +8,7 @@ import { FineSums } from './fine-sums.js';
 /** Shortest intervals of an index. */
 const BUCKET_CYCLES = 256;
 const MAX_INTERVALS = 65_536;
-/** Ranges kept: the picture after a step back is there at once. */
+/** Ranges kept: the picture after a step back is there immediately. */
 const MAX_WINDOWS = 6;
 
 /** What a picture of time is made of, the best first. */

