@@ -4,19 +4,17 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
-
-const DEAD_PID = 2 ** 22 + 1; // above the largest that Linux gives
+import { StagedRun } from './publish.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-dataset-'));
 const dataset = join(directory, 'dataset');
@@ -260,15 +258,12 @@ describe('what goes wrong', () => {
     );
   });
 
-  it('a run that another process exports, until that process is dead', async () => {
-    const staged = (pid: number) =>
-      join(dataset, '_staging', `locked~0000000000~${hostname()}~${pid}~0~00000000`);
-    mkdirSync(staged(process.ppid), { recursive: true });
+  it('a run that another process exports, until that process has ended', async () => {
+    const staged = await StagedRun.begin(dataset, 'locked');
     const trace = join(directory, 'runA', 'core0.uscope');
     expect((await exported(trace, '--run', 'locked')).err).toContain('DATASET_LOCKED');
-    renameSync(staged(process.ppid), staged(DEAD_PID));
+    await staged.abandon();
     expect((await exported(trace, '--run', 'locked')).status).toBe(0);
-    expect(existsSync(staged(DEAD_PID))).toBe(false);
   });
 
   it('tables that a run has no more go away when it is exported again', async () => {

@@ -3,12 +3,11 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isUscopeError, UscopeError } from '../base/errors.js';
 import { isHttpUrl } from '../reader/http-url.js';
-import { openTraceFile } from '../reader/node.js';
-import type { Engine } from './engine/duckdb.js';
-import { exportTrace } from './export-trace.js';
+import type { RunReport, RunWork } from './export-traces.js';
 import { checkRunName } from './files/names.js';
 import { openDataset, type RunRecord, readRecord, type TableName } from './layout.js';
 import { StagedRun } from './publish.js';
+import type { StagedFiles } from './staged-files.js';
 
 export interface RunExport {
   readonly run: string;
@@ -27,18 +26,15 @@ export interface RunExport {
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
-export interface RunReport {
-  readonly run: string;
-  readonly result: 'exported' | 'unchanged';
-  readonly cores: number;
-  readonly instructions: number;
-  readonly gaps: number;
-}
-
 /**
+ * @param work writes the files, in this thread or another one: locks and moves are this one's
  * @throws UscopeError DATASET_LAYOUT, DATASET_NAME, DATASET_RUN, DATASET_LOCKED, DATASET_WRITE; READER_* and FORMAT_* for a trace that cannot be opened
  */
-export async function exportRun(engine: Engine, root: string, request: RunExport): Promise<RunReport> {
+export async function exportRun(
+  root: string,
+  request: RunExport,
+  work: (staged: StagedFiles, request: RunWork) => Promise<RunReport>,
+): Promise<RunReport> {
   checkRunName(request.run);
   const sources = await sourcesOf(request.files);
   await openDataset(root, { create: true });
@@ -55,7 +51,7 @@ export async function exportRun(engine: Engine, root: string, request: RunExport
   const tables = isAdding ? missing : request.tables;
   const staged = await StagedRun.begin(root, request.run);
   try {
-    const report = await exportTraces(engine, staged, { ...request, tables }, isAdding);
+    const report = await work(staged.files, { ...request, tables, isAdding });
     await staged.publish(
       {
         run: request.run,
@@ -70,39 +66,6 @@ export async function exportRun(engine: Engine, root: string, request: RunExport
   } catch (error) {
     throw writeError(error, root, await staged.abandon());
   }
-}
-
-async function exportTraces(
-  engine: Engine,
-  staged: StagedRun,
-  request: RunExport,
-  isAdding: boolean,
-): Promise<RunReport> {
-  let [cores, instructions, gaps] = [0, 0, 0];
-  const used = new Set<string>();
-  for (const [index, file] of request.files.entries()) {
-    const trace = await openTraceFile(file);
-    try {
-      const done = await exportTrace(engine, staged, trace, {
-        file,
-        tables: request.tables,
-        window: request.window,
-        tags: request.tags,
-        threads: request.threads,
-        isAdding,
-        usedNames: used,
-        onProgress: (fraction) => request.onProgress?.((index + fraction) / request.files.length),
-      });
-      cores += done.cores;
-      instructions += done.instructions;
-      gaps += done.gaps;
-    } catch (error) {
-      throw isUscopeError(error) ? error.at({ file }) : error;
-    } finally {
-      await trace.close();
-    }
-  }
-  return { run: request.run, result: 'exported', cores, instructions, gaps };
 }
 
 async function sourcesOf(files: readonly string[]): Promise<RunRecord['sources']> {

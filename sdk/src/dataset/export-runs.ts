@@ -4,8 +4,9 @@ import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../base/codes.js';
 import { isUscopeError, UscopeError } from '../base/errors.js';
 import { loadEngine } from './engine/duckdb.js';
-import { exportRun, type RunExport, type RunReport } from './export-run.js';
+import { exportRun, type RunExport } from './export-run.js';
 import type { ExportAnswer, ExportJob } from './export-thread.js';
+import { exportTraces, type RunReport, type RunWork } from './export-traces.js';
 
 const IS_SOURCE = import.meta.url.endsWith('.ts');
 const THREAD = new URL(IS_SOURCE ? './export-thread.ts' : './export-thread.js', import.meta.url);
@@ -39,14 +40,16 @@ export async function exportRuns(
   };
   const count = Math.max(1, Math.min(jobs, requests.length));
   const threads = count > 1 ? Array.from({ length: count }, () => new ExportThread()) : [];
+  const perThread = Math.max(1, Math.floor(availableParallelism() / count));
   let next = 0;
   const work = async (thread: ExportThread | null): Promise<void> => {
     for (let index = next++; index < requests.length; index = next++) {
       const request = { ...requests[index], onProgress: (fraction: number) => note(index, fraction) };
-      const running = thread
-        ? thread.run(root, { ...request, threads: Math.max(1, Math.floor(availableParallelism() / count)) })
-        : exportRun(engine, root, request);
-      const result = await running.catch((error) => failureOf(request.run, error));
+      const result = await exportRun(root, request, (staged, work) =>
+        thread
+          ? thread.run(staged.path, { ...work, threads: perThread })
+          : exportTraces(engine, staged, work),
+      ).catch((error) => failureOf(request.run, error));
       results[index] = result;
       note(index, 1);
       onRun?.(result);
@@ -60,6 +63,12 @@ export async function exportRuns(
   return results;
 }
 
+/** One run, in this thread. @throws UscopeError as `exportRun` */
+export async function exportOneRun(root: string, request: RunExport): Promise<RunReport> {
+  const engine = await loadEngine();
+  return exportRun(root, request, (staged, work) => exportTraces(engine, staged, work));
+}
+
 function failureOf(run: string, error: unknown): RunFailure {
   if (!isUscopeError(error)) throw error;
   return { run, error: { code: error.code, detail: error.detail } };
@@ -70,7 +79,7 @@ class ExportThread {
   /** Of the run that is being exported. */
   private settle: ((answer: ExportAnswer | { readonly died: unknown }) => void) | null = null;
 
-  run(root: string, { onProgress, ...request }: RunExport): Promise<RunReport> {
+  run(path: string, { onProgress, ...request }: RunWork): Promise<RunReport> {
     this.worker ??= this.start();
     const { worker } = this;
     return new Promise((resolve, reject) => {
@@ -83,7 +92,7 @@ class ExportThread {
           reject(new UscopeError('DATASET_WRITE', detail, {}, { cause: answer.died }));
         }
       };
-      worker.postMessage({ root, request } satisfies ExportJob);
+      worker.postMessage({ path, request: { ...request, files: [...request.files] } } satisfies ExportJob);
     });
   }
 

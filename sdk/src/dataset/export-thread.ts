@@ -1,12 +1,14 @@
-/** A thread that exports one run after the other. */
+/** A thread that writes the files of one run after the other. */
 import { parentPort } from 'node:worker_threads';
 import { isUscopeError } from '../base/errors.js';
 import { loadEngine } from './engine/duckdb.js';
-import { exportRun, type RunExport, type RunReport } from './export-run.js';
+import { exportTraces, type RunReport, type RunWork } from './export-traces.js';
+import { StagedFiles } from './staged-files.js';
 
 export interface ExportJob {
-  readonly root: string;
-  readonly request: Omit<RunExport, 'onProgress'>;
+  /** Where the files go. */
+  readonly path: string;
+  readonly request: Omit<RunWork, 'onProgress'>;
 }
 
 export type ExportAnswer =
@@ -24,7 +26,7 @@ export type ExportAnswer =
 const NOTICE_MS = 100;
 
 const port = parentPort;
-port?.on('message', async ({ root, request }: ExportJob) => {
+port?.on('message', async ({ path, request }: ExportJob) => {
   const answer = (message: ExportAnswer): void => port.postMessage(message);
   let last = 0;
   const onProgress = (fraction: number): void => {
@@ -34,7 +36,8 @@ port?.on('message', async ({ root, request }: ExportJob) => {
     answer({ fraction });
   };
   try {
-    answer({ report: await exportRun(await loadEngine(), root, { ...request, onProgress }) });
+    const staged = new StagedFiles(path, request.run);
+    answer({ report: await exportTraces(await loadEngine(), staged, { ...request, onProgress }) });
   } catch (error) {
     if (isUscopeError(error))
       answer({ error: { code: error.code, detail: error.detail, file: error.place.file } });

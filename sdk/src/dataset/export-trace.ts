@@ -7,10 +7,10 @@ import type { Trace } from '../reader/index.js';
 import type { Engine } from './engine/duckdb.js';
 import { type Destination, writePart } from './files/part-files.js';
 import type { TableName } from './layout.js';
-import type { StagedRun } from './publish.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
 import { type CountedUnit, unitsOf } from './raw/units.js';
+import type { StagedFiles } from './staged-files.js';
 import { blocksWithGaps } from './tables/blocks-with-gaps.js';
 import { CountersSink } from './tables/counters.js';
 import { CyclesSink } from './tables/cycles.js';
@@ -45,7 +45,7 @@ const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'cyc
 
 export async function exportTrace(
   engine: Engine,
-  staged: StagedRun,
+  staged: StagedFiles,
   trace: Trace,
   request: TraceExport,
 ): Promise<{ cores: number; instructions: number; gaps: number }> {

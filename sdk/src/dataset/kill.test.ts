@@ -14,8 +14,7 @@ const directory = mkdtempSync(join(tmpdir(), 'uscope-kill-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const HOOKS = new URL('../../../test/support/source-process.mjs', import.meta.url).href;
-const SOURCE = new URL('./export-run.ts', import.meta.url).href;
-const ENGINE = new URL('./engine/duckdb.ts', import.meta.url).href;
+const SOURCE = new URL('./export-runs.ts', import.meta.url).href;
 
 function writeTrace(name: string, cycles: number): string {
   const path = join(directory, name, 'core0.uscope');
@@ -27,13 +26,11 @@ function writeTrace(name: string, cycles: number): string {
 /** A process that exports two traces as one run in turn, without end, and says which one is next. */
 function exporter(root: string, traces: readonly string[]) {
   const script = `
-    import { exportRun } from ${JSON.stringify(SOURCE)};
-    import { loadEngine } from ${JSON.stringify(ENGINE)};
-    const engine = await loadEngine();
+    import { exportOneRun } from ${JSON.stringify(SOURCE)};
     for (let i = 0; ; i++) {
       const files = [${JSON.stringify(traces)}[i % 2]];
       process.stdout.write(i + '\\n');
-      await exportRun(engine, ${JSON.stringify(root)}, { run: 'r', files, tables: ['traces', 'instructions', 'counters', 'stalls', 'events'], window: 10, tags: {}, replace: true, threads: 1 });
+      await exportOneRun(${JSON.stringify(root)}, { run: 'r', files, tables: ['traces', 'instructions', 'counters', 'stalls', 'events'], window: 10, tags: {}, replace: true, threads: 1 });
     }`;
   return spawn(process.execPath, ['--import', HOOKS, '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -7,19 +7,18 @@ import {
   readFileSync,
   renameSync,
   rmSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { PROCESSES_MS } from '../../../test/support/limits.js';
+import type { PathLock } from '../writer/output/path-lock.js';
 import { type RunRecord, recordPath } from './layout.js';
+import { withPublishLock } from './locks.js';
 import { completeRuns, partsOf, removeRun, StagedRun } from './publish.js';
-import { withPublishLock } from './publish-lock.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-publish-'));
-const DEAD_PID = 2 ** 22 + 1; // above the largest that Linux gives
 let root: string;
 let count = 0;
 
@@ -45,18 +44,16 @@ async function stage(
 ): Promise<StagedRun> {
   const staged = await StagedRun.begin(root, run);
   for (const table of tables) {
-    const part = await staged.partOf(table, 'core0', table === 'events' ? 'stall' : undefined);
+    const part = await staged.files.partOf(table, 'core0', table === 'events' ? 'stall' : undefined);
     writeFileSync(join(part, 'part-0.parquet'), text);
   }
   return staged;
 }
 
-/** The same name, as a process that has died would have given it. */
-function orphaned({ path }: StagedRun): string {
-  const fields = path.split('~');
-  const dead = [...fields.slice(0, 3), DEAD_PID, 0, fields[5]].join('~');
-  renameSync(path, dead);
-  return dead;
+/** Leaves it as a process that is killed does: its lock is free. */
+function orphaned(staged: StagedRun): string {
+  (staged as unknown as { lock: PathLock }).lock.release();
+  return staged.path;
 }
 
 const textOf = (part: string): string | null => {
@@ -116,24 +113,14 @@ describe('a staged run', () => {
     },
   );
 
-  it('of another machine is left alone as long as it is heard of', async () => {
-    mkdirSync(join(root, '_staging'));
-    const name = 'r~0000000000~elsewhere~1~0~00000000';
-    const path = join(root, '_staging', name);
-    mkdirSync(path);
+  it('is alone with its run, and left alone by others while it works', async () => {
+    const staged = await stage('r', 'new');
     await expect(StagedRun.begin(root, 'r')).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
-    const past = new Date(Date.now() - 3_600_000);
-    utimesSync(path, past, past);
-    await (await StagedRun.begin(root, 'r')).abandon();
-    expect(stagedRuns()).toEqual([]);
-  });
-
-  it('of a process whose number another one has now is that of a dead one', async () => {
-    mkdirSync(join(root, '_staging', `r~0000000000~${hostname()}~${process.pid}~1~00000000`), {
-      recursive: true,
-    });
+    await expect(removeRun(root, 'r')).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
     await completeRuns(root);
-    expect(stagedRuns()).toEqual([]);
+    await (await stage('s', 'other')).abandon();
+    await staged.publish(record('r', 1));
+    expect(PARTS.map(textOf)).toEqual(['new', 'new', 'new']);
   });
 
   it('can be taken away', async () => {
@@ -151,17 +138,16 @@ describe('the lock of a dataset', () => {
     mkdirSync(join(root, '_staging'));
     let inside = 0;
     let most = 0;
-    await Promise.all(
-      Array.from({ length: 20 }, () =>
-        withPublishLock(root, async () => {
-          most = Math.max(most, ++inside);
-          await new Promise((done) => setTimeout(done, 1));
-          inside--;
-        }),
-      ),
-    );
+    const work = async (): Promise<void> => {
+      most = Math.max(most, ++inside);
+      await new Promise((done) => setTimeout(done, 1));
+      inside--;
+    };
+    await Promise.all(Array.from({ length: 10 }, () => withPublishLock(root, work)));
     expect(most).toBe(1);
-    expect(readdirSync(join(root, '_staging'))).toHaveLength(1);
+    await withPublishLock(root, async () => {
+      await expect(withPublishLock(root, work, 30)).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
+    });
   });
 
   it('is held by one process at a time', { timeout: PROCESSES_MS }, () => {
@@ -170,7 +156,7 @@ describe('the lock of a dataset', () => {
     writeFileSync(file, '0');
     const script = `
       import { readFileSync, writeFileSync } from 'node:fs';
-      import { withPublishLock } from ${JSON.stringify(new URL('./publish-lock.ts', import.meta.url).href)};
+      import { withPublishLock } from ${JSON.stringify(new URL('./locks.ts', import.meta.url).href)};
       for (let i = 0; i < 20; i++) await withPublishLock(${JSON.stringify(root)}, async () => {
         const value = Number(readFileSync(${JSON.stringify(file)}, 'utf8'));
         await new Promise((done) => setTimeout(done, 1));
@@ -185,18 +171,5 @@ describe('the lock of a dataset', () => {
     expect(stderr).toBe('');
     expect(status).toBe(0);
     expect(readFileSync(file, 'utf8')).toBe('60');
-  });
-
-  it('of a dead process is taken over; one that is held for too long is an error', async () => {
-    const staging = join(root, '_staging');
-    mkdirSync(staging);
-    writeFileSync(join(staging, 'lock-7'), JSON.stringify({ host: hostname(), pid: DEAD_PID, started: 0 }));
-    expect(await withPublishLock(root, async () => readdirSync(staging))).toEqual(['lock-8']);
-    writeFileSync(
-      join(staging, 'lock-9'),
-      JSON.stringify({ host: hostname(), pid: process.pid, started: 0 }),
-    );
-    await expect(withPublishLock(root, async () => {}, 30)).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
-    expect(dirname(join(staging, 'lock-9'))).toBe(staging);
   });
 });

@@ -4,19 +4,16 @@
  * move, the next one completes.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { UscopeError } from '../base/errors.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
+import type { PathLock } from '../writer/output/path-lock.js';
 import { partition } from './files/names.js';
 import { KEYS, RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
-import { isAlive, type Owner, ownOwner } from './owner.js';
-import { withPublishLock } from './publish-lock.js';
+import { lockRun, tryLockRun, withPublishLock } from './locks.js';
+import { StagedFiles } from './staged-files.js';
 
 const COMMIT = 'commit.json';
-/** How often a process says that it is there, for those on other machines. */
-const HEARTBEAT_MS = 60_000;
-
 /** What a staged run will do. */
 interface Commit {
   readonly run: string;
@@ -29,61 +26,39 @@ interface Commit {
 
 /** Where one run is written before it appears. */
 export class StagedRun {
-  private readonly heart: NodeJS.Timeout;
+  readonly files: StagedFiles;
 
   private constructor(
     private readonly root: string,
     private readonly run: string,
     readonly path: string,
+    private readonly lock: PathLock,
   ) {
-    this.heart = setInterval(() => {
-      const now = new Date();
-      utimes(path, now, now).catch(() => {});
-    }, HEARTBEAT_MS);
-    this.heart.unref();
+    this.files = new StagedFiles(path, run);
   }
 
-  /** @throws UscopeError DATASET_LOCKED while another process writes the same run */
+  /** @throws UscopeError DATASET_LOCKED while the run is being exported, by another process or this one */
   static async begin(root: string, run: string): Promise<StagedRun> {
-    const staging = join(root, STAGING);
-    await mkdir(staging, { recursive: true }).catch((error) => {
+    await mkdir(join(root, STAGING), { recursive: true }).catch((error) => {
       throw ioError(error, root);
     });
     await completeRuns(root);
-    const name = stagedName(run);
-    await mkdir(join(staging, name));
-    const other = await earlierExport(staging, run, name);
-    if (other) {
-      await rm(join(staging, name), { recursive: true, force: true });
-      throw new UscopeError(
-        'DATASET_LOCKED',
-        `process ${other.owner.pid} on ${other.owner.host} is exporting the run "${run}"; wait for it, or choose another name with --run`,
-        { file: join(staging, other.name) },
-      );
+    const lock = await lockRun(root, run);
+    try {
+      const path = join(root, STAGING, stagedName(run));
+      await mkdir(path);
+      return new StagedRun(root, run, path, lock);
+    } catch (error) {
+      lock.release();
+      throw error;
     }
-    return new StagedRun(root, run, join(staging, name));
-  }
-
-  /** Directory of a core's part of a table, of one key for tables that have them. */
-  async partOf(table: string, core: string, key?: string): Promise<string> {
-    const above = KEYS[table as TableName];
-    const directory = join(
-      this.path,
-      'tables',
-      table,
-      above === undefined || key === undefined ? '' : partition(above, key),
-      partition('run', this.run),
-      partition('core', core),
-    );
-    await mkdir(directory, { recursive: true });
-    return directory;
   }
 
   /** @param only the tables that are replaced; null: all of the run */
   async publish(record: RunRecord, only: readonly TableName[] | null = null): Promise<void> {
     await mkdir(join(this.path, 'tables'), { recursive: true });
     await syncTree(join(this.path, 'tables'));
-    await withPublishLock(this.root, async () => {
+    await withPublishLock(this.root, async (publishing) => {
       const moved = await partsOf(join(this.path, 'tables'), this.run);
       const there = await partsOf(this.root, this.run);
       const isReplaced = (part: string): boolean =>
@@ -92,18 +67,21 @@ export class StagedRun {
       const kept = there.filter((part) => !isReplaced(part) && !moved.includes(part));
       const parts = [...kept, ...moved].sort();
       const commit: Commit = { run: this.run, record: { ...record, parts }, moved, removed };
+      // A machine that was suspended may have lost them.
+      await this.lock.check?.();
+      await publishing.check?.();
       await writeCommit(this.root, this.path, commit);
       await move(this.root, this.path, commit);
     });
-    clearInterval(this.heart);
+    this.lock.release();
   }
 
   /** @returns false: after the commit there is no way back, and the next process completes it */
   async abandon(): Promise<boolean> {
-    clearInterval(this.heart);
-    if (await exists(join(this.path, COMMIT))) return false;
-    await rm(this.path, { recursive: true, force: true });
-    return true;
+    const isCommitted = await exists(join(this.path, COMMIT));
+    if (!isCommitted) await rm(this.path, { recursive: true, force: true });
+    this.lock.release();
+    return !isCommitted;
   }
 }
 
@@ -120,42 +98,47 @@ async function writeCommit(root: string, staged: string, commit: Commit): Promis
 
 /** Completes what killed processes had committed, and removes what they had not. */
 export async function completeRuns(root: string): Promise<void> {
-  if ((await deadRuns(root)).length === 0) return;
+  if ((await stagedRuns(root)).length === 0) return;
   await withPublishLock(root, async () => {
-    // Another process may have done it meanwhile.
-    for (const path of await deadRuns(root)) {
-      const commit = await readCommit(path);
-      if (commit) await move(root, path, commit);
-      else await rm(path, { recursive: true, force: true });
+    for (const name of await stagedRuns(root)) {
+      const lock = await tryLockRun(root, name.slice(0, name.indexOf('~')));
+      if (lock === null) continue; // somebody is at work
+      try {
+        const staged = join(root, STAGING, name);
+        const commit = await readCommit(staged);
+        if (commit) await move(root, staged, commit);
+        else await rm(staged, { recursive: true, force: true });
+      } finally {
+        lock.release();
+      }
     }
   });
 }
 
-/** Takes a run away, whole. @returns false: there is no such run */
+/** Takes a run away, whole. @returns false: there is no such run @throws UscopeError DATASET_LOCKED */
 export async function removeRun(root: string, run: string): Promise<boolean> {
-  return withPublishLock(root, async () => {
-    const removed = await partsOf(root, run);
-    if (removed.length === 0 && !(await exists(recordPath(root, run)))) return false;
-    const staged = join(root, STAGING, stagedName(run));
-    await mkdir(staged);
-    const commit: Commit = { run, record: null, moved: [], removed };
-    await writeCommit(root, staged, commit);
-    await move(root, staged, commit);
-    return true;
-  });
+  await mkdir(join(root, STAGING), { recursive: true });
+  const lock = await lockRun(root, run);
+  try {
+    return await withPublishLock(root, async () => {
+      const removed = await partsOf(root, run);
+      if (removed.length === 0 && !(await exists(recordPath(root, run)))) return false;
+      const staged = join(root, STAGING, stagedName(run));
+      await mkdir(staged);
+      const commit: Commit = { run, record: null, moved: [], removed };
+      await writeCommit(root, staged, commit);
+      await move(root, staged, commit);
+      return true;
+    });
+  } finally {
+    lock.release();
+  }
 }
 
-/** Staged runs of processes that are no more. */
-export async function deadRuns(root: string): Promise<string[]> {
-  const staging = join(root, STAGING);
-  const names = await readdir(staging).catch(() => [] as string[]);
-  const dead: string[] = [];
-  for (const name of names) {
-    const owner = ownerIn(name);
-    const found = owner && (await stat(join(staging, name)).catch(() => null));
-    if (owner && found && !isAlive(owner, found.mtimeMs)) dead.push(join(staging, name));
-  }
-  return dead;
+/** Names of staged runs, of living processes and dead ones. */
+export async function stagedRuns(root: string): Promise<string[]> {
+  const names = await readdir(join(root, STAGING)).catch(() => [] as string[]);
+  return names.filter((name) => STAGED.test(name));
 }
 
 /** Directories of a run in a dataset, or in a staged copy of one. */
@@ -226,40 +209,8 @@ async function readCommit(staged: string): Promise<Commit | null> {
   }
 }
 
-/** Run, time, and who works on it: names of the same run are in the order of their times. */
-function stagedName(run: string): string {
-  const { host, pid, started } = ownOwner();
-  const time = Date.now().toString(36).padStart(10, '0');
-  return [
-    run,
-    time,
-    encodeURIComponent(host).replaceAll('~', '%7E'),
-    pid,
-    started,
-    randomBytes(4).toString('hex'),
-  ].join('~');
-}
-
-function ownerIn(name: string): Owner | null {
-  const [, , host, pid, started] = name.split('~');
-  if (host === undefined || pid === undefined) return null;
-  return { host: decodeURIComponent(host), pid: Number(pid), started: Number(started) };
-}
-
-/** Of two that begin at the same time, the one whose name is less goes on. */
-async function earlierExport(
-  staging: string,
-  run: string,
-  own: string,
-): Promise<{ readonly name: string; readonly owner: Owner } | null> {
-  for (const name of await readdir(staging)) {
-    const owner = ownerIn(name);
-    if (!owner || name.slice(0, name.indexOf('~')) !== run || name >= own) continue;
-    const found = await stat(join(staging, name)).catch(() => null);
-    if (found && isAlive(owner, found.mtimeMs)) return { name, owner };
-  }
-  return null;
-}
+const STAGED = /^[^~]+~[0-9a-f]{16}$/;
+const stagedName = (run: string): string => `${run}~${randomBytes(8).toString('hex')}`;
 
 const exists = (path: string): Promise<boolean> =>
   stat(path).then(

@@ -4,15 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Questions, questions, theEngine } from '../../../test/support/dataset-rows.js';
+import { type Questions, questions } from '../../../test/support/dataset-rows.js';
 import { cases } from '../../../test/support/effort.js';
+import { MANY_CASES_MS } from '../../../test/support/limits.js';
 import { PERIOD_PS, STAGES } from '../../../test/support/pipeline-model.js';
 import { anyPausedTrace, anyTrace, bytesOf, openBytes } from '../../../test/support/random-trace.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { FieldType } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from '../reader/index.js';
 import { findCore, instructions, isCounterStorage } from '../semantics/cpu/index.js';
-import { exportRun } from './export-run.js';
+import { exportOneRun } from './export-runs.js';
 import { TABLES } from './layout.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-tables-'));
@@ -24,7 +25,7 @@ async function exported(bytes: Uint8Array, window = 2): Promise<Questions> {
   mkdirSync(root);
   const path = join(root, 'trace.uscope');
   writeFileSync(path, bytes);
-  await exportRun(await theEngine(), join(root, 'dataset'), {
+  await exportOneRun(join(root, 'dataset'), {
     run: 'r',
     files: [path],
     tables: TABLES,
@@ -52,7 +53,7 @@ describe('the tables of a random trace', () => {
   it.each([
     ['as writers make them', anyTrace],
     ['of a writer that was paused', anyPausedTrace],
-  ])('%s say what the reader says', async (_, arbitrary) => {
+  ])('%s say what the reader says', { timeout: MANY_CASES_MS }, async (_, arbitrary) => {
     await fc.assert(
       fc.asyncProperty(arbitrary, async (random) => {
         const bytes = bytesOf(random);

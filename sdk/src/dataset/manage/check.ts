@@ -2,8 +2,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, quoted } from '../engine/duckdb.js';
-import { STAGING, TABLES } from '../layout.js';
-import { completeRuns } from '../publish.js';
+import { TABLES } from '../layout.js';
+import { completeRuns, stagedRuns } from '../publish.js';
 import { listRuns } from './runs.js';
 
 export interface Problem {
@@ -56,14 +56,10 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
     connection.closeSync();
     instance.closeSync();
   }
-  const stray = (await readdir(join(root, STAGING)).catch(() => [] as string[])).filter((name) =>
-    name.includes('~'),
-  );
-  for (const name of stray)
-    problems.push({
-      run: name.slice(0, name.indexOf('~')),
-      problem: 'it is being exported by another process',
-    });
+  for (const name of await stagedRuns(root)) {
+    const run = name.slice(0, name.indexOf('~'));
+    problems.push({ run, problem: 'it is being exported by another process' });
+  }
   return { runs: runs.length, files, rows, problems };
 }
 
