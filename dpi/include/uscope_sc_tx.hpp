@@ -137,8 +137,9 @@ class tx_database final : private sc_trace_file::guest
         else
             join();
         if (!ours)
-            detail::warn("OP_HANDLE", "tx_database: this is a trace file of another kind; nothing is recorded; use that "
-                                      "of uscope_create_trace_file");
+            detail::warn("OP_HANDLE",
+                         "tx_database: this is a trace file of another kind; nothing is recorded; use that "
+                         "of uscope_create_trace_file");
     }
     tx_database(const tx_database &) = delete;
     tx_database &operator=(const tx_database &) = delete;
@@ -272,7 +273,8 @@ class tx_database final : private sc_trace_file::guest
         }
         return id;
     }
-    /** The index of a name; the empty one of a name that is refused, and reported when the trace is closed. */
+    /** The index of a name; the empty one of a name that is refused, and reported when the trace is closed.
+     */
     std::uint32_t intern(const char *name)
     {
         const std::uint32_t index = uscope_string(w_, name);
@@ -283,7 +285,8 @@ class tx_database final : private sc_trace_file::guest
         const auto address = reinterpret_cast<std::uintptr_t>(name);
         return names_[(address >> 3 ^ address) & 255];
     }
-    /** Names of attributes are mostly literals: found by their address, and compared as the address may be reused. */
+    /** Names of attributes are mostly literals: found by their address, and compared as the address may be
+     * reused. */
     template <class Name> std::uint32_t string(const Name &name)
     {
         if constexpr (std::is_array_v<Name>) {
@@ -379,7 +382,8 @@ class tx_database final : private sc_trace_file::guest
     cached names_[256];
 };
 
-/** A stream of transactions, of a kind. Names are those of its module, for example. It may outlive its database. */
+/** A stream of transactions, of a kind. Names are those of its module, for example. It may outlive its
+ * database. */
 class tx_fiber
 {
   public:
@@ -451,7 +455,8 @@ class tx_generator
     template <class... A> tx_handle begin(const A &...attributes)
     {
         if constexpr (tx_enabled)
-            if (tx_database *const to = fiber_.recording()) return begin_ps(*to, to->file_->now(), attributes...);
+            if (tx_database *const to = fiber_.recording())
+                return begin_ps(*to, to->file_->now(), attributes...);
         return {};
     }
     template <class... A> tx_handle begin_at(const sc_core::sc_time &time, const A &...attributes)
@@ -558,7 +563,8 @@ inline std::uint32_t tx_attributes::index_of(const char *name)
 inline void tx_attributes::number(const char *name, tx_type type, std::uint64_t bits)
 {
     tx_database &d = database_;
-    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), bits, d.empty_);
+    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), bits,
+                  d.empty_);
 }
 inline void tx_attributes::string(const char *name, tx_type type, const char *value)
 {
@@ -622,7 +628,8 @@ namespace detail
 {
 template <class T, class... Bases> constexpr bool is_a = (std::is_base_of_v<Bases, T> || ...);
 template <class T>
-constexpr bool is_fixed = is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
+constexpr bool is_fixed =
+    is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
 template <class T> constexpr bool is_wide_number = is_a<T, sc_dt::sc_signed, sc_dt::sc_unsigned>;
 } // namespace detail
 

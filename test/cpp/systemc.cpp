@@ -170,7 +170,7 @@ static void run_names()
     }
     sc_start(1, SC_NS);
     sc_trace_file *other = sc_create_vcd_trace_file("other");
-    uscope_close_trace_file(other);  // OP_HANDLE
+    uscope_close_trace_file(other);   // OP_HANDLE
     uscope::tx_database none(*other); // OP_HANDLE
     sc_close_vcd_trace_file(other);
     uscope_close_trace_file(file);
@@ -411,7 +411,8 @@ static void run_tlm()
     sc_start();
 }
 
-/** The initiator releases its payload in the call that answers it, and gives up on one that is never answered. */
+/** The initiator releases its payload in the call that answers it, and gives up on one that is never
+ * answered. */
 SC_MODULE(releasing), tlm::tlm_mm_interface
 {
     tlm_utils::simple_initiator_socket<releasing, 64> socket{"socket"};
