@@ -26,11 +26,18 @@ export async function plainBlockOf(
   const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
   const base = await birthsBefore(trace, core, entities, access, first, options);
   const tracker = new Tracker(core, entities, trace.isInterleaved, false, controlEventOf(trace.schema));
-  const walk = new LifecycleWalk(trace, tracker, null);
+  // What changes after the last row has ended is not in the block: a producer that is none of its rows may get another address.
+  const walk = new LifecycleWalk(trace, tracker, null, () => isFollowed && allEnded());
   const checkpoints = access.checkpointsOf(entities);
   const window = await access.window();
   let own: Tracked[] = [];
   let births = 0;
+  let isFollowed = false;
+  let ended = 0;
+  const allEnded = (): boolean => {
+    while (ended < own.length && own[ended]!.endPs !== null) ended++;
+    return ended === own.length;
+  };
   const enter = async (loaded: LoadedSegment): Promise<void> => {
     if (loaded.index > first && checkpoints) {
       tracker.continueFrom(checkpoints.at(loaded), loaded.header.timeStartPs);
@@ -52,9 +59,10 @@ export async function plainBlockOf(
       while (walk.run()) signal?.throwIfAborted();
       if (index === segment) {
         own = tracker.queue;
+        isFollowed = true;
         tracker.stopBirths();
       }
-      if (index >= segment && own.every(({ endPs }) => endPs !== null)) break;
+      if (index >= segment && allEnded()) break;
     }
   } finally {
     window.close();

@@ -65,6 +65,8 @@ export class LifecycleWalk {
     private readonly trace: Trace,
     readonly tracker: LifecycleTracker,
     private readonly to: bigint | null,
+    /** At a frame: nothing that follows matters. */
+    private readonly isOver: () => boolean = () => false,
   ) {
     this.limits = trace.itemLimits;
     this.toLo = to === null ? -1 : Number(to & 0xffff_ffffn);
@@ -128,8 +130,8 @@ export class LifecycleWalk {
     const { tracker } = this;
     tracker.frame();
     // No condition is skipped: code that V8 has never seen run would be compiled anew, all that it was inlined into too, in mid-range.
-    const [isEmpty, isBatch] = [tracker.inFlight === 0, tracker.ended >= BATCH];
-    this.isDone = this.isPast && isEmpty;
+    const [isEmpty, isBatch, isOver] = [tracker.inFlight === 0, tracker.ended >= BATCH, this.isOver()];
+    this.isDone = (this.isPast && isEmpty) || isOver;
     return !this.isDone && !isBatch;
   }
 
