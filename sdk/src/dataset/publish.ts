@@ -8,6 +8,7 @@ import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'nod
 import { dirname, join } from 'node:path';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
+import { removeStaleLocks } from '../writer/output/stale-locks.js';
 import { partition } from './files/names.js';
 import { KEYS, RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
 import { lockRun, tryLockRun, withPublishLock } from './locks.js';
@@ -98,6 +99,7 @@ async function writeCommit(root: string, staged: string, commit: Commit): Promis
 
 /** Completes what killed processes had committed, and removes what they had not. */
 export async function completeRuns(root: string): Promise<void> {
+  await removeStaleLocks(join(root, STAGING));
   if ((await stagedRuns(root)).length === 0) return;
   await withPublishLock(root, async () => {
     for (const name of await stagedRuns(root)) {
