@@ -270,16 +270,33 @@ class sc_trace_file : public sc_core::sc_trace_file
         static sc_core::sc_report_handler_proc handler = nullptr;
         return handler;
     }
+    /** A flag that is set as long as this lives. */
+    class raised
+    {
+      public:
+        explicit raised(bool &flag) noexcept : flag_(flag)
+        {
+            flag_ = true;
+        }
+        raised(const raised &) = delete;
+        raised &operator=(const raised &) = delete;
+        ~raised()
+        {
+            flag_ = false;
+        }
+
+      private:
+        bool &flag_;
+    };
     /** Reports are recorded, then treated as before. An error throws there, so that it is recorded first. */
     static void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &actions)
     {
         static bool is_recording = false; // a handler may lead back here
         const auto next = is_recording ? nullptr : previous();
         if (!is_recording && (report.get_severity() > sc_core::SC_INFO || (actions & sc_core::SC_DISPLAY))) {
-            is_recording = true;
+            const raised until_recorded(is_recording); // also where it throws
             for (sc_trace_file *file : files())
                 file->record(report);
-            is_recording = false;
         }
         if (next)
             next(report, actions);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "blocks.h"
+#include "tick.h"
 
 #include <stddef.h>
 
@@ -201,16 +202,6 @@ static void sort_sides(const struct tracker *t, struct sorted *s, const struct b
             if (t->sides[i].kind == kind && row < MARK_DROP) s->side[begin + s->next[row]++] = i;
         }
     }
-}
-
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
-{
-    while (b) {
-        uint64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
 }
 
 /* Internal ticks in one of the block, which is as long as its times allow. */

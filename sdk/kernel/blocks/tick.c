@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tick.h"
 
-static uint64_t greatest_divisor(uint64_t a, uint64_t b)
+uint64_t greatest_divisor(uint64_t a, uint64_t b)
 {
     while (b) {
         uint64_t rest = a % b;

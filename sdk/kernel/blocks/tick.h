@@ -6,6 +6,8 @@
 #include "compiler.h"
 #include "tracker.h"
 
+uint64_t greatest_divisor(uint64_t a, uint64_t b);
+
 /* Earlier than before, or no whole number of ticks later. */
 void set_other_time(struct tracker *t, uint64_t time);
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* More would not be stored (sdk/src/trace-index/recording/size-limit.ts): for so many bytes of frames one
+/* More would not be stored (sdk/src/trace-index/recording/size-limit.ts): for this number of bytes of frames one
  * entry. */
 enum { MAX_SET = 8192, SET_HEADS = 2 * MAX_SET, LEAST_SET = 1024, BYTES_PER_ENTRY = 512 };
 

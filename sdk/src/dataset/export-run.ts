@@ -9,21 +9,11 @@ import { openDataset, type RunRecord, readRecord, type TableName } from './layou
 import { StagedRun } from './publish.js';
 import type { StagedFiles } from './staged-files.js';
 
-export interface RunExport {
-  readonly run: string;
-  /** Paths or URLs of its traces. */
-  readonly files: readonly string[];
-  readonly tables: readonly TableName[];
-  /** Cycles of a window of `counters`. */
-  readonly window: number;
-  readonly tags: Readonly<Record<string, string>>;
+export interface RunExport extends Omit<RunWork, 'isAdding'> {
   /** Replace a run of that name that was made of other files. */
   readonly replace: boolean;
   /** Tables that the run has already stay, as long as its files have not changed. */
   readonly keep?: boolean | undefined;
-  /** Of the engine; default: all of the machine. */
-  readonly threads?: number | undefined;
-  readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
 /**

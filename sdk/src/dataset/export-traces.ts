@@ -8,8 +8,10 @@ import type { StagedFiles } from './staged-files.js';
 
 export interface RunWork {
   readonly run: string;
+  /** Paths or URLs of its traces. */
   readonly files: readonly string[];
   readonly tables: readonly TableName[];
+  /** Cycles of a window of `counters`. */
   readonly window: number;
   readonly tags: Readonly<Record<string, string>>;
   /** Only tables that the run did not have. */

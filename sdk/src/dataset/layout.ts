@@ -26,9 +26,6 @@ export const TABLES = [
 ] as const;
 export type TableName = (typeof TABLES)[number];
 
-/** Tables with a partition above `run=`. */
-export const KEYS: Readonly<Partial<Record<TableName, string>>> = { events: 'event', slots: 'storage' };
-
 const bigints = (names: string): Record<string, string> =>
   Object.fromEntries(names.split(' ').map((name) => [name, 'BIGINT']));
 

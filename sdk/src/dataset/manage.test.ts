@@ -124,3 +124,12 @@ describe('uscope dataset', () => {
     expect((await runUscope(['dataset', 'ls', directory])).err).toContain('DATASET_LAYOUT');
   });
 });
+
+it('a directory with a name that no export makes is listed as it is called', async () => {
+  const other = join(directory, 'other');
+  mkdirSync(join(other, 'traces', 'run=%zz'));
+  const { status, out } = await runUscope(['dataset', 'ls', other]);
+  expect(out).toMatch(/^%zz .* no record$/m);
+  expect(status).toBe(0);
+  rmSync(join(other, 'traces', 'run=%zz'), { recursive: true });
+});

@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
-import { partition } from './files/names.js';
-import { KEYS, RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
+import { KEYS, partition } from './files/names.js';
+import { RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
 import { lockRun, tryLockRun, withPublishLock } from './locks.js';
 import { StagedFiles } from './staged-files.js';
 

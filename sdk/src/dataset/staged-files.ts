@@ -1,8 +1,7 @@
 /** The directories of a run that is being written. What a thread that writes them needs to know. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { partition } from './files/names.js';
-import { KEYS, type TableName } from './layout.js';
+import { KEYS, partition } from './files/names.js';
 
 export class StagedFiles {
   constructor(
@@ -12,7 +11,7 @@ export class StagedFiles {
 
   /** Directory of a core's part of a table, of one key for tables that have them. */
   async partOf(table: string, core: string, key?: string): Promise<string> {
-    const above = KEYS[table as TableName];
+    const above = KEYS[table];
     const directory = join(
       this.path,
       'tables',

@@ -1,5 +1,5 @@
 /** The tables of random traces, compared with what the reader says of the same traces. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -12,7 +12,9 @@ import { anyPausedTrace, anyTrace, bytesOf, openBytes } from '../../../test/supp
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { FieldType } from '../format/types.js';
 import { memorySource, openTrace, type Trace } from '../reader/index.js';
+import { parseSchema } from '../schema/index.js';
 import { findCore, instructions, isCounterStorage } from '../semantics/cpu/index.js';
+import { TraceWriter } from '../writer/index.js';
 import { exportOneRun } from './export-runs.js';
 import { TABLES } from './layout.js';
 
@@ -224,4 +226,25 @@ describe('the tables of a made-up pipeline', () => {
     expect(Number(resumed)).toBeGreaterThan(0);
     await asked.close();
   });
+});
+
+it('fields that are called as the partition of their table get another name', async () => {
+  const { schema } = parseSchema(`uscope: 1
+clocks: {clk: 1 ns}
+storages:
+  queue: {slots: 2, kind: sparse, fields: {storage: u8}}
+events:
+  go: {event: u8}
+`);
+  const path = join(directory, 'names.uscope');
+  const writer = await TraceWriter.create({ path, schema });
+  writer.beginCycle(0);
+  writer.slotSet('queue', 1, 'storage', 7);
+  writer.event('go', { event: 5 });
+  writer.endCycle();
+  await writer.close();
+  const asked = await exported(readFileSync(path));
+  expect(await asked.ask('select storage, storage_2 from slots')).toEqual([['queue', 7n]]);
+  expect(await asked.ask('select event, event_2 from events')).toEqual([['go', 5n]]);
+  await asked.close();
 });

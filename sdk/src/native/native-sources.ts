@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '1d8e13bc1789c3ff52171ba406d589a315b4c05788d71fc1f1f31174be62ac08';
+export const SOURCES_SHA256 = 'f6d3aef8e1137b69a0cc02eabcc430dbfc09cbc10ef2896eaf5133d43200afa5';

@@ -10,7 +10,7 @@ import { ByteReader } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { readLeb128, writeLeb128 } from '../base/leb128.js';
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from './channels.js';
-import { type Column, decodeColumns, encodeColumns, partWriter } from './columns.js';
+import { type Column, decodeColumns, encodeColumns, partWriter, putEntries } from './columns.js';
 
 /** Numbers of one part at most, rows times columns: a segment that needs more has no such part. */
 export const MAX_CELLS = 1 << 18;
@@ -108,13 +108,7 @@ export function encodeOccupancyPart(
   const writer = timesWriter(times);
   for (const histogram of histograms) {
     const entries = [...histogram].filter(([, time]) => time > 0n).sort(([a], [b]) => a - b);
-    writeLeb128(writer, entries.length);
-    let next = 0;
-    for (const [count, time] of entries) {
-      writeLeb128(writer, count - next);
-      writeLeb128(writer, time);
-      next = count + 1;
-    }
+    putEntries(writer, entries);
   }
   return writer.finish();
 }

@@ -24,7 +24,7 @@ const KEY = /^[0-9a-zA-Z.\-:+=^!/*?&<>()[\]{}@%$#]{40}$/;
 
 /** Text of a key file. */
 export function keyFile({ publicKey, secretKey }: KeyPair): string {
-  return `# µScope key: whoever can read the secret line can pose as its owner\npublic ${publicKey}\nsecret ${secretKey}\n`;
+  return `# µScope key: anyone who can read the secret line can pose as its owner\npublic ${publicKey}\nsecret ${secretKey}\n`;
 }
 
 /** @throws UscopeError BRIDGE_KEY */

@@ -18,6 +18,9 @@ const RESERVED = new Set(
   ),
 );
 
+/** The partition above `run=`, of tables that have one. */
+export const KEYS: Readonly<Record<string, string | undefined>> = { events: 'event', slots: 'storage' };
+
 /** A value as it is in the name of a partition's directory. */
 export const partition = (key: string, value: string): string =>
   `${key}=${encodeURIComponent(value).replaceAll('*', '%2A').replaceAll("'", '%27')}`;

@@ -34,11 +34,19 @@ async function namesOf(root: string): Promise<Set<string>> {
   for (const table of TABLES) {
     for (const name of await readdir(join(root, table)).catch(() => [] as string[])) {
       const runs = name.startsWith('run=') ? [name] : await readdir(join(root, table, name)).catch(() => []);
-      for (const run of runs)
-        if (run.startsWith('run=')) names.add(decodeURIComponent(run.slice('run='.length)));
+      for (const run of runs) if (run.startsWith('run=')) names.add(nameIn(run.slice('run='.length)));
     }
   }
   return names;
+}
+
+/** A directory that nobody exported may have any name. */
+function nameIn(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
 }
 
 /** Bytes of all Parquet files below a directory. */

@@ -2,22 +2,29 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { type EventDef, FieldType } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { type Destination, PartFiles } from '../files/part-files.js';
-import { type PayloadColumn, payloadColumns, selectFields, setField } from '../raw/payload-columns.js';
+import type { Destination, PartFiles } from '../files/part-files.js';
+import { createFieldFiles, type FieldFiles } from '../raw/field-files.js';
+import { type PayloadColumn, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import { TextTable } from '../raw/text-table.js';
+import type { TextTable } from '../raw/text-table.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
 
-const FIXED = ['event', 'cycle', 'time_ps'];
+const FIXED = ['cycle', 'time_ps'];
 
 /** The events of one kind. */
 class EventTable {
+  readonly files: PartFiles;
+  private readonly columns: readonly PayloadColumn[];
+  private readonly texts: TextTable | null;
+
   private constructor(
-    private readonly columns: readonly PayloadColumn[],
-    readonly files: PartFiles,
-    private readonly texts: TextTable | null,
+    { files, columns, texts }: FieldFiles,
     private readonly cycles: Cycles,
-  ) {}
+  ) {
+    this.files = files;
+    this.columns = columns;
+    this.texts = texts;
+  }
 
   static async create(
     to: Destination,
@@ -26,22 +33,9 @@ class EventTable {
     def: EventDef,
     cycles: Cycles,
   ): Promise<EventTable> {
-    const columns = payloadColumns(trace.schema, def.fields, FIXED);
-    const texts = columns.some(({ isString }) => isString)
-      ? new TextTable(trace, to.connection, to.scratchName())
-      : null;
-    const files = await PartFiles.create(
-      to,
-      { table: 'events', core, key: def.name },
-      {
-        names: ['cycle', 'time_ps', ...columns.map(({ column }) => column)],
-        select: async (source) => {
-          await texts?.make();
-          return selectFields(source, ['cycle', 'time_ps'], columns, texts);
-        },
-      },
-    );
-    return new EventTable(columns, files, texts, cycles);
+    const of = { table: 'events', core, key: def.name };
+    const made = await createFieldFiles(to, trace, of, def.fields, FIXED);
+    return new EventTable(made, cycles);
   }
 
   add(cursor: FrameCursor, view: DataView): void {

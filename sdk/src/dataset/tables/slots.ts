@@ -4,10 +4,11 @@ import { Action, FieldType, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { type Destination, PartFiles } from '../files/part-files.js';
-import { type PayloadColumn, payloadColumns, selectFields, setField } from '../raw/payload-columns.js';
+import type { Destination, PartFiles } from '../files/part-files.js';
+import { createFieldFiles, type FieldFiles } from '../raw/field-files.js';
+import { type PayloadColumn, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import { TextTable } from '../raw/text-table.js';
+import type { TextTable } from '../raw/text-table.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
 
 const FIXED = ['slot', 'from_cycle', 'to_cycle'];
@@ -22,14 +23,18 @@ class SlotTable {
   private readonly changed: Uint32Array;
   private readonly isChanged: Uint8Array;
   private changes = 0;
+  readonly files: PartFiles;
+  private readonly columns: readonly PayloadColumn[];
+  private readonly texts: TextTable | null;
 
   private constructor(
     readonly def: StorageDef,
-    private readonly columns: readonly PayloadColumn[],
-    readonly files: PartFiles,
-    private readonly texts: TextTable | null,
+    { files, columns, texts }: FieldFiles,
     private readonly cycles: Cycles,
   ) {
+    this.files = files;
+    this.columns = columns;
+    this.texts = texts;
     const { numSlots, fields } = def;
     this.held = new Uint32Array(numSlots * fields.length * 2);
     this.taken = new Uint8Array(numSlots);
@@ -45,22 +50,9 @@ class SlotTable {
     def: StorageDef,
     cycles: Cycles,
   ): Promise<SlotTable> {
-    const columns = payloadColumns(trace.schema, def.fields, FIXED);
-    const texts = columns.some(({ isString }) => isString)
-      ? new TextTable(trace, to.connection, to.scratchName())
-      : null;
-    const files = await PartFiles.create(
-      to,
-      { table: 'slots', core, key: def.name },
-      {
-        names: [...FIXED, ...columns.map(({ column }) => column)],
-        select: async (source) => {
-          await texts?.make();
-          return selectFields(source, FIXED, columns, texts);
-        },
-      },
-    );
-    return new SlotTable(def, columns, files, texts, cycles);
+    const of = { table: 'slots', core, key: def.name };
+    const made = await createFieldFiles(to, trace, of, def.fields, FIXED);
+    return new SlotTable(def, made, cycles);
   }
 
   begin(state: StorageState, isResumed: boolean): void {
@@ -68,7 +60,7 @@ class SlotTable {
     for (let slot = 0; slot < def.numSlots; slot++) {
       if (isResumed) {
         this.hold(state, slot, -1);
-        // Who is there at the very beginning is there since then.
+        // A slot that is taken at cycle 0 has been taken since then.
         if (taken[slot] && this.cycles.now === 0) this.since[slot] = 0;
       } else if (this.differs(state, slot)) this.mark(slot);
     }

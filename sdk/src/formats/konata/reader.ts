@@ -61,7 +61,7 @@ export class KanataReader {
       }
       while (at < end) {
         try {
-          // Inside one `try`, so that a line costs no call of its own.
+          // Inside one `try`, so that a line costs no further call.
           while (at < end) {
             if (isWhole && quick.take(bytes, at, visitor)) at = quick.next;
             else

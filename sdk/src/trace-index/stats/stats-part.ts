@@ -13,7 +13,7 @@ import {
 } from '../../semantics/cpu/analysis/histogram.js';
 import { INSTRUCTION_CLASSES } from '../../semantics/cpu/analysis/instruction-class.js';
 import { MAX_WIDTH } from '../../semantics/cpu/analysis/retire-widths.js';
-import { partWriter } from '../columns.js';
+import { partWriter, putEntries } from '../columns.js';
 
 const FLAG_UNKNOWN_BEFORE = 1n;
 
@@ -82,16 +82,6 @@ export function encodeStatsPart(stats: StatsCounts): Uint8Array {
   for (const count of stats.squashed) writeLeb128(writer, count);
   for (const runs of stats.stalls) putRuns(writer, runs);
   return writer.finish();
-}
-
-function putEntries(writer: ByteWriter, entries: readonly (readonly [number, number])[]): void {
-  writeLeb128(writer, entries.length);
-  let next = 0;
-  for (const [index, count] of entries) {
-    writeLeb128(writer, index - next);
-    writeLeb128(writer, count);
-    next = index + 1;
-  }
 }
 
 function putStays(writer: ByteWriter, { counts, sum, least, most }: StayCounts): void {

@@ -11,7 +11,7 @@ export const MAX_SET = 8192;
 const LEAST_SET = 1024;
 const BYTES_PER_ENTRY = 512;
 
-/** Entries of a part at most, of a segment with so many bytes of frames: more would be left out for their size. */
+/** Entries of a part at most, of a segment with this number of bytes of frames: more would be left out for their size. */
 export function mostEntries(frameBytes: number): number {
   return Math.min(MAX_SET, Math.max(LEAST_SET, Math.floor(frameBytes / BYTES_PER_ENTRY)));
 }

@@ -133,7 +133,7 @@ async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail)
 }
 
 const NUL = new Uint8Array(1);
-/** About 2 ms. */
+/** Between which others have their turn. */
 const STRINGS_PER_TURN = 1024;
 
 async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenerator<Uint8Array> {

@@ -23,7 +23,7 @@ export interface PerformanceOptions {
   readonly cores?: readonly string[] | undefined;
   /** Most intervals of the series over time. Default 200; 0: no series. */
   readonly points?: number | undefined;
-  /** The intervals are multiples of so many cycles, 1 by default. An index has buckets of 256 cycles. */
+  /** The intervals are multiples of this number of cycles, 1 by default. An index has buckets of 256 cycles. */
   readonly grain?: number | undefined;
   /** Segments read before the range to learn when the instructions in flight at its start were born. Default 16. */
   readonly lookback?: number | undefined;

@@ -15,7 +15,7 @@ export interface AnalysisRange {
   readonly from: bigint;
   readonly to: bigint;
   readonly points: number;
-  /** Intervals of the series are multiples of so many cycles. */
+  /** Intervals of the series are multiples of this number of cycles. */
   readonly grain: number;
   /** Scopes of the cores. */
   readonly scopes: readonly number[];

@@ -29,7 +29,7 @@ export class CycleWindow {
    * @param fromPs start, inclusive; the cycle in which it lies is the first
    * @param toPs end, exclusive
    * @param points upper limit of `intervals`; 0: a single interval
-   * @param grain intervals are multiples of so many cycles
+   * @param grain intervals are multiples of this number of cycles
    */
   constructor(
     readonly periodPs: bigint,
