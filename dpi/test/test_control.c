@@ -339,6 +339,34 @@ static bool done_is(struct fake_daemon *d, uscope_writer_t *w, uint64_t number, 
     return false;
 }
 
+/* On a loaded machine, the model makes frames before the command reaches the client. */
+static const char *after_whole_frames(const char *text)
+{
+    for (;;) {
+        char frame[64];
+        unsigned time = 0;
+        if (sscanf(text, "[%u:", &time) != 1) return text;
+        int length = snprintf(frame, sizeof frame, "[%u: 2.1=%u 4.2=0 event5] ", time, time);
+        if (strncmp(text, frame, (size_t)length) != 0) return text;
+        text += length;
+    }
+}
+
+/* The first `count` frames, the last one up to its first record, each time left out. */
+static const char *without_times(const char *text, unsigned count)
+{
+    static char out[256];
+    size_t used = 0;
+    for (; *text && used + 1 < sizeof out; text++) {
+        if (*text == '[' && count-- == 0) break;
+        if (count == 0 && text[0] == ' ' && text[-1] != ':') break;
+        out[used++] = *text;
+        if (*text == '[') text += strspn(text + 1, "0123456789");
+    }
+    out[used] = 0;
+    return out;
+}
+
 TEST(a_command_from_outside_is_carried_out_at_the_next_cycle)
 {
     struct fake_daemon *d = start_control_daemon();
@@ -347,7 +375,7 @@ TEST(a_command_from_outside_is_carried_out_at_the_next_cycle)
     uscope_string(w, "text");
     fake_control(d, "t", 7, "pause", NULL, NULL);
     sleep_ms(50);
-    CHECK(!controlled_once(d)); /* the model is stopped */
+    CHECK(!controlled_once(d)); /* the model is stopped, whether or not the command has come */
     CHECK(done_is(d, w, 7, &time));
     CHECK_TEXT(log_of(d, "t").controlled.disabled, "=;");
     fake_control(d, "t", 8, "trigger", NULL, "seen");
@@ -363,10 +391,8 @@ TEST(a_command_from_outside_is_carried_out_at_the_next_cycle)
     CHECK_TEXT(log_of(d, "t").controlled.disabled, "");
     CHECK_NUMBER(uscope_rejected(w), 0);
     uscope_close(w);
-    const char *text = listing_of(d, "t");
-    CHECK(strncmp(text, "[0: pause(operator,,)] ", 23) == 0);
-    CHECK(strstr(text, ": trigger(operator,,seen)] ") && !strstr(text, "twice"));
-    CHECK(strstr(text, ": resume(operator,,) 2.1="));
+    CHECK_TEXT(without_times(after_whole_frames(listing_of(d, "t")), 3),
+               "[: pause(operator,,)] [: trigger(operator,,seen)] [: resume(operator,,)");
     CHECK_TEXT(fake_violation(d), "");
     fake_free(d);
 }

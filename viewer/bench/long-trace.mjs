@@ -4,7 +4,7 @@
  * in the whole run, so that it can be looked for when the run is fitted to the window. The same cycles give the same trace.
  */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCpuSummarizer } from 'uscope/cpu';
@@ -237,7 +237,21 @@ export async function writeLongTrace(path, cycles, onProgress) {
 }
 
 /**
- * Made once and kept in the temporary directory; another version of this file makes another one.
+ * What decides the bytes of the trace: this file, and how an index is laid out. A trace with the index of an earlier layout would be read
+ * without one, and measured as if every page needed a walk of the whole file.
+ */
+function digestOfMakers() {
+  const index = new URL('../../sdk/dist/trace-index/', import.meta.url);
+  const names = readdirSync(index, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.js'))
+    .sort();
+  const digest = createHash('sha256').update(readFileSync(new URL(import.meta.url)));
+  for (const name of names) digest.update(readFileSync(new URL(name, index)));
+  return digest.digest('hex').slice(0, 8);
+}
+
+/**
+ * Made once and kept in the temporary directory; what decides its bytes is in its name.
  * @param {number} cycles
  * @param {(part: number) => void} [onProgress]
  * @returns {Promise<{path: string, bytes: number, seconds: number}>} seconds: 0 if it was there
@@ -245,11 +259,7 @@ export async function writeLongTrace(path, cycles, onProgress) {
 export async function longTrace(cycles, onProgress) {
   const directory = join(tmpdir(), 'uscope-viewer-bench');
   mkdirSync(directory, { recursive: true });
-  const version = createHash('sha256')
-    .update(readFileSync(new URL(import.meta.url)))
-    .digest('hex')
-    .slice(0, 8);
-  const path = join(directory, `long-${cycles}-${version}.uscope`);
+  const path = join(directory, `long-${cycles}-${digestOfMakers()}.uscope`);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size !== undefined) return { path, bytes: size, seconds: 0 };
   const started = performance.now();
