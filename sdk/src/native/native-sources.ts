@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'f6d3aef8e1137b69a0cc02eabcc430dbfc09cbc10ef2896eaf5133d43200afa5';
+export const SOURCES_SHA256 = '9b6667e1b409036819130f4f18a255cad4a53991711124c4403c81674d508b00';
