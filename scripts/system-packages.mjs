@@ -82,6 +82,19 @@ const NEEDS = {
     optional: true,
     wanted: true,
   },
+  systemc: {
+    what: 'SystemC (the tests and the measurement of uscope_systemc.hpp are skipped without it)',
+    debian: 'libsystemc-dev',
+    present: () =>
+      compiles(
+        'g++',
+        'c++',
+        '#include <sysc/kernel/sc_ver.h>\nextern "C" int sc_main(int, char **) { return 0; }',
+        ['-lsystemc'],
+      ),
+    optional: true,
+    wanted: true,
+  },
   python: {
     what: 'Python 3 (builds the optional npm package zstd-napi where no binary of it can be fetched)',
     debian: 'python3',
@@ -116,8 +129,8 @@ const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 /** What is needed beyond `ALWAYS`: `bench` compares with waveforms, `test` checks how C is formatted. */
 const FOR_PURPOSE = {
   demo: [],
-  bench: ['zlib'],
-  test: ['clangFormat', 'clang', 'lld', 'clangRuntime', 'chromium', 'icarus', 'venv'],
+  bench: ['zlib', 'systemc'],
+  test: ['clangFormat', 'clang', 'lld', 'clangRuntime', 'chromium', 'icarus', 'systemc', 'venv'],
 };
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */

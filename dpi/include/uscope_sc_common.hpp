@@ -28,14 +28,23 @@ inline void warn(const std::string &code, const std::string &message)
                                        __LINE__);
 }
 
+/** The same from a destructor, which an exception must not leave: not even one that the user asked for. */
+inline void warn_at_end(const std::string &code, const std::string &message) noexcept
+{
+    try {
+        warn(code, message);
+    } catch (...) {
+    }
+}
+
 /** Ticks of the kernel's resolution as ps. */
 class clockwork
 {
   public:
     std::uint64_t ps(const sc_core::sc_time &time)
     {
-        if (multiplier_ == 0) learn();
-        return time.value() * multiplier_ / divisor_;
+        if (divisor_ == 0) learn();
+        return divisor_ == 1 ? time.value() * multiplier_ : time.value() / divisor_;
     }
     std::uint64_t now()
     {
@@ -49,7 +58,7 @@ class clockwork
         multiplier_ = seconds < 0.5e-12 ? 1 : static_cast<std::uint64_t>(seconds * 1e12 + 0.5);
         divisor_ = seconds < 0.5e-12 ? static_cast<std::uint64_t>(1e-12 / seconds + 0.5) : 1;
     }
-    std::uint64_t multiplier_ = 0, divisor_ = 1;
+    std::uint64_t multiplier_ = 1, divisor_ = 0;
 };
 
 /** A name that the schema takes: a letter or _ first, then letters, digits, _ and -. */

@@ -7,6 +7,7 @@
 #ifndef USCOPE_SC_PROBES_HPP
 #define USCOPE_SC_PROBES_HPP
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 
@@ -60,88 +61,115 @@ inline const char *signed_type(int bits)
 {
     return bits <= 8 ? "i8" : bits <= 16 ? "i16" : bits <= 32 ? "i32" : "i64";
 }
+inline std::uint64_t double_bits(double value)
+{
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
 inline std::uint64_t low_bits(std::uint64_t value, int bits)
 {
     return bits >= 64 ? value : value & ((std::uint64_t{1} << bits) - 1);
 }
 
-/** One word: what most types are. */
-struct one_word {
+/**
+ * A type that is one word of the trace. A reader's call gives what is compared from cycle to cycle; word()
+ * makes the word of it that is recorded.
+ */
+template <class T> struct one_word {
     static constexpr bool single = true;
+    using value = T;
     unsigned words() const
     {
         return 1;
     }
-    std::string suffix(unsigned) const
+    std::string name(const std::string &leaf, unsigned) const
     {
-        return "";
+        return leaf;
+    }
+    static std::uint64_t word(T compared)
+    {
+        return detail::word(compared);
     }
 };
 
-/** Integers of C++. Those of fewer bits than their type are recorded as their low bits. */
-template <class T> struct integer_reader : one_word {
-    integer_reader(const T &of, int width)
-        : object(&of), bits(width <= 0 || width > full ? full : width), narrow(bits < full)
+/** Integers of C++. */
+template <class T> struct integer_reader : one_word<T> {
+    integer_reader(const T &of) : object(&of)
     {
     }
-    static constexpr int full = static_cast<int>(8 * sizeof(T));
     std::string type(unsigned) const
     {
-        return std::is_signed_v<T> && !narrow ? signed_type(bits) : unsigned_type(bits);
+        constexpr int bits = static_cast<int>(8 * sizeof(T));
+        return std::is_signed_v<T> ? signed_type(bits) : unsigned_type(bits);
+    }
+    T operator()() const
+    {
+        return *object;
+    }
+    const T *object;
+};
+/** Those that are traced with fewer bits than their type: the low bits. */
+template <class T> struct narrow_reader : one_word<std::uint64_t> {
+    narrow_reader(const T &of, int width) : object(&of), bits(width)
+    {
+    }
+    std::string type(unsigned) const
+    {
+        return unsigned_type(bits);
     }
     std::uint64_t operator()() const
     {
-        const auto value = static_cast<std::uint64_t>(static_cast<long long>(*object));
-        return narrow ? low_bits(value, bits) : std::is_signed_v<T> ? value : low_bits(value, full);
+        return low_bits(detail::word(*object), bits);
     }
     const T *object;
     int bits;
-    bool narrow;
 };
-struct bool_reader : one_word {
-    bool_reader(const bool &of, int) : object(&of)
+struct bool_reader : one_word<bool> {
+    bool_reader(const bool &of) : object(&of)
     {
     }
     std::string type(unsigned) const
     {
         return "bool";
     }
-    std::uint64_t operator()() const
+    bool operator()() const
     {
         return *object;
     }
     const bool *object;
 };
-struct bit_reader : one_word {
-    bit_reader(const sc_dt::sc_bit &of, int) : object(&of)
+struct bit_reader : one_word<bool> {
+    bit_reader(const sc_dt::sc_bit &of) : object(&of)
     {
     }
     std::string type(unsigned) const
     {
         return "bool";
     }
-    std::uint64_t operator()() const
+    bool operator()() const
     {
         return object->to_bool();
     }
     const sc_dt::sc_bit *object;
 };
-struct logic_reader : one_word {
-    logic_reader(const sc_dt::sc_logic &of, int) : object(&of)
+struct logic_reader : one_word<std::uint8_t> {
+    logic_reader(const sc_dt::sc_logic &of) : object(&of)
     {
     }
     std::string type(unsigned) const
     {
         return "sc_logic";
     }
-    std::uint64_t operator()() const
+    std::uint8_t operator()() const
     {
-        return static_cast<std::uint64_t>(object->value());
+        return static_cast<std::uint8_t>(object->value());
     }
     const sc_dt::sc_logic *object;
 };
-struct time_reader : one_word {
-    time_reader(const sc_core::sc_time &of, int) : object(&of)
+/** Compared in ticks, recorded in ps. */
+struct time_reader : one_word<std::uint64_t> {
+    time_reader(const sc_core::sc_time &of) : object(&of)
     {
     }
     std::string type(unsigned) const
@@ -150,27 +178,31 @@ struct time_reader : one_word {
     }
     std::uint64_t operator()() const
     {
+        return object->value();
+    }
+    static std::uint64_t word(std::uint64_t ticks)
+    {
         static clockwork clock;
-        return clock.ps(*object);
+        return clock.ps(sc_core::sc_time::from_value(ticks));
     }
     const sc_core::sc_time *object;
 };
-struct int_base_reader : one_word {
-    int_base_reader(const sc_dt::sc_int_base &of, int) : object(&of)
+struct int_base_reader : one_word<std::int64_t> {
+    int_base_reader(const sc_dt::sc_int_base &of) : object(&of)
     {
     }
     std::string type(unsigned) const
     {
         return signed_type(object->length());
     }
-    std::uint64_t operator()() const
+    std::int64_t operator()() const
     {
-        return static_cast<std::uint64_t>(object->to_int64());
+        return object->to_int64();
     }
     const sc_dt::sc_int_base *object;
 };
-struct uint_base_reader : one_word {
-    uint_base_reader(const sc_dt::sc_uint_base &of, int) : object(&of)
+struct uint_base_reader : one_word<std::uint64_t> {
+    uint_base_reader(const sc_dt::sc_uint_base &of) : object(&of)
     {
     }
     std::string type(unsigned) const
@@ -184,13 +216,13 @@ struct uint_base_reader : one_word {
     const sc_dt::sc_uint_base *object;
 };
 /** Real numbers and fixed point: the bits of the IEEE 754 double. */
-template <class T> struct real_reader : one_word {
-    real_reader(const T &of, int) : object(&of)
+template <class T> struct real_reader : one_word<std::uint64_t> {
+    real_reader(const T &of) : object(&of)
     {
     }
-    std::string suffix(unsigned) const
+    std::string name(const std::string &leaf, unsigned) const
     {
-        return ".f64";
+        return leaf + ".f64";
     }
     std::string type(unsigned) const
     {
@@ -198,39 +230,42 @@ template <class T> struct real_reader : one_word {
     }
     std::uint64_t operator()() const
     {
-        double value;
         if constexpr (std::is_arithmetic_v<T>)
-            value = static_cast<double>(*object);
+            return double_bits(static_cast<double>(*object));
         else
-            value = object->to_double();
-        std::uint64_t bits;
-        std::memcpy(&bits, &value, sizeof bits);
-        return bits;
+            return double_bits(object->to_double());
     }
     const T *object;
 };
-struct enum_reader : one_word {
-    enum_reader(const unsigned &of, unsigned undefined) : object(&of), last(undefined)
+struct enum_reader : one_word<std::uint8_t> {
+    enum_reader(const unsigned &of, std::uint8_t undefined, const std::string &name)
+        : object(&of), enumeration(name), last(undefined)
     {
     }
-    std::uint64_t operator()() const
+    std::string type(unsigned) const
     {
-        return *object < last ? *object : last;
+        return enumeration;
+    }
+    std::uint8_t operator()() const
+    {
+        return *object < last ? static_cast<std::uint8_t>(*object) : last;
     }
     const unsigned *object;
-    unsigned last;
+    std::string enumeration;
+    std::uint8_t last;
 };
 
-/** Vectors: words of 64 bits, lowest first: x, x.w1, x.w2, ...; of logic also which bits are Z or X: x.xz,
- * x.xz1, ... */
+/**
+ * Vectors. Up to 64 bits they are a field x and, of logic, x.xz: which bits are Z or X. Longer ones are wide
+ * fields (docs/format.md#wide-fields), for which the values of a bit in SystemC are those of the format.
+ */
 template <class T> struct vector_reader {
     static constexpr bool single = false;
     static constexpr bool is_logic = std::is_same_v<T, sc_dt::sc_lv_base>;
-    static constexpr bool is_number =
-        std::is_same_v<T, sc_dt::sc_signed> || std::is_same_v<T, sc_dt::sc_unsigned>;
-    vector_reader(const T &of, int) : object(&of), bits(of.length())
+    static constexpr bool is_signed = std::is_same_v<T, sc_dt::sc_signed>;
+    static constexpr bool is_number = is_signed || std::is_same_v<T, sc_dt::sc_unsigned>;
+    vector_reader(const T &of) : object(&of), bits(of.length())
     {
-        if constexpr (is_number) copy = std::make_shared<sc_dt::sc_bv_base>(bits);
     }
     unsigned value_words() const
     {
@@ -240,55 +275,66 @@ template <class T> struct vector_reader {
     {
         return value_words() * (is_logic ? 2 : 1);
     }
-    std::string suffix(unsigned i) const
+    std::string name(const std::string &leaf, unsigned i) const
     {
-        const bool mask = i >= value_words();
-        const unsigned at = mask ? i - value_words() : i;
-        if (mask) return at ? ".xz" + std::to_string(at) : ".xz";
-        return at ? ".w" + std::to_string(at) : "";
+        const bool unknown = i >= value_words();
+        if (bits <= 64) return unknown ? leaf + ".xz" : leaf;
+        return leaf + ".bits" + std::to_string(bits) + (unknown ? ".x" : ".") +
+               std::to_string(unknown ? i - value_words() : i);
     }
-    std::string type(unsigned i) const
+    std::string type(unsigned) const
     {
-        const unsigned at = i % value_words();
-        const int left = bits - static_cast<int>(64 * at);
-        return std::is_same_v<T, sc_dt::sc_signed> && bits <= 64 ? signed_type(left) : unsigned_type(left);
+        return is_signed && bits <= 64 ? signed_type(bits) : unsigned_type(bits);
     }
     void read(std::uint64_t *out) const
     {
         if constexpr (is_number) {
-            if (bits <= 64) {
-                if constexpr (std::is_same_v<T, sc_dt::sc_signed>)
-                    out[0] = static_cast<std::uint64_t>(object->to_int64());
-                else
-                    out[0] = object->to_uint64();
-                return;
-            }
-            *copy = *object;
-            values(*copy, out);
-        } else {
-            values(*object, out);
-        }
+            if (bits > 64)
+                read_digits(out);
+            else if constexpr (is_signed)
+                out[0] = static_cast<std::uint64_t>(object->to_int64());
+            else
+                out[0] = object->to_uint64();
+        } else
+            read_vector(out);
     }
-    template <class V> void values(const V &vector, std::uint64_t *out) const
+    /** The kernel's digits have 30 bits; those of a negative number are of its two's complement. */
+    void read_digits(std::uint64_t *out) const
+    {
+        constexpr int digit_bits = BITS_PER_DIGIT;
+        thread_local std::vector<sc_dt::sc_digit> digits;
+        digits.assign(static_cast<std::size_t>(bits / digit_bits + 2), 0);
+        object->concat_get_data(digits.data(), 0);
+        std::fill(out, out + words(), 0);
+        for (int i = 0; i * digit_bits < bits; i++) {
+            const std::uint64_t digit = digits[static_cast<std::size_t>(i)];
+            const int at = i * digit_bits, word = at / 64, shift = at % 64;
+            out[word] |= digit << shift;
+            if (shift + digit_bits > 64 && 64 * (word + 1) < bits) out[word + 1] |= digit >> (64 - shift);
+        }
+        out[words() - 1] = low_bits(out[words() - 1], (bits - 1) % 64 + 1);
+    }
+    void read_vector(std::uint64_t *out) const
     {
         const int digits = (bits + 31) / 32;
-        for (unsigned i = 0; i < words(); i++)
-            out[i] = 0;
-        for (int i = 0; i < digits; i++) {
-            const unsigned at = static_cast<unsigned>(i) / 2, shift = i % 2 ? 32u : 0u;
-            out[at] |= std::uint64_t{static_cast<std::uint32_t>(vector.get_word(i))} << shift;
+        const unsigned values = value_words(), last = values - 1;
+        const int rest = (bits - 1) % 64 + 1;
+        for (unsigned at = 0; at < values; at++) {
+            const int low = 2 * static_cast<int>(at);
+            out[at] = pair(object->get_word(low), low + 1 < digits ? object->get_word(low + 1) : 0);
             if constexpr (is_logic)
-                out[value_words() + at] |= std::uint64_t{static_cast<std::uint32_t>(vector.get_cword(i))}
-                                           << shift;
+                out[values + at] =
+                    pair(object->get_cword(low), low + 1 < digits ? object->get_cword(low + 1) : 0);
         }
-        const int rest = bits % 64;
-        if (rest == 0) return;
-        for (unsigned i = value_words() - 1; i < words(); i += value_words())
-            out[i] = low_bits(out[i], rest);
+        out[last] = low_bits(out[last], rest);
+        if constexpr (is_logic) out[values + last] = low_bits(out[values + last], rest);
+    }
+    template <class Digit> static std::uint64_t pair(Digit low, Digit high)
+    {
+        return static_cast<std::uint32_t>(low) | std::uint64_t{static_cast<std::uint32_t>(high)} << 32;
     }
     const T *object;
     int bits;
-    std::shared_ptr<sc_dt::sc_bv_base> copy;
 };
 
 template <class T> struct reader_for {
@@ -315,75 +361,95 @@ USCOPE_SC_READER(sc_dt::sc_fxnum_fast, real_reader<sc_dt::sc_fxnum_fast>)
 #undef USCOPE_SC_READER
 template <class T> using reader_of = typename reader_for<T>::type;
 
+/** The signals of one type. A dense storage begins with zeros, so that a value of 0 need not be recorded. */
 class table_base
 {
   public:
     virtual ~table_base() = default;
-    virtual void resolve() = 0;
     virtual void poll(sink &out) = 0;
+    /** The ids are known. */
+    void resolve()
+    {
+        for (std::size_t i = 0; i < places_.size(); i++)
+            ids_[i] = {places_[i]->storage, places_[i]->field};
+    }
+
+  protected:
+    void add_place(const place *where)
+    {
+        places_.push_back(where);
+        ids_.push_back({0, 0});
+    }
+    struct ids {
+        std::uint16_t storage, field;
+    };
+    std::vector<ids> ids_;
+
+  private:
+    std::vector<const place *> places_;
 };
 
-/** The signals of one type. A dense storage begins with zeros, so that a value of 0 need not be recorded. */
-template <class Reader> class table : public table_base
+/** Of types that are one word. What is compared lies next to each other: most signals do not change. */
+template <class Reader> class word_table : public table_base
 {
   public:
-    void add(Reader reader, place *where)
+    void add(Reader reader, const place *where)
     {
-        if (!where) return;
-        const unsigned words = [&] {
-            if constexpr (Reader::single)
-                return 1u;
-            else
-                return reader.words();
-        }();
-        rows_.push_back({std::move(reader), 0, 0, static_cast<std::uint32_t>(old_.size()), where});
-        if constexpr (!Reader::single) {
-            old_.resize(old_.size() + words, 0);
-            if (now_.size() < words) now_.resize(words);
-        }
-    }
-    void resolve() override
-    {
-        for (row &one : rows_) {
-            one.storage = one.where->storage;
-            one.field = one.where->field;
-        }
+        readers_.push_back(reader);
+        last_.push_back({});
+        add_place(where);
     }
     void poll(sink &out) override
     {
-        if constexpr (Reader::single) {
-            if (last_.size() != rows_.size()) last_.assign(rows_.size(), 0);
-            const row *const rows = rows_.data();
-            std::uint64_t *const last = last_.data();
-            for (std::size_t i = 0, n = rows_.size(); i < n; i++) {
-                const std::uint64_t value = rows[i].reader();
-                if (value == last[i]) continue;
-                last[i] = value;
-                out.set(rows[i].storage, rows[i].field, value);
-            }
-        } else {
-            for (row &one : rows_) {
-                one.reader.read(now_.data());
-                for (unsigned i = 0, n = one.reader.words(); i < n; i++) {
-                    std::uint64_t &old = old_[one.first + i];
-                    if (now_[i] == old) continue;
-                    old = now_[i];
-                    out.set(one.storage, static_cast<std::uint16_t>(one.field + i), old);
-                }
+        const Reader *const readers = readers_.data();
+        last *const known = last_.data();
+        for (std::size_t i = 0, n = readers_.size(); i < n; i++) {
+            const typename Reader::value now = readers[i]();
+            if (now == known[i].value) continue;
+            known[i].value = now;
+            out.set(ids_[i].storage, ids_[i].field, Reader::word(now));
+        }
+    }
+
+  private:
+    struct last {
+        typename Reader::value value{};
+    };
+    std::vector<Reader> readers_;
+    std::vector<last> last_;
+};
+
+/** Of vectors. */
+template <class Reader> class vector_table : public table_base
+{
+  public:
+    void add(Reader reader, const place *where)
+    {
+        readers_.push_back(reader);
+        last_.resize(last_.size() + reader.words(), 0);
+        if (now_.size() < reader.words()) now_.resize(reader.words());
+        add_place(where);
+    }
+    void poll(sink &out) override
+    {
+        std::uint64_t *known = last_.data();
+        for (std::size_t i = 0; i < readers_.size(); i++) {
+            const unsigned words = readers_[i].words();
+            readers_[i].read(now_.data());
+            for (unsigned n = 0; n < words; n++, known++) {
+                if (now_[n] == *known) continue;
+                *known = now_[n];
+                out.set(ids_[i].storage, static_cast<std::uint16_t>(ids_[i].field + n), *known);
             }
         }
     }
 
   private:
-    struct row {
-        Reader reader;
-        std::uint16_t storage, field;
-        std::uint32_t first;
-        place *where;
-    };
-    std::vector<row> rows_;
-    std::vector<std::uint64_t> last_, old_, now_;
+    std::vector<Reader> readers_;
+    std::vector<std::uint64_t> last_, now_;
 };
+template <class Reader>
+using table = std::conditional_t<Reader::single, word_table<Reader>, vector_table<Reader>>;
 
 } // namespace detail
 } // namespace uscope

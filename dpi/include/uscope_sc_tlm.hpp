@@ -49,7 +49,7 @@ inline void tlm_forget(const tx_handle &one)
     if (!one) return;
     auto &all = tlm_open();
     for (std::size_t i = all.size(); i-- > 0;)
-        if (all[i].second.id() == one.id()) {
+        if (all[i].second == one) {
             all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
             return;
         }
@@ -183,8 +183,11 @@ class tlm_recorder : public sc_core::sc_module,
             trans.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
             return tlm::TLM_COMPLETED;
         }
-        tx_handle one = ph == tlm::BEGIN_REQ ? begin(nb_, trans, delay, last_nonblocking_) : mine(trans);
+        if (ph == tlm::BEGIN_REQ) forget(trans);
+        const tx_handle one =
+            ph == tlm::BEGIN_REQ ? begin(nb_, trans, delay, last_nonblocking_) : mine(trans);
         if (ph == tlm::BEGIN_REQ && one) flying_.push_back({&trans, one});
+        const held until_recorded(trans);
         const bool was_last = ph == tlm::END_RESP;
         mark(forward_, one, ph, delay);
         const tlm::tlm_sync_enum result = initiator->nb_transport_fw(trans, ph, delay);
@@ -194,6 +197,7 @@ class tlm_recorder : public sc_core::sc_module,
     tlm::tlm_sync_enum nb_transport_bw(payload &trans, phase &ph, sc_core::sc_time &delay) override
     {
         const tx_handle one = mine(trans);
+        const held until_recorded(trans);
         mark(backward_, one, ph, delay);
         const tlm::tlm_sync_enum result = target->nb_transport_bw(trans, ph, delay);
         after(forward_, one, trans, ph, delay, result, false);
@@ -208,13 +212,46 @@ class tlm_recorder : public sc_core::sc_module,
         if (!one || !one.is_open()) return;
         if (early) one.record("early_completion", true);
         finish(one, trans, delay);
-        for (std::size_t i = 0; i < flying_.size(); i++)
-            if (flying_[i].second.id() == one.id()) {
-                flying_[i] = flying_.back();
-                flying_.pop_back();
-                break;
-            }
+        take(trans);
     }
+    /** The transfer of this payload, which is not in flight any more. */
+    tx_handle take(const payload &trans)
+    {
+        const auto found = std::find_if(flying_.begin(), flying_.end(),
+                                        [&](const auto &one) { return one.first == &trans; });
+        if (found == flying_.end()) return {};
+        const tx_handle taken = found->second;
+        *found = flying_.back();
+        flying_.pop_back();
+        return taken;
+    }
+    /** An earlier transfer of this payload that has never ended. */
+    void forget(const payload &trans)
+    {
+        const tx_handle lost = take(trans);
+        if (!lost) return;
+        detail::tlm_forget(lost);
+        if (lost.is_open()) lost.end("response", "never completed");
+    }
+    /** Keeps a payload of a memory manager until a call is recorded: the initiator may release it within the
+     * call. */
+    class held
+    {
+      public:
+        explicit held(payload &trans) : trans_(trans.has_mm() ? &trans : nullptr)
+        {
+            if (trans_) trans_->acquire();
+        }
+        held(const held &) = delete;
+        held &operator=(const held &) = delete;
+        ~held()
+        {
+            if (trans_) trans_->release();
+        }
+
+      private:
+        payload *trans_;
+    };
     /** A phase is a transaction without length, a child of its transfer. */
     void mark(tx_generator &of, const tx_handle &one, const phase &ph, const sc_core::sc_time &delay)
     {

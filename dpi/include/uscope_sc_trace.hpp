@@ -26,9 +26,11 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         sc_core::sc_get_curr_simcontext()->add_trace_file(this);
         if (sc_core::sc_get_status() <= sc_core::SC_BEFORE_END_OF_ELABORATION) phases_ = new phases(*this);
-        previous() = sc_core::sc_report_handler::get_handler();
+        if (files().empty()) {
+            previous() = sc_core::sc_report_handler::get_handler();
+            sc_core::sc_report_handler::set_handler(&sc_trace_file::on_report);
+        }
         files().push_back(this);
-        sc_core::sc_report_handler::set_handler(&sc_trace_file::on_report);
     }
     sc_trace_file(const sc_trace_file &) = delete;
     sc_trace_file &operator=(const sc_trace_file &) = delete;
@@ -36,7 +38,9 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         if (phases_) phases_->file = nullptr;
         files().erase(std::remove(files().begin(), files().end(), this), files().end());
-        if (files().empty()) sc_core::sc_report_handler::set_handler(previous());
+        // A handler that was set after ours stays.
+        if (files().empty() && sc_core::sc_report_handler::get_handler() == &sc_trace_file::on_report)
+            sc_core::sc_report_handler::set_handler(previous());
         sc_core::sc_get_curr_simcontext()->remove_trace_file(this);
         if (trace_) finish();
     }
@@ -60,21 +64,45 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         return clock_.ps(time);
     }
-    /** Begins a cycle now; the caller ends it. */
-    void begin()
+    /** A cycle at the time that it is now, or part of the one that is open: a report may come while one is
+     * made. It ends where it is destroyed, also when a type of the user's throws while it is recorded. */
+    class instant
     {
-        trace_.begin_cycle(now());
-    }
+      public:
+        explicit instant(sc_trace_file &of) noexcept : instant(of, of.now())
+        {
+        }
+        instant(sc_trace_file &of, std::uint64_t now) noexcept : file_(of.in_cycle_ ? nullptr : &of)
+        {
+            if (!file_) return;
+            file_->in_cycle_ = true;
+            file_->trace_.begin_cycle(now);
+        }
+        instant(const instant &) = delete;
+        instant &operator=(const instant &) = delete;
+        ~instant()
+        {
+            if (!file_) return;
+            file_->trace_.end_cycle();
+            file_->in_cycle_ = false;
+        }
+
+      private:
+        sc_trace_file *file_;
+    };
 
 #define USCOPE_SC_TRACE(type)                                                                                \
     void trace(const type &object, const std::string &name) override                                         \
     {                                                                                                        \
-        probe(object, name, 0);                                                                              \
+        probe(object, name);                                                                                 \
     }
 #define USCOPE_SC_TRACE_WIDTH(type)                                                                          \
     void trace(const type &object, const std::string &name, int width) override                              \
     {                                                                                                        \
-        probe(object, name, width);                                                                          \
+        if (width > 0 && width < static_cast<int>(8 * sizeof(type)))                                         \
+            add(detail::narrow_reader<type>(object, width), name);                                           \
+        else                                                                                                 \
+            probe(object, name);                                                                             \
     }
     USCOPE_SC_TRACE(sc_core::sc_time)
     USCOPE_SC_TRACE(bool)
@@ -109,7 +137,7 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         if (!accepts(name)) return;
         const auto [scope, leaf] = split(name);
-        if (!fits(8, leaf.size() + 1, name)) return;
+        if (!fits(scope, 8, {leaf}, name)) return;
         events_.push_back(
             {&object, event_trigger_stamp(object), scope, unique(scope + "/!" + leaf, name, leaf), 0});
     }
@@ -125,9 +153,9 @@ class sc_trace_file : public sc_core::sc_trace_file
         }
         labels.push_back("undefined");
         if (!accepts(name)) return;
-        const std::string type = enumeration(labels);
-        const unsigned last = static_cast<unsigned>(labels.size()) - 1;
-        table<detail::enum_reader>().add({object, last}, column(name, {{"", type}}));
+        const std::string type = enumeration(labels, name);
+        if (type.empty()) return;
+        add(detail::enum_reader(object, static_cast<std::uint8_t>(labels.size() - 1), type), name);
     }
     void write_comment(const std::string &comment) override
     {
@@ -171,11 +199,25 @@ class sc_trace_file : public sc_core::sc_trace_file
     }
 
   protected:
+    /**
+     * The values of a time step are those after its last delta cycle. They are compared then, not when time
+     * advances: the last step of a simulation is followed by no other, and the model may be gone when the
+     * file is closed.
+     */
     void cycle(bool delta) override
     {
-        if (delta && !deltas_ && opened_) return;
-        if (!open()) return;
-        poll();
+        const bool goes_on =
+            delta && sc_core::sc_pending_activity_at_current_time(sc_core::sc_get_curr_simcontext());
+        if (goes_on && opened_ && !deltas_) {
+            is_settled_ = false;
+            return;
+        }
+        if (!delta && is_settled_) {
+            is_settled_ = false;
+            return;
+        }
+        if (open()) poll();
+        is_settled_ = delta && !goes_on;
     }
 
   private:
@@ -203,6 +245,7 @@ class sc_trace_file : public sc_core::sc_trace_file
         }
         void end_of_simulation() override
         {
+            if (file && file->trace_) file->poll();
             enter(3);
         }
         sc_trace_file *file;
@@ -230,10 +273,14 @@ class sc_trace_file : public sc_core::sc_trace_file
     /** Reports are recorded, then treated as before. An error throws there, so that it is recorded first. */
     static void on_report(const sc_core::sc_report &report, const sc_core::sc_actions &actions)
     {
-        if (report.get_severity() > sc_core::SC_INFO || (actions & sc_core::SC_DISPLAY))
+        static bool is_recording = false; // a handler may lead back here
+        const auto next = is_recording ? nullptr : previous();
+        if (!is_recording && (report.get_severity() > sc_core::SC_INFO || (actions & sc_core::SC_DISPLAY))) {
+            is_recording = true;
             for (sc_trace_file *file : files())
                 file->record(report);
-        const auto next = previous();
+            is_recording = false;
+        }
         if (next)
             next(report, actions);
         else
@@ -257,13 +304,15 @@ class sc_trace_file : public sc_core::sc_trace_file
     template <class F> void occurred(F act)
     {
         if (!opened_) {
-            if (waiting_.size() < 10000) waiting_.push_back(act);
+            if (waiting_.size() < WAITING_MAX)
+                waiting_.push_back(act);
+            else
+                lost_++;
             return;
         }
         if (!trace_) return;
-        begin();
+        const instant at(*this);
         act(*this);
-        trace_.end_cycle();
     }
 
     bool accepts(const std::string &name)
@@ -274,21 +323,44 @@ class sc_trace_file : public sc_core::sc_trace_file
                                     "\"; it is not recorded; call sc_trace before the simulation starts");
         return false;
     }
-    /** The format's limits: definitions and strings take 64 KiB each. */
-    bool fits(std::size_t definitions, std::size_t strings, const std::string &name)
+    /** The format's limits: definitions and strings take 64 KiB each. True, and counted, when these fit too.
+     */
+    bool fits(const std::string &scope, std::size_t definitions, const std::vector<std::string> &strings,
+              const std::string &name)
     {
-        if (definition_bytes_ + definitions <= 60000 && string_bytes_ + strings <= 60000) {
-            definition_bytes_ += definitions;
-            string_bytes_ += strings;
-            return true;
+        std::set<std::string> added;
+        for (const std::string &one : strings)
+            if (!strings_.count(one)) added.insert(one);
+        std::vector<std::string> scopes;
+        for (std::string at = scope; !at.empty() && !scopes_.count(at);) {
+            const auto slash = at.rfind('/');
+            const std::string last = slash == std::string::npos ? at : at.substr(slash + 1);
+            if (!strings_.count(last)) added.insert(last);
+            definitions += 12;
+            scopes.push_back(at);
+            at = slash == std::string::npos ? "" : at.substr(0, slash);
         }
-        if (!full_)
-            detail::warn(
-                "SCHEMA_LIMIT",
-                "signal \"" + name + "\" and those after it do not fit into the trace \"" + name_ +
-                    "\", whose names and definitions take 64 KiB each; they are not recorded; use a second trace file");
+        std::size_t bytes = 0;
+        for (const std::string &one : added)
+            bytes += one.size() + 1;
+        if (definition_bytes_ + definitions > 60000 || string_bytes_ + bytes > 60000) {
+            refuse(name);
+            return false;
+        }
+        definition_bytes_ += definitions;
+        string_bytes_ += bytes;
+        scopes_.insert(scopes.begin(), scopes.end());
+        strings_.insert(added.begin(), added.end());
+        return true;
+    }
+    void refuse(const std::string &name)
+    {
+        if (full_) return;
         full_ = true;
-        return false;
+        detail::warn(
+            "SCHEMA_LIMIT",
+            "signal \"" + name + "\" and those after it do not fit into the trace \"" + name_ +
+                "\", whose names and definitions take 64 KiB each; they are not recorded; use a second trace file");
     }
     static std::pair<std::string, std::string> split(const std::string &name)
     {
@@ -315,34 +387,36 @@ class sc_trace_file : public sc_core::sc_trace_file
             return leaf + suffix;
         }
     }
-    std::string enumeration(const std::vector<std::string> &labels)
+    /** The enum of these labels; none, reported, when it does not fit. */
+    std::string enumeration(const std::vector<std::string> &labels, const std::string &name)
     {
         for (const auto &[type, known] : enums_)
             if (known == labels) return type;
         const std::string type = "enum" + std::to_string(enums_.size());
+        std::vector<std::string> strings = labels;
+        strings.push_back(type);
+        if (enums_.size() >= 240) {
+            refuse(name);
+            return "";
+        }
+        if (!fits("", 4 + 4 * labels.size(), strings, name)) return "";
         enums_.push_back({type, labels});
-        for (const std::string &label : labels)
-            string_bytes_ += label.size() + 1;
-        definition_bytes_ += 4 + 4 * labels.size();
         return type;
     }
     /** Fields of the storage `signals` of the signal's scope: its place when the trace opens. */
-    detail::place *column(const std::string &name, const std::vector<definition> &parts)
+    const detail::place *column(const std::string &scope, const std::vector<definition> &parts,
+                                const std::string &name)
     {
-        const auto [scope, leaf] = split(name);
-        std::size_t strings = 0;
-        for (const definition &part : parts)
-            strings += leaf.size() + part.name.size() + 1;
         const bool is_new = columns_.find(scope) == columns_.end();
-        if (!fits(8 * parts.size() + (is_new ? 36 : 0), strings + (is_new ? scope.size() + 1 : 0), name))
-            return nullptr;
-        const std::string field = unique(scope + "/" + leaf, name, leaf);
+        std::vector<std::string> strings;
+        for (const definition &part : parts)
+            strings.push_back(part.name);
+        if (!fits(scope, 8 * parts.size() + (is_new ? 16 : 0), strings, name)) return nullptr;
         auto &fields = columns_[scope];
         places_.push_back(std::make_unique<detail::place>());
         places_.back()->field = static_cast<std::uint16_t>(fields.size());
         places_.back()->scope = scope;
-        for (const definition &part : parts)
-            fields.push_back({field + part.name, part.type});
+        fields.insert(fields.end(), parts.begin(), parts.end());
         return places_.back().get();
     }
     template <class Reader> detail::table<Reader> &table()
@@ -352,15 +426,19 @@ class sc_trace_file : public sc_core::sc_trace_file
         tables_.push_back(std::make_unique<detail::table<Reader>>());
         return static_cast<detail::table<Reader> &>(*tables_.back());
     }
-    template <class T> void probe(const T &object, const std::string &name, int width)
+    template <class T> void probe(const T &object, const std::string &name)
+    {
+        add(detail::reader_of<T>(object), name);
+    }
+    template <class Reader> void add(const Reader &reader, const std::string &name)
     {
         if (!accepts(name)) return;
-        using reader = detail::reader_of<T>;
-        const reader one(object, width);
+        const auto [scope, leaf] = split(name);
+        const std::string field = unique(scope + "/" + leaf, name, leaf);
         std::vector<definition> parts;
-        for (unsigned i = 0; i < one.words(); i++)
-            parts.push_back({one.suffix(i), one.type(i)});
-        if (detail::place *where = column(name, parts)) table<reader>().add(one, where);
+        for (unsigned i = 0; i < reader.words(); i++)
+            parts.push_back({reader.name(field, i), reader.type(i)});
+        if (const detail::place *where = column(scope, parts, name)) table<Reader>().add(reader, where);
     }
 
     void start()
@@ -375,16 +453,24 @@ class sc_trace_file : public sc_core::sc_trace_file
             trace_ = uscope::trace(how);
             resolve();
         } catch (const error &e) {
+            trace_ = uscope::trace();
+            waiting_.clear();
             detail::warn(e.code(), std::string(e.what()) + "; the simulation continues, untraced");
             return;
         }
         for (guest *one : guests_)
             one->opened(*this);
-        begin();
-        for (const auto &act : waiting_)
-            act(*this);
-        trace_.end_cycle();
+        {
+            const instant at(*this);
+            for (const auto &act : waiting_)
+                act(*this);
+        }
         waiting_.clear();
+        if (lost_ > 0)
+            detail::warn("OP_LATE", std::to_string(lost_) +
+                                        " reports and comments before the first cycle of \"" + name_ +
+                                        "\" are not recorded; at most " + std::to_string(WAITING_MAX) +
+                                        " are kept until then");
     }
     void describe(uscope::schema &schema)
     {
@@ -465,24 +551,25 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         for (guest *one : guests_)
             one->closing();
-        poll();
-        begin(); // the trace ends when the simulation does
-        trace_.end_cycle();
+        {
+            const instant at(*this); // the trace ends when the simulation does
+        }
         status why;
         const uscope_close_stats_t stats = trace_.close(why);
         if (!why)
-            detail::warn(why.code, why.message);
+            detail::warn_at_end(why.code, why.message);
         else if (stats.rejected > 0)
-            detail::warn("OP_VALUE", std::to_string(stats.rejected) + " items were rejected in the trace \"" +
-                                         name_ + "\"");
+            detail::warn_at_end("OP_VALUE", std::to_string(stats.rejected) +
+                                                " items were rejected in the trace \"" + name_ + "\"");
     }
 
     std::string name_;
     uscope::trace trace_;
     detail::clockwork clock_;
-    bool opened_ = false, deltas_ = false, full_ = false;
-    std::size_t definition_bytes_ = 1000, string_bytes_ = 2000;
-    std::set<std::string> names_;
+    static constexpr std::size_t WAITING_MAX = 10000;
+    bool opened_ = false, deltas_ = false, full_ = false, in_cycle_ = false, is_settled_ = false;
+    std::size_t definition_bytes_ = 1000, string_bytes_ = 2000, lost_ = 0;
+    std::set<std::string> names_, scopes_, strings_;
     std::map<std::string, std::vector<definition>> columns_;
     std::vector<std::pair<std::string, std::vector<std::string>>> enums_;
     std::vector<std::unique_ptr<detail::place>> places_;
@@ -506,7 +593,12 @@ inline sc_core::sc_trace_file *uscope_create_trace_file(const char *name)
 }
 inline void uscope_close_trace_file(sc_core::sc_trace_file *file)
 {
-    delete static_cast<uscope::sc_trace_file *>(file);
+    if (auto *ours = dynamic_cast<uscope::sc_trace_file *>(file))
+        delete ours;
+    else if (file)
+        uscope::detail::warn("OP_HANDLE",
+                             "uscope_close_trace_file: this is a trace file of another kind; it stays "
+                             "open; close it with the function of that kind");
 }
 
 #endif

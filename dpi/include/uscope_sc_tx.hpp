@@ -12,7 +12,7 @@
  *     one.relate("answered_by", other);
  *     one.end("result", "ok");
  *
- * Every call is a cycle of its own in the trace, so that nothing of it is lost when the model is killed.
+ * Every call is a cycle of the trace, so that nothing of it is lost when the model is killed.
  */
 #ifndef USCOPE_SC_TX_HPP
 #define USCOPE_SC_TX_HPP
@@ -65,12 +65,16 @@ class tx_attributes
 
   private:
     friend class tx_database;
-    tx_attributes(tx_database &to, std::uint64_t tx, tx_phase when) : database_(to), tx_(tx), phase_(when)
+    tx_attributes(tx_database &to, std::uint64_t tx, tx_phase when, const char *name, std::uint32_t index)
+        : database_(to), tx_(tx), phase_(when), name_(name), index_(index)
     {
     }
+    std::uint32_t index_of(const char *name);
     tx_database &database_;
     std::uint64_t tx_;
     tx_phase phase_;
+    const char *name_; // has the index
+    std::uint32_t index_;
 };
 
 /** How a type is recorded: `static void record(tx_attributes &to, const char *name, const T &value)`. */
@@ -90,10 +94,18 @@ class tx_handle
     {
         return id_;
     }
-    template <class T> const tx_handle &record(const char *name, const T &value) const;
+    template <class Name, class T> const tx_handle &record(const Name &name, const T &value) const;
     /** Ends now, with attributes: names and values in turn. */
     template <class... A> void end(const A &...attributes) const;
     template <class... A> void end_at(const sc_core::sc_time &time, const A &...attributes) const;
+    friend bool operator==(const tx_handle &a, const tx_handle &b) noexcept
+    {
+        return a.id_ == b.id_ && (a.id_ == 0 || a.database_ == b.database_);
+    }
+    friend bool operator!=(const tx_handle &a, const tx_handle &b) noexcept
+    {
+        return !(a == b);
+    }
     /** This is the source; either may have ended. */
     void relate(const char *name, const tx_handle &sink) const;
     bool is_open() const;
@@ -101,10 +113,10 @@ class tx_handle
   private:
     friend class tx_database;
     std::uint64_t id_ = 0;
-    std::uint32_t database_ = 0, slot_ = 0, stream_ = 0, generator_ = 0;
+    std::uint32_t database_ = 0, slot_ = 0, stream_ = 0;
 };
 
-class tx_database : private sc_trace_file::guest
+class tx_database final : private sc_trace_file::guest
 {
   public:
     /** A trace of this name for transactions only. */
@@ -119,10 +131,15 @@ class tx_database : private sc_trace_file::guest
     /** In the trace of a file's signals. One for each file, made before the simulation starts. */
     explicit tx_database(sc_core::sc_trace_file &file) : name_("transactions")
     {
-        if (tx_enabled)
-            attach(static_cast<sc_trace_file &>(file));
+        auto *const ours = dynamic_cast<sc_trace_file *>(&file);
+        if (tx_enabled && ours)
+            attach(*ours);
         else
             join();
+        if (!ours)
+            detail::warn("OP_HANDLE",
+                         "tx_database: this is a trace file of another kind; nothing is recorded; use that "
+                         "of uscope_create_trace_file");
     }
     tx_database(const tx_database &) = delete;
     tx_database &operator=(const tx_database &) = delete;
@@ -141,6 +158,16 @@ class tx_database : private sc_trace_file::guest
         own_.reset();
     }
 
+    /** Opens its trace before the first transaction or cycle. False when it cannot be, or is none. */
+    bool open()
+    {
+        return file_ && file_->open();
+    }
+    /** Waits until all that was recorded is in the file. False when the trace has failed, or is none. */
+    bool flush()
+    {
+        return w_ && uscope_flush(w_) == 0;
+    }
     /** Switches the fibers whose names match: `*` is any characters, `?` one. Also those that are made later.
      */
     void record(const char *pattern, bool on);
@@ -220,10 +247,9 @@ class tx_database : private sc_trace_file::guest
         attr_ = id("tr/attr");
         rel_ = id("tr/rel");
         empty_ = uscope_string(w_, "");
-        file.begin();
+        const sc_trace_file::instant now(file);
         for (const declaration &one : declared_)
             declare(one);
-        uscope_end_cycle(w_);
     }
     void closing() override
     {
@@ -241,35 +267,62 @@ class tx_database : private sc_trace_file::guest
     {
         const auto id = static_cast<std::uint32_t>(declared_.size()) + 1;
         declared_.push_back({id, stream, name, kind});
-        if (w_) {
-            file_->begin();
+        if (w_ && file_) {
+            const sc_trace_file::instant now(*file_);
             declare(declared_.back());
-            uscope_end_cycle(w_);
         }
         return id;
     }
-    std::uint32_t string(const char *name)
+    /** The index of a name; the empty one of a name that is refused, and reported when the trace is closed.
+     */
+    std::uint32_t intern(const char *name)
     {
-        cached &one =
-            names_[(reinterpret_cast<std::uintptr_t>(name) >> 3 ^ reinterpret_cast<std::uintptr_t>(name)) &
-                   255];
-        if (one.name == name && std::strcmp(one.text, name) == 0) return one.index;
         const std::uint32_t index = uscope_string(w_, name);
-        if (std::strlen(name) < sizeof one.text) {
-            one.name = name;
-            std::strcpy(one.text, name);
-            one.index = index;
-        }
-        return index;
+        return index == USCOPE_NO_STRING ? empty_ : index;
+    }
+    cached &entry_of(const char *name)
+    {
+        const auto address = reinterpret_cast<std::uintptr_t>(name);
+        return names_[(address >> 3 ^ address) & 255];
+    }
+    /** Names of attributes are mostly literals: found by their address, and compared as the address may be
+     * reused. */
+    template <class Name> std::uint32_t string(const Name &name)
+    {
+        if constexpr (std::is_array_v<Name>) {
+            if constexpr (sizeof(Name) <= sizeof(cached::text)) {
+                cached &one = entry_of(name);
+                if (one.name == name && std::memcmp(one.text, name, sizeof(Name)) == 0) return one.index;
+                one.name = name;
+                std::memcpy(one.text, name, sizeof(Name));
+                return one.index = intern(name);
+            } else
+                return intern(name);
+        } else
+            return intern(name);
+    }
+    static const char *text_of(const char *name)
+    {
+        return name;
+    }
+    static const char *text_of(const std::string &name)
+    {
+        return name.c_str();
     }
     void attributes(std::uint64_t, tx_phase)
     {
     }
-    template <class T, class... More>
-    void attributes(std::uint64_t tx, tx_phase when, const char *name, const T &value, const More &...more)
+    template <class Name, class T, class... More>
+    void attributes(std::uint64_t tx, tx_phase when, const Name &name, const T &value, const More &...more)
     {
-        tx_attributes to(*this, tx, when);
-        tx_traits<T>::record(to, name, value);
+        const char *const text = text_of(name);
+        std::uint32_t index;
+        if constexpr (std::is_array_v<Name>)
+            index = string(name);
+        else
+            index = string(text);
+        tx_attributes to(*this, tx, when, text, index);
+        tx_traits<T>::record(to, text, value);
         attributes(tx, when, more...);
     }
     template <class... A>
@@ -280,7 +333,6 @@ class tx_database : private sc_trace_file::guest
         made.id_ = ++begun_;
         made.database_ = number_;
         made.stream_ = stream;
-        made.generator_ = generator;
         if (free_.empty()) {
             free_.push_back(static_cast<std::uint32_t>(open_.size()));
             open_.push_back(0);
@@ -288,18 +340,22 @@ class tx_database : private sc_trace_file::guest
         made.slot_ = free_.back();
         free_.pop_back();
         open_[made.slot_] = made.id_;
-        file_->begin();
+        const sc_trace_file::instant now(*file_);
         uscope_event4(w_, begin_, made.id_, stream, generator, t);
         attributes(made.id_, tx_phase::begin, given...);
-        uscope_end_cycle(w_);
         return made;
     }
     /** The open database of a handle; null, reported, for one that is closed or a transaction that has ended.
      */
     static tx_database *of(const tx_handle &one, const char *call)
     {
-        tx_database *found = all()[one.database_];
+        tx_database *const found = all()[one.database_];
         if (found && found->open_[one.slot_] == one.id_) return found;
+        refuse(one, call, found);
+        return nullptr;
+    }
+    static void refuse(const tx_handle &one, const char *call, const tx_database *found)
+    {
         const std::string what = std::string(call) + ": transaction " + std::to_string(one.id_);
         if (found)
             detail::warn("OP_TX_ENDED", what + " has ended; nothing is recorded; keep no handle after end()");
@@ -308,7 +364,6 @@ class tx_database : private sc_trace_file::guest
                 "OP_TX_CLOSED",
                 what +
                     " belongs to a database that is closed; nothing is recorded; end transactions before it is closed");
-        return nullptr;
     }
 
     std::string name_;
@@ -327,12 +382,13 @@ class tx_database : private sc_trace_file::guest
     cached names_[256];
 };
 
-/** A stream of transactions, of a kind. Names are those of its module, for example. */
+/** A stream of transactions, of a kind. Names are those of its module, for example. It may outlive its
+ * database. */
 class tx_fiber
 {
   public:
     tx_fiber(tx_database &database, const std::string &name, const std::string &kind = "")
-        : database_(database), number_(database.number_), name_(name), id_(database.add(name, 0, kind))
+        : number_(database.number_), name_(name), id_(database.add(name, 0, kind))
     {
         for (const auto &[pattern, on] : database.switches_)
             if (detail::matches(pattern.c_str(), name.c_str())) on_ = on;
@@ -342,7 +398,7 @@ class tx_fiber
     tx_fiber &operator=(const tx_fiber &) = delete;
     ~tx_fiber()
     {
-        if (tx_database *const open = tx_database::all()[number_]) {
+        if (tx_database *const open = database()) {
             auto &fibers = open->fibers_;
             fibers.erase(std::remove(fibers.begin(), fibers.end(), this), fibers.end());
         }
@@ -358,13 +414,22 @@ class tx_fiber
     }
     bool is_on() const noexcept
     {
-        return on_ && tx_database::all()[number_] && database_.is_on();
+        return recording() != nullptr;
     }
 
   private:
     friend class tx_database;
     friend class tx_generator;
-    tx_database &database_;
+    /** Null when it is closed. */
+    tx_database *database() const noexcept
+    {
+        return tx_database::all()[number_];
+    }
+    tx_database *recording() const noexcept
+    {
+        tx_database *const open = on_ ? database() : nullptr;
+        return open && open->is_on() ? open : nullptr;
+    }
     std::uint32_t number_;
     std::string name_;
     std::uint32_t id_;
@@ -378,7 +443,7 @@ class tx_generator
     using names = std::vector<std::string>;
     tx_generator(tx_fiber &fiber, const std::string &name) : fiber_(fiber), name_(name)
     {
-        id_ = fiber.database_.add(name, fiber.id_, "");
+        if (tx_database *const open = fiber.database()) id_ = open->add(name, fiber.id_, "");
     }
     tx_generator(tx_fiber &fiber, const std::string &name, names begin) : tx_generator(fiber, name)
     {
@@ -389,40 +454,36 @@ class tx_generator
     /** Begins now, with attributes: names and values in turn. */
     template <class... A> tx_handle begin(const A &...attributes)
     {
-        if constexpr (!tx_enabled)
-            return {};
-        else {
-            if (!fiber_.is_on()) return {};
-            return begin_ps(fiber_.database_.file_->now(), attributes...);
-        }
+        if constexpr (tx_enabled)
+            if (tx_database *const to = fiber_.recording())
+                return begin_ps(*to, to->file_->now(), attributes...);
+        return {};
     }
     template <class... A> tx_handle begin_at(const sc_core::sc_time &time, const A &...attributes)
     {
-        if constexpr (!tx_enabled)
-            return {};
-        else {
-            if (!fiber_.is_on()) return {};
-            return begin_ps(fiber_.database_.file_->ps(time), attributes...);
-        }
+        if constexpr (tx_enabled)
+            if (tx_database *const to = fiber_.recording())
+                return begin_ps(*to, to->file_->ps(time), attributes...);
+        return {};
     }
 
   private:
-    template <class... A> tx_handle begin_ps(std::uint64_t time, const A &...attributes)
+    template <class... A> tx_handle begin_ps(tx_database &to, std::uint64_t time, const A &...attributes)
     {
         static_assert(sizeof...(A) % 2 == 0, "attributes are names and values in turn");
         if (declares_) check(attributes...);
-        return fiber_.database_.start(fiber_.id_, id_, time, attributes...);
+        return to.start(fiber_.id_, id_, time, attributes...);
     }
     void check()
     {
     }
-    template <class T, class... More> void check(const char *name, const T &, const More &...more)
+    template <class Name, class T, class... More> void check(const Name &name, const T &, const More &...more)
     {
         if (!reported_ && std::find(begin_.begin(), begin_.end(), name) == begin_.end()) {
             reported_ = true;
             detail::warn("OP_TX_ATTRIBUTE",
                          "generator \"" + name_ + "\" of \"" + fiber_.name() +
-                             "\" does not declare the attribute \"" + name +
+                             "\" does not declare the attribute \"" + tx_database::text_of(name) +
                              "\" at begin; it is recorded; declare it where the generator is made");
         }
         check(more...);
@@ -441,14 +502,14 @@ inline void tx_database::record(const char *pattern, bool on)
         if (detail::matches(pattern, one->name().c_str())) one->record(on);
 }
 
-template <class T> const tx_handle &tx_handle::record(const char *name, const T &value) const
+template <class Name, class T>
+const tx_handle &tx_handle::record([[maybe_unused]] const Name &name, [[maybe_unused]] const T &value) const
 {
     if constexpr (tx_enabled) {
         tx_database *const to = id_ ? tx_database::of(*this, "record") : nullptr;
         if (!to) return *this;
-        to->file_->begin();
+        const sc_trace_file::instant now(*to->file_);
         to->attributes(id_, tx_phase::record, name, value);
-        uscope_end_cycle(to->w_);
     }
     return *this;
 }
@@ -460,16 +521,16 @@ template <class... A> void tx_handle::end(const A &...attributes) const
     }
 }
 
-template <class... A> void tx_handle::end_at(const sc_core::sc_time &time, const A &...attributes) const
+template <class... A>
+void tx_handle::end_at([[maybe_unused]] const sc_core::sc_time &time, const A &...attributes) const
 {
     static_assert(sizeof...(A) % 2 == 0, "attributes are names and values in turn");
     if constexpr (tx_enabled) {
         tx_database *const to = id_ ? tx_database::of(*this, "end") : nullptr;
         if (!to) return;
-        to->file_->begin();
+        const sc_trace_file::instant now(*to->file_);
         to->attributes(id_, tx_phase::end, attributes...);
         uscope_event2(to->w_, to->end_, id_, to->file_->ps(time));
-        uscope_end_cycle(to->w_);
         to->open_[slot_] = 0;
         to->free_.push_back(slot_);
     }
@@ -485,9 +546,8 @@ inline void tx_handle::relate(const char *name, const tx_handle &sink) const
                          "\": the database is closed, or that of another transaction; nothing is recorded");
         return;
     }
-    to->file_->begin();
-    uscope_event5(to->w_, to->rel_, to->string(name), id_, sink.id_, stream_, sink.stream_);
-    uscope_end_cycle(to->w_);
+    const sc_trace_file::instant now(*to->file_);
+    uscope_event5(to->w_, to->rel_, to->intern(name), id_, sink.id_, stream_, sink.stream_);
 }
 
 inline bool tx_handle::is_open() const
@@ -496,18 +556,21 @@ inline bool tx_handle::is_open() const
     return to && to->open_[slot_] == id_;
 }
 
+inline std::uint32_t tx_attributes::index_of(const char *name)
+{
+    return name == name_ ? index_ : database_.intern(name);
+}
 inline void tx_attributes::number(const char *name, tx_type type, std::uint64_t bits)
 {
     tx_database &d = database_;
-    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), d.string(name), detail::word(type), bits,
+    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), bits,
                   d.empty_);
 }
 inline void tx_attributes::string(const char *name, tx_type type, const char *value)
 {
     tx_database &d = database_;
-    std::uint32_t index = uscope_string(d.w_, value);
-    if (index == USCOPE_NO_STRING) index = d.empty_;
-    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), d.string(name), detail::word(type), 0, index);
+    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), 0,
+                  d.intern(value));
 }
 template <class T> void tx_attributes::operator()(const char *name, const T &value)
 {
@@ -520,10 +583,7 @@ template <class T> struct tx_traits<T, std::enable_if_t<std::is_arithmetic_v<T> 
     static void record(tx_attributes &to, const char *name, T value)
     {
         if constexpr (std::is_floating_point_v<T>) {
-            const auto wide = static_cast<double>(value);
-            std::uint64_t bits;
-            std::memcpy(&bits, &wide, sizeof bits);
-            to.number(name, tx_type::floating_point, bits);
+            to.number(name, tx_type::floating_point, detail::double_bits(static_cast<double>(value)));
         } else if constexpr (std::is_same_v<T, bool>)
             to.number(name, tx_type::boolean, value);
         else if constexpr (std::is_enum_v<T>)
@@ -564,40 +624,53 @@ template <> struct tx_traits<sc_core::sc_time> {
         to.number(name, tx_type::time, clock.ps(value));
     }
 };
-template <int W> struct tx_traits<sc_dt::sc_int<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_int<W> &value)
+namespace detail
+{
+template <class T, class... Bases> constexpr bool is_a = (std::is_base_of_v<Bases, T> || ...);
+template <class T>
+constexpr bool is_fixed =
+    is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
+template <class T> constexpr bool is_wide_number = is_a<T, sc_dt::sc_signed, sc_dt::sc_unsigned>;
+} // namespace detail
+
+/** sc_int, sc_uint. */
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_a<T, sc_dt::sc_int_base>>> {
+    static void record(tx_attributes &to, const char *name, const T &value)
     {
         to.number(name, tx_type::integer, static_cast<std::uint64_t>(value.to_int64()));
     }
 };
-template <int W> struct tx_traits<sc_dt::sc_uint<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_uint<W> &value)
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_a<T, sc_dt::sc_uint_base>>> {
+    static void record(tx_attributes &to, const char *name, const T &value)
     {
         to.number(name, tx_type::unsigned_integer, value.to_uint64());
     }
 };
-template <int W> struct tx_traits<sc_dt::sc_bigint<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_bigint<W> &value)
+/** sc_bigint, sc_biguint: as bits. */
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_wide_number<T>>> {
+    static void record(tx_attributes &to, const char *name, const T &value)
     {
-        to.string(name, tx_type::bit_vector, sc_dt::sc_bv<W>(value).to_string().c_str());
+        sc_dt::sc_bv_base bits(value.length());
+        bits = value;
+        to.string(name, tx_type::bit_vector, bits.to_string().c_str());
     }
 };
-template <int W> struct tx_traits<sc_dt::sc_biguint<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_biguint<W> &value)
-    {
-        to.string(name, tx_type::bit_vector, sc_dt::sc_bv<W>(value).to_string().c_str());
-    }
-};
-template <int W> struct tx_traits<sc_dt::sc_bv<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_bv<W> &value)
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_a<T, sc_dt::sc_bv_base>>> {
+    static void record(tx_attributes &to, const char *name, const T &value)
     {
         to.string(name, tx_type::bit_vector, value.to_string().c_str());
     }
 };
-template <int W> struct tx_traits<sc_dt::sc_lv<W>> {
-    static void record(tx_attributes &to, const char *name, const sc_dt::sc_lv<W> &value)
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_a<T, sc_dt::sc_lv_base>>> {
+    static void record(tx_attributes &to, const char *name, const T &value)
     {
         to.string(name, tx_type::logic_vector, value.to_string().c_str());
+    }
+};
+template <> struct tx_traits<sc_dt::sc_bit> {
+    static void record(tx_attributes &to, const char *name, const sc_dt::sc_bit &value)
+    {
+        to.number(name, tx_type::boolean, value.to_bool());
     }
 };
 template <> struct tx_traits<sc_dt::sc_logic> {
@@ -607,15 +680,10 @@ template <> struct tx_traits<sc_dt::sc_logic> {
         to.string(name, tx_type::logic_vector, text);
     }
 };
-template <class T>
-struct tx_traits<T, std::enable_if_t<std::is_base_of_v<sc_dt::sc_fxnum, T> ||
-                                     std::is_base_of_v<sc_dt::sc_fxnum_fast, T>>> {
+template <class T> struct tx_traits<T, std::enable_if_t<detail::is_fixed<T>>> {
     static void record(tx_attributes &to, const char *name, const T &value)
     {
-        const double wide = value.to_double();
-        std::uint64_t bits;
-        std::memcpy(&bits, &wide, sizeof bits);
-        to.number(name, tx_type::fixed_point, bits);
+        to.number(name, tx_type::fixed_point, detail::double_bits(value.to_double()));
     }
 };
 

@@ -63,7 +63,7 @@ SC_MODULE(signals)
             wait(1, SC_NS);
         }
     }
-    void trace(sc_trace_file * file)
+    void add_to(sc_trace_file * file)
     {
         sc_trace(file, flag, "top.s.flag");
         sc_trace(file, count, "top.s.count");
@@ -90,7 +90,7 @@ static void run_signals()
 {
     signals top("top", 20);
     sc_trace_file *file = uscope_create_trace_file("signals");
-    top.trace(file);
+    top.add_to(file);
     sc_trace(file, top.flag, "top.s.flag"); // SCHEMA_DUPLICATE
     sc_write_comment(file, "half");
     sc_start(10, SC_NS);
@@ -104,7 +104,7 @@ static void run_killed()
 {
     signals top("top", 1000);
     sc_trace_file *file = uscope_create_trace_file("killed");
-    top.trace(file);
+    top.add_to(file);
     uscope::tx_database db("killed_tx");
     uscope::tx_fiber fiber(db, "f");
     uscope::tx_generator gen(fiber, "g");
@@ -127,13 +127,52 @@ static void run_exception()
 {
     signals top("top", 20);
     thrower bad("bad");
+    uscope::tx_database second("second"); // reports go into both
+    second.open();
     sc_trace_file *file = uscope_create_trace_file("exception");
-    top.trace(file);
+    top.add_to(file);
     try {
         sc_start();
     } catch (const sc_report &) {
         std::puts("caught");
     }
+    uscope_close_trace_file(file);
+}
+
+/** The model is gone when the file is closed; the file has the last time step all the same. */
+static void run_gone()
+{
+    sc_trace_file *file = uscope_create_trace_file("gone");
+    {
+        signals top("top", 20);
+        top.add_to(file);
+        sc_start();
+    }
+    uscope_close_trace_file(file);
+}
+
+/** Names that are alike, and more than fit. */
+static void run_names()
+{
+    static bool flags[9000];
+    sc_event event("event");
+    flags[0] = flags[1] = flags[2] = true;
+    sc_trace_file *file = uscope_create_trace_file("names");
+    sc_trace(file, flags[0], "top.signals");
+    sc_trace(file, flags[1], "top.signals.x");
+    sc_trace(file, event, "top.signals");
+    sc_trace(file, event, "top.s.x");
+    sc_trace(file, flags[2], "sc.report");
+    std::string deep;
+    for (int i = 0; i < 9000; i++) {
+        if (i % 1000 == 0) deep += "level" + std::to_string(i) + ".";
+        sc_trace(file, flags[i], deep + "signal" + std::to_string(i)); // SCHEMA_LIMIT
+    }
+    sc_start(1, SC_NS);
+    sc_trace_file *other = sc_create_vcd_trace_file("other");
+    uscope_close_trace_file(other);   // OP_HANDLE
+    uscope::tx_database none(*other); // OP_HANDLE
+    sc_close_vcd_trace_file(other);
     uscope_close_trace_file(file);
 }
 
@@ -152,7 +191,47 @@ template <> struct tx_traits<request> {
         to("burst", value.burst);
     }
 };
+/** A type whose recording reports, or throws. */
+struct hostile {
+    bool throws;
+};
+template <> struct tx_traits<hostile> {
+    static void record(tx_attributes &to, const char *name, const hostile &value)
+    {
+        to(name, 1);
+        SC_REPORT_WARNING("model", "reported");
+        if (value.throws) throw 1;
+    }
+};
 } // namespace uscope
+
+/** What is wrong becomes an exception where the user says so, but none leaves a destructor. */
+static void run_hostile()
+{
+    sc_report_handler::set_actions(SC_WARNING, SC_LOG);
+    sc_report_handler::set_actions("/uscope/OP_VALUE", SC_THROW);
+    sc_report_handler::set_actions("/uscope/OP_TX_CLOSED", SC_THROW);
+    auto db = std::make_unique<uscope::tx_database>("hostile");
+    uscope::tx_fiber fiber(*db, "f");
+    uscope::tx_generator gen(fiber, "g");
+    gen.begin("reports", uscope::hostile{false}).end();
+    const auto open = gen.begin();
+    try {
+        open.record("throws", uscope::hostile{true});
+    } catch (int) {
+        std::puts("thrown");
+    }
+    open.end("after", 2, "invalid", "\xff", std::string("string"), 3);
+    db.reset(); // OP_VALUE at the end
+    gen.begin("lost", 1).end();
+    uscope::tx_generator late(fiber, "late");
+    late.begin("lost", 1).end();
+    try {
+        open.end();
+    } catch (const sc_report &) {
+        std::puts("closed");
+    }
+}
 
 static void run_transactions()
 {
@@ -201,6 +280,8 @@ struct tag : tlm::tlm_extension<tag> {
     }
 };
 
+constexpr std::uint64_t UNANSWERED = 0x666;
+
 SC_MODULE(memory)
 {
     tlm_utils::simple_target_socket<memory, 64> socket{"socket"};
@@ -231,6 +312,7 @@ SC_MODULE(memory)
                                        sc_time & delay)
     {
         if (phase == tlm::END_RESP) return tlm::TLM_COMPLETED;
+        if (trans.get_address() == UNANSWERED) return tlm::TLM_ACCEPTED;
         access(trans);
         if (trans.get_address() == 0) {
             delay += sc_time(3, SC_NS);
@@ -329,6 +411,72 @@ static void run_tlm()
     sc_start();
 }
 
+/** The initiator releases its payload in the call that answers it, and gives up on one that is never
+ * answered. */
+SC_MODULE(releasing), tlm::tlm_mm_interface
+{
+    tlm_utils::simple_initiator_socket<releasing, 64> socket{"socket"};
+    sc_event answered;
+    int freed = 0;
+    SC_CTOR(releasing)
+    {
+        socket.register_nb_transport_bw(this, &releasing::nb_transport_bw);
+        SC_THREAD(run);
+    }
+    void free(tlm::tlm_generic_payload * trans) override
+    {
+        freed++;
+        delete trans;
+    }
+    tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload & trans, tlm::tlm_phase &, sc_time &)
+    {
+        trans.release();
+        answered.notify(SC_ZERO_TIME);
+        return tlm::TLM_COMPLETED;
+    }
+    void send(tlm::tlm_generic_payload & trans, std::uint64_t address)
+    {
+        tlm::tlm_phase phase = tlm::BEGIN_REQ;
+        sc_time delay = SC_ZERO_TIME;
+        trans.set_address(address);
+        socket->nb_transport_fw(trans, phase, delay);
+    }
+    void run()
+    {
+        std::uint64_t data = 0;
+        auto *const trans = new tlm::tlm_generic_payload(this);
+        trans->acquire();
+        trans->set_data_ptr(reinterpret_cast<unsigned char *>(&data));
+        trans->set_data_length(8);
+        trans->set_streaming_width(8);
+        trans->set_read();
+        send(*trans, UNANSWERED);
+        wait(50, SC_NS);
+        send(*trans, 0x40);
+        wait(answered);
+        std::printf("freed %d\n", freed);
+    }
+};
+
+static void run_managed()
+{
+    uscope::tx_database db("managed"), other("other");
+    uscope::tx_fiber jobs(other, "jobs");
+    uscope::tx_generator job(jobs, "job");
+    releasing from("from");
+    memory to("to");
+    uscope::tlm_recorder<64> recorder("recorder", db);
+    from.socket.bind(recorder.target);
+    recorder.initiator.bind(to.socket);
+    tlm::tlm_generic_payload child;
+    {
+        // A transaction of another database, with the number of the first of ours.
+        const uscope::tlm_child_of parent(job.begin(), child);
+        sc_start();
+    }
+    std::printf("open %zu\n", uscope::detail::tlm_open().size());
+}
+
 static void run_unbound()
 {
     uscope::tx_database db("unbound");
@@ -344,7 +492,11 @@ int sc_main(int argc, char **argv)
     if (part == "signals") run_signals();
     if (part == "killed") run_killed();
     if (part == "exception") run_exception();
+    if (part == "gone") run_gone();
+    if (part == "names") run_names();
+    if (part == "hostile") run_hostile();
     if (part == "transactions") run_transactions();
+    if (part == "managed") run_managed();
     if (part == "tlm") run_tlm();
     if (part == "unbound") run_unbound();
     return 0;

@@ -137,8 +137,7 @@ describe('uscope config', () => {
     expect(config(['--libs'], { USCOPE_LIB_DIR: undefined })).toEqual({
       status: 1,
       stdout: '',
-      stderr:
-        'uscope: ENV_MISSING: the client library is not built: uscope config --build DIR builds it; then give --lib-dir DIR or set USCOPE_LIB_DIR\n',
+      stderr: `uscope: ENV_MISSING: the client library is not built, and the package has no prebuilt one for ${process.platform}-${process.arch}: uscope config --build DIR builds it; then give --lib-dir DIR or set USCOPE_LIB_DIR\n`,
     });
     expect(config(['--libs', '--lib-dir', 'nowhere']).stderr).toContain('no client library is here');
   });

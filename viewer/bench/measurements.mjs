@@ -193,10 +193,19 @@ export async function measureFrames(path, frames) {
   return rows;
 }
 
-/** Those that the page has and are hidden. @param {Page} page */
+/** Keys that show the tracks which are hidden at first: model/panels.ts. */
+const HIDDEN_TRACKS = ['Shift+N', 'Shift+V'];
+const TRACKS = ['Counters', 'Occupancy', 'Events', 'Values'];
+
+/** @param {Page} page @throws Error if one is missing */
 async function openAllPanels(page) {
-  await page.evaluate(() => /** @type {any} */ (window).__uscope.showAllPanels?.());
+  for (const key of HIDDEN_TRACKS) await page.keyboard.press(key);
   await page.waitForTimeout(500);
+  const missing = await page.evaluate(
+    (names) => names.filter((name) => !document.querySelector(`section.track[aria-label="${name}"]`)),
+    TRACKS,
+  );
+  if (missing.length > 0) throw new Error(`the page does not show: ${missing.join(', ')}`);
 }
 
 /**

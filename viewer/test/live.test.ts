@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type OpenTrace, openServedTrace } from '../../sdk/src/view/served-trace.js';
+import type { ServedTrace } from '../../sdk/src/view/server.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { runModel } from '../../test/support/pipeline-model.js';
@@ -136,6 +137,40 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is replaced while
         window.__uscope.problems().some(({ code }) => code === 'READER_CHANGED'),
       );
       expect((await stateOf(page)).rows).toBe(rows);
+    } finally {
+      await viewer.close();
+      await trace.close();
+      await live.abandon();
+      await rm(directory, { recursive: true, force: true });
+    }
+  });
+});
+
+describe.skipIf(lacks('Chromium', chromiumPath))('a trace whose writer was killed', () => {
+  it('is not said to be live, until somebody writes it again', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'uscope-live-'));
+    const path = join(directory, 'core0.uscope');
+    const live = await startLiveRun(path, model);
+    await live.runTo(900);
+    const trace = await openServedTrace(path);
+    let isAbandoned = true;
+    const ofWriter: ServedTrace = {
+      ...{ name: trace.name, isAbandoned: async () => isAbandoned },
+      ...{ size: () => trace.size(), version: () => trace.version() },
+      read: (offset, length) => trace.read(offset, length),
+    };
+    const viewer = await startViewer(ofWriter);
+    try {
+      const page = await viewer.open();
+      await settled(page);
+      await page.waitForFunction(() =>
+        window.__uscope.problems().some(({ code }) => code === 'VIEW_ABANDONED'),
+      );
+      expect(await page.textContent('.live')).toBe('not written any more');
+      isAbandoned = false;
+      await live.runTo(1500);
+      await untilCycle(page, 1400);
+      expect(await page.textContent('.live')).toBe('live, following');
     } finally {
       await viewer.close();
       await trace.close();

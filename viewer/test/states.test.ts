@@ -206,8 +206,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         await page.evaluate(() => window.__uscope.run({ do: 'goRow', row: 900 }));
         await page.waitForFunction(() => window.__uscope.state()!.selectedRow === 900);
         // The row is selected before its block is read, which takes its time here.
-        const known = await page.waitForFunction(() => window.__uscope.describe(900));
-        expect(await known.jsonValue()).toMatchObject({ row: 900 });
+        const described = () => page.evaluate(() => window.__uscope.describe(900));
+        await expect.poll(described, { timeout: 15_000 }).toMatchObject({ row: 900 });
         expect((await stateOf(page)).rows).toBe(rows);
         expect(await codesOf(page)).toEqual(['VIEW_SLOW']);
       });

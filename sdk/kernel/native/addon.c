@@ -13,6 +13,7 @@
  *   lz4Compress(memory, table, source, size, target) -> size
  *   unfoldLanes(unfold, words, piece) -> enum unfold_stop    Uint32Arrays; words may change meanwhile
  *   openPool, poolCompress, openIndexer, poolIndex: see pool_binding.h
+ *   openLevels, levelsAdd, levelsFinish: see level_binding.h
  *   mapFile(fd, size) -> ArrayBuffer, or null when it cannot be mapped
  *   unmapFile(buffer)    it and all views of it are empty from now on
  *
@@ -24,6 +25,7 @@
 
 #include "../lz4.h"
 #include "arguments.h"
+#include "level_binding.h"
 #include "mapping.h"
 #include "pool_binding.h"
 #include "run_image.h"
@@ -254,6 +256,9 @@ NAPI_MODULE_INIT()
         {.utf8name = "poolCompress", .method = compress_in_pool, .attributes = napi_enumerable},
         {.utf8name = "openIndexer", .method = open_indexer, .attributes = napi_enumerable},
         {.utf8name = "poolIndex", .method = index_in_pool, .attributes = napi_enumerable},
+        {.utf8name = "openLevels", .method = open_levels, .attributes = napi_enumerable},
+        {.utf8name = "levelsAdd", .method = add_to_levels, .attributes = napi_enumerable},
+        {.utf8name = "levelsFinish", .method = finish_levels, .attributes = napi_enumerable},
         {.utf8name = "unfoldLanes", .method = unfold, .attributes = napi_enumerable},
         {.utf8name = "mapFile", .method = map_file, .attributes = napi_enumerable},
         {.utf8name = "unmapFile", .method = unmap_file, .attributes = napi_enumerable},

@@ -54,6 +54,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'traces as tables: a dataset of Parquet files',
       load: () => import('./verbs/export.js'),
     },
+    dataset: {
+      summary: 'list, check and remove the runs of a dataset',
+      load: () => import('./verbs/dataset.js'),
+    },
     sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {

@@ -1,11 +1,9 @@
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -16,8 +14,7 @@ import { analyze, build, generator, type Recorded, record } from '../../../test/
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
-
-const DEAD_PID = 2 ** 22 + 1; // above the largest that Linux gives
+import { StagedRun } from './publish.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-dataset-'));
 const dataset = join(directory, 'dataset');
@@ -261,47 +258,12 @@ describe('what goes wrong', () => {
     );
   });
 
-  it('a run that another process exports, until that process is dead', async () => {
-    const lock = join(dataset, '_staging', 'locked.lock');
-    writeFileSync(lock, String(process.ppid));
+  it('a run that another process exports, until that process has ended', async () => {
+    const staged = await StagedRun.begin(dataset, 'locked');
     const trace = join(directory, 'runA', 'core0.uscope');
     expect((await exported(trace, '--run', 'locked')).err).toContain('DATASET_LOCKED');
-    writeFileSync(lock, String(DEAD_PID));
+    await staged.abandon();
     expect((await exported(trace, '--run', 'locked')).status).toBe(0);
-    expect(existsSync(lock)).toBe(false);
-  });
-
-  it('what a killed export had not committed goes away, what it had committed appears', async () => {
-    const target = join(directory, 'killed');
-    const trace = writeRun('small', build(recorded.frames.slice(0, 80), 40));
-    const run = (...args: string[]) => runUscope(['export', ...args, '--run', 'r', '-o', target]);
-    await run(trace);
-    const before = contentOf(target);
-    const staged = join(target, '_staging', `r~${DEAD_PID}~00000000`);
-    cpSync(join(dataset, 'instructions', 'run=runA'), join(staged, 'tables', 'instructions', 'run=r'), {
-      recursive: true,
-    });
-    const count = async () => (await rowsOf('select count(*) as n from instructions', target))[0]?.n;
-    const few = await count();
-    expect(contentOf(target)).toEqual(before);
-
-    const full = join(directory, 'full');
-    await runUscope(['export', join(directory, 'runA'), '--run', 'r', '-o', full]);
-    for (const table of ['traces', 'instructions', 'counters', 'stalls', 'gaps']) {
-      const from = join(full, table, 'run=r');
-      if (existsSync(from)) cpSync(from, join(staged, 'tables', table, 'run=r'), { recursive: true });
-    }
-    cpSync(join(full, '_runs', 'r.json'), join(staged, 'commit.json'));
-    // Killed after the first table was moved.
-    mkdirSync(join(staged, 'old'));
-    renameSync(join(target, 'traces', 'run=r'), join(staged, 'old', 'traces'));
-    renameSync(join(staged, 'tables', 'traces', 'run=r'), join(target, 'traces', 'run=r'));
-    expect(await count()).toBe(report.instructions.fetched);
-    expect(few).not.toBe(report.instructions.fetched);
-    const tablesOf = (root: string) =>
-      new Map([...contentOf(root)].filter(([path]) => path.endsWith('.parquet')));
-    expect([...tablesOf(target).keys()].sort()).toEqual([...tablesOf(full).keys()].sort());
-    expect(readdirSync(join(target, '_staging'))).toEqual([]);
   });
 
   it('tables that a run has no more go away when it is exported again', async () => {

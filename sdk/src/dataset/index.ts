@@ -1,6 +1,18 @@
 /** Traces as one dataset: export to Parquet, and SQL over it. */
 export { type Engine, loadEngine } from './engine/duckdb.js';
-export { exportRun, type RunExport, type RunReport } from './export-run.js';
+export type { RunExport } from './export-run.js';
+export { exportOneRun, exportRuns, type RunFailure, type RunsOptions } from './export-runs.js';
+export type { RunReport } from './export-traces.js';
 export { isDataset, TABLES, type TableName } from './layout.js';
 export { loadMacros, type Macro } from './macros.js';
+export {
+  type Check,
+  checkDataset,
+  datasetStats,
+  listRuns,
+  type Problem,
+  type RunListing,
+  type TableStats,
+} from './manage/index.js';
+export { removeRun } from './publish.js';
 export { type SessionOptions, SqlSession } from './session.js';

@@ -12,8 +12,62 @@ export const RUNS = '_runs';
 export const STAGING = '_staging';
 
 /** Tables that an export can make. */
-export const TABLES = ['traces', 'instructions', 'counters', 'stalls', 'gaps'] as const;
+export const TABLES = [
+  'traces',
+  'instructions',
+  'stages',
+  'events',
+  'slots',
+  'counters',
+  'stalls',
+  'transactions',
+  'cycles',
+  'gaps',
+] as const;
 export type TableName = (typeof TABLES)[number];
+
+/** Tables with a partition above `run=`. */
+export const KEYS: Readonly<Partial<Record<TableName, string>>> = { events: 'event', slots: 'storage' };
+
+const bigints = (names: string): Record<string, string> =>
+  Object.fromEntries(names.split(' ').map((name) => [name, 'BIGINT']));
+
+/** Columns that every run has, for datasets without rows of a table: a question about it then has no rows, instead of an error. */
+export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>>>> = {
+  traces: {
+    file: 'VARCHAR',
+    kind: 'VARCHAR',
+    isa: 'VARCHAR',
+    ...bigints('period_ps total_time_ps cycles retired squashed lost in_flight'),
+    is_complete: 'BOOLEAN',
+    dut: 'MAP(VARCHAR, VARCHAR)',
+  },
+  instructions: {
+    ...bigints('seq id thread pc bits'),
+    text: 'VARCHAR',
+    class: 'VARCHAR',
+    ...bigints('birth_cycle end_cycle'),
+    outcome: 'VARCHAR',
+    flush_reason: 'VARCHAR',
+    stalls: 'BIGINT',
+    dependencies: 'STRUCT(seq BIGINT, "type" VARCHAR, cycle BIGINT)[]',
+    annotations: 'STRUCT(cycle BIGINT, "text" VARCHAR)[]',
+  },
+  stages: { ...bigints('seq id visit'), stage: 'VARCHAR', ...bigints('from_cycle cycles') },
+  events: { event: 'VARCHAR', ...bigints('cycle time_ps') },
+  slots: { storage: 'VARCHAR', ...bigints('slot from_cycle to_cycle') },
+  counters: { counter: 'VARCHAR', ...bigints('from_cycle to_cycle delta value') },
+  stalls: { cycle: 'BIGINT', reason: 'VARCHAR', id: 'BIGINT' },
+  transactions: {
+    id: 'BIGINT',
+    opcode: 'VARCHAR',
+    ...bigints('addr len size src_port dst_port birth_cycle end_cycle'),
+    outcome: 'VARCHAR',
+    ...bigints('beats retries timeouts arbitrations handoffs'),
+  },
+  cycles: bigints('cycle cycles retired'),
+  gaps: { ...bigints('segment from_cycle to_cycle'), code: 'VARCHAR', detail: 'VARCHAR' },
+};
 
 /** What the dataset says of a run: from which files it was exported, and how. */
 export interface RunRecord {
@@ -22,7 +76,7 @@ export interface RunRecord {
   readonly tables: readonly string[];
   readonly window: number;
   readonly tags: Readonly<Record<string, string>>;
-  /** Tables that the run has rows of. */
+  /** Directories of the run, in the dataset: `instructions/run=R`. */
   readonly parts?: readonly string[];
 }
 
@@ -64,15 +118,24 @@ function checkMarker(path: string, text: string): void {
   throw new UscopeError('DATASET_LAYOUT', problem, { file: path });
 }
 
-/** A value as it is in the name of a partition's directory. */
-export const partition = (key: string, value: string): string =>
-  `${key}=${encodeURIComponent(value).replaceAll('*', '%2A')}`;
+export const recordPath = (root: string, run: string): string => join(root, RUNS, `${run}.json`);
 
-/** @throws UscopeError DATASET_NAME for a name that cannot be a run */
-export function checkRunName(name: string): string {
-  if (/^[\w][\w.+-]{0,127}$/.test(name)) return name;
-  throw new UscopeError(
-    'DATASET_NAME',
-    `a run cannot be called "${name}": use 1 to 128 letters, digits and . _ + -; choose a name with --run`,
-  );
+/** The record of a run; null: there is none. One that cannot be read is as good as none: the run is exported again. */
+export async function readRecord(root: string, run: string): Promise<RunRecord | null> {
+  const text = await readFile(recordPath(root, run), 'utf8').catch(() => null);
+  return text === null ? null : parseRecord(text);
+}
+
+export function parseRecord(text: string): RunRecord | null {
+  try {
+    const record = JSON.parse(text) as RunRecord | null;
+    const isRecord =
+      typeof record?.run === 'string' &&
+      Array.isArray(record.sources) &&
+      Array.isArray(record.tables) &&
+      typeof record.tags === 'object';
+    return isRecord ? record : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,146 +1,222 @@
 /**
- * A run appears in a dataset whole or not at all. Its files are written aside and synced; then its record, the commit, gets its name; then the
- * directories are moved. What a killed process left between the commit and the last move, the next one completes.
+ * A run appears in a dataset whole or not at all. Its files are written aside and synced; then its commit gets its name, and is synced with all directories
+ * above it; then the directories are moved, and the commit last of all becomes the run's record. What a killed process left between the commit and the last
+ * move, the next one completes.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { UscopeError } from '../base/errors.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
-import { partition, RUNS, type RunRecord, STAGING, TABLES } from './layout.js';
+import type { PathLock } from '../writer/output/path-lock.js';
+import { partition } from './files/names.js';
+import { KEYS, RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
+import { lockRun, tryLockRun, withPublishLock } from './locks.js';
+import { StagedFiles } from './staged-files.js';
 
 const COMMIT = 'commit.json';
+/** What a staged run will do. */
+interface Commit {
+  readonly run: string;
+  /** null: the run goes away. */
+  readonly record: RunRecord | null;
+  /** Directories that appear, and those of before that go away. */
+  readonly moved: readonly string[];
+  readonly removed: readonly string[];
+}
 
 /** Where one run is written before it appears. */
 export class StagedRun {
+  readonly files: StagedFiles;
+
   private constructor(
     private readonly root: string,
     private readonly run: string,
     readonly path: string,
-  ) {}
+    private readonly lock: PathLock,
+  ) {
+    this.files = new StagedFiles(path, run);
+  }
 
-  /** @throws UscopeError DATASET_LOCKED while another process writes the same run */
+  /** @throws UscopeError DATASET_LOCKED while the run is being exported, by another process or this one */
   static async begin(root: string, run: string): Promise<StagedRun> {
     await mkdir(join(root, STAGING), { recursive: true }).catch((error) => {
       throw ioError(error, root);
     });
     await completeRuns(root);
-    await lock(root, run);
-    const path = join(root, STAGING, `${run}~${process.pid}~${randomBytes(4).toString('hex')}`);
-    await mkdir(path);
-    return new StagedRun(root, run, path);
+    const lock = await lockRun(root, run);
+    try {
+      const path = join(root, STAGING, stagedName(run));
+      await mkdir(path);
+      return new StagedRun(root, run, path, lock);
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
   }
 
-  /** Directory of a core's part of a table. */
-  async partOf(table: string, core: string): Promise<string> {
-    const directory = join(this.path, 'tables', table, partition('run', this.run), partition('core', core));
-    await mkdir(directory, { recursive: true });
-    return directory;
-  }
-
-  async publish(record: RunRecord): Promise<void> {
+  /** @param only the tables that are replaced; null: all of the run */
+  async publish(record: RunRecord, only: readonly TableName[] | null = null): Promise<void> {
+    await mkdir(join(this.path, 'tables'), { recursive: true });
     await syncTree(join(this.path, 'tables'));
-    const commit = join(this.path, COMMIT);
-    const parts = await readdir(join(this.path, 'tables'));
-    await writeFile(`${commit}.part`, `${JSON.stringify({ ...record, parts })}\n`);
-    await syncFile(`${commit}.part`);
-    await rename(`${commit}.part`, commit);
-    await syncDirectory(this.path);
-    await move(this.root, this.path);
-    await unlock(this.root, this.run);
+    await withPublishLock(this.root, async (publishing) => {
+      const moved = await partsOf(join(this.path, 'tables'), this.run);
+      const there = await partsOf(this.root, this.run);
+      const isReplaced = (part: string): boolean =>
+        only === null || only.includes(part.slice(0, part.indexOf('/')) as TableName);
+      const removed = there.filter((part) => isReplaced(part) && !moved.includes(part));
+      const kept = there.filter((part) => !isReplaced(part) && !moved.includes(part));
+      const parts = [...kept, ...moved].sort();
+      const commit: Commit = { run: this.run, record: { ...record, parts }, moved, removed };
+      // A machine that was suspended may have lost them.
+      await this.lock.check?.();
+      await publishing.check?.();
+      await writeCommit(this.root, this.path, commit);
+      await move(this.root, this.path, commit);
+    });
+    this.lock.release();
   }
 
-  async abandon(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
-    await unlock(this.root, this.run);
+  /** @returns false: after the commit there is no way back, and the next process completes it */
+  async abandon(): Promise<boolean> {
+    const isCommitted = await exists(join(this.path, COMMIT));
+    if (!isCommitted) await rm(this.path, { recursive: true, force: true });
+    this.lock.release();
+    return !isCommitted;
   }
+}
+
+async function writeCommit(root: string, staged: string, commit: Commit): Promise<void> {
+  const path = join(staged, COMMIT);
+  await writeFile(`${path}.part`, `${JSON.stringify(commit)}\n`);
+  await syncFile(`${path}.part`);
+  // What the commit is in must outlive a power failure before the commit does.
+  await syncDirectory(join(root, STAGING));
+  await syncDirectory(root);
+  await rename(`${path}.part`, path);
+  await syncDirectory(staged);
 }
 
 /** Completes what killed processes had committed, and removes what they had not. */
 export async function completeRuns(root: string): Promise<void> {
-  const names = await readdir(join(root, STAGING)).catch(() => [] as string[]);
-  for (const name of names) {
-    const [, pid] = name.split('~');
-    if (pid === undefined || isAlive(Number(pid))) continue;
-    const path = join(root, STAGING, name);
-    const committed = await readFile(join(path, COMMIT)).then(
-      () => true,
-      () => false,
-    );
-    if (committed) await move(root, path);
-    else await rm(path, { recursive: true, force: true });
+  if ((await stagedRuns(root)).length === 0) return;
+  await withPublishLock(root, async () => {
+    for (const name of await stagedRuns(root)) {
+      const lock = await tryLockRun(root, name.slice(0, name.indexOf('~')));
+      if (lock === null) continue; // somebody is at work
+      try {
+        const staged = join(root, STAGING, name);
+        const commit = await readCommit(staged);
+        if (commit) await move(root, staged, commit);
+        else await rm(staged, { recursive: true, force: true });
+      } finally {
+        lock.release();
+      }
+    }
+  });
+}
+
+/** Takes a run away, whole. @returns false: there is no such run @throws UscopeError DATASET_LOCKED */
+export async function removeRun(root: string, run: string): Promise<boolean> {
+  await mkdir(join(root, STAGING), { recursive: true });
+  const lock = await lockRun(root, run);
+  try {
+    return await withPublishLock(root, async () => {
+      const removed = await partsOf(root, run);
+      if (removed.length === 0 && !(await exists(recordPath(root, run)))) return false;
+      const staged = join(root, STAGING, stagedName(run));
+      await mkdir(staged);
+      const commit: Commit = { run, record: null, moved: [], removed };
+      await writeCommit(root, staged, commit);
+      await move(root, staged, commit);
+      return true;
+    });
+  } finally {
+    lock.release();
   }
+}
+
+/** Names of staged runs, of living processes and dead ones. */
+export async function stagedRuns(root: string): Promise<string[]> {
+  const names = await readdir(join(root, STAGING)).catch(() => [] as string[]);
+  return names.filter((name) => STAGED.test(name));
+}
+
+/** Directories of a run in a dataset, or in a staged copy of one. */
+export async function partsOf(root: string, run: string): Promise<string[]> {
+  const directory = partition('run', run);
+  const parts: string[] = [];
+  for (const table of TABLES) {
+    const keys =
+      KEYS[table] === undefined ? [''] : await readdir(join(root, table)).catch(() => [] as string[]);
+    for (const key of keys) {
+      const part = [table, key, directory].filter((step) => step !== '').join('/');
+      if (await exists(join(root, part))) parts.push(part);
+    }
+  }
+  return parts.sort();
 }
 
 /** Can be repeated from any point at which it was interrupted. */
-async function move(root: string, staged: string): Promise<void> {
-  const record = JSON.parse(await readFile(join(staged, COMMIT), 'utf8')) as RunRecord;
-  const directory = partition('run', record.run);
-  for (const table of TABLES) {
-    const from = join(staged, 'tables', table, directory);
-    const to = join(root, table, directory);
-    const old = join(staged, 'old', table);
-    const isNew = await exists(from);
-    if (!isNew && record.parts?.includes(table)) continue; // moved already
-    if (await exists(to)) {
-      await mkdir(dirname(old), { recursive: true });
-      await rm(old, { recursive: true, force: true });
-      await rename(to, old);
-    }
-    if (isNew) {
-      await mkdir(dirname(to), { recursive: true });
-      await rename(from, to);
-    }
-    if (isNew) await syncDirectory(dirname(to));
+async function move(root: string, staged: string, { run, record, moved, removed }: Commit): Promise<void> {
+  for (const part of removed) await moveAside(root, staged, part);
+  for (const part of moved) {
+    const from = join(staged, 'tables', part);
+    if (!(await exists(from))) continue; // moved already
+    await moveAside(root, staged, part);
+    await mkdir(dirname(join(root, part)), { recursive: true });
+    await rename(from, join(root, part));
   }
+  await syncAbove(root, [...moved, ...removed]);
+  const path = recordPath(root, run);
   await mkdir(join(root, RUNS), { recursive: true });
-  await rename(join(staged, COMMIT), join(root, RUNS, `${record.run}.json`));
+  if (record === null) await rm(path, { force: true });
+  else {
+    await writeFile(join(staged, 'record.json'), `${JSON.stringify(record)}\n`);
+    await syncFile(join(staged, 'record.json'));
+    await rename(join(staged, 'record.json'), path);
+  }
   await syncDirectory(join(root, RUNS));
+  await syncDirectory(root);
+  // Without its commit the rest is only in the way.
+  await rm(join(staged, COMMIT), { force: true });
   await rm(staged, { recursive: true, force: true });
 }
 
-const lockOf = (root: string, run: string): string => join(root, STAGING, `${run}.lock`);
-
-async function lock(root: string, run: string): Promise<void> {
-  const path = lockOf(root, run);
-  for (let attempt = 0; attempt < 2; attempt++) {
-    try {
-      await writeFile(path, String(process.pid), { flag: 'wx' });
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw ioError(error, path);
-    }
-    const holder = Number(await readFile(path, 'utf8').catch(() => '0'));
-    if (isAlive(holder)) {
-      throw new UscopeError(
-        'DATASET_LOCKED',
-        `process ${holder} is exporting the run "${run}"; wait for it, or choose another name with --run`,
-        { file: path },
-      );
-    }
-    await rm(path, { force: true });
-  }
-  throw new UscopeError('DATASET_LOCKED', `another process is exporting the run "${run}"`, { file: path });
+async function moveAside(root: string, staged: string, part: string): Promise<void> {
+  if (!(await exists(join(root, part)))) return;
+  const old = join(staged, 'old', `${part.replaceAll('/', '~')}-${randomBytes(3).toString('hex')}`);
+  await mkdir(dirname(old), { recursive: true });
+  await rename(join(root, part), old);
 }
 
-const unlock = (root: string, run: string): Promise<void> => rm(lockOf(root, run), { force: true });
+/** Makes the names of moved directories durable, and those of the directories above them. */
+async function syncAbove(root: string, parts: readonly string[]): Promise<void> {
+  const above = new Set<string>([root]);
+  for (const part of parts) {
+    for (let path = dirname(part); path !== '.'; path = dirname(path)) above.add(join(root, path));
+  }
+  for (const path of above) if (await exists(path)) await syncDirectory(path);
+}
 
-function isAlive(pid: number): boolean {
-  if (!Number.isInteger(pid) || pid <= 0) return false;
+async function readCommit(staged: string): Promise<Commit | null> {
+  const text = await readFile(join(staged, COMMIT), 'utf8').catch(() => null);
+  if (text === null) return null;
   try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    const commit = JSON.parse(text) as Commit;
+    return typeof commit.run === 'string' ? commit : null;
+  } catch {
+    return null; // renamed only when it was whole: the disk has lost it
   }
 }
 
-async function exists(path: string): Promise<boolean> {
-  return readdir(path).then(
+const STAGED = /^[^~]+~[0-9a-f]{16}$/;
+const stagedName = (run: string): string => `${run}~${randomBytes(8).toString('hex')}`;
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
     () => true,
     () => false,
   );
-}
 
 async function syncTree(path: string): Promise<void> {
   for (const entry of await readdir(path, { withFileTypes: true })) {

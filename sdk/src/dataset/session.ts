@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
-import { openDataset, TABLES } from './layout.js';
+import { COLUMNS, KEYS, openDataset, TABLES, type TableName } from './layout.js';
 import { loadMacros } from './macros.js';
 import { completeRuns } from './publish.js';
 import { queryError, requireQuestion } from './statements.js';
@@ -59,24 +59,17 @@ export class SqlSession {
 
   private async prepare(roots: readonly string[]): Promise<void> {
     for (const table of TABLES) {
+      const key = KEYS[table];
       const globs: string[] = [];
       for (const root of roots) {
-        const runs = await readdir(join(root, table)).catch(() => [] as string[]);
-        if (runs.some((name) => name.startsWith('run=')))
-          globs.push(quoted(join(root, table, '*', '*', '*.parquet')));
+        if (!(await hasRows(root, table))) continue;
+        globs.push(quoted(join(root, table, ...(key ? ['*'] : []), '*', '*', '*.parquet')));
       }
-      if (globs.length === 0) continue;
       await this.connection.run(
-        `CREATE VIEW ${named(table)} AS SELECT * FROM read_parquet([${globs.join(', ')}], union_by_name = true, ` +
-          "hive_partitioning = true, hive_types = {'run': VARCHAR, 'core': VARCHAR})",
+        `CREATE VIEW ${named(table)} AS ${globs.length > 0 ? viewOf(globs, key) : emptyView(table)}`,
       );
     }
-    for (const { sql } of await loadMacros()) {
-      await this.connection.run(sql).catch((error: Error) => {
-        // A question about a table that the dataset does not have is missing too.
-        if (!/Table with name \w+ does not exist/.test(error.message)) throw error;
-      });
-    }
+    for (const { sql } of await loadMacros()) await this.connection.run(sql);
   }
 
   private async lock(roots: readonly string[]): Promise<void> {
@@ -128,4 +121,31 @@ export class SqlSession {
     this.instance.closeSync();
     await rm(this.scratch, { recursive: true, force: true });
   }
+}
+
+/** Files of runs whose designs differ are read together, by the names of their columns. */
+function viewOf(globs: readonly string[], key: string | undefined): string {
+  const partitions = ['run', 'core', ...(key ? [key] : [])]
+    .map((name) => `${named(name)}: VARCHAR`)
+    .join(', ');
+  return (
+    `SELECT * FROM read_parquet([${globs.join(', ')}], union_by_name = true, ` +
+    `hive_partitioning = true, hive_types = {${partitions}})`
+  );
+}
+
+function emptyView(table: TableName): string {
+  const columns = { ...COLUMNS[table], run: 'VARCHAR', core: 'VARCHAR' };
+  const casts = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);
+  return `SELECT ${casts.join(', ')} WHERE false`;
+}
+
+async function hasRows(root: string, table: TableName): Promise<boolean> {
+  const names = await readdir(join(root, table)).catch(() => [] as string[]);
+  if (KEYS[table] === undefined) return names.some((name) => name.startsWith('run='));
+  for (const name of names) {
+    const runs = await readdir(join(root, table, name)).catch(() => [] as string[]);
+    if (runs.some((run) => run.startsWith('run='))) return true;
+  }
+  return false;
 }

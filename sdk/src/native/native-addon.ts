@@ -19,6 +19,8 @@ type TakeString = (word: number) => void;
 type TakeBucket = (source: number) => void;
 /** Makes the index of one trace's segments, in their order. */
 export type Indexer = object;
+/** Makes the levels of one trace's index directory. */
+export type Levels = object;
 type BlockDone = (number: number, size: number, checksum: number, container?: ArrayBuffer) => void;
 
 /** See sdk/kernel/native/addon.c. */
@@ -57,6 +59,17 @@ export interface Addon {
     startHi: number,
     copy: number,
   ): void;
+  /** null: the schema is too large. */
+  openLevels(
+    plan: Uint32Array,
+    startLo: number,
+    startHi: number,
+    endLo: number,
+    endHi: number,
+  ): Levels | null;
+  /** What was put out (sdk/kernel/index/directory.h); null: it cannot be made this way. */
+  levelsAdd(levels: Levels, parts: Uint8Array, count: number): ArrayBuffer | null;
+  levelsFinish(levels: Levels, endLo: number, endHi: number): ArrayBuffer | null;
   /** Returns an UnfoldStop of sdk/src/bridge/session/unfold-lanes.ts, which does the same. */
   unfoldLanes(unfold: Uint32Array, words: Uint32Array, piece: Uint32Array): number;
   mapFile(fd: number, size: number): ArrayBuffer | null;

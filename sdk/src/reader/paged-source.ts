@@ -4,9 +4,17 @@ import type { CheckedSource } from './source.js';
 
 const PAGE_BYTES = 64 * 1024;
 const MAX_PAGES = 256;
+const NO_PAGE: Page = { first: -1, bytes: new Uint8Array(0) };
+
+interface Page {
+  readonly first: number;
+  readonly bytes: Uint8Array;
+}
 
 export class PagedSource {
   private readonly pages = new Map<number, Uint8Array>();
+  /** The two pages used last, which are found without waiting: the entries of a table and what they point to. */
+  private recent: Page[] = [NO_PAGE, NO_PAGE];
 
   /** The window `[start, start + size)` of the file; `what` names it in errors. */
   constructor(
@@ -15,6 +23,15 @@ export class PagedSource {
     readonly size: number,
     private readonly what: string,
   ) {}
+
+  /** The bytes if they are in one of the pages used last, else null. */
+  peek(offset: number, length: number): Uint8Array | null {
+    const number = Math.floor(offset / PAGE_BYTES);
+    const at = offset - number * PAGE_BYTES;
+    for (const { first, bytes } of this.recent)
+      if (first === number && at + length <= bytes.byteLength) return bytes.subarray(at, at + length);
+    return null;
+  }
 
   /** @throws UscopeError FORMAT_LENGTH when the range leaves the window. */
   async bytes(offset: number, length: number): Promise<Uint8Array> {
@@ -49,6 +66,7 @@ export class PagedSource {
       );
     }
     this.pages.set(number, page);
+    if (this.recent[0].first !== number) this.recent = [{ first: number, bytes: page }, this.recent[0]];
     if (this.pages.size > MAX_PAGES) this.pages.delete(this.pages.keys().next().value!);
     return page;
   }

@@ -73,18 +73,29 @@ export class TraceStrings {
     const missing = [...indices].filter((index) => !this.cache.has(index)).sort((a, b) => a - b);
     for (const index of missing) {
       if (this.cache.has(index)) continue;
-      if (this.table) await this.loadFromTable(this.table, index);
-      else await this.loadFromRecords(index);
+      if (this.table) {
+        if (!this.takeFromTable(this.table, index)) await this.loadFromTable(this.table, index);
+      } else await this.loadFromRecords(index);
     }
+  }
+
+  /** Without waiting; false: entry or text are not here, or there is no such string. */
+  private takeFromTable(table: PagedSource, index: number): boolean {
+    if (this.tableLength === null || index >= this.tableLength) return false;
+    const entry = table.peek(STRING_TABLE_HEADER_SIZE + index * STRING_ENTRY_SIZE, STRING_ENTRY_SIZE);
+    if (entry === null) return false;
+    const start = STRING_TABLE_HEADER_SIZE + this.tableLength * STRING_ENTRY_SIZE + wordAt(entry, 0);
+    const text = table.peek(start, wordAt(entry, 4));
+    if (text !== null) this.keep(index, text);
+    return text !== null;
   }
 
   private async loadFromTable(table: PagedSource, index: number): Promise<void> {
     const length = await this.entries(table);
     if (index >= length) return;
     const entry = await table.bytes(STRING_TABLE_HEADER_SIZE + index * STRING_ENTRY_SIZE, STRING_ENTRY_SIZE);
-    const view = new DataView(entry.buffer, entry.byteOffset, entry.byteLength);
-    const start = STRING_TABLE_HEADER_SIZE + length * STRING_ENTRY_SIZE + view.getUint32(0, true);
-    this.keep(index, await table.bytes(start, view.getUint32(4, true)));
+    const start = STRING_TABLE_HEADER_SIZE + length * STRING_ENTRY_SIZE + wordAt(entry, 0);
+    this.keep(index, await table.bytes(start, wordAt(entry, 4)));
   }
 
   private async loadFromRecords(index: number): Promise<void> {
@@ -124,4 +135,8 @@ export class TraceStrings {
       return lenientUtf8.decode(bytes);
     }
   }
+}
+
+function wordAt(bytes: Uint8Array, at: number): number {
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }

@@ -14,6 +14,7 @@ const page = new Map([
   ['runs.html', Buffer.from('list')],
 ]);
 const commands: ViewCommand[] = [];
+let looks = 0;
 let directory: string;
 let server: ViewServer;
 
@@ -25,6 +26,9 @@ beforeAll(async () => {
     {
       list: async () => ({ runs: [] }),
       open: async (name) => (name === 'a/core0' ? openServedTrace(path) : null),
+      looking: () => {
+        looks++;
+      },
       control: async (command) => {
         commands.push(command);
         return [];
@@ -95,4 +99,12 @@ it('lets nobody command without the token, nor pages of other sites', async () =
   expect(commands).toEqual([]);
   expect(await ask('/control', 'POST', bearer, body)).toEqual([200, '[]']);
   expect(commands).toEqual([{ action: 'pause', trace: null, operand: null }]);
+});
+
+it('says that a trace is looked at when its bytes are asked for, not its page', async () => {
+  looks = 0;
+  expect((await ask('/traces/a%2Fcore0/'))[0]).toBe(200);
+  expect(looks).toBe(0);
+  expect((await ask('/traces/a%2Fcore0/trace.uscope'))[0]).toBe(200);
+  expect(looks).toBe(1);
 });

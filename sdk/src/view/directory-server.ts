@@ -15,6 +15,7 @@ import {
   sendFile,
   sendJson,
   startServer,
+  TRACE_PATH,
   type ViewServer,
   type ViewServerOptions,
 } from './server.js';
@@ -33,6 +34,8 @@ export interface ViewedDirectory {
   list(): Promise<unknown>;
   /** null: the list has no trace of this name. */
   open(name: string): Promise<OpenTrace | null>;
+  /** A trace of it is being looked at: called with every read, and to return at once. */
+  looking?(): void;
   /** @returns plain values for the page */
   control(command: ViewCommand): Promise<unknown>;
 }
@@ -111,6 +114,7 @@ class DirectorySites {
     const name = decoded(slash < 0 ? rest : rest.slice(0, slash));
     const site = name === null ? null : await this.site(name);
     if (!site) return refuse(response, 404, 'there is no such trace');
+    if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
     if (slash >= 0) return answerForTrace(rest.slice(slash), request, response, site.files, site.trace);
     // Addresses in the page are relative to it.
     response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();

@@ -220,7 +220,7 @@ export class Committer {
       const blob = await entry.compressed;
       blobs.push(blob);
       const made = await entry.index;
-      const index = made && (this.indexer?.fit(made, entry.checkpoint.length + blob.length) ?? null);
+      const index = this.indexer?.toStore(made, entry.checkpoint.length + blob.length) ?? null;
       const checkpointCrc = await crcInTurns(entry.checkpoint);
       const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
       bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }, index));

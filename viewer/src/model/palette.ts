@@ -198,6 +198,11 @@ export function themeOf({
   if (theme === 'light') return { ...chosen, fills };
   return { ...chosen, fills: fills.map((colour) => mix(colour, chosen.background, DARKENED)) };
 }
-/** The same colours for thin lines: darker on a light background. */
-export const lineOf = (theme: Theme, index: number): string =>
-  luminance(theme.background) > 0.5 ? mix(fillOf(theme, index), '#000000', 0.35) : fillOf(theme, index);
+/** Between the colours of two lines: without a common factor with the size of any palette. */
+const LINE_STRIDE = 7;
+
+/** The same colours for thin lines: neighbours of another hue, and darker on a light background. */
+export function lineOf(theme: Theme, index: number): string {
+  const fill = fillOf(theme, index * LINE_STRIDE);
+  return luminance(theme.background) > 0.5 ? mix(fill, '#000000', 0.35) : fill;
+}

@@ -1,7 +1,6 @@
 /** The page around the picture. */
 import { useEffect, useRef } from 'preact/hooks';
 import { later } from '../panels/later.js';
-import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
 import { Messages, Welcome } from '../panels/messages.js';
@@ -39,6 +38,7 @@ const Card = later('Card');
 const Help = later('Help');
 const Palette = later('Palette');
 const SearchBar = later('SearchBar');
+const StatusLine = later('StatusLine');
 
 export function App() {
   const trace = origin.value;
@@ -56,7 +56,7 @@ export function App() {
       ) : (
         <Welcome onFile={openFile} />
       )}
-      {trace && <StatusLine />}
+      {trace && <footer class="status">{info.value && state.value ? <StatusLine /> : 'opening the trace…'}</footer>}
       <Messages isFatal={isFatal} />
       {panel.value === 'palette' && <Palette />}
       {panel.value === 'help' && <Help />}

@@ -10,11 +10,16 @@ import { adviceFor } from './advice.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { addProblem, removeProblems } from './problems.js';
-import { info, pictureSize, settings, state, tell } from './store.js';
+import { info, pictureSize, settings, state, tell, writerGone } from './store.js';
 import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
 const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000 } as const;
+
+const WRITER_GONE: Readonly<Record<string, string>> = {
+  VIEW_ABANDONED: 'not written any more',
+  READER_CHANGED: 'replaced by another file',
+};
 
 export interface EngineStart {
   readonly origin: TraceOrigin;
@@ -133,9 +138,14 @@ export class Engine {
   }
 
   private takeData(report: DataReport): void {
-    if (report.type === 'opened' || report.type === 'grown') info.value = report.info;
-    else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
-    else addProblem(report.problem);
+    if (report.type === 'opened' || report.type === 'grown') {
+      info.value = report.info;
+      writerGone.value = null;
+    } else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
+    else {
+      writerGone.value = WRITER_GONE[report.problem.code] ?? writerGone.value;
+      addProblem(report.problem);
+    }
   }
 
   private takeScene(report: SceneReport): void {

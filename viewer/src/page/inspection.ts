@@ -6,6 +6,7 @@ import { currentEngine } from './current-engine.js';
 import { isShown } from './layout.js';
 import { chosenCycle } from './places.js';
 import { info, state } from './store.js';
+import { type TimeView, timeView } from './time.js';
 
 /** Follows the pointer, also where a cursor is chosen. */
 export const followsPointer = signal(false);
@@ -17,7 +18,8 @@ export const inFlight = signal<InFlightAnswer | null>(null);
 /** While the pointer moves, no more than one question in this time. */
 const INTERVAL_MS = 30;
 
-const pointed = signal(0);
+/** Where the pointer was last; null: it was nowhere yet. */
+const pointed = signal<number | null>(null);
 
 export function pointedAt(cycle: number): void {
   pointed.value = cycle;
@@ -28,10 +30,13 @@ effect(() => {
   if (hover !== undefined) pointed.value = hover;
 });
 
-/** The cycle inspected: of the chosen cursor, else of the pointer, where it was last. */
+const middle = (view: TimeView | null): number =>
+  view ? Math.floor(view.x + view.width / 2 / view.scale) : 0;
+
+/** The cycle inspected: of the chosen cursor, else of the pointer, where it was last, else in the middle of what is shown. */
 export const inspectedCycle = computed(() => {
   const chosen = chosenCycle.value;
-  const cycle = chosen !== null && !followsPointer.value ? chosen : pointed.value;
+  const cycle = chosen !== null && !followsPointer.value ? chosen : (pointed.value ?? middle(timeView.value));
   const cycles = info.value?.segmentCycles;
   if (!cycles || cycles.length < 2) return null;
   return Math.max(cycles[0]!, Math.min(cycle, cycles.at(-1)! - 1));

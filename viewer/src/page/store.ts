@@ -96,6 +96,8 @@ linkSetting('gutter', numberPart('gutter', MIN_GUTTER, MAX_GUTTER));
 export const origin = signal<TraceOrigin | null>(null);
 export const info = signal<TraceInfo | null>(null);
 export const state = signal<SceneState | null>(null);
+/** Why a trace that is not finalized will not grow; null: it may. */
+export const writerGone = signal<string | null>(null);
 export { problems } from './problems.js';
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
 /** Of the canvas of pipeline and axis, which the tracks are as wide as. */

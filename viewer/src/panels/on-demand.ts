@@ -12,5 +12,6 @@ export { PlacesPanel } from './places.js';
 export { Results } from './results.js';
 export { SearchBar } from './search-bar.js';
 export { Statistics } from './statistics.js';
+export { StatusLine } from './status-line.js';
 export { Events, Occupancy, Values } from './track-lanes.js';
 export { Transactions } from './transactions.js';

@@ -1,25 +1,24 @@
 /** Where the pointer is, what is selected, how far the trace has been read. */
 import { grouped, timeText } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
-import { info, state } from '../page/store.js';
+import { info, state, writerGone } from '../page/store.js';
 
 export function StatusLine() {
   const shown = state.value;
   const trace = info.value;
-  if (!shown || !trace) {
-    return <footer class="status">opening the trace…</footer>;
-  }
+  if (!shown || !trace) return null;
   const period = trace.clock?.periodPs ?? 0;
   const { hover, rows, isCounted, progress, selectedRow, view } = shown;
   return (
-    <footer class="status">
+    <>
       <span class="wide">
         {hover ? placeText(hover.cycle, period) : ''}
       </span>
       <span>{hover?.details ? `row ${grouped(hover.details.row)}  ${hover.details.text}` : ''}</span>
       <span class="fill" />
       {selectedRow !== null && <span>selected {grouped(selectedRow)}</span>}
-      {!trace.isComplete && (
+      {writerGone.value !== null && <span class="live">{writerGone.value}</span>}
+      {!trace.isComplete && writerGone.value === null && (
         <button
           type="button"
           class={shown.isFollowing ? 'live following' : 'live'}
@@ -40,7 +39,7 @@ export function StatusLine() {
         {lengthText(trace.segmentCycles.at(-1)! - trace.segmentCycles[0]!, period)}
       </span>
       <span title="pixels per cycle">{view.scale >= 1 ? `${view.scale.toFixed(1)} px/cycle` : `${(1 / view.scale).toFixed(1)} cycles/px`}</span>
-    </footer>
+    </>
   );
 }
 

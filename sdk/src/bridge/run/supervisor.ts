@@ -30,6 +30,8 @@ export interface RunOptions {
   readonly daemonTimeoutMs?: number | undefined;
   /** Where the summary goes as JSON: a file, or `-` for stdout. */
   readonly json?: string | undefined;
+  /** Called at the end with the paths of the traces. */
+  readonly onEnd?: ((paths: readonly string[]) => Promise<void>) | undefined;
   /** Default: stderr. */
   readonly output?: ProgressOutput | undefined;
 }
@@ -56,7 +58,10 @@ const BIN = fileURLToPath(new URL('../../../bin/uscope.js', import.meta.url));
 export async function supervise(options: RunOptions): Promise<number> {
   const directory = await privateDirectory();
   try {
-    return await new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`).carryOut();
+    const run = new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`);
+    const status = await run.carryOut();
+    await options.onEnd?.(run.paths);
+    return status;
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -228,6 +233,11 @@ class Run {
       this.daemon.abortWaiting();
     }
     this.hurried = true;
+  }
+
+  /** Of the traces that were opened. */
+  get paths(): string[] {
+    return [...this.traces.values()].map(({ path }) => path);
   }
 
   private conclude(status: number): number {

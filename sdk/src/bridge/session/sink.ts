@@ -36,6 +36,8 @@ export interface TraceSink {
   flush(): Promise<void>;
   close(end: SessionEnd): Promise<TraceStats>;
   abortWaiting(): void;
+  /** Of a file that others can look at: for the next two seconds frames wait less for the end of their segment. */
+  hasten?(): void;
   /** Of a flight recorder: makes a file of what it has kept. */
   trigger?(label: string): void;
 }

@@ -3,7 +3,7 @@
 import { stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { type Engine, exportRun, isDataset, TABLES, type TableName } from '../../dataset/index.js';
+import { exportOneRun, isDataset, type TableName } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { runsOf } from '../common/run-directories.js';
 
@@ -11,11 +11,7 @@ const CACHE = '.uscope-sql';
 const WINDOW = 10_000;
 
 /** The datasets to read. Of traces only the tables are made that may be needed. */
-export async function datasetsOf(
-  engine: Engine,
-  paths: readonly string[],
-  tables: readonly TableName[],
-): Promise<string[]> {
+export async function datasetsOf(paths: readonly string[], tables: readonly TableName[]): Promise<string[]> {
   const datasets = new Set<string>();
   for (const path of paths) {
     if (isHttpUrl(path))
@@ -29,13 +25,14 @@ export async function datasetsOf(
     }
     for (const { run, files } of await runsOf([path])) {
       const cache = join(dirname(files[0]), CACHE);
-      await exportRun(engine, cache, {
+      await exportOneRun(cache, {
         run,
         files,
-        tables: TABLES.filter((table) => table === 'traces' || tables.includes(table)),
+        tables,
         window: WINDOW,
         tags: {},
         replace: true,
+        keep: true,
       });
       datasets.add(cache);
     }

@@ -1,9 +1,10 @@
 /** `uscope export`: traces as a dataset of Parquet files. */
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { exportRun, loadEngine, type RunReport, TABLES, type TableName } from '../../dataset/index.js';
+import { UscopeError } from '../../base/errors.js';
+import { exportRuns, type RunFailure, type RunReport, TABLES, type TableName } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
+import { DEFAULT_TABLES, DEFAULT_WINDOW, parseTags } from '../common/export-arguments.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -18,19 +19,10 @@ interface ExportOptions {
   readonly tag: readonly string[];
   readonly since?: string;
   readonly replace?: boolean;
+  readonly jobs?: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
 }
-
-type Failure = { readonly run: string; readonly error: { readonly code: string; readonly detail: string } };
-
-const DEFAULT_WINDOW = 10_000;
-/** Columns that `traces` has already. */
-const RESERVED = new Set(
-  'run core file isa period_ps total_time_ps cycles retired squashed lost in_flight is_complete dut'.split(
-    ' ',
-  ),
-);
 
 export function register(program: Command): void {
   program
@@ -42,11 +34,15 @@ export function register(program: Command): void {
     .argument('<trace...>', 'traces, directories with traces, or URLs; a directory with traces is a run')
     .requiredOption('-o, --output <dataset>', 'the dataset; it is made where there is none')
     .option('--run <name>', 'name of the run, of one only (default: name of the directory of its traces)')
-    .option('--tables <list>', `which tables: ${TABLES.join(',')} (default: all)`)
+    .option('--tables <list>', `which tables: ${TABLES.join(',')} (default: all but cycles)`)
     .option('--window <cycles>', `cycles of a row of counters (default: ${DEFAULT_WINDOW})`)
     .option('--tag <key=value>', 'a column of traces with that value (may be repeated)', append, [])
     .option('--since <date>', 'only runs with a trace that was changed at or after a date')
     .option('--replace', 'replace runs of the same name that were made of other traces')
+    .option(
+      '--jobs <n>',
+      'runs that are exported at the same time (default: one for each core of the machine)',
+    )
     .option('--dry-run', 'only list what would be exported')
     .option('--json', 'one JSON document')
     .action((paths: string[], options: ExportOptions) => exportTraces(paths, options));
@@ -62,37 +58,29 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
     else for (const { run, files } of runs) io.out(`${run}: ${files.join(' ')}\n`);
     return;
   }
-  const engine = await loadEngine();
-  const results: (RunReport | Failure)[] = [];
-  for (const { run, files } of runs) {
-    const result = await withProgress(
-      run,
-      (onProgress) =>
-        exportRun(engine, options.output, {
-          run,
-          files,
-          tables,
-          window,
-          tags,
-          replace: options.replace === true,
-          onProgress,
-        }),
-      { streams: !options.json },
-    ).catch((error) => failure(run, error));
-    results.push(result);
-    if (!options.json) print(result);
-  }
+  const requests = runs.map(({ run, files }) => ({
+    run,
+    files,
+    tables,
+    window,
+    tags,
+    replace: options.replace === true,
+  }));
+  const results = await withProgress(
+    'export',
+    (onProgress) =>
+      exportRuns(options.output, requests, {
+        jobs: options.jobs === undefined ? undefined : parseCount('--jobs', options.jobs),
+        onProgress,
+        onRun: options.json ? undefined : print,
+      }),
+    { streams: !options.json },
+  );
   if (options.json) printJson({ runs: results });
   if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
 }
 
-/** One run that fails does not keep the others from the dataset. */
-function failure(run: string, error: unknown): Failure {
-  if (!isUscopeError(error)) throw error;
-  return { run, error: { code: error.code, detail: error.detail } };
-}
-
-function print(result: RunReport | Failure): void {
+function print(result: RunReport | RunFailure): void {
   if ('error' in result) io.err(`uscope: ${result.run}: ${result.error.code}: ${result.error.detail}`);
   else if (result.result === 'unchanged') io.out(`${result.run}: unchanged\n`);
   else {
@@ -139,25 +127,11 @@ async function changedSince(
 }
 
 function parseTables(list: string | undefined): readonly TableName[] {
-  if (list === undefined) return TABLES;
+  if (list === undefined) return DEFAULT_TABLES;
+  if (list === 'all') return TABLES;
   const wanted = list.split(',').map((name) => name.trim());
   const wrong = wanted.find((name) => !TABLES.includes(name as TableName));
   if (wrong !== undefined)
     throw new UscopeError('CLI_USAGE', `there is no table "${wrong}"; there are ${TABLES.join(', ')}`);
-  return TABLES.filter((name) => name === 'traces' || wanted.includes(name));
-}
-
-function parseTags(tags: readonly string[]): Record<string, string> {
-  const parsed: Record<string, string> = {};
-  for (const tag of tags) {
-    const [, key, value] = /^([a-z][a-z0-9_]{0,62})=(.*)$/s.exec(tag) ?? [];
-    if (key === undefined || RESERVED.has(key)) {
-      throw new UscopeError(
-        'CLI_USAGE',
-        `--tag "${tag}" is not key=value with a key of a-z, 0-9 and _ that is no column of traces`,
-      );
-    }
-    parsed[key] = value;
-  }
-  return parsed;
+  return TABLES.filter((name) => name === 'traces' || name === 'gaps' || wanted.includes(name));
 }

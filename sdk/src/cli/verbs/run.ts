@@ -1,7 +1,10 @@
 /** `uscope run`: one simulator, traced. */
+
+import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { UscopeError } from '../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { supervise } from '../../bridge/run/supervisor.js';
+import { checkRunName } from '../../dataset/files/names.js';
 import {
   addDaemonOptions,
   type DaemonArguments,
@@ -12,6 +15,9 @@ import {
   onFullOf,
   schemaOf,
 } from '../common/daemon-arguments.js';
+import { DEFAULT_TABLES, DEFAULT_WINDOW, parseTags } from '../common/export-arguments.js';
+import { ExitCode, io } from '../common/io.js';
+import { append } from '../common/repeated.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
@@ -19,6 +25,9 @@ interface RunArguments extends DaemonArguments {
   readonly timeout?: string;
   readonly daemonTimeout?: string;
   readonly json?: string;
+  readonly export?: string;
+  readonly run?: string;
+  readonly tag: readonly string[];
 }
 
 export function register(program: Command): void {
@@ -42,7 +51,12 @@ export function register(program: Command): void {
       'how long the simulator waits for a daemon that does not answer (default: 30)',
     )
     .option('--json <file>', "the summary of the run as JSON; - for stdout, after the simulator's output");
+  command
+    .option('--export <dataset>', 'also export the traces into a dataset when the run has ended')
+    .option('--run <name>', 'name of the run there (default: name of the directory of its traces)')
+    .option('--tag <key=value>', 'a column of the table traces there (may be repeated)', append, []);
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
+    const exported = exportOf(options);
     process.exitCode = await supervise({
       command: simulator,
       serveArguments: serveArguments(options),
@@ -50,8 +64,53 @@ export function register(program: Command): void {
       timeoutMs: millisecondsOf(options.timeout),
       daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
       json: options.json,
+      onEnd: exported?.run,
     });
+    if (exported?.hasFailed && process.exitCode === ExitCode.OK) process.exitCode = ExitCode.FAILED;
   });
+}
+
+interface Export {
+  hasFailed: boolean;
+  run(paths: readonly string[]): Promise<void>;
+}
+
+/** The arguments are checked before the simulator starts; a failed export is no reason to call the traces bad. */
+function exportOf(options: RunArguments): Export | undefined {
+  const { export: dataset, run, tag } = options;
+  if (dataset === undefined) {
+    if (run !== undefined || tag.length > 0)
+      throw new UscopeError('CLI_USAGE', '--run and --tag are for --export; name a dataset');
+    return undefined;
+  }
+  const tags = parseTags(tag);
+  if (run !== undefined) checkRunName(run);
+  const result: Export = {
+    hasFailed: false,
+    run: async (paths) => {
+      const [first] = paths;
+      if (first === undefined) return;
+      const { exportRuns } = await import('../../dataset/index.js');
+      const request = {
+        run: run ?? basename(dirname(resolve(first))),
+        files: [...paths].sort(),
+        tables: DEFAULT_TABLES,
+        window: DEFAULT_WINDOW,
+        tags,
+        replace: true,
+      };
+      const [report] = await exportRuns(dataset, [request]).catch((error) => {
+        if (!isUscopeError(error)) throw error;
+        return [{ run: request.run, error }];
+      });
+      result.hasFailed = report === undefined || 'error' in report;
+      if (report && 'error' in report)
+        io.err(`uscope: ${report.run} was not exported: ${report.error.code}: ${report.error.detail}`);
+      else if (report)
+        io.err(`uscope: ${report.run}: exported to ${dataset}, ${report.instructions} instructions`);
+    },
+  };
+  return result;
 }
 
 /** Checked here, where mistakes are still mistakes of this command line. */

@@ -51,7 +51,7 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   const form = formOf(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(engine, sources, await tablesFor(question));
+  const datasets = await datasetsOf(sources, await tablesFor(question));
   const session = await SqlSession.open(engine, datasets, { memory: options.memory, timeoutMs });
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();

@@ -20,6 +20,8 @@ export interface DirectoryRequest {
 const TOKEN_BYTES = 24;
 /** Daemons answer this from memory. */
 const STATUS_MS = 1000;
+/** While a page reads a trace, its daemon is asked this often to commit more often; a wish lasts two seconds. */
+const HASTEN_EVERY_MS = 1000;
 
 /** Until the signal is raised. @throws UscopeError VIEW_PORT */
 export async function viewDirectory(request: DirectoryRequest, signal: AbortSignal): Promise<void> {
@@ -41,7 +43,18 @@ interface Recording {
 }
 
 class Directory {
+  private hastened = Number.NEGATIVE_INFINITY;
+
   constructor(private readonly directory: string) {}
+
+  looking(): void {
+    const now = performance.now();
+    if (now - this.hastened < HASTEN_EVERY_MS) return;
+    this.hastened = now;
+    // A daemon that does not answer is reported by the list.
+    for (const { endpoint } of openDaemons(this.directory))
+      void control(endpoint, { action: 'hasten', timeoutMs: STATUS_MS }).catch(() => undefined);
+  }
 
   async list(): Promise<unknown> {
     const { recordings, trouble } = await this.recordings();

@@ -4,6 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 export type DuckDb = typeof import('@duckdb/node-api');
 export type Bindings = typeof import('@duckdb/node-bindings');
 export type Connection = import('@duckdb/node-api').DuckDBConnection;
+export type Appender = import('@duckdb/node-api').DuckDBAppender;
 
 export interface Engine {
   readonly api: DuckDb;
@@ -26,6 +27,14 @@ export async function loadEngine(): Promise<Engine> {
       { cause },
     );
   }
+}
+
+/** An appender without waiting: loops over a trace make one at the first row of a table. */
+export function appenderNow({ api, bindings }: Engine, connection: Connection, table: string): Appender {
+  const { connection: native } = connection as unknown as {
+    connection: Parameters<Bindings['appender_create_ext']>[0];
+  };
+  return new api.DuckDBAppender(connection, bindings.appender_create_ext(native, null, null, table));
 }
 
 /** A string as SQL writes it. */

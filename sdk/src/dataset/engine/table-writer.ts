@@ -1,67 +1,49 @@
 /** Rows into a table of DuckDB, column by column: typed arrays of one vector's rows, copied whole. Nothing is allocated per row. */
-import type { Connection, Engine } from './duckdb.js';
-import { named } from './duckdb.js';
+import { BigintValues, ROWS } from './bigint-column.js';
+import { type Appender, appenderNow, type Connection, type Engine, named } from './duckdb.js';
+import type { ListColumn } from './list-column.js';
 
-/** Rows of a vector of DuckDB. */
-const ROWS = 2048;
-const WORD = 0x1_0000_0000;
-
-/** A column of 64-bit numbers, of which some may be missing. */
-export class BigintColumn {
-  readonly words = new Uint32Array(ROWS * 2);
-  readonly validity = new Uint32Array(ROWS / 32);
-  hasNulls = false;
-
-  /** @param value a whole number from 0 to 2^53 */
-  set(row: number, value: number): void {
-    this.words[row * 2] = value;
-    this.words[row * 2 + 1] = Math.floor(value / WORD);
-  }
-
-  setWords(row: number, lo: number, hi: number): void {
-    this.words[row * 2] = lo;
-    this.words[row * 2 + 1] = hi;
-  }
-
-  setNull(row: number): void {
-    this.validity[row >> 5] &= ~(1 << (row & 31));
-    this.hasNulls = true;
-  }
-
-  reset(): void {
-    this.validity.fill(0xffff_ffff);
-    this.hasNulls = false;
-  }
-}
-
+/**
+ * A table whose columns are BIGINT, then lists. Its memory is taken at the first row: a trace may have many kinds of events, of which few occur.
+ */
 export class TableWriter {
-  readonly columns: readonly BigintColumn[];
+  columns: readonly BigintValues[] = [];
   /** Of the row that is being written. */
   row = 0;
-  total = 0;
-  private readonly chunk: import('@duckdb/node-api').DuckDBDataChunk;
+  /** Rows in the table so far, without those that are still here. */
+  private flushed = 0;
+  private chunk: import('@duckdb/node-api').DuckDBDataChunk | null = null;
+  private appender: Appender | null = null;
 
   private constructor(
     private readonly engine: Engine,
-    private readonly appender: import('@duckdb/node-api').DuckDBAppender,
-    names: readonly string[],
-  ) {
-    this.columns = names.map(() => new BigintColumn());
-    for (const column of this.columns) column.reset();
-    this.chunk = engine.api.DuckDBDataChunk.create(names.map(() => engine.api.BIGINT));
-  }
+    private readonly connection: Connection,
+    readonly table: string,
+    private readonly names: readonly string[],
+    readonly lists: readonly ListColumn[],
+  ) {}
 
-  /** Makes the table, all of whose columns are BIGINT. */
   static async create(
     engine: Engine,
     connection: Connection,
     table: string,
     names: readonly string[],
+    lists: readonly ListColumn[] = [],
   ): Promise<TableWriter> {
-    await connection.run(
-      `CREATE TABLE ${named(table)} (${names.map((name) => `${named(name)} BIGINT`).join(', ')})`,
-    );
-    return new TableWriter(engine, await connection.createAppender(table), names);
+    const writer = new TableWriter(engine, connection, table, names, lists);
+    await writer.makeTable();
+    return writer;
+  }
+
+  get total(): number {
+    return this.flushed + this.row;
+  }
+
+  /** Index of the next row in `columns` and `lists`. */
+  begin(): number {
+    if (this.appender === null) this.open();
+    for (const list of this.lists) list.begin(this.row);
+    return this.row;
   }
 
   endRow(): void {
@@ -69,28 +51,53 @@ export class TableWriter {
     if (this.row === ROWS) this.flush();
   }
 
+  /** All rows are in the table. */
   close(): void {
     this.flush();
-    this.appender.closeSync();
+    this.appender?.closeSync();
+    this.appender = null;
+  }
+
+  /** The table begins again, empty; after `close`. */
+  async restart(): Promise<void> {
+    await this.connection.run(`DROP TABLE ${named(this.table)}`);
+    await this.makeTable();
+    this.flushed = 0;
+  }
+
+  private async makeTable(): Promise<void> {
+    const columns = [
+      ...this.names.map((name) => `${named(name)} BIGINT`),
+      ...this.lists.map(({ name, sqlType }) => `${named(name)} ${sqlType}`),
+    ];
+    await this.connection.run(`CREATE TABLE ${named(this.table)} (${columns.join(', ')})`);
+  }
+
+  private open(): void {
+    const { engine, names, lists } = this;
+    if (this.chunk === null) {
+      this.columns = names.map(() => new BigintValues(ROWS));
+      const types = [...names.map(() => engine.api.BIGINT), ...lists.map((list) => list.typeOf(engine.api))];
+      this.chunk = engine.api.DuckDBDataChunk.create(types);
+    }
+    this.appender = appenderNow(engine, this.connection, this.table);
   }
 
   private flush(): void {
-    const { row: count, chunk } = this;
-    if (count === 0) return;
+    const { row: count, chunk, appender } = this;
+    if (count === 0 || chunk === null || appender === null) return;
     const { bindings } = this.engine;
     bindings.data_chunk_reset(chunk.chunk);
     this.columns.forEach((column, index) => {
-      const vector = bindings.data_chunk_get_vector(chunk.chunk, index);
-      bindings.copy_data_to_vector(vector, 0, column.words.buffer, 0, count * 8);
-      if (column.hasNulls) {
-        bindings.vector_ensure_validity_writable(vector);
-        bindings.copy_data_to_vector_validity(vector, 0, column.validity.buffer, 0, ROWS / 8);
-        column.reset();
-      }
+      column.copyTo(bindings, bindings.data_chunk_get_vector(chunk.chunk, index), count);
+    });
+    this.lists.forEach((list, index) => {
+      const vector = bindings.data_chunk_get_vector(chunk.chunk, this.columns.length + index);
+      list.copyTo(this.engine, vector, count);
     });
     bindings.data_chunk_set_size(chunk.chunk, count);
-    this.appender.appendDataChunk(chunk);
-    this.total += count;
+    appender.appendDataChunk(chunk);
+    this.flushed += count;
     this.row = 0;
   }
 }

@@ -1,34 +1,130 @@
-/** The table `counters`: one row for each counter and window. */
-import type { Trace } from '../../reader/index.js';
-import { type CpuCore, counters } from '../../semantics/cpu/index.js';
-import type { Connection } from '../engine/duckdb.js';
+/** The table `counters`: one row for each counter and window of cycles in which something happened. */
+import type { StorageDef } from '../../format/types.js';
+import { isCounterStorage } from '../../semantics/cpu/index.js';
+import type { StorageState } from '../../state/storage-state.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
+import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import type { CountedUnit } from '../raw/units.js';
 
-const MAX_POINTS = 65_536;
+const NAMES = ['counter', 'from_cycle', 'to_cycle', 'delta', 'value'];
 
-/** The query whose rows are the table; null: there are none. */
-export async function writeCounters(
-  connection: Connection,
-  trace: Trace,
-  core: CpuCore,
-  window: number,
-): Promise<string | null> {
-  if (core.counters.length === 0 || core.periodPs === 0n || trace.totalTimePs === 0n) return null;
-  const cycles = Number(trace.totalTimePs / core.periodPs) + 1;
-  const points = Math.min(MAX_POINTS, Math.max(1, Math.ceil(cycles / window)));
-  await connection.run(
-    'CREATE TABLE counter_rows (counter VARCHAR, from_cycle BIGINT, to_cycle BIGINT, delta BIGINT, "value" BIGINT)',
-  );
-  const appender = await connection.createAppender('counter_rows');
-  for (const report of await counters(trace, { core, points })) {
-    for (const point of report.series ?? []) {
-      appender.appendVarchar(report.label);
-      appender.appendBigInt(point.fromPs / core.periodPs);
-      appender.appendBigInt((point.toPs + core.periodPs - 1n) / core.periodPs);
-      appender.appendBigInt(BigInt.asIntN(64, point.delta));
-      appender.appendBigInt(BigInt.asIntN(64, point.value));
-      appender.endRow();
+/** The counters of one unit. */
+export class CountersSink implements RawSink {
+  /** Number of the present window; -1: none has begun. */
+  private at = -1;
+  /** Low and high word of each counter's value where the window began, and now. */
+  private readonly before: Uint32Array;
+  private readonly now: Uint32Array;
+  /** The window began in a gap, or ends in one. */
+  private isBeforeKnown = true;
+  private hasGap = false;
+  /** The window in which the walk began, at the start or after a gap. */
+  private resumed = -1;
+
+  private constructor(
+    private readonly defs: readonly StorageDef[],
+    private readonly window: number,
+    private readonly cycles: Cycles,
+    private readonly files: PartFiles,
+  ) {
+    this.before = new Uint32Array(defs.length * 2);
+    this.now = new Uint32Array(defs.length * 2);
+  }
+
+  /** null: the unit has no counters, or no cycles. */
+  static async create(
+    to: Destination,
+    { unit, cycles }: CountedUnit,
+    window: number,
+  ): Promise<CountersSink | null> {
+    const defs = unit.storages.filter(isCounterStorage);
+    if (defs.length === 0 || !unit.hasCycles) return null;
+    const labels = { values: defs.map(({ name }, value) => ({ value, name })) };
+    const files = await PartFiles.create(
+      to,
+      { table: 'counters', core: unit.name },
+      {
+        names: NAMES,
+        select: (source) =>
+          `SELECT ${caseOf('counter', labels)} AS counter, from_cycle, to_cycle, delta, "value" FROM ${source}`,
+      },
+    );
+    return new CountersSink(defs, window, cycles, files);
+  }
+
+  begin(state: StorageState, isResumed: boolean): void {
+    if (!isResumed) return;
+    if (this.hasGap && this.at >= 0 && this.windowNow() !== this.at) {
+      this.rows(false);
+      this.at = -1;
+    }
+    // A window that begins in a gap begins with values that nobody knows. One with a gap inside has both ends.
+    if (this.at < 0) {
+      this.isBeforeKnown = !this.hasGap;
+      this.resumed = this.windowNow();
+      this.take(state, this.before);
+    }
+    this.take(state, this.now);
+    this.hasGap = false;
+  }
+
+  settle(state: StorageState, isFrame: boolean): void {
+    if (!isFrame) return;
+    const window = this.windowNow();
+    if (window !== this.at) {
+      if (this.at >= 0) {
+        this.rows(true);
+        this.isBeforeKnown = true;
+        this.before.set(this.now);
+      } else if (window !== this.resumed) this.isBeforeKnown = true;
+      this.at = window;
+    }
+    this.take(state, this.now);
+  }
+
+  gap(): void {
+    this.hasGap = true;
+  }
+
+  rotate(): Promise<void> {
+    return this.files.rotate();
+  }
+
+  finish(): Promise<void> {
+    if (this.at >= 0) this.rows(!this.hasGap);
+    return this.files.finish();
+  }
+
+  private windowNow(): number {
+    return Math.floor(this.cycles.now / this.window);
+  }
+
+  private take({ layout, cells }: StorageState, values: Uint32Array): void {
+    this.defs.forEach(({ storageId }, index) => {
+      const cell = layout.cellBase[storageId] * 2;
+      values[index * 2] = cells[cell];
+      values[index * 2 + 1] = cells[cell + 1];
+    });
+  }
+
+  private rows(isValueKnown: boolean): void {
+    const { now, before, files, at, window } = this;
+    const { rows } = files;
+    for (let index = 0; index < this.defs.length; index++) {
+      const row = rows.begin();
+      const { columns } = rows;
+      columns[0].set(row, index);
+      columns[1].set(row, at * window);
+      columns[2].set(row, (at + 1) * window);
+      const [lo, hi] = [now[index * 2], now[index * 2 + 1]];
+      const [lo0, hi0] = [before[index * 2], before[index * 2 + 1]];
+      if (isValueKnown && this.isBeforeKnown)
+        columns[3].setWords(row, lo - lo0, hi - hi0 - (lo < lo0 ? 1 : 0));
+      else columns[3].setNull(row);
+      if (isValueKnown) columns[4].setWords(row, lo, hi);
+      else columns[4].setNull(row);
+      rows.endRow();
     }
   }
-  appender.closeSync();
-  return 'SELECT * FROM counter_rows ORDER BY from_cycle, counter';
 }

@@ -1,5 +1,5 @@
 /** The table `instructions`: one row for each instruction, in order of birth. */
-import type { EnumDef } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import {
   BlockEnd,
   BlockFlag,
@@ -7,15 +7,21 @@ import {
   endOf,
   firstOf,
   type InstructionBlock,
+  lowerBound,
+  NO_PRODUCER,
   rowNumber,
+  sideTick,
   stageOf,
   stagesBegin,
   stayTicks,
 } from '../../semantics/cpu/index.js';
-import { type Connection, type Engine, named, quoted } from '../engine/duckdb.js';
-import { TableWriter } from '../engine/table-writer.js';
-import { cyclesOf } from './cycles.js';
+import { named } from '../engine/duckdb.js';
+import { ListColumn } from '../engine/list-column.js';
+import { caseOf } from '../files/labels.js';
+import { ColumnNames, plainName } from '../files/names.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
 import { Statics } from './statics.js';
+import { type CycleOfTick, cyclesOf } from './ticks.js';
 
 const FIXED = [
   'seq',
@@ -28,6 +34,8 @@ const FIXED = [
   'flush_reason',
   'stalls',
 ];
+/** What the file has instead of some of them. */
+const COLUMNS = [...FIXED, 'pc', 'bits', 'text', 'class'];
 const [SEQ, ID, THREAD, STATIC, BIRTH, END, OUTCOME, FLUSH, STALLS] = FIXED.keys();
 const OUTCOMES = {
   values: [
@@ -38,47 +46,98 @@ const OUTCOMES = {
   ],
 };
 
-/** Name of a column for a stage. */
-export const stageColumn = (stage: string): string =>
-  stage
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '_')
-    .replace(/^(?=[0-9])|^$/, 's');
+/** What waits in these lists is in the order in which it happened. */
+const lists = (): [ListColumn, ListColumn] => [
+  new ListColumn('dependencies', [
+    { name: 'seq', type: 'number' },
+    { name: 'type', type: 'text' },
+    { name: 'cycle', type: 'number' },
+  ]),
+  new ListColumn('annotations', [
+    { name: 'cycle', type: 'number' },
+    { name: 'text', type: 'text' },
+  ]),
+];
 
 export class InstructionsTable {
-  private readonly statics = new Statics();
   private readonly entered: Float64Array;
   private readonly spent: Float64Array;
   /** Tallies for the table `traces`. */
   readonly ends = [0, 0, 0, 0];
+  private total = 0;
+  /** The next entries of the present block. */
+  private dependency = 0;
+  private annotation = 0;
 
   private constructor(
-    private readonly engine: Engine,
-    private readonly connection: Connection,
     private readonly core: CpuCore,
-    private readonly rows: TableWriter,
+    private readonly trace: Trace,
+    private readonly files: PartFiles,
+    private readonly dependencies: ListColumn,
+    private readonly annotations: ListColumn,
+    private readonly statics: Statics,
   ) {
     this.entered = new Float64Array(core.stages.length);
     this.spent = new Float64Array(core.stages.length);
   }
 
-  static async create(engine: Engine, connection: Connection, core: CpuCore): Promise<InstructionsTable> {
-    const stages = core.stages.map(stageColumn);
-    const names = stages.flatMap((stage) => [`${stage}_cycle`, `${stage}_cycles`]);
-    const rows = await TableWriter.create(engine, connection, 'instruction_rows', [...FIXED, ...names]);
-    return new InstructionsTable(engine, connection, core, rows);
+  static async create(
+    to: Destination,
+    trace: Trace,
+    name: string,
+    core: CpuCore,
+  ): Promise<InstructionsTable> {
+    const names = new ColumnNames([...COLUMNS, 'dependencies', 'annotations']);
+    const stages = core.stages
+      .map(plainName)
+      .flatMap((stage) => [names.add(`${stage}_cycle`), names.add(`${stage}_cycles`)]);
+    const [dependencies, annotations] = lists();
+    const statics = new Statics(to.scratchName());
+    const reasons = core.events.get('flush')?.fields.get('reason')?.labels ?? null;
+    const files = await PartFiles.create(
+      to,
+      { table: 'instructions', core: name },
+      {
+        names: [...FIXED, ...stages],
+        lists: [dependencies, annotations],
+        select: async (source) => {
+          await statics.write(to.engine, to.connection, core);
+          return (
+            `SELECT r.seq, r.id, r.thread, s.pc, s.bits, s."text", s.class::VARCHAR AS class, r.birth_cycle, r.end_cycle, ` +
+            `${caseOf('r.outcome', OUTCOMES)} AS outcome, ${caseOf('r.flush_reason', reasons)} AS flush_reason, r.stalls` +
+            `${stages.map((column) => `, r.${named(column)}`).join('')}, r.dependencies, r.annotations ` +
+            `FROM ${source} r LEFT JOIN ${statics.table} s ON r.static = s.static`
+          );
+        },
+      },
+    );
+    return new InstructionsTable(core, trace, files, dependencies, annotations, statics);
   }
 
   get count(): number {
-    return this.rows.total + this.rows.row;
+    return this.total;
   }
 
-  add(block: InstructionBlock): void {
+  async add(block: InstructionBlock): Promise<void> {
+    await this.trace.strings.load(new Set(block.annotations.string));
+    this.rows(block);
+    await this.files.rotate();
+  }
+
+  finish(): Promise<void> {
+    return this.files.finish();
+  }
+
+  private rows(block: InstructionBlock): void {
     const cycle = cyclesOf(block, this.core.periodPs);
     const numbers = this.statics.numbersOf(block);
+    const { rows } = this.files;
     let [stall, flush] = [0, 0];
+    this.dependency = 0;
+    this.annotation = 0;
     for (let row = 0; row < block.count; row++) {
-      const { columns, row: at } = this.rows;
+      const at = rows.begin();
+      const { columns } = rows;
       const flags = block.flags[row];
       const end = endOf(block, row);
       this.ends[end]++;
@@ -102,7 +161,35 @@ export class InstructionsTable {
       while (stall < block.stalls.row.length && block.stalls.row[stall] === row) stall++;
       columns[STALLS].set(at, stall - firstStall);
       this.addStages(block, row, end, cycle, at);
-      this.rows.endRow();
+      this.addDependencies(block, row, cycle, at);
+      this.addAnnotations(block, row, cycle, at);
+      rows.endRow();
+      this.total++;
+    }
+  }
+
+  private addDependencies(block: InstructionBlock, row: number, cycle: CycleOfTick, at: number): void {
+    const { dependencies: list } = block;
+    const types = this.core.events.get('dependency')?.fields.get('dep_type')?.labels?.values ?? [];
+    for (; this.dependency < list.row.length && list.row[this.dependency] === row; this.dependency++) {
+      const entry = this.dependencies.add(at);
+      const producer = producerNumber(block, this.dependency);
+      if (producer < 0) this.dependencies.setNull(0, entry);
+      else this.dependencies.setNumber(0, entry, producer);
+      const type = list.type?.[this.dependency];
+      const label = types.find(({ value }) => value === type)?.name;
+      this.dependencies.setText(1, entry, label ?? (type === undefined ? null : String(type)));
+      this.dependencies.setNumber(2, entry, cycle(sideTick(block, list, this.dependency)));
+    }
+  }
+
+  private addAnnotations(block: InstructionBlock, row: number, cycle: CycleOfTick, at: number): void {
+    const { annotations: list } = block;
+    for (; this.annotation < list.row.length && list.row[this.annotation] === row; this.annotation++) {
+      const entry = this.annotations.add(at);
+      const reference = list.string[this.annotation];
+      this.annotations.setNumber(0, entry, cycle(sideTick(block, list, this.annotation)));
+      this.annotations.setText(1, entry, this.trace.strings.peek(reference) ?? `#${reference}`);
     }
   }
 
@@ -113,7 +200,8 @@ export class InstructionsTable {
     cycle: (tick: number) => number,
     at: number,
   ): void {
-    const { entered, spent, rows } = this;
+    const { entered, spent } = this;
+    const { rows } = this.files;
     entered.fill(-1);
     spent.fill(0);
     const first = block.stageStart[row];
@@ -143,29 +231,14 @@ export class InstructionsTable {
       else rows.columns[column + 1].set(at, spent[stage]);
     }
   }
-
-  /** The query whose rows are the table. */
-  async finish(): Promise<string> {
-    this.rows.close();
-    await this.statics.write(this.engine, this.connection, this.core);
-    const labels = this.core.events.get('flush')?.fields.get('reason')?.labels ?? null;
-    const stages = this.core.stages
-      .map(stageColumn)
-      .flatMap((stage) => [`${stage}_cycle`, `${stage}_cycles`])
-      .map((name) => `, r.${named(name)}`)
-      .join('');
-    return (
-      `SELECT r.seq, r.id, r.thread, s.pc, s.bits, s."text", s.class::VARCHAR AS class, r.birth_cycle, r.end_cycle, ` +
-      `${caseOf('r.outcome', OUTCOMES)} AS outcome, ` +
-      `${caseOf('r.flush_reason', labels)} AS flush_reason, r.stalls${stages} ` +
-      'FROM instruction_rows r LEFT JOIN statics s ON r.static = s.static'
-    );
-  }
 }
 
-/** Labels instead of the numbers of a column. */
-export function caseOf(column: string, labels: Pick<EnumDef, 'values'> | null): string {
-  if (labels === null || labels.values.length === 0) return `${column}::VARCHAR`;
-  const cases = labels.values.map(({ value, name }) => `WHEN ${value} THEN ${quoted(name)}`).join(' ');
-  return `CASE ${column} ${cases} ELSE ${column}::VARCHAR END`;
+/** Number of the producer of a dependency in the whole trace; -1: not known. */
+function producerNumber(block: InstructionBlock, index: number): number {
+  const { dependencies, firstRow } = block;
+  const producer = dependencies.producer[index];
+  const { at } = dependencies.foreign;
+  const isForeign = at[lowerBound(at, index)] === index;
+  if (!isForeign) return rowNumber(block, producer);
+  return firstRow < 0 || producer === NO_PRODUCER ? -1 : firstRow + producer;
 }

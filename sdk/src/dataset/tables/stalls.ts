@@ -1,30 +1,63 @@
-/** The table `stalls`: one row for each stall event. */
-import type { Trace } from '../../reader/index.js';
-import type { CpuCore } from '../../semantics/cpu/index.js';
-import type { Connection, Engine } from '../engine/duckdb.js';
-import { TableWriter } from '../engine/table-writer.js';
-import { caseOf } from './instructions.js';
+/** The table `stalls`: one row for each stall event of a core. */
+import type { FrameCursor } from '../../format/frame.js';
+import { fieldSize } from '../../format/types.js';
+import type { CoreEvent } from '../../semantics/cpu/index.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
+import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import type { CountedUnit } from '../raw/units.js';
 
-/** The query whose rows are the table; null: the core reports no stalls. */
-export async function writeStalls(
-  engine: Engine,
-  connection: Connection,
-  trace: Trace,
-  core: CpuCore,
-): Promise<string | null> {
-  const event = core.events.get('stall');
-  if (!event) return null;
-  const rows = await TableWriter.create(engine, connection, 'stall_rows', ['cycle', 'reason']);
-  const [cycle, reason] = rows.columns;
-  const period = core.periodPs > 0n ? core.periodPs : 1n;
-  for await (const stall of trace.events(undefined, undefined, [event.def.eventTypeId])) {
-    cycle.set(rows.row, Number(stall.timePs / period));
-    const value = stall.field('reason');
-    if (value === undefined || value === null) reason.setNull(rows.row);
-    else reason.set(rows.row, Number(value));
+export class StallsSink implements RawSink {
+  private constructor(
+    private readonly of: CoreEvent,
+    private readonly cycles: Cycles,
+    private readonly files: PartFiles,
+  ) {}
+
+  /** null: the unit reports no stalls. */
+  static async create(to: Destination, { unit, cycles }: CountedUnit): Promise<StallsSink | null> {
+    const event = unit.core?.events.get('stall');
+    if (!event) return null;
+    const labels = event.fields.get('reason')?.labels ?? null;
+    const files = await PartFiles.create(
+      to,
+      { table: 'stalls', core: unit.name },
+      {
+        names: ['cycle', 'reason', 'id'],
+        select: (source) => `SELECT cycle, ${caseOf('reason', labels)} AS reason, id FROM ${source}`,
+      },
+    );
+    return new StallsSink(event, cycles, files);
+  }
+
+  event(cursor: FrameCursor): void {
+    if (cursor.eventType !== this.of.def.eventTypeId) return;
+    const { rows } = this.files;
+    const row = rows.begin();
+    rows.columns[0].set(row, this.cycles.now);
+    this.set(1, 'reason', cursor, row);
+    this.set(2, 'entity_id', cursor, row);
     rows.endRow();
   }
-  rows.close();
-  const labels = event.fields.get('reason')?.labels ?? null;
-  return `SELECT cycle, ${caseOf('reason', labels)} AS reason FROM stall_rows`;
+
+  rotate(): Promise<void> {
+    return this.files.rotate();
+  }
+
+  finish(): Promise<void> {
+    return this.files.finish();
+  }
+
+  private set(column: number, name: string, { bytes, payloadOffset }: FrameCursor, row: number): void {
+    const field = this.of.fields.get(name);
+    const target = this.files.rows.columns[column];
+    if (!field) {
+      target.setNull(row);
+      return;
+    }
+    let value = 0;
+    for (let i = Math.min(fieldSize(field.type), 4) - 1; i >= 0; i--)
+      value = value * 256 + bytes[payloadOffset + field.offset + i];
+    target.set(row, value);
+  }
 }

@@ -15,6 +15,8 @@ export class Statics {
   private readonly numbers = new Map<string, number>();
   private readonly all: Static[] = [];
 
+  constructor(readonly table: string) {}
+
   /** The numbers of a block's static instructions. */
   numbersOf({ staticTable }: InstructionBlock): Uint32Array {
     const { pcLo, pcHi, bits, known } = staticTable;
@@ -36,13 +38,13 @@ export class Statics {
     return numbers;
   }
 
-  /** Makes the table `statics`. */
+  /** Makes the table, of all that has been seen. */
   async write({ api }: Engine, connection: Connection, core: CpuCore): Promise<void> {
     const classes = INSTRUCTION_CLASSES.map(quoted).join(', ');
     await connection.run(
-      `CREATE TABLE statics (static BIGINT, pc BIGINT, bits BIGINT, "text" VARCHAR, class ENUM (${classes}))`,
+      `CREATE OR REPLACE TABLE ${this.table} (static BIGINT, pc BIGINT, bits BIGINT, "text" VARCHAR, class ENUM (${classes}))`,
     );
-    const appender = await connection.createAppender('statics');
+    const appender = await connection.createAppender(this.table);
     const classifier = core.xlen === null ? null : new InstructionClassifier(core.xlen);
     const classType = api.ENUM([...INSTRUCTION_CLASSES]);
     this.all.forEach(({ pc, bits }, number) => {

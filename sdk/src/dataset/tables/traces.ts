@@ -1,26 +1,26 @@
-/** The table `traces`: one row that says what the trace of a core is. */
+/** The table `traces`: one row that says what the trace of a core, a network or another scope is. */
 import type { Trace } from '../../reader/index.js';
-import { BlockEnd, type CpuCore } from '../../semantics/cpu/index.js';
+import { BlockEnd } from '../../semantics/cpu/index.js';
 import { type Connection, named, quoted } from '../engine/duckdb.js';
-import type { InstructionsTable } from './instructions.js';
+import type { Unit } from '../raw/units.js';
 
 /** The query whose row is the table. Tags are columns. */
 export async function writeTraceRow(
   connection: Connection,
   trace: Trace,
-  core: CpuCore,
+  { kind, core, periodPs, hasCycles }: Unit,
   file: string,
-  instructions: InstructionsTable | null,
+  ends: readonly number[] | null,
   tags: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const cycles = core.periodPs > 0n ? (trace.totalTimePs / core.periodPs + 1n).toString() : 'NULL';
-  const ends = instructions?.ends;
+  const cycles = hasCycles ? (trace.totalTimePs / periodPs + 1n).toString() : 'NULL';
   const count = (end: BlockEnd): string => (ends ? String(ends[end]) : 'NULL');
   const dut = trace.dut.map(([key, value]) => `{k: ${quoted(key)}, v: ${quoted(value)}}`).join(', ');
   const columns = [
     `${quoted(file)} AS file`,
-    `${core.isa === undefined ? 'NULL' : quoted(core.isa)}::VARCHAR AS isa`,
-    `${core.periodPs > 0n ? core.periodPs : 'NULL'}::BIGINT AS period_ps`,
+    `${quoted(kind)} AS kind`,
+    `${core?.isa === undefined ? 'NULL' : quoted(core.isa)}::VARCHAR AS isa`,
+    `${hasCycles ? periodPs : 'NULL'}::BIGINT AS period_ps`,
     `${trace.totalTimePs}::BIGINT AS total_time_ps`,
     `${cycles}::BIGINT AS cycles`,
     `${count(BlockEnd.RETIRED)}::BIGINT AS retired`,

@@ -1,4 +1,6 @@
 /** Values of a struct signal as the event that holds them: `tag`, `present`, and the members' fields (mapping.ts), without an allocation per value. */
+
+import { Words } from '../text/columns.js';
 import type { EventPacker } from './event-packer.js';
 import { hex } from './listing.js';
 import { Form } from './mapping.js';
@@ -16,6 +18,7 @@ const ABSENT = -1;
 
 export class StructEmitter {
   private readonly walk = new MemberCursor();
+  private readonly words = new Words();
   /** Of each member: where its field is, where its value is, and its size; the string that it has become. */
   private readonly offsets: number[] = [];
   private readonly at: Int32Array;
@@ -77,7 +80,8 @@ export class StructEmitter {
     if (at === ABSENT) return '';
     if (form === Form.DECIMAL) return String(sintToBigInt(bytes, at, size));
     const value = bytes.subarray(at, at + size);
-    return form === Form.TEXT ? decoder.decode(value) : hex(value);
+    if (form !== Form.TEXT) return hex(value);
+    return this.words.at(bytes, at, at + size) ?? decoder.decode(value);
   }
 
   private put(view: DataView, offset: number, i: number, bytes: Uint8Array): void {

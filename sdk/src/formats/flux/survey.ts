@@ -298,7 +298,7 @@ function fits(signal: SurveyedSignal, df: number, xdf: number, cursor: FluxCurso
     case Form.FLOAT:
       return df === 1 && ((xdf === 1 && size === 4) || (xdf === 2 && size === 8));
     case Form.TEXT:
-      return df === 1 && xdf === 0 && isText(cursor.value);
+      return df === 1 && xdf === 0 && isText(cursor.bytes, cursor.valueAt, size);
     case Form.BINARY:
       return df === 1 && xdf === 0;
     case Form.LOGIC:
@@ -310,10 +310,15 @@ function fits(signal: SurveyedSignal, df: number, xdf: number, cursor: FluxCurso
   }
 }
 
-function isText(bytes: Uint8Array): boolean {
-  if (bytes.length > MAX_STRING_BYTES || bytes.includes(0)) return false;
+function isText(bytes: Uint8Array, from: number, size: number): boolean {
+  if (size > MAX_STRING_BYTES) return false;
+  let at = from;
+  while (at < from + size && bytes[at] > 0 && bytes[at] < 0x80) at++;
+  if (at === from + size) return true;
+  const rest = bytes.subarray(at, from + size);
+  if (rest.includes(0)) return false;
   try {
-    utf8.decode(bytes);
+    utf8.decode(rest);
     return true;
   } catch {
     return false;
@@ -361,7 +366,7 @@ function membersFit(signal: SurveyedSignal, { bytes, valueAt, valueSize }: FluxC
       at = index + 1;
       if (found.form === Form.INTEGER && size > 8) found.form = Form.DECIMAL;
       if (found.form === Form.FLOAT && size !== 4 && size !== 8) found.form = Form.BYTES;
-      if (found.form === Form.TEXT && !isText(walk.value)) found.form = Form.BYTES;
+      if (found.form === Form.TEXT && !isText(bytes, walk.at, walk.size)) found.form = Form.BYTES;
       if (found.form === Form.BYTES && size * 2 > MAX_STRING_BYTES) return false;
       if (found.form === Form.DECIMAL && size > 4096) return false;
     }

@@ -9,11 +9,9 @@ export class Lanes {
   take(stage: number, from: number, to: number): number {
     this.stages[stage] ??= { tracks: [], busyUntil: [] };
     const { tracks, busyUntil } = this.stages[stage];
-    let lane = busyUntil.findIndex((until) => until <= from);
-    if (lane < 0) {
-      lane = tracks.length;
-      tracks.push(this.open(stage));
-    }
+    let lane = 0;
+    while (lane < busyUntil.length && busyUntil[lane] > from) lane++;
+    if (lane === tracks.length) tracks.push(this.open(stage));
     busyUntil[lane] = to;
     return tracks[lane] ?? 0;
   }

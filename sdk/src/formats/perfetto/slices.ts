@@ -19,16 +19,25 @@ import type { PerfettoWriter, SliceDetails } from './writer.js';
 /** Instructions that wait for those that depend on them. */
 const HELD = 4096;
 
+/** Of millions, most have no flows. */
 interface Slice {
   readonly stage: number;
-  readonly name: string;
   readonly from: number;
   readonly to: number;
-  readonly flows: number[];
-  readonly lastFlows: number[];
+  flows: number[] | undefined;
+  lastFlows: number[] | undefined;
 }
 
+/** What is said of a slice that is not an instruction's first one. */
+const PLAIN_DETAILS: Readonly<Record<Instruction['end'], SliceDetails>> = {
+  retired: { category: 'retired' },
+  squashed: { category: 'squashed' },
+  in_flight: { category: 'in_flight' },
+  lost: { category: 'lost' },
+};
+
 interface Held {
+  readonly key: bigint;
   readonly instruction: Instruction;
   readonly slices: readonly Slice[];
 }
@@ -63,6 +72,9 @@ export async function writeSlices(
 
 class Slicer {
   private readonly held = new Map<bigint, Held>();
+  /** The same in their order, from `oldest` on. */
+  private readonly queue: (Held | undefined)[] = new Array(HELD).fill(undefined);
+  private oldest = 0;
   /** The youngest held instruction of each entity id: producers whose number is not known are found by it. */
   private readonly byEntity = new Map<number, Held>();
   private readonly lanes: Lanes;
@@ -90,10 +102,11 @@ class Slicer {
       report.approximated('instructions born before the trace', 'from its beginning').count++;
     for (const dependency of instruction.dependencies) this.addFlow(dependency, slices);
     const key = instruction.seq ?? --this.unnumbered;
-    const held = { instruction, slices };
+    const held = { key, instruction, slices };
+    if (this.held.size === HELD) this.writeOldest();
+    this.queue[(this.oldest + this.held.size) % HELD] = held;
     this.held.set(key, held);
     this.byEntity.set(instruction.id, held);
-    if (this.held.size > HELD) this.writeOldest();
   }
 
   private addFlow(dependency: Dependency, slices: readonly Slice[]): void {
@@ -106,7 +119,9 @@ class Slicer {
       return;
     }
     const flow = this.target.nextFlow();
+    from.flows ??= [];
     from.flows.push(flow);
+    to.lastFlows ??= [];
     to.lastFlows.push(flow);
     this.flows.count++;
   }
@@ -134,13 +149,19 @@ class Slicer {
     const end = flush?.timePs ?? endPs;
     const last = end === null ? endOfTrace : toNs(end);
     // An instruction without stages is at least there.
-    const entries = stages.length > 0 ? stages : [{ stage: -1, name: 'in flight', timePs: birthPs ?? 0n }];
-    return entries.map(({ stage, name, timePs }, index) => {
-      const from = toNs(timePs);
-      const next = entries[index + 1];
-      const to = Math.max(from, next ? toNs(next.timePs) : last);
-      return { stage: stage >= 0 ? stage : this.otherStage(name), name, from, to, flows: [], lastFlows: [] };
-    });
+    if (stages.length === 0) {
+      const from = toNs(birthPs ?? 0n);
+      return [sliceOf(this.otherStage('in flight'), from, Math.max(from, last))];
+    }
+    const slices: Slice[] = [];
+    let from = toNs(stages[0].timePs);
+    for (let i = 0; i < stages.length; i++) {
+      const { stage, name } = stages[i];
+      const next = i + 1 < stages.length ? toNs(stages[i + 1].timePs) : last;
+      slices.push(sliceOf(stage >= 0 ? stage : this.otherStage(name), from, Math.max(from, next)));
+      from = next;
+    }
+    return slices;
   }
 
   /** Values that are no stage get numbers after the stages. */
@@ -155,25 +176,30 @@ class Slicer {
   }
 
   private writeOldest(): void {
-    const oldest = this.held.entries().next().value;
-    if (!oldest) return;
-    const [key, held] = oldest;
-    const { instruction, slices } = held;
+    const held = this.queue[this.oldest];
+    if (!held) return;
+    this.queue[this.oldest] = undefined;
+    this.oldest = (this.oldest + 1) % HELD;
+    const { key, instruction, slices } = held;
     this.held.delete(key);
     if (this.byEntity.get(instruction.id) === held) this.byEntity.delete(instruction.id);
     const name = nameOf(instruction, this.core);
     const category = instruction.end;
-    slices.forEach(({ stage, from, to, flows, lastFlows }, index) => {
+    const plain = PLAIN_DETAILS[category];
+    for (let i = 0; i < slices.length; i++) {
+      const { stage, from, to, flows, lastFlows } = slices[i];
       const track = this.lanes.take(stage, from, to);
-      const details =
-        index === 0
-          ? { category, args: detailsOf(instruction, this.core), flows, lastFlows }
-          : { category, flows, lastFlows };
+      const args = i === 0 ? detailsOf(instruction, this.core) : undefined;
+      const details = args || flows || lastFlows ? { category, args, flows, lastFlows } : plain;
       this.target.writer.begin(track, from, name, details);
       this.target.writer.end(track, to);
-    });
+    }
   }
 }
+
+const sliceOf = (stage: number, from: number, to: number): Slice => {
+  return { stage, from, to, flows: undefined, lastFlows: undefined };
+};
 
 /** The slice in which an instruction is at a time; the last one before it ends up there too. */
 function sliceAt(slices: readonly Slice[] | undefined, time: number): Slice | undefined {

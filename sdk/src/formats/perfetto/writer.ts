@@ -47,7 +47,12 @@ const Annotation = { NAME_IID: 1, UINT: 3, STRING: 6 } as const;
 const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
 const Entry = { IID: 1, NAME: 2 } as const;
 
+/** Types of fields. */
+const VARINT = 0;
+const BYTES = 2;
 const SEQUENCE_ID = 1;
+/** Two tags with lengths, and seven fields with numbers of up to 8 bytes: below 127, so a length is a byte. */
+const SHORT_EVENT_BYTES = 2 * 2 + 7 * 9;
 /** Names after which the interning starts anew: readers and this writer keep them all until then. */
 const MAX_INTERNED = 65_536;
 const PIECE_BYTES = 128 * 1024;
@@ -62,13 +67,13 @@ export interface TrackSpec {
 }
 
 export interface SliceDetails {
-  readonly category?: string;
+  readonly category?: string | undefined;
   /** Shown when the slice is selected. */
-  readonly args?: Readonly<Record<string, string | number>>;
+  readonly args?: Readonly<Record<string, string | number>> | undefined;
   /** Flows through this slice: equal numbers are joined by arrows, in the order of time. */
-  readonly flows?: readonly number[];
+  readonly flows?: readonly number[] | undefined;
   /** Flows that end in it. */
-  readonly lastFlows?: readonly number[];
+  readonly lastFlows?: readonly number[] | undefined;
 }
 
 const NO_DETAILS: SliceDetails = {};
@@ -179,9 +184,39 @@ export class PerfettoWriter {
     next.nameId = name === null ? 0 : this.names.id(name);
     next.categoryId = details.category === undefined ? 0 : this.categories.id(details.category);
     next.details = details;
-    const { args } = details;
+    const { args, flows, lastFlows } = details;
+    if (!args && !flows && !lastFlows && !this.hasFresh) {
+      this.shortEvent(type, track, time, next.nameId, next.categoryId);
+      return;
+    }
     for (const key in args) this.annotations.id(key);
     this.pbf.writeMessage(Trace.PACKET, writeEventPacket, this);
+  }
+
+  /** The packet of `eventPacket` for an event with nothing but its name: most are such, and their lengths are a byte. */
+  private shortEvent(type: number, track: number, time: number, nameId: number, categoryId: number): void {
+    const { pbf } = this;
+    pbf.realloc(SHORT_EVENT_BYTES);
+    const { buf } = pbf;
+    let at = pbf.pos;
+    buf[at] = key(Trace.PACKET, BYTES);
+    const packet = at + 2;
+    at = putField(buf, packet, Packet.SEQUENCE_ID, SEQUENCE_ID);
+    at = putField(buf, at, Packet.TIMESTAMP, time);
+    at = putField(buf, at, Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+    buf[at] = key(Packet.TRACK_EVENT, BYTES);
+    const event = at + 2;
+    at = putField(buf, event, Event.TYPE, type);
+    at = putField(buf, at, Event.TRACK, track);
+    if (nameId > 0) at = putField(buf, at, Event.NAME_IID, nameId);
+    if (categoryId > 0) at = putField(buf, at, Event.CATEGORY_IIDS, categoryId);
+    buf[event - 1] = at - event;
+    buf[packet - 1] = at - packet;
+    pbf.pos = at;
+  }
+
+  private get hasFresh(): boolean {
+    return this.names.fresh.length + this.categories.fresh.length + this.annotations.fresh.length > 0;
   }
 
   /** @internal A packet with the event that is next, and the names in it that readers do not know yet. */
@@ -189,7 +224,7 @@ export class PerfettoWriter {
     pbf.writeVarintField(Packet.SEQUENCE_ID, SEQUENCE_ID);
     pbf.writeVarintField(Packet.TIMESTAMP, this.next.time);
     pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-    if (this.tables.some(hasFresh)) pbf.writeMessage(Packet.INTERNED_DATA, writeInterned, this.tables);
+    if (this.hasFresh) pbf.writeMessage(Packet.INTERNED_DATA, writeInterned, this.tables);
     pbf.writeMessage(Packet.TRACK_EVENT, writeTrackEvent, this);
   }
 
@@ -246,7 +281,26 @@ function place(pbf: PbfWriter, parent: number | undefined, rank: number | undefi
 
 const writeEventPacket = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.eventPacket(pbf);
 const writeTrackEvent = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.trackEvent(pbf);
-const hasFresh = ({ fresh }: InternTable): boolean => fresh.length > 0;
+
+/** Tag of a field below 16. */
+const key = (field: number, type: number): number => (field << 3) | type;
+
+/** A field below 16 with a whole number below 2^53; returns the offset after it. */
+function putField(buf: Uint8Array, from: number, field: number, value: number): number {
+  let at = from;
+  buf[at++] = key(field, VARINT);
+  let rest = value;
+  while (rest >= 0x8000_0000) {
+    buf[at++] = (rest % 128) | 0x80;
+    rest = Math.floor(rest / 128);
+  }
+  while (rest >= 0x80) {
+    buf[at++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  buf[at++] = rest;
+  return at;
+}
 
 function writeInterned(tables: readonly InternTable[], pbf: PbfWriter): void {
   for (const { field, fresh } of tables) {

@@ -25,14 +25,14 @@ export class NumberColumn {
 export class Words {
   private readonly words: (string | undefined)[] = new Array(WORDS).fill(undefined);
 
-  /** Null: too long, or with bytes that are not printable ASCII, or with blanks. */
+  /** Null: empty, too long, or with bytes that are not printable ASCII. */
   at(bytes: Uint8Array, from: number, to: number): string | null {
     const length = to - from;
     if (length < 1 || length > SHORT_WORD) return null;
     let hash = length;
     for (let at = from; at < to; at++) {
       const byte = bytes[at];
-      if (byte <= 0x20 || byte > 0x7e) return null;
+      if (byte < 0x20 || byte > 0x7e) return null;
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const place = hash & (WORDS - 1);

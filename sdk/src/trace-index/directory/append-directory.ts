@@ -4,29 +4,34 @@ import { isUscopeError } from '../../base/errors.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
 import type { IndexedFile, IndexOutput } from '../../writer/contract/segment-indexer.js';
 import type { IndexPlan } from '../plan.js';
-import { type PlacedContainer, writeDirectory } from './write-directory.js';
+import { type MadeDirectory, type PlacedContainer, writeDirectory, writeMade } from './write-directory.js';
 
 /** Of the file, for containers and directory together; of a short one this number of bytes for the directory. */
 const MAX_SHARE = 0.03;
 const MIN_BYTES = 16 * 1024;
 
-/** @throws UscopeError WRITER_* from `output` and reading the file */
+/**
+ * @param made of the file's containers; null: they are read for it
+ * @throws UscopeError WRITER_* from `output` and reading the file
+ */
 export async function appendDirectory(
   plan: IndexPlan,
   file: IndexedFile,
   output: IndexOutput,
+  made: MadeDirectory | null = null,
 ): Promise<void> {
   const { segments, startPs, endPs, bytes } = file;
-  const input = {
+  const target = {
     plan,
     segments,
     startPs,
     endPs,
     crc32,
     maxBytes: (containers: number) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
-    container: (segment: number) => placed(plan, file, segment),
   };
-  await writeDirectory(input, output);
+  if (made) await writeMade(target, made, output);
+  else
+    await writeDirectory({ ...target, container: (segment: number) => placed(plan, file, segment) }, output);
 }
 
 /** null: the segment has none, or one that is damaged or made by other rules. */

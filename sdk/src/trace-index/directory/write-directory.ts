@@ -6,7 +6,9 @@ import { compiledLevels } from '../kernel/directory-kernel.js';
 import type { LevelInput, LevelMaker } from '../made-levels/level-maker.js';
 import type { LevelPieces, Piece } from '../made-levels/level-pieces.js';
 import { PlainLevels } from '../made-levels/plain-levels.js';
-import { BLOCK_ENTRIES, type ChunkEntry, encodeHead, encodePlace, type LevelEntry } from './format.js';
+import type { IndexPlan } from '../plan.js';
+import { BLOCK_ENTRIES, type ChunkEntry, encodeHead, type LevelEntry } from './format.js';
+import { Places } from './places.js';
 
 /** A container as it is in the file. */
 export interface PlacedContainer {
@@ -16,15 +18,19 @@ export interface PlacedContainer {
   readonly parts: readonly IndexPartBytes[];
 }
 
-export interface DirectoryInput extends LevelInput {
+/** What is written besides what the containers say. */
+export interface DirectoryTarget extends LevelInput {
   readonly segments: number;
-  /** null: the segment has none that can be used. Segments are asked for in order. */
-  container(segment: number): Promise<PlacedContainer | null>;
   /** What the levels may take next to containers of this number of bytes; the finest are left out before they take more. */
   maxBytes(containers: number): number;
   /** The finest level of each list, null: it has none; default: as `maxBytes` allows. */
   readonly finest?: readonly (number | null)[] | undefined;
   readonly crc32: Crc32;
+}
+
+export interface DirectoryInput extends DirectoryTarget {
+  /** null: the segment has none that can be used. Segments are asked for in order. */
+  container(segment: number): Promise<PlacedContainer | null>;
   /** Default: compiled where that works. */
   readonly makeLevels?: ((input: LevelInput) => LevelMaker) | undefined;
 }
@@ -38,12 +44,20 @@ export interface DirectoryOutput {
 
 /** Appends the directory. @throws UscopeError WRITER_* from `output` */
 export async function writeDirectory(input: DirectoryInput, output: DirectoryOutput): Promise<void> {
-  const { plan, segments, startPs, crc32 } = input;
+  await writeMade(input, await madeOf(input), output);
+}
+
+/** The same of what has been made of the containers. */
+export async function writeMade(
+  target: DirectoryTarget,
+  { places, lists }: MadeDirectory,
+  output: DirectoryOutput,
+): Promise<void> {
+  const { plan, segments, startPs, crc32 } = target;
   const start = output.position;
-  const { places, lists } = await madeOf(input);
-  const written = await new ListWriter(input, output, start).write(lists, places.bytes);
+  const written = await new ListWriter(target, output, start).write(lists, places.bytes);
   const blocksOffset = output.position - start;
-  const blockCrcs = await writeBlocks(places, input, output);
+  const blockCrcs = await writeBlocks(places, target, output);
   const [groups, cores] = [plan.groups.length, plan.cores.length];
   const head = {
     planCrc: plan.crc,
@@ -59,20 +73,20 @@ export async function writeDirectory(input: DirectoryInput, output: DirectoryOut
   await output.append(encodeHead(head, crc32));
 }
 
-interface Made {
+export interface MadeDirectory {
   readonly places: Places;
   readonly lists: readonly LevelPieces[];
 }
 
-async function madeOf(input: DirectoryInput): Promise<Made> {
+async function madeOf(input: DirectoryInput): Promise<MadeDirectory> {
   const maker = input.makeLevels ?? compiledLevels;
   // Numbers that the compiled code has no room for.
   return (await madeWith(maker(input), input)) ?? (await madeWith(new PlainLevels(input), input))!;
 }
 
-async function madeWith(maker: LevelMaker | null, input: DirectoryInput): Promise<Made | null> {
+async function madeWith(maker: LevelMaker | null, input: DirectoryInput): Promise<MadeDirectory | null> {
   if (!maker) return null;
-  const places = new Places(input);
+  const places = new Places(input.plan.cores.length, input.segments);
   for (let segment = 0; segment < input.segments; segment++) {
     const container = await input.container(segment);
     const births = maker.add(container?.parts ?? null);
@@ -80,47 +94,21 @@ async function madeWith(maker: LevelMaker | null, input: DirectoryInput): Promis
     places.add(segment, container, births);
   }
   const lists = maker.finish();
-  if (!lists) return null;
-  for (const list of lists.slice(0, input.plan.groups.length)) list.endAtTop();
-  return { places, lists };
+  return lists && { places, lists: endedAtTop(lists, input.plan) };
 }
 
-/** Where the containers are, and the births before each segment. */
-class Places {
-  /** Of all containers. */
-  bytes = 0;
-  private readonly offsets: Float64Array;
-  private readonly sizes: Uint32Array;
-  /** By core, births before each segment; NaN: not known. */
-  private readonly births: readonly Float64Array[];
-  private readonly totals: number[];
-
-  constructor({ plan, segments }: DirectoryInput) {
-    this.offsets = new Float64Array(segments);
-    this.sizes = new Uint32Array(segments);
-    this.births = plan.cores.map(() => new Float64Array(segments));
-    this.totals = plan.cores.map(() => 0);
-  }
-
-  add(segment: number, container: PlacedContainer | null, births: readonly (number | null)[]): void {
-    this.offsets[segment] = container?.offset ?? 0;
-    this.sizes[segment] = container?.size ?? 0;
-    this.bytes += container?.size ?? 0;
-    this.births.forEach((before, core) => {
-      before[segment] = this.totals[core]!;
-      this.totals[core] = this.totals[core]! + (births[core] ?? Number.NaN);
-    });
-  }
-
-  encode(writer: ByteWriter, segment: number): void {
-    const births = this.births.map((counts) => (Number.isNaN(counts[segment]) ? null : counts[segment]!));
-    encodePlace(writer, { offset: this.offsets[segment]!, size: this.sizes[segment]!, births });
-  }
+/** Levels of time beyond the coarsest that says something are left out. */
+export function endedAtTop(
+  lists: readonly LevelPieces[],
+  { groups }: Pick<IndexPlan, 'groups'>,
+): readonly LevelPieces[] {
+  for (const list of lists.slice(0, groups.length)) list.endAtTop();
+  return lists;
 }
 
 class ListWriter {
   constructor(
-    private readonly input: DirectoryInput,
+    private readonly input: DirectoryTarget,
     private readonly output: DirectoryOutput,
     private readonly start: number,
   ) {}
@@ -154,7 +142,7 @@ class ListWriter {
 
 async function writeBlocks(
   places: Places,
-  { segments, crc32 }: DirectoryInput,
+  { segments, crc32 }: DirectoryTarget,
   output: DirectoryOutput,
 ): Promise<number[]> {
   const crcs: number[] = [];

@@ -13,6 +13,7 @@ import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexe
 import { RecordWriter, resumeTrace, TraceWriter } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { appendDirectory } from '../directory/append-directory.js';
+import { DIRECTORY_SECTION } from '../directory/format.js';
 import { indexPlan } from '../plan.js';
 import { FIRST, referenceContainer } from '../reference/reference-pass.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
@@ -47,7 +48,7 @@ const atOnce: SegmentIndexerFactory = (given, dut, before) => {
   return (
     add && {
       add,
-      fit: (container, segmentBytes) => fitContainer(plan, container, segmentBytes),
+      toStore: (made, segmentBytes) => made && fitContainer(plan, made, segmentBytes),
       directory: (file, output) => appendDirectory(plan, file, output),
     }
   );
@@ -121,6 +122,43 @@ describe('a trace that is written with an index', () => {
   ] as const)('has one with each segment: %s', async (_, index, compression) => {
     const bytes = await write(12_000, compression, index);
     expect(await expectReference(bytes)).toBe(12);
+  });
+
+  it('has the directory that its containers make, though it grows with them', async () => {
+    const directoryOf = async (index: SegmentIndexerFactory) => {
+      const bytes = await write(12_000, 'lz4', index);
+      const { offset, size } = (await openTrace(memorySource(bytes))).section(DIRECTORY_SECTION)!;
+      return Buffer.from(bytes.subarray(Number(offset), Number(offset) + Number(size))).toString('hex');
+    };
+    expect(await directoryOf(createSegmentIndexer)).toBe(await directoryOf(atOnce));
+  });
+
+  it('closes without reading what it has written', async () => {
+    const trace = await openTrace(memorySource(await write(3000, 'lz4', null)));
+    const indexer = createSegmentIndexer(trace.schema, trace.dut, new Uint8Array(0))!;
+    for (let segment = 0; segment < trace.segmentCount; segment++) {
+      const { header, checkpoint, deltas: frames } = await trace.loadSegment(segment);
+      const { timeStartPs } = header;
+      const made = await indexer.add({ frames, checkpoint, timeStartPs, isTransient: true });
+      indexer.toStore(made, checkpoint.length + header.deltasCompressedSize);
+    }
+    const file = {
+      segments: trace.segmentCount,
+      bytes: 100_000,
+      startPs: 0n,
+      endPs: trace.totalTimePs,
+      container: () => Promise.reject(new Error('read')),
+      containerEnd: (segment: number) => 1000 * (segment + 1),
+    };
+    let appended = 0;
+    const append = async (bytes: Uint8Array) => {
+      appended += bytes.length;
+    };
+    await indexer.directory(file, { position: 0, append });
+    expect(appended).toBeGreaterThan(0);
+    // A file of other segments: its containers are read.
+    const other = { ...file, segments: file.segments - 1 };
+    await expect(indexer.directory(other, { position: 0, append })).rejects.toThrow('read');
   });
 
   it('is read as one without', async () => {

@@ -21,6 +21,8 @@ export interface IndexedFile {
   readonly endPs: bigint;
   /** The index container of a segment, and its offset in the file; null: it has none. Its checksum has not been looked at. */
   container(segment: number): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null>;
+  /** Offset in the file behind a segment's index container, if it has one. */
+  containerEnd(segment: number): number;
 }
 
 /** The end of the file. */
@@ -36,8 +38,11 @@ export interface SegmentIndexer {
    * none. Never rejects.
    */
   add(segment: SegmentToIndex): Promise<Uint8Array | null>;
-  /** The container as it is to be stored after a segment of this size: a large one loses its finest parts; null: it is not stored. */
-  fit(container: Uint8Array, segmentBytes: number): Uint8Array | null;
+  /**
+   * What is to be stored after a segment of this number of bytes, of what `add` has made for it: a large one loses its finest parts; null: nothing. Called for
+   * each segment in their order.
+   */
+  toStore(made: Uint8Array | null, segmentBytes: number): Uint8Array | null;
   /** Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. @throws UscopeError WRITER_* */
   directory(file: IndexedFile, output: IndexOutput): Promise<void>;
 }
@@ -50,7 +55,7 @@ export async function indexOfSegment(
   deltas: Uint8Array,
 ): Promise<Uint8Array | null> {
   const made = await indexer?.add({ ...segment, isTransient: false });
-  return (made && indexer?.fit(made, segment.checkpoint.length + deltas.length)) ?? null;
+  return indexer?.toStore(made ?? null, segment.checkpoint.length + deltas.length) ?? null;
 }
 
 /**

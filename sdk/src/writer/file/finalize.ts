@@ -165,11 +165,15 @@ async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail
   if (!indexer || segments.length === 0 || !(await containers.read(segments.length - 1))) return;
   await tail.section(INDEX_DIRECTORY, async (out) => {
     const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
-    const container = (segment: number) => containers.next(segment);
-    await indexer.directory(
-      { segments: segments.length, bytes: content.end, startPs, endPs, container },
-      out,
-    );
+    const file = {
+      segments: segments.length,
+      bytes: content.end,
+      startPs,
+      endPs,
+      container: (segment: number) => containers.next(segment),
+      containerEnd: (segment: number) => containers.recordEnd(segment),
+    };
+    await indexer.directory(file, out);
   });
 }
 
@@ -210,12 +214,16 @@ class Containers {
     return coming.shift()!;
   }
 
+  /** Only the commit record is between a segment and the next one. */
+  recordEnd(segment: number): number {
+    const { segments } = this;
+    return segment + 1 < segments.length ? segments.offset(segment + 1) : this.end;
+  }
+
   async read(segment: number): Promise<PlacedBytes | null> {
     const { segments, file } = this;
     const at = align8(segments.offset(segment) + segments.size(segment));
-    // Only the record is between a segment and the next one.
-    const end = segment + 1 < segments.length ? segments.offset(segment + 1) : this.end;
-    const record = await file.read(at, end - at);
+    const record = await file.read(at, this.recordEnd(segment) - at);
     const found = indexOfRecord(record);
     if (!found) return null;
     const { offset, size } = found;

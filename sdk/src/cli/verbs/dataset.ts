@@ -1,0 +1,110 @@
+/** `uscope dataset`: what is in a dataset, whether it is whole, and taking runs away. */
+import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
+import { formatBytes, formatCount } from '../../base/units.js';
+import { checkDataset, datasetStats, listRuns, loadEngine, removeRun } from '../../dataset/index.js';
+import { table } from '../common/chart.js';
+import { ExitCode, io, printJson } from '../common/io.js';
+
+interface DatasetOptions {
+  readonly json?: boolean;
+  readonly dryRun?: boolean;
+}
+
+export function register(program: Command): void {
+  program
+    .command('dataset')
+    .summary('list, check and remove the runs of a dataset')
+    .description(
+      'ls: the runs of a dataset. check: whether every run is whole and every file can be read. rm: removes runs. stats: rows and bytes of each table.',
+    )
+    .argument('<action>', 'ls, check, rm, stats')
+    .argument('<dataset>', 'a directory that uscope export has made')
+    .argument('[run...]', 'of rm: the runs; * stands for any characters')
+    .option('--dry-run', 'of rm: only list the runs')
+    .option('--json', 'one JSON document')
+    .action(async (action: string, dataset: string, runs: string[], options: DatasetOptions) => {
+      if (action !== 'rm' && runs.length > 0) throw new UscopeError('CLI_USAGE', `${action} takes no runs`);
+      if (action === 'ls') await list(dataset, options);
+      else if (action === 'check') await check(dataset, options);
+      else if (action === 'rm') await remove(dataset, runs, options);
+      else if (action === 'stats') await stats(dataset, options);
+      else
+        throw new UscopeError('CLI_USAGE', `there is no action "${action}"; there are ls, check, rm, stats`);
+    });
+}
+
+async function list(dataset: string, { json }: DatasetOptions): Promise<void> {
+  const runs = await listRuns(dataset);
+  if (json) {
+    printJson({
+      runs: runs.map(({ run, record, files, bytes }) => ({ run, ...record, parts: undefined, files, bytes })),
+    });
+    return;
+  }
+  const rows = runs.map(({ run, record, files, bytes }) => [
+    run,
+    String(files),
+    formatBytes(bytes),
+    Object.entries(record?.tags ?? {})
+      .map(([key, value]) => `${key}=${value}`)
+      .join(' '),
+    record?.sources[0]?.path ?? 'no record',
+  ]);
+  io.out(table([['run', 'files', 'size', 'tags', 'first trace'], ...rows], [0, 3, 4]));
+}
+
+async function check(dataset: string, { json }: DatasetOptions): Promise<void> {
+  const found = await checkDataset(await loadEngine(), dataset);
+  if (json) printJson(found);
+  else {
+    for (const { run, problem } of found.problems)
+      io.err(`uscope: ${run === null ? '' : `${run}: `}${problem}`);
+    const problems = found.problems.length === 0 ? 'whole' : `${found.problems.length} problems`;
+    io.out(
+      `${formatCount(found.runs)} runs, ${formatCount(found.files)} files, ${formatCount(found.rows)} rows: ${problems}\n`,
+    );
+  }
+  if (found.problems.length > 0) process.exitCode = ExitCode.FAILED;
+}
+
+async function remove(
+  dataset: string,
+  patterns: readonly string[],
+  { json, dryRun }: DatasetOptions,
+): Promise<void> {
+  if (patterns.length === 0)
+    throw new UscopeError('CLI_USAGE', 'name the runs to remove: uscope dataset rm DATASET RUN...');
+  const runs = (await listRuns(dataset)).map(({ run }) => run);
+  const chosen = new Set<string>();
+  for (const pattern of patterns) {
+    const matches = runs.filter((run) => isMatch(pattern, run));
+    if (matches.length === 0)
+      throw new UscopeError('DATASET_RUN', `the dataset has no run "${pattern}"`, { file: dataset });
+    for (const run of matches) chosen.add(run);
+  }
+  if (!dryRun) for (const run of chosen) await removeRun(dataset, run);
+  if (json) printJson({ removed: dryRun ? [] : [...chosen], runs: [...chosen] });
+  else for (const run of chosen) io.out(`${run}: ${dryRun ? 'would be removed' : 'removed'}\n`);
+}
+
+function isMatch(pattern: string, run: string): boolean {
+  const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(run);
+}
+
+async function stats(dataset: string, { json }: DatasetOptions): Promise<void> {
+  const tables = await datasetStats(await loadEngine(), dataset);
+  if (json) {
+    printJson({ tables });
+    return;
+  }
+  const rows = tables.map((one) => [
+    one.table,
+    formatCount(one.files),
+    formatCount(one.rows),
+    formatBytes(one.bytes),
+    one.rows > 0 ? (one.bytes / one.rows).toFixed(1) : '',
+  ]);
+  io.out(table([['table', 'files', 'rows', 'size', 'bytes/row'], ...rows]));
+}

@@ -1,0 +1,3 @@
+export { type Check, checkDataset, type Problem } from './check.js';
+export { listRuns, type RunListing } from './runs.js';
+export { datasetStats, type TableStats } from './stats.js';

@@ -1,0 +1,49 @@
+/** The runs of a dataset: what there is of each. */
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openDataset, RUNS, type RunRecord, readRecord, TABLES } from '../layout.js';
+import { partsOf } from '../publish.js';
+
+export interface RunListing {
+  readonly run: string;
+  /** null: the files are there, and nothing says what they were made of. */
+  readonly record: RunRecord | null;
+  readonly parts: readonly string[];
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** By name. @throws UscopeError DATASET_LAYOUT */
+export async function listRuns(root: string): Promise<RunListing[]> {
+  await openDataset(root);
+  const names = [...(await namesOf(root))].sort();
+  return Promise.all(
+    names.map(async (run) => {
+      const parts = await partsOf(root, run);
+      const sizes = (await Promise.all(parts.map((part) => sizesOf(join(root, part))))).flat();
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      return { run, record: await readRecord(root, run), parts, files: sizes.length, bytes };
+    }),
+  );
+}
+
+async function namesOf(root: string): Promise<Set<string>> {
+  const names = new Set<string>();
+  for (const name of await readdir(join(root, RUNS)).catch(() => [] as string[]))
+    if (name.endsWith('.json')) names.add(name.slice(0, -'.json'.length));
+  for (const table of TABLES) {
+    for (const name of await readdir(join(root, table)).catch(() => [] as string[])) {
+      const runs = name.startsWith('run=') ? [name] : await readdir(join(root, table, name)).catch(() => []);
+      for (const run of runs)
+        if (run.startsWith('run=')) names.add(decodeURIComponent(run.slice('run='.length)));
+    }
+  }
+  return names;
+}
+
+/** Bytes of all Parquet files below a directory. */
+export async function sizesOf(path: string): Promise<number[]> {
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'));
+  return Promise.all(files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size));
+}

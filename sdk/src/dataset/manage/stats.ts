@@ -1,0 +1,38 @@
+/** How large a dataset is, table by table. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Engine, quoted } from '../engine/duckdb.js';
+import { openDataset, TABLES, type TableName } from '../layout.js';
+import { sizesOf } from './runs.js';
+
+export interface TableStats {
+  readonly table: TableName;
+  readonly files: number;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Tables without files are left out. @throws UscopeError DATASET_LAYOUT */
+export async function datasetStats({ api }: Engine, root: string): Promise<TableStats[]> {
+  await openDataset(root);
+  const instance = await api.DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  const stats: TableStats[] = [];
+  try {
+    for (const table of TABLES) {
+      if ((await readdir(join(root, table)).catch(() => [])).length === 0) continue;
+      const sizes = await sizesOf(join(root, table));
+      if (sizes.length === 0) continue;
+      const glob = quoted(join(root, table, '**', '*.parquet'));
+      const result = await connection.runAndReadAll(
+        `SELECT sum(num_rows) FROM parquet_file_metadata(${glob})`,
+      );
+      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      stats.push({ table, files: sizes.length, rows: Number(result.getRows()[0][0] ?? 0), bytes });
+    }
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+  return stats;
+}

@@ -1,0 +1,188 @@
+/** The table `slots`, divided by storage: one row for each value that a slot held, from when it was set until it changed or was cleared. */
+import type { FrameCursor } from '../../format/frame.js';
+import { Action, FieldType, type StorageDef } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
+import { isCounterStorage } from '../../semantics/cpu/index.js';
+import type { StorageState } from '../../state/storage-state.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
+import { type PayloadColumn, payloadColumns, selectFields, setField } from '../raw/payload-columns.js';
+import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import { TextTable } from '../raw/text-table.js';
+import { type CountedUnit, PartitionNames } from '../raw/units.js';
+
+const FIXED = ['slot', 'from_cycle', 'to_cycle'];
+
+/** The slots of one storage. */
+class SlotTable {
+  /** What each slot held after the last instant that changed it. */
+  private readonly held: Uint32Array;
+  private readonly taken: Uint8Array;
+  /** The cycle since when; -1: not known. */
+  private readonly since: Float64Array;
+  private readonly changed: Uint32Array;
+  private readonly isChanged: Uint8Array;
+  private changes = 0;
+
+  private constructor(
+    readonly def: StorageDef,
+    private readonly columns: readonly PayloadColumn[],
+    readonly files: PartFiles,
+    private readonly texts: TextTable | null,
+    private readonly cycles: Cycles,
+  ) {
+    const { numSlots, fields } = def;
+    this.held = new Uint32Array(numSlots * fields.length * 2);
+    this.taken = new Uint8Array(numSlots);
+    this.since = new Float64Array(numSlots).fill(-1);
+    this.changed = new Uint32Array(numSlots);
+    this.isChanged = new Uint8Array(numSlots);
+  }
+
+  static async create(
+    to: Destination,
+    trace: Trace,
+    core: string,
+    def: StorageDef,
+    cycles: Cycles,
+  ): Promise<SlotTable> {
+    const columns = payloadColumns(trace.schema, def.fields, FIXED);
+    const texts = columns.some(({ isString }) => isString)
+      ? new TextTable(trace, to.connection, to.scratchName())
+      : null;
+    const files = await PartFiles.create(
+      to,
+      { table: 'slots', core, key: def.name },
+      {
+        names: [...FIXED, ...columns.map(({ column }) => column)],
+        select: async (source) => {
+          await texts?.make();
+          return selectFields(source, FIXED, columns, texts);
+        },
+      },
+    );
+    return new SlotTable(def, columns, files, texts, cycles);
+  }
+
+  begin(state: StorageState, isResumed: boolean): void {
+    const { def, taken } = this;
+    for (let slot = 0; slot < def.numSlots; slot++) {
+      if (isResumed) {
+        this.hold(state, slot, -1);
+        // Who is there at the very beginning is there since then.
+        if (taken[slot] && this.cycles.now === 0) this.since[slot] = 0;
+      } else if (this.differs(state, slot)) this.mark(slot);
+    }
+  }
+
+  settle(state: StorageState): void {
+    const { changed, cycles } = this;
+    for (let index = 0; index < this.changes; index++) {
+      const slot = changed[index];
+      this.isChanged[slot] = 0;
+      if (!this.differs(state, slot)) continue;
+      if (this.taken[slot]) this.row(slot, cycles.now);
+      this.hold(state, slot, cycles.now);
+    }
+    this.changes = 0;
+  }
+
+  closeAll(): void {
+    const { taken } = this;
+    for (let slot = 0; slot < taken.length; slot++) {
+      if (taken[slot]) this.row(slot, -1);
+      taken[slot] = 0;
+    }
+  }
+
+  mark(slot: number): void {
+    if (this.isChanged[slot]) return;
+    this.isChanged[slot] = 1;
+    this.changed[this.changes++] = slot;
+  }
+
+  private differs(state: StorageState, slot: number): boolean {
+    const { def, held } = this;
+    const isTaken = state.slotValid(def.storageId, slot) ? 1 : 0;
+    if (isTaken !== this.taken[slot]) return true;
+    if (!isTaken) return false;
+    const words = def.fields.length * 2;
+    const first = state.layout.cellBase[def.storageId] * 2 + slot * words;
+    for (let word = 0; word < words; word++) {
+      if (state.cells[first + word] !== held[slot * words + word]) return true;
+    }
+    return false;
+  }
+
+  private hold(state: StorageState, slot: number, since: number): void {
+    const { def, held } = this;
+    const words = def.fields.length * 2;
+    const first = state.layout.cellBase[def.storageId] * 2 + slot * words;
+    for (let word = 0; word < words; word++) held[slot * words + word] = state.cells[first + word];
+    this.taken[slot] = state.slotValid(def.storageId, slot) ? 1 : 0;
+    this.since[slot] = since;
+  }
+
+  /** @param to -1: not known */
+  private row(slot: number, to: number): void {
+    const { columns, held, since } = this;
+    const { rows } = this.files;
+    const row = rows.begin();
+    rows.columns[0].set(row, slot);
+    if (since[slot] < 0) rows.columns[1].setNull(row);
+    else rows.columns[1].set(row, since[slot]);
+    if (to < 0) rows.columns[2].setNull(row);
+    else rows.columns[2].set(row, to);
+    for (let index = 0; index < columns.length; index++) {
+      const word = (slot * columns.length + index) * 2;
+      setField(rows.columns[index + 3], row, columns[index], held[word], held[word + 1]);
+      if (columns[index].type === FieldType.STRING_REF) this.texts?.want(held[word]);
+    }
+    rows.endRow();
+  }
+}
+
+/** The storages of all units. */
+export class SlotsSink implements RawSink {
+  private constructor(private readonly tables: ReadonlyMap<number, SlotTable>) {}
+
+  static async create(to: Destination, trace: Trace, units: readonly CountedUnit[]): Promise<SlotsSink> {
+    const tables = new Map<number, SlotTable>();
+    for (const { unit, cycles } of units) {
+      const cores = new PartitionNames(unit.name);
+      for (const def of unit.storages) {
+        // Each step of a counter would be a row: they have a table.
+        if (isCounterStorage(def)) continue;
+        const core = cores.of(def);
+        tables.set(def.storageId, await SlotTable.create(to, trace, core, def, cycles));
+      }
+    }
+    return new SlotsSink(tables);
+  }
+
+  begin(state: StorageState, isResumed: boolean): void {
+    for (const table of this.tables.values()) table.begin(state, isResumed);
+  }
+
+  op(cursor: FrameCursor): void {
+    if (cursor.action !== Action.PROP_SET) this.tables.get(cursor.storageId)?.mark(cursor.slot);
+  }
+
+  settle(state: StorageState): void {
+    for (const table of this.tables.values()) table.settle(state);
+  }
+
+  gap(): void {
+    for (const table of this.tables.values()) table.closeAll();
+  }
+
+  async rotate(): Promise<void> {
+    for (const { files } of this.tables.values()) await files.rotate();
+  }
+
+  async finish(): Promise<void> {
+    for (const table of this.tables.values()) {
+      table.closeAll();
+      await table.files.finish();
+    }
+  }
+}

@@ -1,0 +1,75 @@
+/** The table `stages`: one row for each visit of an instruction to a stage. */
+import {
+  BlockEnd,
+  type CpuCore,
+  endOf,
+  type InstructionBlock,
+  rowNumber,
+  stageOf,
+  stagesBegin,
+  stageValueOf,
+  stayTicks,
+} from '../../semantics/cpu/index.js';
+import { caseOf } from '../files/labels.js';
+import { type Destination, PartFiles } from '../files/part-files.js';
+import { cyclesOf } from './ticks.js';
+
+/** Values that are no stage of the core are its number plus this. */
+const FOREIGN = 0x1_0000;
+
+export class StagesTable {
+  private constructor(
+    private readonly core: CpuCore,
+    readonly files: PartFiles,
+  ) {}
+
+  static async create(to: Destination, name: string, core: CpuCore): Promise<StagesTable> {
+    const labels = { values: core.stages.map((stage, value) => ({ value, name: stage })) };
+    const files = await PartFiles.create(
+      to,
+      { table: 'stages', core: name },
+      {
+        names: ['seq', 'id', 'visit', 'stage', 'from_cycle', 'cycles'],
+        select: (source) =>
+          `SELECT seq, id, visit, CASE WHEN stage >= ${FOREIGN} THEN (stage - ${FOREIGN})::VARCHAR ELSE ${caseOf('stage', labels)} END AS stage, ` +
+          `from_cycle, cycles FROM ${source}`,
+      },
+    );
+    return new StagesTable(core, files);
+  }
+
+  add(block: InstructionBlock): void {
+    const cycle = cyclesOf(block, this.core.periodPs);
+    const { rows } = this.files;
+    for (let row = 0; row < block.count; row++) {
+      const first = block.stageStart[row];
+      const count = block.stageStart[row + 1] - first;
+      const number = rowNumber(block, row);
+      const isOpen = endOf(block, row) === BlockEnd.IN_FLIGHT;
+      // Delays of one whose birth is not known count from the block's beginning.
+      let tick = stagesBegin(block, row);
+      for (let visit = 0; visit < count; visit++) {
+        tick += stayTicks(block, first + visit);
+        const from = cycle(tick);
+        const isLast = visit === count - 1;
+        const to = isLast
+          ? isOpen
+            ? -1
+            : cycle(block.end[row])
+          : cycle(tick + stayTicks(block, first + visit + 1));
+        const at = rows.begin();
+        const { columns } = rows;
+        if (number < 0) columns[0].setNull(at);
+        else columns[0].set(at, number);
+        columns[1].set(at, block.id[row]);
+        columns[2].set(at, visit);
+        const stage = stageOf(block, row, visit);
+        columns[3].set(at, stage < 0 ? FOREIGN + stageValueOf(block, row, visit) : stage);
+        columns[4].set(at, from);
+        if (to < 0) columns[5].setNull(at);
+        else columns[5].set(at, to - from);
+        rows.endRow();
+      }
+    }
+  }
+}
