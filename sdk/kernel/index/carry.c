@@ -4,7 +4,7 @@
 
 /* An instruction in flight. */
 struct carried {
-    uint64_t distance, since_entered;
+    uint64_t distance, since_entered, since_born;
     uint32_t slot, id, stage;
 };
 
@@ -130,6 +130,7 @@ static bool get_carried(struct input *in, uint64_t *next, const struct plan_core
     int64_t id = (int64_t)slot + beyond;
     if (id < 0 || id > UINT32_MAX || stage > core->stages || !carried->distance) return false;
     carried->since_entered = stage ? get_leb(in) : 0;
+    carried->since_born = carried->since_entered + get_leb(in);
     carried->slot = (uint32_t)slot;
     carried->id = (uint32_t)id;
     carried->stage = (uint32_t)stage - 1;
@@ -177,13 +178,15 @@ static void continue_rows(struct pass *pass, struct input in, uint64_t last)
             uint64_t cycle = last / pass->groups[core->group].period;
             uint32_t group = lives_earlier(slots->lives, carried.distance), slot = carried.slot;
             struct life life = {cycle - carried.since_entered, life_cells(slots->lives, group),
-                                carried.stage};
+                                cycle - carried.since_born, carried.stage};
             bool is_there =
                 slot < slots->size && (slots->flags[slot] & SLOT_BORN) && slots->ids[slot] == carried.id;
-            if (is_there)
+            if (is_there) {
                 slots->life[slot] = life;
-            else
+            } else {
                 life_end(slots->lives, &life, false);
+                slots->lives->lost = true;
+            }
         }
     }
 }
@@ -290,7 +293,9 @@ static void put_core_rows(const struct slots *slots, struct output *out)
         put_leb(out, zigzag((uint64_t)slots->ids[slot] - slot));
         put_leb(out, life_distance(lives, life));
         put_leb(out, (uint64_t)(life->stage + 1));
-        if (life->stage != NO_STAGE) put_leb(out, *lives->now - life->entered);
+        bool has_stage = life->stage != NO_STAGE;
+        if (has_stage) put_leb(out, *lives->now - life->entered);
+        put_leb(out, (has_stage ? life->entered : *lives->now) - life->born);
         next = slot + 1;
     }
 }

@@ -152,6 +152,11 @@ static void put_drop(struct parts *parts, uint32_t kind, uint32_t subject)
     put_leb(&parts->out, subject);
 }
 
+static bool lacks_stats(const struct pass *pass, uint32_t core)
+{
+    return pass->lives[core].full || pass->stats[core].full;
+}
+
 static void put_dropped(struct pass *pass, struct parts *parts)
 {
     begin_part(parts);
@@ -164,12 +169,14 @@ static void put_dropped(struct pass *pass, struct parts *parts)
     for (uint32_t i = 0; i < pass->head->cores; i++)
         if (pass->written[i].set.full) put_drop(parts, PART_PCS, i);
     if (pass->strings.full) put_drop(parts, PART_STRINGS, 0);
+    for (uint32_t i = 0; i < pass->head->cores; i++)
+        if (lacks_stats(pass, i)) put_drop(parts, PART_STATS, i);
     if (parts->out.at > parts->begun) end_part(parts, PART_DROPPED, 0);
 }
 
 static uint32_t most_parts(const struct pass *pass)
 {
-    return pass->head->groups * 2 + pass->head->cores * 2 + 3;
+    return pass->head->groups * 2 + pass->head->cores * 3 + 3;
 }
 
 static void put_rows_and_texts(struct pass *pass, struct parts *parts)
@@ -188,10 +195,17 @@ static void put_rows_and_texts(struct pass *pass, struct parts *parts)
         put_statics(&parts->out, text_set_sort(set, pass->spare), set->count);
         end_part(parts, PART_PCS, i);
     }
-    if (!pass->strings.heads || pass->strings.full) return;
-    begin_part(parts);
-    put_keys(&parts->out, text_set_sort(&pass->strings, pass->spare), pass->strings.count);
-    end_part(parts, PART_STRINGS, 0);
+    if (pass->strings.heads && !pass->strings.full) {
+        begin_part(parts);
+        put_keys(&parts->out, text_set_sort(&pass->strings, pass->spare), pass->strings.count);
+        end_part(parts, PART_STRINGS, 0);
+    }
+    for (uint32_t i = 0; i < pass->head->cores; i++) {
+        if (!pass->lives[i].stages || lacks_stats(pass, i)) continue;
+        begin_part(parts);
+        put_stats(pass->stats + i, &parts->out);
+        end_part(parts, PART_STATS, i);
+    }
 }
 
 uint32_t put_container(struct pass *pass)

@@ -96,14 +96,36 @@ static void lay_out_slots(struct pass *pass, struct arena *arena, uint32_t index
     struct life *life = take(arena, size * sizeof *life);
     if (!arena->base) return;
     struct lives *lives = pass->lives + index;
-    pass->slots[index] = (struct slots){flags, ids, heads, next, size, core->id_field, 0, life, lives};
+    pass->slots[index] = (struct slots){
+        .flags = flags,
+        .ids = ids,
+        .heads = heads,
+        .next = next,
+        .size = size,
+        .known = core->slots,
+        .id_field = core->id_field,
+        .life = life,
+        .lives = lives,
+    };
 }
 
-static void lay_out_set(struct text_set *set, struct arena *arena)
+/* 0: memory is only measured. */
+static uint32_t frames_size_of(const struct pass *pass)
+{
+    return pass->job ? pass->job->frames_size : 0;
+}
+
+static uint32_t entries_for(uint32_t frames_size)
+{
+    uint32_t entries = frames_size / BYTES_PER_ENTRY;
+    return entries < LEAST_SET ? LEAST_SET : entries > MAX_SET ? MAX_SET : entries;
+}
+
+static void lay_out_set(struct text_set *set, struct arena *arena, uint32_t frames_size)
 {
     struct text *entries = take(arena, MAX_SET * sizeof *entries);
     uint16_t *heads = take_zeros(arena, SET_HEADS * sizeof *heads);
-    if (arena->base) *set = (struct text_set){entries, heads, 0, false};
+    if (arena->base) *set = (struct text_set){entries, heads, 0, entries_for(frames_size), false};
 }
 
 static void lay_out_texts(struct pass *pass, struct arena *arena, uint32_t index, uint32_t strange_slots)
@@ -116,9 +138,10 @@ static void lay_out_texts(struct pass *pass, struct arena *arena, uint32_t index
     uint8_t *flags = take_zeros(arena, size);
     uint16_t *list = take(arena, size * sizeof *list);
     struct text_set set = {0};
-    lay_out_set(&set, arena);
+    lay_out_set(&set, arena, frames_size_of(pass));
     if (!arena->base) return;
     pass->written[index] = (struct written){set, pc, bits, flags, list, 0, core->pc_field, core->bits_field};
+    if (core->mix_xlen) pass->slots[index].bits = bits;
 }
 
 static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index, const uint32_t *plan)
@@ -141,6 +164,7 @@ static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index
         .stages = core->stages,
         .stride = stride,
         .capacity = capacity,
+        .stats = pass->stats + index,
     };
 }
 
@@ -152,6 +176,7 @@ static void lay_out_core(struct pass *pass, struct arena *arena, uint32_t index,
     lay_out_slots(pass, arena, index, strange_slots);
     lay_out_lives(pass, arena, index, plan);
     lay_out_texts(pass, arena, index, strange_slots);
+    stats_lay_out(pass->stats + index, arena, core);
 }
 
 static uint32_t longest_item(const struct pass *pass)
@@ -172,7 +197,7 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
     pass->last_item = take_zeros(arena, pass->longest);
     pass->counted = take_zeros(arena, pass->head->events * sizeof *pass->counted);
     struct text_set strings = {0};
-    lay_out_set(&strings, arena);
+    lay_out_set(&strings, arena, frames_size_of(pass));
     if (!arena->base) return;
     bool any_strings = false;
     for (uint32_t i = 0; i < pass->head->events; i++) {
@@ -212,6 +237,7 @@ static void lay_out(struct pass *pass, struct arena *arena, const uint32_t *plan
     pass->slots = take_zeros(arena, pass->head->cores * sizeof *pass->slots);
     pass->lives = take_zeros(arena, pass->head->cores * sizeof *pass->lives);
     pass->written = take_zeros(arena, pass->head->cores * sizeof *pass->written);
+    pass->stats = take_zeros(arena, pass->head->cores * sizeof *pass->stats);
     pass->followed = take_zeros(arena, pass->head->storages * sizeof *pass->followed);
     for (uint32_t i = 0; i < pass->head->cores; i++)
         lay_out_core(pass, arena, i, plan, strange_slots);

@@ -13,7 +13,7 @@ struct life life_birth(struct lives *lives, uint32_t id)
         cells[LIFE_FIRST] = *lives->now;
     }
     cells[LIFE_LAST] = *lives->now;
-    struct life life = {0, cells, NO_STAGE};
+    struct life life = {0, cells, *lives->now, NO_STAGE};
     for (uint32_t i = 0; i < lives->num_early; i++)
         if (lives->early[i].id == id) life_enter(lives, &life, lives->early[i].value);
     return life;

@@ -11,6 +11,7 @@
 
 #include "bytes.h"
 #include "plan.h"
+#include "stats.h"
 
 enum {
     GROUP_ROWS = 64,
@@ -37,6 +38,7 @@ enum {
 struct life {
     uint64_t entered; /* cycle */
     uint64_t *cells;  /* of its group; NULL: its row is not known */
+    uint64_t born;    /* cycle */
     uint32_t stage;   /* NO_STAGE: none */
 };
 
@@ -59,9 +61,11 @@ struct lives {
     uint32_t groups, late, births, num_early;
     bool full; /* there are more groups */
     bool exact;
+    bool lost; /* one that was in flight is no longer there when the segment begins */
+    struct stats *stats;
 };
 
-static const struct life no_life = {0, 0, NO_STAGE};
+static const struct life no_life = {0, 0, 0, NO_STAGE};
 
 static inline uint64_t *life_cells(const struct lives *lives, uint32_t group)
 {
@@ -83,10 +87,17 @@ static inline void life_leave(const struct lives *lives, const struct life *life
     time[1] = stay > time[1] ? stay : time[1];
 }
 
+/* The stay ends as it should. */
+static inline void life_count_stay(const struct lives *lives, const struct life *life)
+{
+    if (life->stage != NO_STAGE) stats_add(lives->stats, life->stage, *lives->now - life->entered);
+}
+
 static inline void life_enter(const struct lives *lives, struct life *life, uint32_t value)
 {
     if (!life->cells) return;
     life_leave(lives, life);
+    life_count_stay(lives, life);
     life->stage = value < PLAN_MAP_BYTES ? lives->stage_of[value] : lives->stages - 1;
     life->entered = *lives->now;
 }
@@ -98,12 +109,16 @@ static inline void life_end(const struct lives *lives, const struct life *life, 
     life->cells[LIFE_ENDED]++;
     life->cells[LIFE_RETIRED] += retired;
     life->cells[LIFE_END] = *lives->now + 1;
+    if (!retired) return;
+    life_count_stay(lives, life);
+    stats_add(lives->stats, lives->stages, *lives->now - life->born);
 }
 
 static inline void life_flush(const struct lives *lives, struct life *life)
 {
     if (!life->cells) return;
     life_leave(lives, life);
+    if (life->stage != NO_STAGE) lives->stats->cut[life->stage]++;
     life->stage = NO_STAGE;
     life->cells[LIFE_FLUSHED]++;
 }

@@ -6,6 +6,7 @@
 enum {
     PART_TIME = 1,
     PART_ROWS = 2,
+    PART_STATS = 3,
     PART_PCS = 4,
     PART_STRINGS = 5,
     PART_CARRY = 6,

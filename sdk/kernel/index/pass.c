@@ -23,6 +23,9 @@ static void start_buffers(struct pass *pass)
                 track_lasted(track, at, followed->group->row), track->count = count;
         }
         if (!changed) return;
+        /* The model supplied states. */
+        for (uint32_t i = 0; i < pass->head->cores; i++)
+            pass->stats[i].exact = false;
         if (round == 1) break;
         for (uint32_t i = 0; i < pass->head->groups; i++) {
             struct group *group = pass->groups + i;
@@ -31,6 +34,14 @@ static void start_buffers(struct pass *pass)
         }
     }
     pass->time = at;
+}
+
+/* Of all that is in flight at the start it is known since when. */
+static bool is_followed(const struct slots *slots)
+{
+    for (uint32_t slot = 0; slot < slots->size; slot++)
+        if ((slots->flags[slot] & SLOT_BORN) && !slots->life[slot].cells) return false;
+    return !slots->size || !slots->lives->lost;
 }
 
 static bool start(struct pass *pass)
@@ -51,6 +62,8 @@ static bool start(struct pass *pass)
     for (uint32_t i = 0; i < pass->head->cores; i++)
         pass->lives[i].exact = is_first;
     if (is_known) load_rows_carry(pass, last, job->start > last ? job->start : last);
+    for (uint32_t i = 0; i < pass->head->cores; i++)
+        pass->stats[i].exact = pass->lives[i].exact && is_followed(pass->slots + i);
     start_buffers(pass);
     for (uint32_t i = 0; i < pass->head->groups; i++)
         pass->groups[i].now = pass->time / pass->groups[i].period;
@@ -64,12 +77,17 @@ static void settle(struct pass *pass)
     for (uint32_t i = 0; i < pass->closings.count; i++) {
         const struct closing *closing = pass->closings.list + i;
         const struct plan_core *core = pass->cores + closing->core;
-        if (!closing->flushed) pass->groups[core->group].row[core->retired]++;
+        if (!closing->flushed) {
+            struct group *group = pass->groups + core->group;
+            group->row[core->retired]++;
+            stats_retire(pass->stats + closing->core, group->now, closing->bits);
+        }
         life_end(pass->lives + closing->core, &closing->life, !closing->flushed);
     }
     pass->closings.count = 0;
     for (uint32_t i = 0; i < pass->head->cores; i++) {
         pass->lives[i].num_early = 0;
+        stats_settle(pass->stats + i);
         if (pass->written[i].listed) written_settle(pass->written + i);
     }
 }
@@ -180,12 +198,15 @@ static inline bool take_op(struct pass *pass, uint64_t head, uint64_t value)
     return true;
 }
 
-static void count_reason(struct pass *pass, struct group *group, const uint8_t *payload, uint32_t column,
-                         uint32_t label, uint32_t map)
+/* Returns the number of the reason. */
+static uint32_t count_reason(struct pass *pass, struct group *group, const uint8_t *payload, uint32_t column,
+                             uint32_t label, uint32_t map)
 {
     count_cycle(group, pass->time, column);
-    if (!label) return;
-    count_cycle(group, pass->time, column + 1 + plan_label(pass->job->plan, map, payload[label - 1]));
+    if (!label) return 0;
+    uint32_t reason = plan_label(pass->job->plan, map, payload[label - 1]);
+    count_cycle(group, pass->time, column + 1 + reason);
+    return reason;
 }
 
 static void take_flush(struct pass *pass, uint32_t index, const uint8_t *payload)
@@ -196,7 +217,8 @@ static void take_flush(struct pass *pass, uint32_t index, const uint8_t *payload
     if (slots->size && core->flush_id && !slots_flush(slots, id, index, &pass->closings)) return;
     struct group *group = pass->groups + core->group;
     group->row[core->squashed]++;
-    count_reason(pass, group, payload, core->flushes, core->flush_reason, core->flush_map);
+    uint32_t reason = count_reason(pass, group, payload, core->flushes, core->flush_reason, core->flush_map);
+    if (slots->size) pass->stats[index].squashed[reason]++;
 }
 
 static inline void take_role(struct pass *pass, const struct plan_event *event, const uint8_t *payload)
@@ -204,8 +226,10 @@ static inline void take_role(struct pass *pass, const struct plan_event *event, 
     if (event->role == EVENT_FLUSH) take_flush(pass, event->core, payload);
     if (event->role == EVENT_STALL) {
         const struct plan_core *core = pass->cores + event->core;
-        count_reason(pass, pass->groups + core->group, payload, core->stalls, core->stall_reason,
-                     core->stall_map);
+        struct group *group = pass->groups + core->group;
+        uint32_t reason =
+            count_reason(pass, group, payload, core->stalls, core->stall_reason, core->stall_map);
+        if (pass->slots[event->core].size) stats_stall(pass->stats + event->core, reason, group->now);
         if (!core->stall_id || !core->stages) return;
         uint32_t id = read_low(payload + core->stall_id - 1, core->stall_id_bytes);
         slots_stall(pass->slots + event->core, id, event->core, &pass->closings);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    PLAN_LAYOUT = 3,
+    PLAN_LAYOUT = 4,
     PLAN_NONE = 0xffffffff,
     PLAN_BUCKET_CYCLES = 256,
     PLAN_MAP_BYTES = 256,
@@ -65,6 +65,7 @@ struct plan_core {
     uint32_t stage_map;
     uint32_t stages; /* columns of them; 0: the core has no rows */
     uint32_t stall_id, stall_id_bytes;
+    uint32_t mix_xlen; /* machine code is counted by class, as that of this word size; 0: it is not */
 };
 
 static inline const struct plan_head *plan_head(const uint32_t *plan)

@@ -47,20 +47,31 @@ static void free_slot(struct slots *slots, uint32_t slot)
 
 static void birth(struct slots *slots, uint32_t slot, uint32_t id)
 {
+    struct stats *stats = slots->lives->stats;
     slots_bear(slots, slot, id, false);
     slots->life[slot] = life_birth(slots->lives, id);
+    stats->births++;
+    if (slot >= slots->known) stats->exact = false;
 }
 
 void slots_set(struct slots *slots, uint32_t slot, uint32_t field, uint32_t value)
 {
     uint8_t flags = slots->flags[slot];
+    struct stats *stats = slots->lives->stats;
     if (!flags) {
         slots->flags[slot] = SLOT_TAKEN;
-        if (slots->id_field == UINT32_MAX) birth(slots, slot, slot);
+        if (slots->id_field == UINT32_MAX)
+            birth(slots, slot, slot);
+        else
+            stats->unborn++;
     }
     if (field != slots->id_field || field == UINT32_MAX) return;
     if ((flags & SLOT_BORN) && !(flags & SLOT_FLUSHED) && slots->ids[slot] == value) return;
-    if (flags & SLOT_BORN) life_end(slots->lives, slots->life + slot, false);
+    if (flags & SLOT_BORN)
+        life_end(slots->lives, slots->life + slot, false);
+    else
+        stats->unborn--;
+    if ((flags & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN) stats->lost++;
     free_slot(slots, slot);
     birth(slots, slot, value);
 }
@@ -70,8 +81,11 @@ bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closi
     uint8_t flags = slots->flags[slot];
     if (flags & SLOT_BORN) {
         if (closings->count == closings->capacity) return false;
+        uint32_t bits = slots->bits ? slots->bits[slot] : 0;
         closings->list[closings->count++] =
-            (struct closing){slots->ids[slot], core, (flags & SLOT_FLUSHED) != 0, slots->life[slot]};
+            (struct closing){slots->ids[slot], core, bits, (flags & SLOT_FLUSHED) != 0, slots->life[slot]};
+    } else if (flags) {
+        slots->lives->stats->unborn--;
     }
     free_slot(slots, slot);
     return true;

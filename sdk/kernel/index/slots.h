@@ -20,14 +20,17 @@ struct slots {
     /* Of those whose id is not their number: slot + 1 by hash, and the next one with the same hash. */
     uint32_t *heads, *next;
     uint32_t size;
+    uint32_t known; /* slots of the catalog; others are those of files that are not ours */
     uint32_t id_field;
     uint32_t special;
     struct life *life; /* by slot */
     struct lives *lives;
+    const uint32_t *bits; /* machine code by slot; NULL: none is known */
 };
 
 struct closing {
     uint32_t id, core;
+    uint32_t bits;
     bool flushed;
     struct life life;
 };

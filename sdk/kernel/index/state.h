@@ -77,6 +77,7 @@ struct pass {
     struct closings closings;
     struct lives *lives;     /* by core */
     struct written *written; /* by core */
+    struct stats *stats;     /* by core */
     struct text_set strings;
     struct text *spare; /* MAX_SET, to sort a set */
     const uint8_t *no_labels;

@@ -27,7 +27,7 @@ struct test_plan {
 static struct test_plan make_plan(void)
 {
     struct test_plan plan = {
-        .head = {PLAN_LAYOUT, 3, 3, 1, 1, 12, 16, 40, 64, 96, 160, 0},
+        .head = {PLAN_LAYOUT, 3, 3, 1, 1, 12, 16, 40, 64, 97, 161, 0},
         .groups = {{.period = 10, .columns = COLUMNS}},
         .storages = {{STORAGE_SPARSE, 0, 0, SLOTS, 6, 1, 2, 0},
                      {STORAGE_DENSE_BUFFER, 0, 5, 5, 1, 0, 1, 0},
@@ -61,7 +61,7 @@ static struct test_plan make_plan(void)
                    .stall_id = 1,
                    .stall_id_bytes = 1}},
     };
-    assert(offsetof(struct test_plan, map) == 96 * 4);
+    assert(offsetof(struct test_plan, map) == 97 * 4);
     return plan;
 }
 

@@ -15,7 +15,7 @@ void text_set_add(struct text_set *set, uint64_t key, uint32_t bits)
         const struct text *entry = set->entries + set->heads[at] - 1;
         if (entry->key == key && entry->bits == bits) return;
     }
-    if (set->count == MAX_SET) {
+    if (set->count == set->limit) {
         set->full = true;
         return;
     }

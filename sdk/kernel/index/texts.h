@@ -9,7 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MAX_SET = 8192, SET_HEADS = 2 * MAX_SET };
+/* More would not be stored (sdk/src/trace-index/recording/size-limit.ts): for so many bytes of frames one
+ * entry. */
+enum { MAX_SET = 8192, SET_HEADS = 2 * MAX_SET, LEAST_SET = 1024, BYTES_PER_ENTRY = 512 };
 
 struct text {
     uint64_t key;
@@ -21,7 +23,8 @@ struct text_set {
     struct text *entries; /* MAX_SET */
     uint16_t *heads;      /* SET_HEADS: entry + 1; NULL: there is no set */
     uint32_t count;
-    bool full; /* there are more */
+    uint32_t limit; /* of entries, at most MAX_SET */
+    bool full;      /* there are more */
 };
 
 /* What was last written to the slots of a catalog; the flags are of fields set since it was noted, and of
@@ -50,13 +53,13 @@ void written_leave(struct written *written, uint32_t slot, bool is_cleared);
 
 static inline void written_set(struct written *written, uint32_t slot, uint32_t field, uint64_t value)
 {
-    /* What it would find is not kept. */
-    if (written->set.full) return;
     bool is_pc = field == written->pc_field;
     uint8_t flag = is_pc ? HAS_PC : HAS_BITS;
-    if (written->flags[slot] & flag) written_note(written, slot);
-    if (!(written->flags[slot] & LISTED)) written->list[written->listed++] = (uint16_t)slot;
-    written->flags[slot] |= flag | LISTED;
+    if (!written->set.full) { /* else what it would find is not kept */
+        if (written->flags[slot] & flag) written_note(written, slot);
+        if (!(written->flags[slot] & LISTED)) written->list[written->listed++] = (uint16_t)slot;
+        written->flags[slot] |= flag | LISTED;
+    }
     if (is_pc)
         written->pc[slot] = value;
     else

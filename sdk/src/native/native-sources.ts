@@ -16,6 +16,7 @@ export const SOURCES = [
   'index/container.c',
   'index/directory.c',
   'index/directory.h',
+  'index/instruction_class.c',
   'index/layout.c',
   'index/lives.c',
   'index/lives.h',
@@ -32,6 +33,8 @@ export const SOURCES = [
   'index/slots.c',
   'index/slots.h',
   'index/state.h',
+  'index/stats.c',
+  'index/stats.h',
   'index/texts.c',
   'index/texts.h',
   'index/time_levels.c',
@@ -64,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '96d7740d8c53fdc51fbbfbd0911b002bdc63d67c3e004a7bac503f99f9b1a5b8';
+export const SOURCES_SHA256 = '1d8e13bc1789c3ff52171ba406d589a315b4c05788d71fc1f1f31174be62ac08';

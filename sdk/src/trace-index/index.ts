@@ -25,6 +25,7 @@ export type { SegmentCandidate, TextQuery } from './questions/segments-with.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
 export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';
 export { occupancyFromIndex } from './reports/occupancy.js';
+export { performanceFromIndex } from './reports/performance.js';
 export { stageColumns } from './row-plan.js';
 export type { RowLevel } from './rows/row-levels.js';
 export type { RowsChunk } from './rows/row-table.js';

@@ -8,7 +8,7 @@
  *   core: group, catalog, its slots, id field, offset of the id in a slot, its bytes; flush: offset of the id + 1, its bytes, offset of the
  *     reason + 1, map; columns of RETIRED, SQUASHED, FLUSHES and how many, STALLS and how many; stall: offset of the reason + 1, map; pc and
  *     machine code: field, offset in a slot, bytes; stage event: offset of the id + 1, its bytes, of the stage + 1, its bytes, map; columns of
- *     stages (0: the core has no rows); stall: offset of the id + 1, its bytes
+ *     stages (0: the core has no rows); stall: offset of the id + 1, its bytes; word size by which machine code is counted (0: it is not)
  *   map: 256 bytes, value -> index of the column
  *
  * NONE is 0xFFFFFFFF.
@@ -28,7 +28,7 @@ import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { type SlotField, stringOffsets } from './row-plan.js';
 
-const LAYOUT = 3;
+const LAYOUT = 4;
 const HEAD_WORDS = 12;
 const MAP_WORDS = 64;
 const NONE = 0xffff_ffff;
@@ -146,6 +146,7 @@ function coreWords(
     rows?.stageEvent ? maps.add({ indexOf: rows.stageOf }) : NONE,
     rows && group >= 0 ? rows.stages : 0,
     ...placeOf(rows?.stallId ?? null),
+    rows?.mixXlen ?? 0,
   ];
   return words;
 }

@@ -3,6 +3,7 @@ import { FieldType, fieldSize, packedSize, type Schema } from '../format/types.j
 import { payloadLayout } from '../reader/index.js';
 import type { CoreEntities, CpuCore } from '../semantics/cpu/cores.js';
 import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
+import type { Xlen } from '../semantics/cpu/riscv/encodings.js';
 
 /** Stages that have columns; later ones are counted with unknown values. */
 const MAX_STAGES = 31;
@@ -34,6 +35,8 @@ export interface RowPlan {
   readonly stallId: PayloadField | null;
   readonly pc: SlotField | null;
   readonly bits: SlotField | null;
+  /** Retired instructions are counted by the class of their machine code, as that of this word size; null: they are not. */
+  readonly mixXlen: Xlen | null;
 }
 
 /** null: the core has no instructions. */
@@ -58,6 +61,7 @@ export function rowPlan(core: CpuCore): RowPlan | null {
     stallId: stall ? payloadField(stall, 'entity_id') : null,
     pc: slotField(entities, entities.pcField),
     bits: slotField(entities, entities.bitsField),
+    mixXlen: entities.bitsField >= 0 ? core.xlen : null,
   };
 }
 

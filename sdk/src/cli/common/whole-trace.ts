@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import type { Trace } from '../../reader/index.js';
 import type { TraceIndex } from '../../trace-index/index.js';
-import { openIndexOf } from '../../trace-index/node/index.js';
+
+/** Of fewer segments a scan takes less time than looking for an index. */
+const FEW_SEGMENTS = 4;
 
 export function addExactOption(command: Command): Command {
   return command.option('--exact', 'reads the whole range, also where the index of the trace has the answer');
@@ -16,7 +18,8 @@ export async function fromIndexOrScan<T>(
   fromIndex: (index: TraceIndex) => Promise<T | null>,
   scan: () => Promise<T>,
 ): Promise<T> {
-  if (isExact) return scan();
+  if (isExact || trace.segmentCount < FEW_SEGMENTS) return scan();
+  const { openIndexOf } = await import('../../trace-index/node/index.js');
   const index = await openIndexOf(trace, file);
   if (!index) return scan();
   try {

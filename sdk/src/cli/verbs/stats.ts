@@ -6,7 +6,6 @@ import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import type { StretchRunner } from '../../semantics/common/stretches.js';
 import {
   analyzePerformance,
   type PerformanceReport,
@@ -26,6 +25,7 @@ import {
 } from '../common/ranges.js';
 import { append } from '../common/repeated.js';
 import { shownName, withTrace } from '../common/trace-file.js';
+import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 import { distinctNames, expandTraces } from '../runs/trace-set.js';
 
 interface StatsOptions extends RangeArguments {
@@ -35,6 +35,7 @@ interface StatsOptions extends RangeArguments {
   readonly html?: string;
   readonly color?: boolean;
   readonly jobs?: string;
+  readonly exact?: boolean;
   readonly json?: boolean;
 }
 
@@ -54,7 +55,7 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files, or directories: the traces of their newest run')
     .option('--all-cores', 'only the table that puts the cores side by side')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
-  addJobsOption(addRangeOptions(command))
+  addExactOption(addJobsOption(addRangeOptions(command)))
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
     .option('--color', 'colours even where stdout is no terminal')
@@ -75,9 +76,7 @@ export function register(program: Command): void {
       const analyses: Analysis[] = [];
       for (const file of files) {
         const analysis = await withTrace(file, (trace) =>
-          withJobs(file, trace, jobs, (stretches) =>
-            analyze({ file, trace, stretches }, options, asked, points, files.length > 1),
-          ),
+          analyze({ file, trace, jobs }, options, asked, points, files.length > 1),
         );
         if (analysis) analyses.push(analysis);
       }
@@ -106,22 +105,23 @@ interface Analysis {
 interface Subject {
   readonly file: string;
   readonly trace: Trace;
-  readonly stretches: StretchRunner | undefined;
+  readonly jobs: number;
 }
 
 /** @param isOneOfMany a trace without such cores is passed over: null */
 async function analyze(
-  { file, trace, stretches }: Subject,
+  subject: Subject,
   options: StatsOptions,
   asked: AskedRange,
   points: number,
   isOneOfMany: boolean,
 ): Promise<Analysis | null> {
+  const { file, trace } = subject;
   const wanted = options.core.filter((name) => !isOneOfMany || has(trace, name));
   if (isOneOfMany && (findCores(trace).length === 0 || (options.core.length > 0 && wanted.length === 0))) {
     return null;
   }
-  const report = await analyzeRange(trace, wanted, asked, points, stretches);
+  const report = await analyzeRange(subject, wanted, asked, points, options.exact);
   const synthetic = trace.dutProperty(SYNTHETIC_TIME);
   if (synthetic !== undefined) {
     io.err(
@@ -170,17 +170,30 @@ function reportJson(files: readonly string[], analyses: readonly Analysis[], rep
 }
 
 function analyzeRange(
-  trace: Trace,
+  { file, trace, jobs }: Subject,
   wanted: readonly string[],
   asked: AskedRange,
   points: number,
-  stretches: StretchRunner | undefined,
+  isExact: boolean | undefined,
 ): Promise<PerformanceReport> {
   const cores = wanted.length > 0 ? wanted : undefined;
   const clock = findCore(trace, cores?.[0]).clock?.name;
   const range = rangeInTime(asked, trace, clock);
-  return withProgress('analysing', (onProgress) =>
-    analyzePerformance(trace, { ...range, cores, points, onProgress, stretches }),
+  const question = { ...range, cores, points };
+  return fromIndexOrScan(
+    file,
+    trace,
+    isExact,
+    async (index) => {
+      const { performanceFromIndex } = await import('../../trace-index/reports/performance.js');
+      return performanceFromIndex(index, question);
+    },
+    () =>
+      withJobs(file, trace, jobs, (stretches) =>
+        withProgress('analysing', (onProgress) =>
+          analyzePerformance(trace, { ...question, onProgress, stretches }),
+        ),
+      ),
   );
 }
 

@@ -72,6 +72,17 @@ export class SegmentParts {
     return isContainer(found) ? findPart(found.parts, kind, subject) : null;
   }
 
+  /** All parts as they are stored; null: the segment has no container. */
+  async storedParts(segment: number): Promise<readonly IndexPartBytes[] | null> {
+    const found = await this.containers.read(segment);
+    return isContainer(found) ? found.parts : null;
+  }
+
+  /** A part of which the stored index has none, counted from the segment. @throws UscopeError FORMAT_* where that is damaged */
+  async countedPart(segment: number, kind: number, subject: number): Promise<Uint8Array | null> {
+    return findPart((await this.scan(segment)).parts, kind, subject);
+  }
+
   private async readTime(segment: number, subject: number, bucketCycles: number): Promise<TimePart> {
     const group = this.plan.groups[subject]!;
     const index = await this.index(segment);

@@ -1,5 +1,6 @@
 /** The questions that the index of a trace answers. */
 import { UscopeError } from '../../base/errors.js';
+import type { IndexPartBytes } from '../../format/index-container.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
@@ -134,18 +135,34 @@ export class TraceIndex {
     name: ChannelName,
     intervals: GivenIntervals,
   ): Promise<{ readonly columns: readonly Float64Array[]; readonly isExact: boolean } | null> {
-    const channel = this.channel(name);
-    const group = this.groupOf(channel);
+    const found = await this.sumsOfAll([this.channel(name)], intervals);
+    return found && { columns: found.sums[0]!, isExact: found.isExact };
+  }
+
+  /** The same of several channels of one clock: by channel and column. */
+  async sumsOfAll(
+    channels: readonly Channel[],
+    intervals: GivenIntervals,
+  ): Promise<{ readonly sums: readonly (readonly Float64Array[])[]; readonly isExact: boolean } | null> {
+    const group = this.groupOf(channels[0]!);
     const set = this.sets[group.index]!;
     const grid = gridOver(intervals, await set.available());
-    if (!grid) return null;
-    const { sums, isExact } = await readSums(set, group, [channel], grid);
-    return { columns: sums[0]!, isExact };
+    return grid && readSums(set, group, channels, grid);
   }
 
   /** A part of a segment's index as it is stored (docs/format.md#index-containers); null: there is none of that kind. */
   storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
     return this.parts.storedPart(segment, kind, subject);
+  }
+
+  /** All of a segment's parts as they are stored, from one read; null: it has no container. */
+  storedParts(segment: number): Promise<readonly IndexPartBytes[] | null> {
+    return this.parts.storedParts(segment);
+  }
+
+  /** A part that the stored index lacks, counted from the segment itself. @throws UscopeError FORMAT_* where that is damaged */
+  countedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
+    return this.parts.countedPart(segment, kind, subject);
   }
 
   /**

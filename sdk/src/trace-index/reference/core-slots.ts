@@ -1,6 +1,15 @@
 /** The instructions in flight of one core, as far as needed to distinguish those that retire from those that are squashed: see `PipelineStats`. */
 import type { InFlight } from '../time-carry.js';
 import type { Life, RowWalk } from './row-walk.js';
+import type { StatsWalk } from './stats-walk.js';
+
+/** Where what becomes of the instructions is counted. */
+interface Followed {
+  readonly rows: RowWalk;
+  readonly stats: StatsWalk;
+  /** Slots of the catalog. */
+  readonly numSlots: number;
+}
 
 interface Slot {
   /** null: fields have been set, but not the id. */
@@ -11,6 +20,8 @@ interface Slot {
 
 interface Closing {
   readonly id: number;
+  /** Machine code; 0: not known. */
+  readonly bits: number;
   isFlushed: boolean;
   readonly life: Life | null;
 }
@@ -27,11 +38,19 @@ export class CoreSlots {
   /** Cleared in the present frame. */
   private closing: Closing[] = [];
 
-  /** @param idField -1: the slot's number is the id @param rows null: rows are not followed */
+  /** @param idField -1: the slot's number is the id @param followed null: rows are not followed */
   constructor(
     private readonly idField: number,
-    private readonly rows: RowWalk | null = null,
+    private readonly followed: Followed | null = null,
   ) {}
+
+  private get rows(): RowWalk | null {
+    return this.followed?.rows ?? null;
+  }
+
+  private get stats(): StatsWalk | null {
+    return this.followed?.stats ?? null;
+  }
 
   /** In flight at the start of the segment. */
   bear(slot: number, id: number, isFlushed = false, life: Life | null = null): void {
@@ -53,8 +72,11 @@ export class CoreSlots {
       taken = { id: null, isFlushed: false, life: null };
       this.slots.set(slot, taken);
       if (this.idField < 0) this.birth(slot, slot);
+      else this.addUnborn(1);
     }
     if (field !== this.idField || (taken.id === value && !taken.isFlushed)) return;
+    if (taken.id === null) this.addUnborn(-1);
+    else if (!taken.isFlushed && this.stats) this.stats.lost++;
     if (taken.life) this.rows?.end(taken.life, false);
     this.free(slot);
     this.birth(slot, value);
@@ -62,14 +84,23 @@ export class CoreSlots {
 
   private birth(slot: number, id: number): void {
     this.bear(slot, id, false, this.rows?.birth(id) ?? null);
+    const { stats, followed } = this;
+    if (!stats || !followed) return;
+    stats.births++;
+    if (slot >= followed.numSlots) stats.isExact = false;
   }
 
-  clear(slot: number): void {
+  private addUnborn(by: number): void {
+    if (this.stats) this.stats.unborn += by;
+  }
+
+  /** @param bits machine code that the slot holds; 0: not known */
+  clear(slot: number, bits: number): void {
     const taken = this.slots.get(slot);
     if (taken && taken.id !== null) {
       const { id, isFlushed, life } = taken;
-      this.closing.push({ id, isFlushed, life });
-    }
+      this.closing.push({ id, isFlushed, life, bits });
+    } else if (taken) this.addUnborn(-1);
     this.free(slot);
   }
 
@@ -114,10 +145,18 @@ export class CoreSlots {
 
   /** The frame is over: what was cleared in it and not squashed has retired. Returns how many. */
   settle(): number {
-    const retired = this.closing.filter(({ isFlushed }) => !isFlushed).length;
+    const retired = this.closing.filter(({ isFlushed }) => !isFlushed);
+    const { rows, stats } = this;
+    if (rows && stats) for (const { bits } of retired) stats.retire(rows.cycle, bits);
+    stats?.settle();
     for (const { life, isFlushed } of this.closing) if (life) this.rows?.end(life, !isFlushed);
     this.closing = [];
-    return retired;
+    return retired.length;
+  }
+
+  /** Of all that is in flight it is known since when. */
+  get isFollowed(): boolean {
+    return [...this.slots.values()].every(({ id, life }) => id === null || life !== null);
   }
 
   /** By slot. */

@@ -15,6 +15,8 @@ import { encodeDropped } from '../dropped.js';
 import type { IndexPlan } from '../plan.js';
 import { type RowPlan, stringOffsets } from '../row-plan.js';
 import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
+import { statsShape } from '../stats/stats-shape.js';
+import { mostEntries } from '../texts/static-set.js';
 import {
   type Carry,
   CarrySection,
@@ -31,6 +33,7 @@ import { encodeOccupancyPart, encodeTimePart, MAX_CELLS, MAX_ROWS } from '../tim
 import { CoreSlots } from './core-slots.js';
 import { GroupRows } from './group-rows.js';
 import { RowWalk } from './row-walk.js';
+import { StatsWalk } from './stats-walk.js';
 import { StaticWalk, StringWalk } from './text-sets.js';
 
 export { type Carry, FIRST };
@@ -63,6 +66,7 @@ class Pass {
   private readonly cores: readonly CoreSlots[];
   /** By core; null: it has no instructions, or no cycles. */
   private readonly rows: readonly (RowWalk | null)[];
+  private readonly stats: readonly (StatsWalk | null)[];
   private readonly statics: readonly (StaticWalk | null)[];
   private readonly strings: StringWalk | null;
   /** By core: what was in flight before is known. */
@@ -88,18 +92,28 @@ class Pass {
     this.groups = plan.groups.map(
       (group, index) => new GroupRows(group, this.time, known?.counted[index] ?? []),
     );
-    this.rows = plan.cores.map(({ rows, group }) => (rows && group >= 0 ? new RowWalk(rows) : null));
+    this.stats = plan.cores.map(({ rows, group }, index) =>
+      rows && group >= 0 ? new StatsWalk(rows, statsShape(plan, index)) : null,
+    );
+    this.rows = plan.cores.map(({ rows }, index) => {
+      const stats = this.stats[index];
+      return rows && stats ? new RowWalk(rows, stats) : null;
+    });
+    const limit = mostEntries(segment.deltas.length);
     this.statics = plan.cores.map(({ rows }, index) =>
-      this.rows[index] && (rows?.pc || rows?.bits) ? new StaticWalk() : null,
+      this.rows[index] && (rows?.pc || rows?.bits) ? new StaticWalk(limit) : null,
     );
     const offsets = stringOffsets(schema);
-    this.strings = offsets.some((offset) => offset >= 0) ? new StringWalk() : null;
+    this.strings = offsets.some((offset) => offset >= 0) ? new StringWalk(limit) : null;
     this.cores = plan.cores.map((_, index) => this.coreSlots(index, known));
     const carried = known ? rowsCarryOf(plan, carry) : null;
     this.rowsAreExact = plan.cores.map((_, index) => {
       const rows = carried?.[index];
       if (rows) this.continueRows(index, rows, startPs);
       return carry?.length === 0 || Boolean(rows);
+    });
+    this.stats.forEach((stats, index) => {
+      if (stats && !(this.rowsAreExact[index] && this.cores[index]!.isFollowed)) stats.isExact = false;
     });
     this.startBuffers(known, startPs);
     this.payloadSizes = schema.events.map(({ fields }) => packedSize(fields));
@@ -158,7 +172,11 @@ class Pass {
     );
     const { strings } = this;
     const texts = strings ? [{ kind: IndexPart.STRINGS, subject: 0, bytes: strings.part() }] : [];
-    const more = [...rows, ...statics, ...texts];
+    const stats = this.stats.flatMap((one, subject) => {
+      const isTooLarge = this.rows[subject]?.isTooLarge ?? false;
+      return one ? [{ kind: IndexPart.STATS, subject, bytes: isTooLarge ? null : one.part() }] : [];
+    });
+    const more = [...rows, ...statics, ...texts, ...stats];
     const made = time.flatMap((part) => ('bytes' in part ? [part] : []));
     const dropped = [
       ...time.flatMap((part) => ('of' in part ? [part.of] : [])),
@@ -201,7 +219,9 @@ class Pass {
     rows.frame(this.cycleOf(index, startPs > this.time ? startPs : this.time));
     for (const one of carried) {
       const life = rows.carried(one, lastCycle);
-      if (!this.cores[index]!.attach(one.slot, one.id, life)) rows.end(life, false);
+      if (this.cores[index]!.attach(one.slot, one.id, life)) continue;
+      rows.end(life, false);
+      this.stats[index]!.isExact = false;
     }
   }
 
@@ -240,7 +260,9 @@ class Pass {
 
   private coreSlots(index: number, known: TimeCarry | null): CoreSlots {
     const { entities } = this.plan.cores[index]!.core;
-    const slots = new CoreSlots(entities?.idField ?? -1, this.rows[index]);
+    const [walk, stats] = [this.rows[index], this.stats[index]];
+    const counted = walk && stats && { rows: walk, stats, numSlots: entities?.def.numSlots ?? 0 };
+    const slots = new CoreSlots(entities?.idField ?? -1, counted ?? null);
     if (!entities || this.plan.cores[index]!.group < 0) return slots;
     const { def, idField } = entities;
     const { storageId, numSlots } = def;
@@ -283,6 +305,7 @@ class Pass {
       if (count !== state.occupied[storageId]) changed.push(storageId);
     }
     if (changed.length === 0) return;
+    for (const stats of this.stats) if (stats) stats.isExact = false;
     for (const group of this.groups) group.advance(at);
     for (const id of changed) this.groupOf(id).change(id, state.occupied[id]!, at);
     this.time = at;
@@ -331,7 +354,8 @@ class Pass {
   private followCatalog(cursor: FrameCursor): void {
     this.plan.cores.forEach(({ core, group, rows }, index) => {
       if (group < 0 || core.entities?.def.storageId !== cursor.storageId) return;
-      followSlot(this.cores[index]!, cursor);
+      const statics = rows?.mixXlen ? this.statics[index] : null;
+      followSlot(this.cores[index]!, cursor, statics?.bitsOf(cursor.slot) ?? 0);
       if (rows) followTexts(this.statics[index] ?? null, rows, core.entities.idField, cursor);
     });
   }
@@ -390,8 +414,12 @@ class Pass {
     const event = this.plan.cores[index]!.core.events.get(name)!;
     this.events[event.def.eventTypeId]!.push((cursor) => {
       if (!counts(cursor)) return;
+      const reason = labelOf(cursor, channel);
       rows.addCycle(channel.column);
-      if (channel.labels) rows.addCycle(channel.column + 1 + labelOf(cursor, channel));
+      if (channel.labels) rows.addCycle(channel.column + 1 + reason);
+      const stats = this.stats[index];
+      if (name === 'flush') stats?.squash(reason);
+      else stats?.stall(reason, this.rows[index]!.cycle);
     });
   }
 }
@@ -436,8 +464,8 @@ function followTexts(
   else if (field === bits?.index) statics?.setBits(slot, lo);
 }
 
-function followSlot(core: CoreSlots, { action, slot, field, lo }: FrameCursor): void {
-  if (action === Action.CLEAR) core.clear(slot);
+function followSlot(core: CoreSlots, { action, slot, field, lo }: FrameCursor, bits: number): void {
+  if (action === Action.CLEAR) core.clear(slot, bits);
   else core.set(slot, field, lo);
 }
 

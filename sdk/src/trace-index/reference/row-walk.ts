@@ -4,6 +4,7 @@ import type { RowPlan } from '../row-plan.js';
 import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from '../rows/rows-carry.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUPS, OWN_COLUMNS } from '../rows/rows-part.js';
 import { MAX_CELLS } from '../time-part.js';
+import type { StatsWalk } from './stats-walk.js';
 
 const NO_STAGE = -1;
 /** Stages of one frame that come before their instruction, kept at most. */
@@ -14,6 +15,7 @@ export interface Life {
   readonly group: Group;
   stage: number;
   entered: bigint;
+  readonly born: bigint;
 }
 
 /** A group of rows. `distance`: an earlier one, this number of rows before the segment's first. */
@@ -63,16 +65,21 @@ export class RowWalk {
   private readonly earlier = new Map<bigint, Group>();
   private early: { readonly id: number; readonly value: number }[] = [];
 
-  constructor(private readonly plan: RowPlan) {}
+  /** @param stats gets what ends as it should */
+  constructor(
+    private readonly plan: RowPlan,
+    private readonly stats: StatsWalk,
+  ) {}
 
   /** In flight at the start. @param lastCycle of the frame before */
-  carried({ distance, stage, sinceEntered }: CarriedRow, lastCycle: bigint): Life {
+  carried({ distance, stage, sinceEntered, sinceBirth }: CarriedRow, lastCycle: bigint): Life {
     let group = this.earlier.get(distance);
     if (!group) {
       group = new Group(this.plan.stages, distance, 0);
       this.earlier.set(distance, group);
     }
-    return { group, stage, entered: BigInt.asUintN(64, lastCycle - sinceEntered) };
+    const [entered, born] = [sinceEntered, sinceBirth].map((since) => BigInt.asUintN(64, lastCycle - since));
+    return { group, stage, entered: entered!, born: born! };
   }
 
   frame(cycle: bigint): void {
@@ -90,7 +97,7 @@ export class RowWalk {
     }
     group.lastBirth = this.cycle;
     this.births++;
-    const life: Life = { group, stage: NO_STAGE, entered: 0n };
+    const life: Life = { group, stage: NO_STAGE, entered: 0n, born: this.cycle };
     for (const early of this.early) if (early.id === id) this.enter(life, early.value);
     return life;
   }
@@ -101,8 +108,13 @@ export class RowWalk {
 
   enter(life: Life, value: number): void {
     this.leave(life);
+    this.countStay(life);
     life.stage = this.plan.stageOf[value] ?? this.plan.stages - 1;
     life.entered = this.cycle;
+  }
+
+  private countStay({ stage, entered }: Life): void {
+    if (stage !== NO_STAGE) this.stats.stay(stage, BigInt.asUintN(64, this.cycle - entered));
   }
 
   private leave({ group, stage, entered }: Life): void {
@@ -114,6 +126,7 @@ export class RowWalk {
 
   flush(life: Life): void {
     this.leave(life);
+    if (life.stage !== NO_STAGE) this.stats.cut(life.stage);
     life.stage = NO_STAGE;
     life.group.flushed++;
   }
@@ -126,8 +139,11 @@ export class RowWalk {
     this.leave(life);
     const { group } = life;
     group.ended++;
-    if (isRetired) group.retired++;
     group.lastEnd = this.cycle + 1n;
+    if (!isRetired) return;
+    group.retired++;
+    this.countStay(life);
+    this.stats.lived(BigInt.asUintN(64, this.cycle - life.born));
   }
 
   /** null: there are more groups than a part may have. */
@@ -151,7 +167,7 @@ export class RowWalk {
     });
   }
 
-  private get isTooLarge(): boolean {
+  get isTooLarge(): boolean {
     const { length } = this.own;
     return length > MAX_GROUPS || length * (OWN_COLUMNS + 2 * this.plan.stages) > MAX_CELLS;
   }
@@ -163,7 +179,8 @@ export class RowWalk {
       const { group, stage, entered } = life;
       const distance = BigInt(this.births) + (group.distance ?? -BigInt(group.first));
       const sinceEntered = stage === NO_STAGE ? 0n : BigInt.asUintN(64, this.cycle - entered);
-      return [{ slot, id, distance, stage, sinceEntered }];
+      const sinceBirth = BigInt.asUintN(64, this.cycle - life.born);
+      return [{ slot, id, distance, stage, sinceEntered, sinceBirth }];
     });
     const isTooLarge = this.isTooLarge || rows.length > MAX_CARRIED || countGroups(rows) > MAX_LATE;
     return isTooLarge ? null : rows;

@@ -1,5 +1,5 @@
 /** The parts PCS and STRINGS, the plain way: what was written to a catalog, and which strings events name. */
-import { encodeStatics, encodeStrings, MAX_SET } from '../texts/static-set.js';
+import { encodeStatics, encodeStrings } from '../texts/static-set.js';
 
 /** What was last written to a slot. */
 interface Written {
@@ -15,6 +15,14 @@ export class StaticWalk {
   private readonly slots = new Map<number, Written>();
   private readonly found = new Map<string, readonly [pc: bigint, bits: number]>();
   private written = new Set<Written>();
+
+  /** @param limit of entries */
+  constructor(private readonly limit: number) {}
+
+  /** What a slot holds; 0: not known. */
+  bitsOf(slot: number): number {
+    return this.slots.get(slot)?.bits ?? 0;
+  }
 
   /** In a slot at the start of the segment. */
   begin(slot: number, pc: bigint, bits: number): void {
@@ -64,12 +72,15 @@ export class StaticWalk {
 
   /** null: too many. */
   part(): Uint8Array | null {
-    return this.found.size > MAX_SET ? null : encodeStatics([...this.found.values()]);
+    return this.found.size > this.limit ? null : encodeStatics([...this.found.values()]);
   }
 }
 
 export class StringWalk {
   private readonly found = new Set<number>();
+
+  /** @param limit of entries */
+  constructor(private readonly limit: number) {}
 
   add(index: number): void {
     this.found.add(index);
@@ -77,6 +88,6 @@ export class StringWalk {
 
   /** null: too many. */
   part(): Uint8Array | null {
-    return this.found.size > MAX_SET ? null : encodeStrings(this.found);
+    return this.found.size > this.limit ? null : encodeStrings(this.found);
   }
 }

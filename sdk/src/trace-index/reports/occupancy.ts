@@ -11,7 +11,7 @@ import {
 } from '../../semantics/cpu/occupancy.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
-import { decodeOccupancyPart } from '../time-part.js';
+import { HeldTimes } from './held-times.js';
 
 /**
  * The same as `occupancy(trace, options)`, number for number.
@@ -34,9 +34,13 @@ export async function occupancyFromIndex(
   for (const { def } of work) times.set(def.storageId, new Float64Array(def.numSlots + 1));
   const ends = new Map<number, bigint>();
   for (const group of groups) {
-    const end = await addTimes(index, group, times, options.signal);
-    if (end === null) return null;
-    ends.set(group, end);
+    const held = new HeldTimes(index.plan.groups[group]!, times);
+    for (let segment = 0; segment < trace.segmentCount; segment++) {
+      options.signal?.throwIfAborted();
+      if (!held.add(await index.storedPart(segment, IndexPart.OCCUPANCY, group))) return null;
+    }
+    if (held.endPs === null) return null;
+    ends.set(group, held.endPs);
   }
   const { raw } = await trace.stateAt(trace.totalTimePs);
   const reports: OccupancyReport[] = [];
@@ -68,38 +72,6 @@ async function isWholeTrace(index: TraceIndex, { range, periodPs }: OccupancyWor
   const { trace } = index;
   const { timeStartPs } = await trace.segment(0);
   return range.from === timeStartPs && range.to > trace.totalTimePs && range.to % periodPs === 0n;
-}
-
-/**
- * Adds up for how long the buffers of a group held how many, segment by segment.
- * @returns time of the last frame, up to which that goes; null: of some segment it is not known
- */
-async function addTimes(
-  index: TraceIndex,
-  group: number,
-  times: ReadonlyMap<number, Float64Array>,
-  signal: AbortSignal | undefined,
-): Promise<bigint | null> {
-  const { trace, plan } = index;
-  let end: bigint | null = null;
-  for (let segment = 0; segment < trace.segmentCount; segment++) {
-    signal?.throwIfAborted();
-    const bytes = await index.storedPart(segment, IndexPart.OCCUPANCY, group);
-    if (!bytes) return null;
-    const { fromPs, toPs, isExact, unitPs, histograms } = decodeOccupancyPart(bytes, plan.groups[group]!);
-    if (!isExact || (end !== null && fromPs !== end)) return null;
-    end = toPs;
-    for (const { storageId, counts, times: lasted } of histograms) {
-      const sums = times.get(storageId);
-      if (!sums) continue;
-      for (let entry = 0; entry < counts.length; entry++) {
-        const count = counts[entry]!;
-        if (count >= sums.length) return null;
-        sums[count] = sums[count]! + lasted[entry]! * unitPs;
-      }
-    }
-  }
-  return end;
 }
 
 /** Mean, least and greatest of each interval; null: the intervals are no multiples of an index's buckets, or not everything is known. */

@@ -18,6 +18,7 @@ export interface CarriedRow {
   /** Column of its stage; -1: none. */
   readonly stage: number;
   readonly sinceEntered: bigint;
+  readonly sinceBirth: bigint;
 }
 
 /** By core; null: they are not known. */
@@ -28,12 +29,13 @@ export function encodeRowsCarry(cores: RowsCarry): Uint8Array {
   for (const rows of cores) {
     writeLeb128(writer, rows ? rows.length + 1 : 0);
     let next = 0;
-    for (const { slot, id, distance, stage, sinceEntered } of rows ?? []) {
+    for (const { slot, id, distance, stage, sinceEntered, sinceBirth } of rows ?? []) {
       writeLeb128(writer, slot - next);
       writeLeb128(writer, zigzag(BigInt.asUintN(64, BigInt(id - slot))));
       writeLeb128(writer, distance);
       writeLeb128(writer, stage + 1);
       if (stage >= 0) writeLeb128(writer, sinceEntered);
+      writeLeb128(writer, BigInt.asUintN(64, sinceBirth - sinceEntered));
       next = slot + 1;
     }
   }
@@ -63,7 +65,15 @@ export function decodeRowsCarry(bytes: Uint8Array, stages: readonly number[]): R
       }
       next = slot + 1n;
       const sinceEntered = stage > 0n ? readLeb128(reader) : 0n;
-      return { slot: Number(slot), id: Number(id), distance, stage: Number(stage) - 1, sinceEntered };
+      const sinceBirth = BigInt.asUintN(64, sinceEntered + readLeb128(reader));
+      return {
+        slot: Number(slot),
+        id: Number(id),
+        distance,
+        stage: Number(stage) - 1,
+        sinceEntered,
+        sinceBirth,
+      };
     });
     if (countGroups(rows) > MAX_LATE) throw reader.error('FORMAT_VALUE', 'a carry names too many groups');
     return rows;

@@ -8,6 +8,13 @@ import { partWriter } from '../columns.js';
 
 /** Entries of a part; a segment with more has no such part. */
 export const MAX_SET = 8192;
+const LEAST_SET = 1024;
+const BYTES_PER_ENTRY = 512;
+
+/** Entries of a part at most, of a segment with so many bytes of frames: more would be left out for their size. */
+export function mostEntries(frameBytes: number): number {
+  return Math.min(MAX_SET, Math.max(LEAST_SET, Math.floor(frameBytes / BYTES_PER_ENTRY)));
+}
 
 /** Distinct instructions by address, then machine code, rising. */
 export interface StaticSet {

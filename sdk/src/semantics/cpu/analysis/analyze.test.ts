@@ -118,8 +118,8 @@ describe('the analysis', () => {
     expect(stalls.cycles).toBe(4);
     expect(stalls.reasons).toEqual([
       { reason: 'rob_full', events: 4, cycles: 3, share: 3 / 8, episodes: 2, longest: 2 },
-      { reason: 'fetch_miss', events: 1, cycles: 1, share: 1 / 8, episodes: 1, longest: 1 },
       { reason: '9', events: 1, cycles: 1, share: 1 / 8, episodes: 1, longest: 1 },
+      { reason: 'fetch_miss', events: 1, cycles: 1, share: 1 / 8, episodes: 1, longest: 1 },
     ]);
   });
 

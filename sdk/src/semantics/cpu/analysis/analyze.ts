@@ -23,6 +23,8 @@ export interface PerformanceOptions {
   readonly cores?: readonly string[] | undefined;
   /** Most intervals of the series over time. Default 200; 0: no series. */
   readonly points?: number | undefined;
+  /** The intervals are multiples of so many cycles, 1 by default. An index has buckets of 256 cycles. */
+  readonly grain?: number | undefined;
   /** Segments read before the range to learn when the instructions in flight at its start were born. Default 16. */
   readonly lookback?: number | undefined;
   /** Called now and then with the share of the range that has been read, 0 to 1. */
@@ -52,7 +54,13 @@ export async function analyzePerformance(
   trace: Trace,
   options: PerformanceOptions = {},
 ): Promise<PerformanceReport> {
-  const { points = DEFAULT_POINTS, lookback = DEFAULT_LOOKBACK } = options;
+  const range = await analysisRange(trace, options);
+  return reportOf(trace, range, await analysesOf(trace, range, options));
+}
+
+/** @throws UscopeError as `analyzePerformance`, except for damage */
+export async function analysisRange(trace: Trace, options: PerformanceOptions): Promise<AnalysisRange> {
+  const { points = DEFAULT_POINTS, grain = 1, lookback = DEFAULT_LOOKBACK } = options;
   if (!(Number.isInteger(points) && points >= 0 && points <= MAX_POINTS)) {
     throw new UscopeError('READER_RANGE', `a series has 0 to ${MAX_POINTS} points, not ${points}`);
   }
@@ -62,15 +70,20 @@ export async function analyzePerformance(
   const asked = askedRange({ from: options.from, to: options.to, unit, core: cores[0] });
   const { from, to } = await coveredRange(trace, asked, requirePeriod(cores[0]));
   const first = await firstSegment(access, cores, from, lookback);
-  const range: AnalysisRange = {
-    from,
-    to,
-    points,
-    lookback,
-    first,
-    scopes: cores.map(({ scopeId }) => scopeId),
-  };
-  const analyses = await analysesOf(trace, range, options);
+  return { from, to, points, grain, lookback, first, scopes: cores.map(({ scopeId }) => scopeId) };
+}
+
+/** Analyses that have counted nothing yet. */
+export async function emptyAnalyses(trace: Trace, range: AnalysisRange): Promise<readonly CoreAnalysis[]> {
+  const stretch = { ...range, begin: range.first, end: range.first, carry: null };
+  return (await StretchWalk.of(trace, stretch)).analyses;
+}
+
+export function reportOf(
+  trace: Trace,
+  { from, to, points }: AnalysisRange,
+  analyses: readonly CoreAnalysis[],
+): PerformanceReport {
   const made = analyses.map((analysis) => analysis.report(points > 0));
   const reports = trace.dutProperty(SYNTHETIC_TIME) === undefined ? made : made.map(withoutRates);
   return { fromPs: from, toPs: to, percentiles: PERCENTILE_ERROR, cores: reports };
@@ -137,8 +150,7 @@ class Joined {
   private constructor(readonly analyses: readonly CoreAnalysis[]) {}
 
   static async of(trace: Trace, range: AnalysisRange): Promise<Joined> {
-    const walk = await StretchWalk.of(trace, { ...range, begin: range.first, end: range.first, carry: null });
-    return new Joined(walk.analyses);
+    return new Joined(await emptyAnalyses(trace, range));
   }
 
   /** False: the stretch did not begin with what the one before has ended with; nothing was added. @throws NotMergeable */

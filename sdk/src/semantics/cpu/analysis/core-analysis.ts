@@ -47,7 +47,7 @@ export class CoreAnalysis {
   readonly pipeline: PipelineStats | null;
   /** Of the pipeline and the buffers, in this order. */
   private readonly checkpoints: readonly (CatalogCheckpoints | null)[];
-  private readonly stalls: StallStats | null;
+  readonly stalls: StallStats | null;
   /** Of a core whose trace follows no instructions. */
   private readonly looseFlushes: FlushStats;
   private readonly buffers: readonly BufferStats[];

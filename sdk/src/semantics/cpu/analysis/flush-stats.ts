@@ -3,7 +3,7 @@ import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
 import { LabelIndex } from './labels.js';
-import { addTo, namesOf } from './merge.js';
+import { addTo, byName, namesOf } from './merge.js';
 import type { FlushReport } from './report.js';
 import type { CycleWindow } from './window.js';
 
@@ -127,7 +127,7 @@ export class FlushStats {
         perKiloInstructions: perKilo(flushes),
         share: flushes / this.flushes,
       }))
-      .sort((a, b) => b.flushes - a.flushes);
+      .sort((a, b) => b.flushes - a.flushes || byName(a.reason, b.reason));
     return { flushes: this.flushes, perKiloInstructions: perKilo(this.flushes), reasons };
   }
 }

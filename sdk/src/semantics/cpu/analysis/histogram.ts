@@ -5,10 +5,12 @@
 import type { Distribution, DistributionClass, PercentileError } from './report.js';
 
 /** Values below this have a class each. */
-const LINEAR = 2048;
+export const LINEAR = 2048;
 /** Above, every power of two is divided into this many classes. */
 const PER_OCTAVE = LINEAR / 2;
 const MAX_VALUE = 2 ** 52;
+/** Of all values. */
+export const HISTOGRAM_CLASSES = classOf(MAX_VALUE) + 1;
 /** Classes a distribution lists; more only where values spread over more than 2^30. */
 export const MAX_CLASSES = 64;
 /** The widest classes: two per power of two. */
@@ -106,7 +108,7 @@ export class Histogram {
     for (let index = 0; index < this.counts.length; index++) {
       const count = this.counts[index];
       if (count === 0) continue;
-      const first = firstOf(index);
+      const first = firstOfClass(index);
       const width = Math.max(1, 2 ** (Math.floor(Math.log2(first)) + 1) / linear);
       const from = Math.floor(first / width) * width;
       const last = classes.at(-1);
@@ -123,8 +125,8 @@ export class Histogram {
   }
 }
 
-/** Values of an octave [2^n, 2^(n+1)) have PER_OCTAVE classes of 2^n / PER_OCTAVE values. */
-function classOf(value: number): number {
+/** Values of an octave [2^n, 2^(n+1)) have PER_OCTAVE classes of 2^n / PER_OCTAVE values. @param value of LINEAR or more */
+export function classOf(value: number): number {
   let octave = 0;
   let scaled = value;
   while (scaled >= LINEAR) {
@@ -134,12 +136,13 @@ function classOf(value: number): number {
   return LINEAR + (octave - 1) * PER_OCTAVE + (Math.floor(scaled) - PER_OCTAVE);
 }
 
-function firstOf(index: number): number {
+/** The least value of a class. */
+export function firstOfClass(index: number): number {
   if (index < LINEAR) return index;
   const octave = Math.floor((index - LINEAR) / PER_OCTAVE) + 1;
   return (((index - LINEAR) % PER_OCTAVE) + PER_OCTAVE) * 2 ** octave;
 }
 
 function lastOf(index: number): number {
-  return index < LINEAR ? index : firstOf(index + 1) - 1;
+  return index < LINEAR ? index : firstOfClass(index + 1) - 1;
 }

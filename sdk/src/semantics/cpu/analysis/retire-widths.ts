@@ -2,7 +2,7 @@
 import type { CycleWindow } from './window.js';
 
 /** Wider cycles count as this wide. */
-const MAX_WIDTH = 256;
+export const MAX_WIDTH = 256;
 
 /** What was counted in a stretch: cycles by width, all of them, and which were the first and the last. */
 export interface WidthsPart {

@@ -3,7 +3,7 @@ import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
 import { LabelIndex } from './labels.js';
-import { addTo, namesOf } from './merge.js';
+import { addTo, byName, namesOf } from './merge.js';
 import type { StallReport } from './report.js';
 import type { CycleWindow } from './window.js';
 
@@ -154,6 +154,6 @@ export class StallStats {
   private sorted(): { name: string; reason: Reason }[] {
     return this.reasons
       .map((reason, index) => ({ name: this.labels.names[index], reason }))
-      .sort((a, b) => b.reason.cycles - a.reason.cycles);
+      .sort((a, b) => b.reason.cycles - a.reason.cycles || byName(a.name, b.name));
   }
 }

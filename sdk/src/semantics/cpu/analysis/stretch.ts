@@ -15,6 +15,8 @@ export interface AnalysisRange {
   readonly from: bigint;
   readonly to: bigint;
   readonly points: number;
+  /** Intervals of the series are multiples of so many cycles. */
+  readonly grain: number;
   /** Scopes of the cores. */
   readonly scopes: readonly number[];
   /** The segment that is read first: before the range, so that the births of the instructions in flight at its start are known. */
@@ -79,7 +81,7 @@ export class StretchWalk {
   ) {}
 
   static async of(trace: Trace, stretch: PerformanceStretch): Promise<StretchWalk> {
-    const { from, to, points, scopes, first, begin, carry } = stretch;
+    const { from, to, points, grain, scopes, first, begin, carry } = stretch;
     const access = await SegmentAccess.of(trace);
     const cores = coresOf(trace, scopes);
     const isFirst = begin === first;
@@ -87,7 +89,7 @@ export class StretchWalk {
     const windows = new Map<bigint, CycleWindow>();
     const analyses = cores.map((core) => {
       const period = requirePeriod(core);
-      const window = windows.get(period) ?? new CycleWindow(period, from, to, points);
+      const window = windows.get(period) ?? new CycleWindow(period, from, to, points, grain);
       windows.set(period, window);
       return new CoreAnalysis(trace, core, window, before, {
         interleaved: trace.isInterleaved,

@@ -29,12 +29,14 @@ export class CycleWindow {
    * @param fromPs start, inclusive; the cycle in which it lies is the first
    * @param toPs end, exclusive
    * @param points upper limit of `intervals`; 0: a single interval
+   * @param grain intervals are multiples of so many cycles
    */
   constructor(
     readonly periodPs: bigint,
     fromPs: bigint,
     toPs: bigint,
     points: number,
+    grain = 1,
   ) {
     this.fromCycle = fromPs / periodPs;
     this.toCycle = toPs > fromPs ? (toPs - 1n) / periodPs + 1n : this.fromCycle;
@@ -44,7 +46,8 @@ export class CycleWindow {
     this.baseHi = Number(this.basePs >> 32n);
     this.offset = Number(fromPs - this.basePs);
     this.period = Number(periodPs);
-    this.intervalCycles = roundInterval(this.cycles / Math.max(points, 1), points > 0 ? this.cycles : 0);
+    const grains = this.cycles / grain;
+    this.intervalCycles = grain * roundInterval(grains / Math.max(points, 1), points > 0 ? grains : 0);
     this.intervals = Math.max(1, Math.ceil(this.cycles / this.intervalCycles));
   }
 

@@ -1,0 +1,204 @@
+/** The analysis of a whole trace from its index: what `analyzePerformance` finds by reading all of it. */
+import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
+import {
+  analysisRange,
+  emptyAnalyses,
+  type PerformanceOptions,
+  reportOf,
+} from '../../semantics/cpu/analysis/analyze.js';
+import type { CoreAnalysis } from '../../semantics/cpu/analysis/core-analysis.js';
+import type { CounterPart } from '../../semantics/cpu/analysis/counter-stats.js';
+import type { FlushPart } from '../../semantics/cpu/analysis/flush-stats.js';
+import type { PerformanceReport } from '../../semantics/cpu/analysis/index.js';
+import type { MeterPart } from '../../semantics/cpu/analysis/occupancy.js';
+import type { StallPart } from '../../semantics/cpu/analysis/stall-stats.js';
+import type { StorageState } from '../../state/storage-state.js';
+import { BUCKET_CYCLES, type Channel } from '../channels.js';
+import type { TraceIndex } from '../questions/trace-index.js';
+import {
+  type ChannelSums,
+  type CoreChannels,
+  coreChannels,
+  reasonColumns,
+  reasonNames,
+  sumsOf,
+  total,
+} from './core-channels.js';
+import { HeldTimes } from './held-times.js';
+import { NO_FLUSHES, NO_PIPELINE, SegmentStats } from './segment-stats.js';
+
+/**
+ * The same as `analyzePerformance(trace, { ...options, grain: 256 })`, number for number: the intervals of the series are multiples of 256 cycles.
+ * @returns null where the index cannot answer: for a part of the trace, more intervals than it has buckets, where instructions were in flight before
+ *   the trace, where a model supplied states, or where many segments lack their part STATS
+ * @throws UscopeError as `analyzePerformance`
+ */
+export async function performanceFromIndex(
+  index: TraceIndex,
+  options: PerformanceOptions = {},
+): Promise<PerformanceReport | null> {
+  const { trace } = index;
+  const range = await analysisRange(trace, { ...options, grain: BUCKET_CYCLES });
+  if (trace.segmentCount === 0 || range.first !== 0) return null;
+  if (range.from !== (await trace.segment(0)).timeStartPs || range.to <= trace.totalTimePs) return null;
+  const totals: CoreTotals[] = [];
+  const end = (await trace.stateAt(trace.totalTimePs)).raw;
+  const analyses = await emptyAnalyses(trace, range);
+  for (const analysis of analyses) {
+    const channels = coreChannels(index, analysis);
+    if (!channels || !isOnBuckets(analysis, range.points)) return null;
+    const sums = await sumsOf(index, channels, analysis.window);
+    if (!sums) return null;
+    totals.push(new CoreTotals(index, analysis, channels, sums));
+  }
+  for (let segment = 0; segment < trace.segmentCount; segment++) {
+    options.signal?.throwIfAborted();
+    const parts = await index.storedParts(segment);
+    for (const core of totals) if (!parts || !(await core.add(segment, parts))) return null;
+    if (segment % 64 === 0) options.onProgress?.(segment / trace.segmentCount);
+  }
+  for (const core of totals) if (!core.finish(end)) return null;
+  options.onProgress?.(1);
+  return reportOf(trace, range, analyses);
+}
+
+/** The intervals begin and end where buckets do, and all numbers are exact. */
+function isOnBuckets({ window }: CoreAnalysis, points: number): boolean {
+  const { fromCycle, toCycle, cycles } = window;
+  if (fromCycle % BigInt(BUCKET_CYCLES) !== 0n || !Number.isSafeInteger(Number(toCycle))) return false;
+  return points * BUCKET_CYCLES <= cycles;
+}
+
+/** What the index says of one core, added to an analysis that has counted nothing. */
+class CoreTotals {
+  private readonly segments: SegmentStats;
+  /** By storage. */
+  private readonly times: ReadonlyMap<number, Float64Array>;
+  private readonly held: HeldTimes;
+
+  constructor(
+    index: TraceIndex,
+    private readonly analysis: CoreAnalysis,
+    private readonly channels: CoreChannels,
+    private readonly sums: ChannelSums,
+  ) {
+    const { storages } = index.plan.schema;
+    this.segments = new SegmentStats(index, analysis, channels);
+    this.times = new Map(
+      channels.buffers.map(({ subject }) => [subject, new Float64Array(storages[subject]!.numSlots + 1)]),
+    );
+    this.held = new HeldTimes(channels.group, this.times);
+  }
+
+  /** Adds the next segment. False: what its index says does not suffice. @throws UscopeError FORMAT_* */
+  async add(segment: number, parts: readonly IndexPartBytes[]): Promise<boolean> {
+    const { index: group } = this.channels.group;
+    const isIt = ({ kind, subject }: IndexPartBytes) => kind === IndexPart.OCCUPANCY && subject === group;
+    return this.held.add(parts.find(isIt)?.bytes ?? null) && (await this.segments.add(segment, parts));
+  }
+
+  /** Adds what is known of the whole. False: it is not what the segments say. @param end state at the end */
+  finish(end: StorageState): boolean {
+    const { analysis, channels, sums } = this;
+    const [inFlight, ...buffers] = channels.buffers.map(({ subject }) => this.meterPart(subject, end));
+    const counters = channels.counters.map((_, position) => this.counterPart(position, end));
+    const flushes = this.flushPart();
+    const stalls = this.stallPart();
+    const all = [inFlight, ...buffers, ...counters, flushes, stalls];
+    if (!inFlight || all.includes(null)) return false;
+    const [retiredPerInterval] = sums.get(channels.retired)!;
+    analysis.absorb({
+      pipeline: {
+        ...NO_PIPELINE,
+        retired: total(retiredPerInterval!),
+        retiredPerInterval: retiredPerInterval!,
+        flushes: flushes!,
+        inFlight,
+      },
+      stalls: stalls!,
+      looseFlushes: NO_FLUSHES,
+      buffers: buffers as MeterPart[],
+      counters: counters as CounterPart[],
+    });
+    return true;
+  }
+
+  private meterPart(storage: number, end: StorageState): MeterPart | null {
+    const { channels, held, analysis, sums } = this;
+    const { cycles, toCycle, intervals, intervalCycles } = analysis.window;
+    const { periodPs } = channels.group;
+    const last = end.occupancy(storage);
+    if (held.endPs === null || !held.isAligned) return null;
+    // What the last frame has left lasts until the end of its cycle.
+    const rest = Number(toCycle - held.endPs / BigInt(periodPs));
+    const cyclesAt = this.times.get(storage)!.map((time) => time / periodPs);
+    cyclesAt[last] = cyclesAt[last]! + rest;
+    if (total(cyclesAt) !== cycles) return null;
+    const channel = channels.buffers.find(({ subject }) => subject === storage)!;
+    const inIntervals = sums.get(channel)![0]!.map((sum) => sum / periodPs);
+    if (intervals > 0) inIntervals[intervals - 1] = inIntervals[intervals - 1]! + last * rest;
+    if (rest > cycles - (intervals - 1) * intervalCycles) return null;
+    return { from: 0, since: cycles, level: last, cyclesAt, sums: inIntervals };
+  }
+
+  private counterPart(position: number, end: StorageState): CounterPart | null {
+    const channel = this.channels.counters[position]!;
+    const [deltas] = this.sums.get(channel)!;
+    const before = this.analysis.carry().counters[position]!;
+    const after = end.value(channel.subject, 0, 0);
+    const sum = total(deltas!);
+    const isExact = Number.isSafeInteger(sum) && BigInt.asIntN(64, after - before) === BigInt(sum);
+    return isExact ? { end: after, deltas: deltas! } : null;
+  }
+
+  private flushPart(): FlushPart | null {
+    const { channels, sums, segments } = this;
+    const { flushes: channel, squashed } = channels;
+    if (!channel || !squashed) return NO_FLUSHES;
+    const columns = sums.get(channel)!;
+    const [squashedPerInterval] = sums.get(squashed)!;
+    const all = reasonColumns(channel, columns).map((column, reason) => ({
+      name: reasonNames(channel)[reason]!,
+      flushes: total(column),
+      squashed: segments.squashed[reason]!,
+    }));
+    const found = all.filter((one) => one.flushes > 0 || one.squashed > 0);
+    if (hasOthers(channel, found)) return null;
+    return {
+      names: found.map(({ name }) => name),
+      reasons: found.map((one) => ({ ...one, firstCycle: 0, lastCycle: 0 })),
+      squashed: total(squashedPerInterval!),
+      flushes: total(columns[0]!),
+      firstCycle: 0,
+      lastCycle: 0,
+      flushesPerInterval: columns[0]!,
+      squashedPerInterval: squashedPerInterval!,
+    };
+  }
+
+  /** Its runs have been added with the segments. */
+  private stallPart(): StallPart | null {
+    const { channels, sums } = this;
+    const { stalls: channel } = channels;
+    const none = Number.NEGATIVE_INFINITY;
+    if (!channel) return { names: [], reasons: [], cycles: 0, firstCycle: none, lastCycle: none };
+    const columns = sums.get(channel)!;
+    const found = reasonColumns(channel, columns)
+      .map((column, reason) => ({ name: reasonNames(channel)[reason]!, column }))
+      .filter(({ column }) => total(column) > 0);
+    if (hasOthers(channel, found)) return null;
+    const noRuns = { events: 0, episodes: 0, longest: 0, first: Number.NaN, last: none, headRun: 0, run: 0 };
+    return {
+      names: found.map(({ name }) => name),
+      reasons: found.map(({ column }) => ({ ...noRuns, cycles: total(column), perInterval: column })),
+      cycles: total(columns[0]!),
+      firstCycle: 0,
+      lastCycle: 0,
+    };
+  }
+}
+
+/** Values without a label are not counted separately: an analysis would name them. */
+function hasOthers({ labels }: Channel, found: readonly { readonly name: string }[]): boolean {
+  return labels !== null && found.some(({ name }) => name === labels.names.at(-1));
+}
