@@ -25,6 +25,8 @@ export interface LevelCode {
 export class CompiledLevels implements LevelMaker {
   private readonly lists: readonly LevelPieces[];
   private readonly cores: number;
+  /** Put out so far. */
+  bytes = 0;
 
   constructor(
     private readonly code: LevelCode,
@@ -59,6 +61,7 @@ export class CompiledLevels implements LevelMaker {
   /** The pieces that were put out, from an offset on. */
   private take(made: Uint8Array, offset: number): void {
     const view = viewOf(made);
+    this.bytes += made.length - offset;
     for (let at = offset; at < made.length; ) {
       const word = (index: number) => view.getUint32(at + index * 4, true);
       const [list, level, rows, size] = [word(0), word(1), word(2), word(3)];

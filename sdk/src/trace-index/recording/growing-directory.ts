@@ -14,47 +14,50 @@ import { MAX_CYCLES } from '../made-levels/level-maker.js';
 import type { IndexPlan } from '../plan.js';
 
 const MAX_TIME_PS = (1n << 64n) - 1n;
+/** A trace of days has larger levels: closing it reads the containers again. */
+const MAX_BYTES = 32 * 1024 * 1024;
 
 export class GrowingDirectory {
   private readonly sizes: number[] = [];
   private readonly births: (readonly (number | null)[])[] = [];
   private made: MadeDirectory | null = null;
-  private failed = false;
 
   private constructor(
     private readonly plan: IndexPlan,
-    private readonly levels: CompiledLevels,
+    /** null: they have failed, or are too large. */
+    private levels: CompiledLevels | null,
     private readonly startPs: bigint,
     /** The levels are for traces up to here. */
     private readonly limitPs: bigint,
+    private readonly maxBytes: number,
   ) {}
 
   /** Before the first segment, which starts at `startPs`. null: nothing of it is counted, there is no compiled code, or the schema is too large. */
-  static open(plan: IndexPlan, startPs: bigint): GrowingDirectory | null {
+  static open(plan: IndexPlan, startPs: bigint, maxBytes = MAX_BYTES): GrowingDirectory | null {
     const shortest = Math.min(...plan.groups.map(({ periodPs }) => periodPs));
     if (!Number.isFinite(shortest)) return null;
     const counted = BigInt(shortest) * MAX_CYCLES;
     const limitPs = counted < MAX_TIME_PS ? counted : MAX_TIME_PS;
     const levels = levelsOf(plan, startPs, limitPs);
-    return levels && new GrowingDirectory(plan, levels, startPs, limitPs);
+    return levels && new GrowingDirectory(plan, levels, startPs, limitPs, maxBytes);
   }
 
   /** The container of the next segment, as it is stored; null: it has none. */
   add(container: Uint8Array | null): void {
-    if (this.failed) return;
+    if (!this.levels) return;
     const births = this.levels.add(partsOf(container, this.plan));
-    this.failed = births === null;
+    if (births === null || this.levels.bytes > this.maxBytes) this.levels = null;
     this.sizes.push(container?.length ?? 0);
     this.births.push(births ?? []);
   }
 
   /** null: the file has other segments, or the compiled code has no room for its numbers. The same for each call. */
   finish({ segments, startPs, endPs, containerEnd }: IndexedFile): MadeDirectory | null {
-    if (this.failed || segments !== this.sizes.length || startPs !== this.startPs || endPs > this.limitPs)
+    if (!this.levels || segments !== this.sizes.length || startPs !== this.startPs || endPs > this.limitPs)
       return null;
     if (this.made) return this.made;
     const lists = this.levels.finish(endPs);
-    this.failed = lists === null;
+    if (!lists) this.levels = null;
     if (!lists) return null;
     const places = new Places(this.plan.cores.length, segments);
     this.sizes.forEach((size, segment) => {

@@ -16,6 +16,7 @@ import { appendDirectory } from '../directory/append-directory.js';
 import { DIRECTORY_SECTION } from '../directory/format.js';
 import { indexPlan } from '../plan.js';
 import { FIRST, referenceContainer } from '../reference/reference-pass.js';
+import { GrowingDirectory } from './growing-directory.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
 import { fitContainer } from './size-limit.js';
 
@@ -159,6 +160,30 @@ describe('a trace that is written with an index', () => {
     // A file of other segments: its containers are read.
     const other = { ...file, segments: file.segments - 1 };
     await expect(indexer.directory(other, { position: 0, append })).rejects.toThrow('read');
+  });
+
+  it('does not keep levels that are too large: they are made again at the end', async () => {
+    const trace = await openTrace(memorySource(await write(3000, 'lz4', createSegmentIndexer)));
+    const plan = indexPlan(trace.schema, trace.dut);
+    const end = (segment: number) => 1000 * (segment + 1);
+    const { segmentCount: segments, totalTimePs: endPs } = trace;
+    const file = {
+      ...{ segments, bytes: 100_000, startPs: 0n, endPs },
+      ...{ container: () => Promise.resolve(null), containerEnd: end },
+    };
+    for (const [maxBytes, isKept] of [
+      [undefined, true],
+      [-1, false], // a short trace puts nothing out before its end
+    ] as const) {
+      const growing = GrowingDirectory.open(plan, 0n, maxBytes)!;
+      let carry = FIRST;
+      for (let segment = 0; segment < segments; segment++) {
+        const made = referenceContainer(plan, await trace.loadSegment(segment), carry);
+        growing.add(made.container);
+        carry = made.carry;
+      }
+      expect(growing.finish(file) !== null).toBe(isKept);
+    }
   });
 
   it('is read as one without', async () => {
