@@ -2,7 +2,7 @@
 import { copyFile, readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { loadEngine, loadMacros, SqlSession, TABLES, type TableName } from '../../dataset/index.js';
+import { loadEngine, loadMacros, SqlSession, tablesIn } from '../../dataset/index.js';
 import { writeAtomically } from '../../stream/index.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
@@ -51,7 +51,7 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   const form = formOf(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, await tablesFor(question));
+  const datasets = await datasetsOf(sources, tablesIn(question, await loadMacros()));
   const session = await SqlSession.open(engine, datasets, { memory: options.memory, timeoutMs });
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
@@ -110,13 +110,6 @@ async function questionOf(
       'name a dataset or a trace, and ask a question: uscope sql DATASET "select …"',
     );
   return { sources: args.slice(0, -1), question: args[args.length - 1] };
-}
-
-/** The tables that a question can need: those whose names are in it, or in the ready-made questions that it names. */
-async function tablesFor(question: string): Promise<TableName[]> {
-  const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`, 'i').test(text);
-  const asked = (await loadMacros()).filter(({ name }) => has(question, name)).map((macro) => macro.sql);
-  return TABLES.filter((table) => [question, ...asked].some((text) => has(text, table)));
 }
 
 function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {
