@@ -102,6 +102,15 @@ export class SqlSession {
     return this.answer(sql, signal, async () => use(await this.connection.stream(sql)));
   }
 
+  /** Names of all columns, for completion. */
+  columns(): Promise<string[]> {
+    const question = 'SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal ORDER BY 1';
+    return this.answer(question, undefined, async () => {
+      const result = await this.connection.runAndReadAll(question);
+      return result.getRows().map(([name]) => String(name));
+    });
+  }
+
   /** Runs one question and writes its rows to a Parquet file in the scratch directory. */
   askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
     const path = join(this.scratch, 'result.parquet');
