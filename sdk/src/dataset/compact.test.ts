@@ -1,11 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { questions, theEngine } from '../../../test/support/dataset-rows.js';
 import { THREADS_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
+import { readJoined } from './joined-runs.js';
 import { TABLES } from './layout.js';
 import { compactDataset } from './manage/index.js';
 import { beginReading } from './readers.js';
@@ -118,5 +128,37 @@ describe('uscope dataset compact', () => {
     reading.end();
     expect((await runUscope(['dataset', 'check', dataset])).out).toMatch(/^3 runs.*: whole\n$/);
     expect(existsSync(old)).toBe(false);
+  });
+
+  it('of a process that was killed is completed after its commit, and undone before it', async () => {
+    const rows = await contents();
+    const { groups } = await readJoined(dataset);
+    const [old] = groups;
+    expect(groups).toHaveLength(1);
+    const [undone, committed] = ['0', '1'].map((digit) =>
+      join(dataset, '_staging', `~join~${digit.repeat(16)}`),
+    );
+    const files = old.files.map((file) => file.replace(old.name, 'group-new'));
+    for (const [index, file] of files.entries()) {
+      for (const staged of [undone, committed]) {
+        mkdirSync(dirname(join(staged, file)), { recursive: true });
+        copyFileSync(join(dataset, old.files[index]), join(staged, file));
+      }
+    }
+    const commit = {
+      group: { ...old, name: 'group-new', files },
+      replaces: [old.name],
+      removed: [],
+      removedFiles: old.files,
+      generation: null,
+    };
+    writeFileSync(join(committed, 'join.json'), JSON.stringify(commit));
+    // One of its files was moved already.
+    renameSync(join(committed, files[0]), join(dataset, files[0]));
+    expect((await runUscope(['dataset', 'check', dataset])).out).toMatch(/^3 runs.*: whole\n$/);
+    expect((await readJoined(dataset)).groups.map(({ name }) => name)).toEqual(['group-new']);
+    expect(await contents()).toEqual(rows);
+    expect(filesOf(dataset).sort()).toEqual([...files].sort());
+    expect([undone, committed].some((path) => existsSync(path))).toBe(false);
   });
 });

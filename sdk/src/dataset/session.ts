@@ -70,7 +70,10 @@ export class SqlSession {
   private async prepare(): Promise<void> {
     for (const table of TABLES)
       await this.connection.run(`CREATE VIEW ${named(table)} AS ${emptyView(table)}`);
-    for (const { sql } of this.macros) await this.connection.run(sql);
+    // Those that give a value first: tables use them.
+    const isTable = ({ sql }: Macro): boolean => /^CREATE MACRO [^\n]* AS TABLE$/m.test(sql);
+    for (const kind of [false, true])
+      for (const macro of this.macros) if (isTable(macro) === kind) await this.connection.run(macro.sql);
   }
 
   /** Makes the views that a question names, of the files that there are now. */
