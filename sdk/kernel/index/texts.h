@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* More would not be stored (sdk/src/trace-index/recording/size-limit.ts): for this number of bytes of frames one
- * entry. */
+/* More would not be stored (sdk/src/trace-index/recording/size-limit.ts): one entry for this number of bytes
+ * of frames. */
 enum { MAX_SET = 8192, SET_HEADS = 2 * MAX_SET, LEAST_SET = 1024, BYTES_PER_ENTRY = 512 };
 
 struct text {

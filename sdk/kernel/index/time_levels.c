@@ -314,7 +314,8 @@ static bool read_part(struct time_levels *time, const uint8_t *bytes, uint32_t s
     return get_columns(&in, time->cells, (uint32_t)part->rows, time->stride, time->is_signed);
 }
 
-/* What is missing ends here: a row of zeros keeps its place. */
+/* What is missing ends here: rows of zeros keep its place. The part after it begins in the last bucket, which
+ * is a row for that reason: what comes later adds to it. */
 static void end_hole(struct time_levels *time, uint64_t to, struct output *out)
 {
     if (!time->is_missing) return;
@@ -323,7 +324,9 @@ static void end_hole(struct time_levels *time, uint64_t to, struct output *out)
     uint64_t last = to / bucket_ps > from ? to / bucket_ps : from;
     /* A part that has not been added is not needed any more. */
     clear_bytes(time->cells, time->stride * sizeof *time->cells);
-    take_row(time, 1, time->cells + 1, (struct level_row){from, last - from + 1, true}, FAN_OUT, 1, out);
+    const double *zeros = time->cells + 1;
+    if (last > from) take_row(time, 1, zeros, (struct level_row){from, last - from, true}, FAN_OUT, 1, out);
+    take_row(time, 1, zeros, (struct level_row){last, 1, true}, FAN_OUT, 1, out);
 }
 
 bool time_levels_add(struct time_levels *time, const uint8_t *bytes, uint32_t size, struct output *out)

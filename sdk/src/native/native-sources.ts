@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'f6d3aef8e1137b69a0cc02eabcc430dbfc09cbc10ef2896eaf5133d43200afa5';
+export const SOURCES_SHA256 = '19a5761d20c3892992e19bc6783ce64f669e2ecf2aa4e3366796ebb8b8b059d9';

@@ -10,7 +10,7 @@ import { PlainLevels } from '../made-levels/plain-levels.js';
 import { indexPlan } from '../plan.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, OWN_COLUMNS } from '../rows/rows-part.js';
 import { encodeStatics, encodeStrings } from '../texts/static-set.js';
-import { encodeTimePart } from '../time-part.js';
+import { decodeTimePart, encodeTimePart } from '../time-part.js';
 import { compiledLevels } from './directory-kernel.js';
 
 limitOfFile(MANY_CASES_MS);
@@ -33,6 +33,7 @@ function anyNumber(choose: Choose): number {
 /** The rows of a segment from a bucket on; some of them last long. */
 function timeOf(choose: Choose, fromPs: bigint, rows: number) {
   const spans = Array.from({ length: rows }, () => (choose(9) === 0 ? BigInt(1 + choose(200)) : 1n));
+  spans[rows - 1] = 1n; // the next part begins in the last bucket
   const columns = Array.from({ length: group.columns }, () =>
     Array.from({ length: rows }, () => anyNumber(choose)),
   );
@@ -123,9 +124,24 @@ function listsOf(maker: LevelMaker, made: readonly (IndexPartBytes[] | null)[]) 
   return { births, lists: lists!.map((list) => list.from(1)) };
 }
 
+/** A row begins where the one before it ends: readers add up the spans. */
+function expectRowsFollowEachOther(lists: ReturnType<typeof listsOf>['lists']): void {
+  for (const [level, pieces] of lists[group.index]!) {
+    for (const { bytes, first, end } of pieces) {
+      const part = decodeTimePart(bytes, group);
+      expect({ level, first: part.firstBucket, buckets: part.spans.reduce((a, b) => a + b, 0) }).toEqual({
+        level,
+        first,
+        buckets: end - first,
+      });
+    }
+  }
+}
+
 function compare(shape: Shape) {
   const { made, input } = partsOf(shape);
   const plain = listsOf(new PlainLevels(input), made);
+  expectRowsFollowEachOther(plain.lists);
   const compiled = listsOf(compiledLevels(input)!, made);
   expect(compiled).toEqual(plain);
   return plain;

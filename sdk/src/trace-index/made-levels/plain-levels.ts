@@ -108,12 +108,12 @@ class TimeMaker {
     return this.pieces;
   }
 
-  /** What is missing ends here: a row of zeros keeps its place. */
+  /** What is missing ends here: rows of zeros keep its place. */
   private endHole(toPs: bigint): void {
     if (this.missingFromPs === null) return;
     const bucketPs = BigInt(this.group.periodPs) * BigInt(BUCKET_CYCLES);
     const from = Number(this.missingFromPs / bucketPs);
-    this.chain.add(zeroRow(this.group, from, Math.max(from, Number(toPs / bucketPs))));
+    this.chain.add(zeroRows(this.group, from, Math.max(from, Number(toPs / bucketPs))));
     this.missingFromPs = null;
   }
 
@@ -138,13 +138,15 @@ class TimeMaker {
   }
 }
 
-function zeroRow({ columns }: ClockGroup, from: number, to: number): RowSource {
+/** The part after the hole begins in the last bucket, which is a row for that reason: what comes later adds to it. */
+function zeroRows({ columns }: ClockGroup, from: number, to: number): RowSource {
+  const spans = to > from ? Float64Array.of(to - from, 1) : Float64Array.of(1);
   return {
     firstBucket: from,
     bucketCycles: BUCKET_CYCLES,
-    rows: 1,
-    spans: Float64Array.of(to - from + 1),
-    columns: Array.from({ length: columns }, () => new Float64Array(1)),
+    rows: spans.length,
+    spans,
+    columns: Array.from({ length: columns }, () => new Float64Array(spans.length)),
     unitPs: 1,
     lacks: true,
   };

@@ -55,13 +55,15 @@ async function rowsAndScan(seed: number, cycles: number, perSegment: number) {
   const stages = stageColumns(core!);
   const groups: RowGroup[] = [];
   const merger = new RowMerger(stages, (group) => groups.push(group));
-  partsOf(indexed, IndexPart.ROWS, 0).forEach(({ bytes }, segment) => {
-    merger.add(decodeRowsPart(bytes, stages), segment);
+  const parts = partsOf(indexed, IndexPart.ROWS, 0).map(({ bytes }) => decodeRowsPart(bytes, stages));
+  parts.forEach((part, segment) => {
+    merger.add(part, segment);
   });
   merger.finish();
+  const isExact = parts.every((part) => part.isExact);
   const scanned: Instruction[] = [];
   for await (const one of instructions(trace, core!)) scanned.push(one);
-  return { indexed, groups, scanned, stages, periodPs: core!.periodPs };
+  return { indexed, groups, isExact, scanned, stages, periodPs: core!.periodPs };
 }
 
 /** Segments of one length: a carry has room in those of some length, and the last one needs it too. */
@@ -79,9 +81,13 @@ const shape = fc
 
 describe('the rows of an index', () => {
   it('are the instructions that a scan finds, in groups, whatever the segments', async () => {
+    let exact = 0;
     await fc.assert(
       fc.asyncProperty(shape, async ({ seed, cycles, perSegment }) => {
-        const { groups, scanned, stages, periodPs } = await rowsAndScan(seed, cycles, perSegment);
+        const { groups, isExact, scanned, stages, periodPs } = await rowsAndScan(seed, cycles, perSegment);
+        // A segment of 60 cycles now and then has no room for its carry, and says so.
+        if (!isExact) return;
+        exact++;
         let at = 0;
         for (const group of groups) {
           const rows = scanned.slice(at, at + group[Place.ROWS]!);
@@ -96,6 +102,7 @@ describe('the rows of an index', () => {
       }),
       { numRuns: 25 },
     );
+    expect(exact).toBeGreaterThan(12);
   });
 
   it('say so where instructions in flight are not known', async () => {
