@@ -73,8 +73,8 @@ inline std::uint64_t low_bits(std::uint64_t value, int bits)
 }
 
 /**
- * A type that is one word of the trace. A reader's call gives what is compared from cycle to cycle; word() makes
- * the word of it that is recorded.
+ * A type that is one word of the trace. A reader's call gives what is compared from cycle to cycle; word()
+ * makes the word of it that is recorded.
  */
 template <class T> struct one_word {
     static constexpr bool single = true;
@@ -256,8 +256,8 @@ struct enum_reader : one_word<std::uint8_t> {
 };
 
 /**
- * Vectors. Up to 64 bits they are a field x and, of logic, x.xz: which bits are Z or X. Longer ones are wide fields
- * (docs/format.md#wide-fields), for which the values of a bit in SystemC are those of the format.
+ * Vectors. Up to 64 bits they are a field x and, of logic, x.xz: which bits are Z or X. Longer ones are wide
+ * fields (docs/format.md#wide-fields), for which the values of a bit in SystemC are those of the format.
  */
 template <class T> struct vector_reader {
     static constexpr bool single = false;

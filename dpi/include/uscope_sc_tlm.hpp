@@ -184,7 +184,8 @@ class tlm_recorder : public sc_core::sc_module,
             return tlm::TLM_COMPLETED;
         }
         if (ph == tlm::BEGIN_REQ) forget(trans);
-        const tx_handle one = ph == tlm::BEGIN_REQ ? begin(nb_, trans, delay, last_nonblocking_) : mine(trans);
+        const tx_handle one =
+            ph == tlm::BEGIN_REQ ? begin(nb_, trans, delay, last_nonblocking_) : mine(trans);
         if (ph == tlm::BEGIN_REQ && one) flying_.push_back({&trans, one});
         const held until_recorded(trans);
         const bool was_last = ph == tlm::END_RESP;
@@ -232,7 +233,8 @@ class tlm_recorder : public sc_core::sc_module,
         detail::tlm_forget(lost);
         if (lost.is_open()) lost.end("response", "never completed");
     }
-    /** Keeps a payload of a memory manager until a call is recorded: the initiator may release it within the call. */
+    /** Keeps a payload of a memory manager until a call is recorded: the initiator may release it within the
+     * call. */
     class held
     {
       public:

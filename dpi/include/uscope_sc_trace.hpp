@@ -64,8 +64,8 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         return clock_.ps(time);
     }
-    /** A cycle at the time that it is now, or part of the one that is open: a report may come while one is made.
-     * It ends where it is destroyed, also when a type of the user's throws while it is recorded. */
+    /** A cycle at the time that it is now, or part of the one that is open: a report may come while one is
+     * made. It ends where it is destroyed, also when a type of the user's throws while it is recorded. */
     class instant
     {
       public:
@@ -200,8 +200,9 @@ class sc_trace_file : public sc_core::sc_trace_file
 
   protected:
     /**
-     * The values of a time step are those after its last delta cycle. They are compared then, not when time advances:
-     * the last step of a simulation is followed by no other, and the model may be gone when the file is closed.
+     * The values of a time step are those after its last delta cycle. They are compared then, not when time
+     * advances: the last step of a simulation is followed by no other, and the model may be gone when the
+     * file is closed.
      */
     void cycle(bool delta) override
     {
@@ -322,7 +323,8 @@ class sc_trace_file : public sc_core::sc_trace_file
                                     "\"; it is not recorded; call sc_trace before the simulation starts");
         return false;
     }
-    /** The format's limits: definitions and strings take 64 KiB each. True, and counted, when these fit too. */
+    /** The format's limits: definitions and strings take 64 KiB each. True, and counted, when these fit too.
+     */
     bool fits(const std::string &scope, std::size_t definitions, const std::vector<std::string> &strings,
               const std::string &name)
     {
@@ -465,9 +467,10 @@ class sc_trace_file : public sc_core::sc_trace_file
         }
         waiting_.clear();
         if (lost_ > 0)
-            detail::warn("OP_LATE", std::to_string(lost_) + " reports and comments before the first cycle of \"" +
-                                        name_ + "\" are not recorded; at most " +
-                                        std::to_string(WAITING_MAX) + " are kept until then");
+            detail::warn("OP_LATE", std::to_string(lost_) +
+                                        " reports and comments before the first cycle of \"" + name_ +
+                                        "\" are not recorded; at most " + std::to_string(WAITING_MAX) +
+                                        " are kept until then");
     }
     void describe(uscope::schema &schema)
     {
@@ -556,8 +559,8 @@ class sc_trace_file : public sc_core::sc_trace_file
         if (!why)
             detail::warn_at_end(why.code, why.message);
         else if (stats.rejected > 0)
-            detail::warn_at_end("OP_VALUE", std::to_string(stats.rejected) + " items were rejected in the trace \"" +
-                                         name_ + "\"");
+            detail::warn_at_end("OP_VALUE", std::to_string(stats.rejected) +
+                                                " items were rejected in the trace \"" + name_ + "\"");
     }
 
     std::string name_;
@@ -593,8 +596,9 @@ inline void uscope_close_trace_file(sc_core::sc_trace_file *file)
     if (auto *ours = dynamic_cast<uscope::sc_trace_file *>(file))
         delete ours;
     else if (file)
-        uscope::detail::warn("OP_HANDLE", "uscope_close_trace_file: this is a trace file of another kind; it stays "
-                                          "open; close it with the function of that kind");
+        uscope::detail::warn("OP_HANDLE",
+                             "uscope_close_trace_file: this is a trace file of another kind; it stays "
+                             "open; close it with the function of that kind");
 }
 
 #endif

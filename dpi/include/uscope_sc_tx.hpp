@@ -137,8 +137,9 @@ class tx_database final : private sc_trace_file::guest
         else
             join();
         if (!ours)
-            detail::warn("OP_HANDLE", "tx_database: this is a trace file of another kind; nothing is recorded; use that "
-                                      "of uscope_create_trace_file");
+            detail::warn("OP_HANDLE",
+                         "tx_database: this is a trace file of another kind; nothing is recorded; use that "
+                         "of uscope_create_trace_file");
     }
     tx_database(const tx_database &) = delete;
     tx_database &operator=(const tx_database &) = delete;
@@ -227,6 +228,11 @@ class tx_database final : private sc_trace_file::guest
                                  {"type", "ftr_type"},
                                  {"bits", "u64"},
                                  {"str", "string"}});
+        schema.event("tr/number", {{"tx", "u64"},
+                                   {"name", "string"},
+                                   {"phase", "ftr_phase"},
+                                   {"type", "ftr_type"},
+                                   {"bits", "u64"}});
         schema.event("tr/rel", {{"name", "string"},
                                 {"src", "u64"},
                                 {"sink", "u64"},
@@ -244,6 +250,7 @@ class tx_database final : private sc_trace_file::guest
         begin_ = id("tr/begin");
         end_ = id("tr/end");
         attr_ = id("tr/attr");
+        number_event_ = id("tr/number");
         rel_ = id("tr/rel");
         empty_ = uscope_string(w_, "");
         const sc_trace_file::instant now(file);
@@ -272,7 +279,8 @@ class tx_database final : private sc_trace_file::guest
         }
         return id;
     }
-    /** The index of a name; the empty one of a name that is refused, and reported when the trace is closed. */
+    /** The index of a name; the empty one of a name that is refused, and reported when the trace is closed.
+     */
     std::uint32_t intern(const char *name)
     {
         const std::uint32_t index = uscope_string(w_, name);
@@ -283,7 +291,8 @@ class tx_database final : private sc_trace_file::guest
         const auto address = reinterpret_cast<std::uintptr_t>(name);
         return names_[(address >> 3 ^ address) & 255];
     }
-    /** Names of attributes are mostly literals: found by their address, and compared as the address may be reused. */
+    /** Names of attributes are mostly literals: found by their address, and compared as the address may be
+     * reused. */
     template <class Name> std::uint32_t string(const Name &name)
     {
         if constexpr (std::is_array_v<Name>) {
@@ -368,7 +377,7 @@ class tx_database final : private sc_trace_file::guest
     sc_trace_file *file_ = nullptr;
     uscope_writer_t *w_ = nullptr;
     bool is_on_ = false;
-    std::uint16_t dir_ = 0, begin_ = 0, end_ = 0, attr_ = 0, rel_ = 0;
+    std::uint16_t dir_ = 0, begin_ = 0, end_ = 0, attr_ = 0, number_event_ = 0, rel_ = 0;
     std::uint32_t empty_ = 0, number_ = 0;
     std::uint64_t begun_ = 0;
     std::vector<declaration> declared_;
@@ -379,7 +388,8 @@ class tx_database final : private sc_trace_file::guest
     cached names_[256];
 };
 
-/** A stream of transactions, of a kind. Names are those of its module, for example. It may outlive its database. */
+/** A stream of transactions, of a kind. Names are those of its module, for example. It may outlive its
+ * database. */
 class tx_fiber
 {
   public:
@@ -451,7 +461,8 @@ class tx_generator
     template <class... A> tx_handle begin(const A &...attributes)
     {
         if constexpr (tx_enabled)
-            if (tx_database *const to = fiber_.recording()) return begin_ps(*to, to->file_->now(), attributes...);
+            if (tx_database *const to = fiber_.recording())
+                return begin_ps(*to, to->file_->now(), attributes...);
         return {};
     }
     template <class... A> tx_handle begin_at(const sc_core::sc_time &time, const A &...attributes)
@@ -558,7 +569,7 @@ inline std::uint32_t tx_attributes::index_of(const char *name)
 inline void tx_attributes::number(const char *name, tx_type type, std::uint64_t bits)
 {
     tx_database &d = database_;
-    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), bits, d.empty_);
+    uscope_event5(d.w_, d.number_event_, tx_, index_of(name), detail::word(phase_), detail::word(type), bits);
 }
 inline void tx_attributes::string(const char *name, tx_type type, const char *value)
 {
@@ -622,7 +633,8 @@ namespace detail
 {
 template <class T, class... Bases> constexpr bool is_a = (std::is_base_of_v<Bases, T> || ...);
 template <class T>
-constexpr bool is_fixed = is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
+constexpr bool is_fixed =
+    is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
 template <class T> constexpr bool is_wide_number = is_a<T, sc_dt::sc_signed, sc_dt::sc_unsigned>;
 } // namespace detail
 
