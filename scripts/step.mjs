@@ -6,6 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { noteFailure } from './failures.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -94,6 +95,7 @@ export async function runStep(step) {
  * @param {{ok: boolean, seconds: number, output?: string, why?: string}} outcome
  */
 export function printResult(title, { ok, seconds, output = '', why = '' }) {
+  if (!ok) noteFailure(why ? `${title} (${why})` : title, output);
   if (!ok && output) process.stderr.write(`${output.trimEnd()}\n`);
   const time = `${seconds.toFixed(1)} s`.padStart(8);
   const lead = isTerminal ? '\r\x1b[K' : '';

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { make, nodeTool, script } from './commands.mjs';
 import { countsFromOutput, total } from './counts.mjs';
+import { printFailures } from './failures.mjs';
 import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
 import { printResult, ROOT, run } from './step.mjs';
 
@@ -156,6 +157,7 @@ await runScript(async () => {
   const counts = [];
   for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares));
   const { passed, failed } = total(counts);
+  printFailures();
   console.log(`\n${((performance.now() - started) / 60_000).toFixed(1)} minutes`);
   console.log(`${passed} passed, ${failed} failed`);
   return failed === 0 ? 0 : 1;

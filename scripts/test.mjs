@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { cocotbTests, pythonEnvironment } from './cocotb.mjs';
 import { make, nodeTool, script } from './commands.mjs';
 import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
+import { printFailures } from './failures.mjs';
 import { runJobs } from './jobs.mjs';
 import { buildSteps, runScript, setUpNpm, setUpSystem } from './setup.mjs';
 import { skippedLines, slowestLines } from './skipped.mjs';
@@ -75,6 +76,7 @@ await runScript(async () => {
     const { passed, failed, skipped } = total(await runJobs(jobs(process.argv.slice(2), scratch), 2));
     const minutes = ((performance.now() - started) / 60_000).toFixed(1);
     printFiles(scratch);
+    printFailures();
     console.log(`\n${minutes} minutes${skipped ? `; ${skipped} tests skipped` : ''}`);
     console.log(`${passed} passed, ${failed} failed`);
     return failed === 0 ? 0 : 1;

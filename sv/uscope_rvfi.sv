@@ -61,6 +61,10 @@ module uscope_rvfi #(
   longint unsigned now_ps = 0;
   longint unsigned period_ps = 0;
 
+  // Rising edges by the simulator's clock, until two periods are the same.
+  bit              period_checked = 0;
+  real             edge_us = -1.0, distance_us = -1.0;
+
   chandle          cpu;
   int unsigned     stage_retire, flush_exception;
   int              f_order, f_priv_level, f_is_compressed, f_ixl;
@@ -90,6 +94,7 @@ module uscope_rvfi #(
   initial open_trace();
   always @(posedge clk) begin
     now_ps <= now_ps + period_ps;
+    if (cpu != null && !period_checked) check_period();
     record_cycle();
   end
   final close_trace();
@@ -109,6 +114,24 @@ module uscope_rvfi #(
       period_ps = 1000;
     end
     if (cpu != null) look_up({scope, "/"});
+  endfunction
+
+  // Times of the trace are counted, so that they hold where a testbench does not count time in its units. Where it does, they should be the
+  // simulator's.
+  function automatic void check_period();
+    real now_us, before_us = distance_us, found_ps;
+    if (1us <= 0) period_checked = 1; // the time unit is too long to say
+    now_us = $realtime / 1us;
+    distance_us = edge_us < 0.0 ? -1.0 : now_us - edge_us;
+    edge_us = now_us;
+    if (before_us < 0.0 || distance_us - before_us > 1.0e-9 || before_us - distance_us > 1.0e-9) return;
+    period_checked = 1;
+    found_ps = distance_us * 1.0e6;
+    // Below 10 ps the testbench counts steps.
+    if (found_ps < 10.0) return;
+    if (found_ps - real'(period_ps) > 0.5 || real'(period_ps) - found_ps > 0.5)
+      $warning("%m: RVFI_PERIOD: the clock rises every %0.0f ps, its period in the schema is %0d ps: cycles are right, times in ps are not those of the simulator. Give the schema's clock that period",
+               found_ps, period_ps);
   endfunction
 
   function automatic void look_up(input string scope);

@@ -24,7 +24,10 @@ limitOfFile(BUILDS_MS);
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
-const UNTRACED = 'obj_dir_o3_notrace';
+/** Models that only these tests run: built with less optimisation, next to those of `npm run demo`. */
+const FAST_BUILD = ['CONFIG=tests', 'OPT=-O1', 'LTO=0'];
+const TRACED = 'obj_dir_o3_tests';
+const UNTRACED = 'obj_dir_o3_notrace_tests';
 const HIGH = RAM_BASE >>> 12;
 const out = mkdtempSync(join(tmpdir(), 'uscope-o3-'));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
@@ -32,7 +35,7 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 /** Runs a program on the traced core. */
 function uscopeRun(folder: string, ...args: string[]): void {
   const schema = join(DEMO, 'o3.yaml');
-  const command = ['run', '--schema', schema, '--out', folder, '--', join(DEMO, 'obj_dir_o3/Vtop'), ...args];
+  const command = ['run', '--schema', schema, '--out', folder, '--', join(DEMO, TRACED, 'Vtop'), ...args];
   const run = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...command], {
     encoding: 'utf8',
     timeout: 120_000,
@@ -65,8 +68,8 @@ async function traced(name: string, image: readonly number[], ...args: string[])
 }
 
 beforeAll(() => {
-  make('o3');
-  make('o3', 'TRACE=0');
+  make('o3', ...FAST_BUILD);
+  make('o3', 'TRACE=0', ...FAST_BUILD);
   if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js')))
     spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
 }, 600_000);

@@ -72,6 +72,9 @@ def test_clocks_that_stand_still_x_and_two_traces(
     stopped = [line for line in lines if "the clock fifo.clk never rose: nothing was sampled" in line]
     assert len(stopped) == 1 and "stopped: " in stopped[0]
     assert [i["op"] for i in daemon.dump("stopped")] == ["event"]
+    slow = [line for line in lines if "CLOCK_PERIOD" in line]
+    assert len(slow) == 1, "one of the traces has a clock of another period"
+    assert "slow: CLOCK_PERIOD: the clock fifo.clk rises every 40000 ps, and the schema has clk 10000 ps" in slow[0]
     unresolved = [line for line in lines if "samples had X or Z bits" in line]
     assert len(unresolved) == 3
     assert "and were skipped: " in unresolved[0] and "fifo.memory[0] " in unresolved[0]

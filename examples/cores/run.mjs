@@ -3,7 +3,7 @@
  * Public cores under µScope: fetches their sources from PyPI, builds each with Verilator, runs a program on it with a trace and with an
  * independent log of the same pins, and compares both, instruction by instruction.
  *
- *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--json]
+ *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--quick] [--json]
  *
  * None of the sources enters this repository; they stay in DIR, by default examples/cores/build. Exit status: 0 no difference, 1 differences or
  * a core that does not build, 2 wrong arguments, 3 PyPI or a compiler is out of reach.
@@ -15,7 +15,7 @@ import { here, Unavailable } from './lib/commands.mjs';
 import { compare } from './lib/compare.mjs';
 import { measure } from './lib/cost.mjs';
 import { buildProgram } from './lib/program.mjs';
-import { buildSimulator, traced } from './lib/simulator.mjs';
+import { buildSimulator, hasPipeline, traced } from './lib/simulator.mjs';
 import { fetchSources, readCore } from './lib/sources.mjs';
 
 const CORES = ['picorv32', 'serv', 'ibex', 'cv32e40x', 'mor1kx'];
@@ -29,7 +29,7 @@ const unavailable = rows.some((row) => row.unavailable);
 process.exitCode = rows.some((row) => row.failure || row.differences > 0) ? 1 : unavailable ? 3 : 0;
 
 async function runCore(id) {
-  const core = readCore(id);
+  const core = { ...readCore(id), quick: options.quick };
   const work = join(options.work, id);
   mkdirSync(work, { recursive: true });
   const row = { core: core.name, builds: false, differences: null };
@@ -38,9 +38,10 @@ async function runCore(id) {
     const program = buildProgram(core, work, options.rounds);
     const simulator = buildSimulator(core, sources, work, 'traced');
     row.builds = true;
-    const run = traced(simulator, program, work);
+    const run = traced(simulator, core, program, work);
     const result = await compare(run.trace, run.log);
     Object.assign(row, { cycles: run.cycles, result: run.result, ...result });
+    if (hasPipeline(core)) await addPipeline(row, core, sources, program, work);
     if (options.cost) row.cost = await measure(core, sources, program, work, run);
   } catch (error) {
     row[error instanceof Unavailable ? 'unavailable' : 'failure'] = error.message;
@@ -52,12 +53,28 @@ async function runCore(id) {
   return row;
 }
 
+/** The same program with stages and buffers recorded: what retires, and what each cycle was. */
+async function addPipeline(row, core, sources, program, work) {
+  const kind = 'pipeline';
+  const run = traced(buildSimulator(core, sources, work, kind), core, program, work, { kind });
+  const { differences, cycleFacts, shown, bytesPerInstruction } = await compare(
+    run.trace,
+    run.log,
+    run.cyclesLog,
+  );
+  row.pipeline = { differences, cycleFacts, bytesPerInstruction };
+  row.differences += differences;
+  row.shown.push(...shown);
+}
+
 function readArguments() {
   const known = {
     work: { type: 'string', default: join(here, 'build') },
     cost: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '2' },
     json: { type: 'boolean', default: false },
+    // Compiles without optimization: sooner done where the run is short.
+    quick: { type: 'boolean', default: false },
   };
   try {
     const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
@@ -74,7 +91,7 @@ function readArguments() {
     };
   } catch (error) {
     process.stderr.write(
-      `${error.message}\nusage: run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--json]\n`,
+      `${error.message}\nusage: run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--quick] [--json]\n`,
     );
     process.exit(2);
   }
@@ -92,6 +109,8 @@ function table(rows) {
     'registers',
     'traps',
     'interrupts',
+    'violations',
+    'pipeline',
     'differences',
     'time',
     'bytes/insn',
@@ -105,6 +124,7 @@ function table(rows) {
     count(row.traps),
     count(row.interrupts),
     count(row.violations),
+    count(row.pipeline?.cycleFacts),
     row.failure || row.unavailable
       ? (row.failure ?? row.unavailable).split('\n')[0].slice(0, 60)
       : count(row.differences),

@@ -5,11 +5,12 @@
  */
 import { spawnSync } from 'node:child_process';
 import {
-  appendFileSync,
+  closeSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -282,15 +283,15 @@ function runAll(directory, commands) {
   const script = ['set -eo pipefail', 'test -z "$(ls -A "$CLONE")"', 'set -v', ...commands].join('\n');
   writeFileSync(join(directory, 'commands.sh'), `${script}\n`);
   const masked = 'mount -t tmpfs -o ro none "$CLONE" && exec bash commands.sh';
-  const { status, stdout, stderr, error } = spawnSync('unshare', ['-m', 'sh', '-c', `exec 2>&1; ${masked}`], {
+  const output = openSync(log, 'w');
+  const { status, error } = spawnSync('unshare', ['-m', 'sh', '-c', masked], {
     cwd: directory,
-    encoding: 'utf8',
+    stdio: ['ignore', output, output],
     timeout: STEP_MS,
-    maxBuffer: 1 << 28,
     env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', CLONE: ROOT },
   });
-  appendFileSync(log, `${stdout}${stderr}`);
+  closeSync(output);
   if (status === 0) return null;
   const end = readFileSync(log, 'utf8').trimEnd().split('\n').slice(-25).join('\n');
-  return `${end}\n${error ? error.message : `exit status ${status}`}; the whole log: ${existsSync(log) ? log : ''}`;
+  return `${end}\n${error ? error.message : `exit status ${status}`}; the whole log: ${log}`;
 }

@@ -18,7 +18,7 @@ USCOPE_TOP ?= tb
 USCOPE_SCHEMA ?= core.yaml
 USCOPE_OUT ?= traces
 # A clone, or the directory share/ of an installed package, which has the library, or where `uscope config --build DIR` makes it.
-USCOPE_CLI ?= $(if $(shell command -v node),node $(firstword $(wildcard $(USCOPE_HOME)/sdk/bin/uscope.js) $(USCOPE_HOME)/../bin/uscope.js),uscope)
+USCOPE_CLI ?= $(if $(shell command -v node 2>/dev/null),node $(firstword $(wildcard $(USCOPE_HOME)/sdk/bin/uscope.js) $(USCOPE_HOME)/../bin/uscope.js),uscope)
 USCOPE_DPI ?= $(or $(USCOPE_LIB_DIR),$(wildcard $(USCOPE_HOME)/dpi/build),$(shell $(USCOPE_CLI) config --lib-path 2>/dev/null),$(USCOPE_HOME)/dpi/build)
 
 USCOPE_SV := $(USCOPE_HOME)/sv

@@ -134,6 +134,8 @@ describe('uscope config', () => {
     run(process.execPath, [join(PACKAGE, 'bin/uscope.js'), 'config', ...args], env);
 
   it('without a library says how it is built', () => {
+    // A clone in which a release was made has some.
+    rmSync(join(PACKAGE, 'prebuilt'), { recursive: true, force: true });
     expect(config(['--libs'], { USCOPE_LIB_DIR: undefined })).toEqual({
       status: 1,
       stdout: '',

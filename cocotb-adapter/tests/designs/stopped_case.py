@@ -47,6 +47,14 @@ async def values_with_x(dut: Any) -> None:
 
 
 @cocotb.test()
+async def the_clock_is_slower_than_the_schema_says(dut: Any) -> None:
+    cocotb.start_soon(Clock(dut.clk, 40, "ns").start())
+    async with Trace.open("slow", schema=SCHEMA, clock=dut.clk):
+        for _ in range(8):
+            await RisingEdge(dut.clk)
+
+
+@cocotb.test()
 async def two_traces_of_one_simulation(dut: Any) -> None:
     cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
     async with Trace.open("both/a", schema=SCHEMA, clock=dut.clk, core=0) as a:

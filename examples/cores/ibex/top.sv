@@ -7,7 +7,7 @@ module top import ibex_pkg::*; (input logic clk, input logic rst, output logic d
   logic [4:0]  raddr_a, raddr_b, waddr;
   logic [31:0] rdata_a, rdata_b, wdata_rf;
 
-  ibex_core #(.RV32M(RV32MFast), .WritebackStage(1'b0)) u_core (
+  ibex_core #(.RV32M(RV32MFast), .WritebackStage(1'b1), .MHPMCounterNum(10)) u_core (
       .clk_i(clk), .rst_ni(!rst), .hart_id_i(32'd0), .boot_addr_i(32'd0),
       .instr_req_o(instr_req), .instr_gnt_i(instr_req), .instr_rvalid_i(instr_rvalid), .instr_addr_o(instr_addr),
       .instr_rdata_i(instr_rdata), .instr_err_i(1'b0),

@@ -2,17 +2,21 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './commands.mjs';
+import { comparePipeline } from './compare-pipeline.mjs';
 
 const SHOWN = 5;
 
-export async function compare(traceFile, logFile) {
+/** @param cyclesFile the log of the stages and buffers, where the trace has them */
+export async function compare(traceFile, logFile, cyclesFile = null) {
   const { openTraceFile } = await import(join(root, 'sdk/dist/reader/node.js'));
   const trace = await openTraceFile(traceFile);
   const recorded = await fromTrace(trace);
   const last = await trace.stateAt(trace.totalTimePs);
-  const violations = Number(last.slotField('core0/violations', 0, 'count'));
+  const violations = cyclesFile ? 0 : Number(last.slotField('core0/violations', 0, 'count'));
+  const pipeline = cyclesFile ? await comparePipeline(trace, readFileSync(cyclesFile, 'utf8')) : null;
   await trace.close();
   const logged = fromLog(readFileSync(logFile, 'utf8'));
+  if (pipeline) addBranches(pipeline, logged);
   const differences = [];
   const length = Math.max(recorded.length, logged.length);
   let different = 0;
@@ -28,12 +32,31 @@ export async function compare(traceFile, logFile) {
     registers: count((one) => one.rd !== 0),
     traps: count((one) => one.trap),
     interrupts: count((one) => one.interrupt),
-    differences: different,
+    differences: different + (pipeline?.differences ?? 0),
+    cycleFacts: pipeline?.compared ?? null,
     violations,
-    shown: differences,
+    shown: [...differences, ...(pipeline?.shown ?? [])],
     bytesPerInstruction: statSync(traceFile).size / Math.max(1, logged.length),
     logBytes: statSync(logFile).size,
   };
+}
+
+/** Which branches were taken, against where the program went on. */
+function addBranches(pipeline, logged) {
+  const expected = logged.filter(({ bits, trap }) => !trap && isBranch(bits));
+  // What left execute last may not have been shown yet.
+  const open = pipeline.branches.length - expected.length;
+  if (open < 0 || open > 2) pipeline.differences++;
+  expected.forEach(({ pc, bits, next }, i) => {
+    const taken = next !== pc + ((bits & 3) === 3 ? 4 : 2);
+    const found = pipeline.branches[i];
+    if (found?.pc !== pc || found.taken !== taken) pipeline.differences++;
+  });
+  pipeline.compared += expected.length;
+}
+
+function isBranch(bits) {
+  return (bits & 3) === 3 ? (bits & 0x7f) === 0x63 : (bits & 3) === 1 && (bits & 0xc000) === 0xc000;
 }
 
 /** Bytes that a mask leaves out are 0 in a trace. */
@@ -60,9 +83,10 @@ function fromLog(text) {
     .split('\n')
     .filter((line) => line)
     .map((line) => {
-      const [, pc, bits, trap, intr, rd, value, , addr, rmask, wmask, rdata, wdata] = line.split(' ');
+      const [, pc, bits, trap, intr, rd, value, next, addr, rmask, wmask, rdata, wdata] = line.split(' ');
       const hex = (digits) => Number.parseInt(digits, 16);
       const one = instruction(hex(pc), hex(bits), trap === '1');
+      Object.defineProperty(one, 'next', { value: hex(next) }); // not in the trace of each instruction
       one.interrupt = intr === '1' && !trapped;
       trapped = one.trap;
       if (one.trap) return one;
@@ -80,12 +104,14 @@ async function fromTrace(trace) {
   const field = (name) => entities.fields.findIndex((one) => one.name === name);
   const [ID, PC, BITS] = ['entity_id', 'pc', 'inst_bits'].map(field);
   const events = new Map(
-    ['trap', 'interrupt', 'reg_write', 'mem_read', 'mem_write'].map((name) => [
+    ['stage_transition', 'trap', 'interrupt', 'reg_write', 'mem_read', 'mem_write'].map((name) => [
       trace.names.event(`core0/${name}`).eventTypeId,
       name,
     ]),
   );
   const all = [];
+  // The last stage: what does not come there was squashed.
+  const retire = trace.dutProperty('cpu.pipeline_stages').split(',').length - 1;
   const alive = new Map();
   await trace.scan(
     {},
@@ -95,7 +121,6 @@ async function fromTrace(trace) {
         if (index === ID) {
           const born = instruction(0, 0, false);
           alive.set(slot, born);
-          all.push(born);
         } else if (index === PC) alive.get(slot).pc = lo;
         else if (index === BITS) alive.get(slot).bits = lo;
       },
@@ -104,7 +129,9 @@ async function fromTrace(trace) {
         if (!name) return;
         const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
         const one = alive.get(view.getUint32(0, true));
-        if (name === 'trap') one.trap = true;
+        if (name === 'stage_transition') {
+          if (view.getUint8(4) === retire) all.push(one);
+        } else if (name === 'trap') one.trap = true;
         else if (name === 'interrupt') one.interrupt = true;
         else if (name === 'reg_write')
           Object.assign(one, { rd: view.getUint8(4), value: Number(view.getBigUint64(5, true)) });

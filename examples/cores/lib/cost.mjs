@@ -17,7 +17,10 @@ export async function measure(core, sources, program, work, first) {
   const log = join(work, 'cost.log');
   const ways = {
     untraced: () => ({ seconds: time(plain, []), bytes: 0 }),
-    retirement: () => ({ seconds: retirement(withTracer, program, work), bytes: statSync(first.trace).size }),
+    retirement: () => ({
+      seconds: retirement(withTracer, core, program, work),
+      bytes: statSync(first.trace).size,
+    }),
     text: () => ({ seconds: time(plain, [`+log=${log}`]), bytes: statSync(log).size }),
   };
   for (const kind of ['fst', 'vcd']) {
@@ -50,8 +53,8 @@ function alternate(ways) {
 }
 
 /** The log of the pins is left out: without +log it writes nothing. */
-function retirement(simulator, program, work) {
-  return traced(simulator, program, join(work, 'cost'), false).seconds;
+function retirement(simulator, core, program, work) {
+  return traced(simulator, core, program, join(work, 'cost'), { logs: false }).seconds;
 }
 
 function zstdSize(file) {

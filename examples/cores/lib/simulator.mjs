@@ -11,50 +11,55 @@ const TRACER = ['uscope_pkg.sv', 'uscope_cpu_pkg.sv', 'uscope_rvfi_pkg.sv', 'usc
   join(SV, name),
 );
 
-/** @param kind traced, plain (neither tracer nor waveform), vcd or fst */
+const PIPELINE = [...TRACER.slice(0, 3), join(here, 'common/retirement_pkg.sv')];
+/** Macros that choose what a build has besides the core and its memory. */
+const DEFINES = { traced: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
+const WAVEFORMS = { vcd: ['--trace'], fst: ['--trace-fst'] };
+// Warnings of the cores' sources are not ours; those of our own files are tested by test/dpi/lint.test.ts.
+const OPTIONS =
+  '--cc --exe --build -j 2 -O3 --x-assign fast --noassert -Wno-fatal -Wno-lint -Wno-style --prefix Vtop --top-module top';
+
+const QUICK = ['-MAKEFLAGS', 'OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0'];
+
+/** Records stages, stalls and buffers, too: the core's folder has a tracer for them. */
+export const hasPipeline = (core) => existsSync(join(here, core.id, 'pipeline.sv'));
+
+const pipelineFiles = ({ id }) =>
+  ['common/log_pkg.sv', `${id}/pipeline.sv`, `${id}/pipeline_log.sv`].map((name) => join(here, name));
+
+/** @param kind traced (retirement), pipeline, plain (neither tracer nor waveform), own (the core's own text tracer), vcd or fst */
 export function buildSimulator(core, folder, work, kind) {
   const out = join(work, `obj_${kind}`);
   const program = join(out, 'Vtop');
   mkdirSync(out, { recursive: true });
-  const includes = [...(core.include ?? []).map((name) => `-I${join(folder, name)}`), `-I${SV}`];
-  const defines = [...core.defines, ...(kind === 'traced' ? ['USCOPE'] : [])].map((name) => `-D${name}`);
-  const waveform = { vcd: ['--trace'], fst: ['--trace-fst'] }[kind] ?? [];
-  const common = ['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name));
+  const isTraced = kind === 'traced' || kind === 'pipeline';
+  const own = kind === 'own' ? core.ownTracer : {};
+  const includes = [...(core.include ?? []), ...(own.include ?? [])].map((name) => `-I${join(folder, name)}`);
+  const defines = [...core.defines, ...(own.defines ?? []), ...(DEFINES[kind] ?? [])];
   const sources = [
-    ...(kind === 'traced' ? TRACER : []),
+    ...({ traced: TRACER, pipeline: PIPELINE }[kind] ?? []),
     ...filesOf(core, folder, work),
-    ...common,
+    ...(own.sources ?? []).map((name) => join(folder, name)),
+    ...['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name)),
     join(here, core.id, 'top.sv'),
+    ...(kind === 'pipeline' ? pipelineFiles(core) : []),
+    ...(kind === 'own' && core.ownTracer.local ? [join(here, core.id, core.ownTracer.local)] : []),
   ];
   const main = join(here, 'common/main.cpp');
-  const inputs = [...sources, main, ...(kind === 'traced' ? [LIBRARY] : [])];
+  const inputs = [...sources, main, ...(isTraced ? [LIBRARY] : [])];
   if (isCurrent(program, inputs)) return program;
-  const link = kind === 'traced' ? ['-LDFLAGS', `${LIBRARY} -lzmq -lpthread`] : [];
-  // Warnings of the cores' sources are not ours; those of the tracer and of our own files are tested by `make lint`.
-  const args = [
-    '--cc',
-    '--exe',
-    '--build',
-    '-j',
-    '2',
-    '-O3',
-    '--x-assign',
-    'fast',
-    '--noassert',
-    '-Wno-fatal',
-    '-Wno-lint',
-    '-Wno-style',
-  ];
-  const names = ['--prefix', 'Vtop', '--top-module', 'top', '--Mdir', out];
   try {
     run('verilator', [
-      ...args,
-      ...names,
-      ...waveform,
+      ...OPTIONS.split(' '),
+      '--Mdir',
+      out,
+      ...(WAVEFORMS[kind] ?? []),
       ...includes,
-      ...defines,
+      `-I${SV}`,
+      ...defines.map((name) => `-D${name}`),
       ...(core.verilator ?? []),
-      ...link,
+      ...(core.quick ? QUICK : []),
+      ...(isTraced ? ['-LDFLAGS', `${LIBRARY} -lzmq -lpthread`] : []),
       ...sources,
       main,
     ]);
@@ -71,24 +76,27 @@ function isCurrent(program, inputs) {
   return inputs.every((file) => statSync(file).mtimeMs <= made);
 }
 
-export function traced(simulator, program, work, withLog = true) {
-  const out = join(work, 'traces');
+/** Runs a program with a trace. `logs`: the texts that the trace is compared with, too. */
+export function traced(simulator, core, program, work, { kind = 'traced', logs = true, options = [] } = {}) {
+  const out = join(work, `traces_${kind}`);
   rmSync(out, { recursive: true, force: true });
-  const log = join(work, 'rvfi.log');
-  const schema = join(SV, 'uscope_rvfi.yaml');
+  const log = join(work, `${kind}.log`);
+  const cyclesLog = join(work, 'cycles.log');
+  const schema = kind === 'pipeline' ? join(here, core.id, 'pipeline.yaml') : join(SV, 'uscope_rvfi.yaml');
+  const wanted = [`+log=${log}`, ...(kind === 'pipeline' ? [`+cycles=${cyclesLog}`] : [])];
   const command = [
     'run',
     '--schema',
     schema,
     '--out',
     out,
+    ...options,
     '--',
     simulator,
     `+program=${program}`,
-    ...(withLog ? [`+log=${log}`] : []),
   ];
-  const printed = run(process.execPath, [CLI, ...command]);
+  const printed = run(process.execPath, [CLI, ...command, ...(logs ? wanted : [])]);
   const summary = JSON.parse(printed.split('\n').find((line) => line.startsWith('{')));
   if (!summary.done) throw new Error('the program did not end');
-  return { ...summary, trace: join(out, 'core0.uscope'), log };
+  return { ...summary, trace: join(out, 'core0.uscope'), log, cyclesLog };
 }

@@ -208,7 +208,8 @@ static void add_own(struct row_levels *rows, uint32_t groups, double births, uin
     for (uint32_t i = 0; i < groups; i++) {
         const double *own = rows->cells + (uint64_t)i * stride;
         double *into = growing_group(rows, segment, own[0]);
-        double count = i + 1 < groups ? GROUP_ROWS : births - (double)(groups - 1) * GROUP_ROWS;
+        double count =
+            i + 1 < groups ? (double)GROUP_ROWS : births - (double)(groups - 1) * (double)GROUP_ROWS;
         into[PLACE_ROWS] += count;
         into[PLACE_LAST_BIRTH] = own[0] + own[1];
         add_counts(rows, into, own[2] == 0 ? -1 : own[0] + own[2] - 1, own + 3);

@@ -109,6 +109,7 @@ describe('uscope info', () => {
       'scopes',
       'storages',
       'events',
+      'warnings',
     ]);
     expect(info).toMatchObject({
       version: '0.3',

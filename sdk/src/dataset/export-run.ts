@@ -5,7 +5,8 @@ import { isUscopeError, UscopeError } from '../base/errors.js';
 import { isHttpUrl } from '../reader/http-url.js';
 import type { RunReport, RunWork } from './export-traces.js';
 import { checkRunName } from './files/names.js';
-import { openDataset, type RunRecord, readRecord, type TableName } from './layout.js';
+import { joinedNames, readJoined } from './joined-runs.js';
+import { openDataset, type RunRecord, readRecord, TABLES, type TableName } from './layout.js';
 import { StagedRun } from './publish.js';
 import type { StagedFiles } from './staged-files.js';
 
@@ -37,8 +38,14 @@ export async function exportRun(
   if (missing.length === 0 && !isExtra) {
     return { run: request.run, result: 'unchanged', cores: 0, instructions: 0, gaps: 0 };
   }
-  const isAdding = isSame && request.keep === true;
-  const tables = isAdding ? missing : request.tables;
+  // Joined files are those of many runs: nothing is added to them.
+  const isJoined = joinedNames(await readJoined(root)).has(request.run);
+  const isAdding = isSame && request.keep === true && !isJoined;
+  const wanted =
+    isSame && request.keep
+      ? TABLES.filter((table) => there.tables.includes(table) || missing.includes(table))
+      : request.tables;
+  const tables = isAdding ? missing : wanted;
   const staged = await StagedRun.begin(root, request.run);
   try {
     const report = await work(staged.files, { ...request, tables, isAdding });

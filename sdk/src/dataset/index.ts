@@ -7,12 +7,16 @@ export { isDataset, TABLES, type TableName } from './layout.js';
 export { loadMacros, type Macro } from './macros.js';
 export {
   type Check,
+  type Compaction,
   checkDataset,
+  compactDataset,
   datasetStats,
   listRuns,
   type Problem,
+  purgeJoined,
   type RunListing,
   type TableStats,
 } from './manage/index.js';
+export { tablesIn } from './named-tables.js';
 export { removeRun } from './publish.js';
 export { type SessionOptions, SqlSession } from './session.js';

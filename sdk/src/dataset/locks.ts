@@ -10,10 +10,18 @@ const POLL_MS = 15;
 /** No run can be called that. */
 const PUBLISH = '~publish';
 
+/** Nor that. */
+const JOIN = '~join';
+
 /** null: another process, or another export of this one, has the run. */
-export async function tryLockRun(root: string, run: string): Promise<PathLock | null> {
+export const tryLockRun = (root: string, run: string): Promise<PathLock | null> => tryLock(root, run);
+
+/** For joining files. null: another process does. */
+export const tryLockJoin = (root: string): Promise<PathLock | null> => tryLock(root, JOIN);
+
+async function tryLock(root: string, name: string): Promise<PathLock | null> {
   try {
-    return await lockPath(join(root, STAGING, run));
+    return await lockPath(join(root, STAGING, name));
   } catch (error) {
     if (isBusy(error)) return null;
     throw error;

@@ -4,15 +4,18 @@
  * move, the next one completes.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
 import { KEYS, partition } from './files/names.js';
+import { completeJoins } from './join-commit.js';
+import { dropJoined, joinedNames, readJoined } from './joined-runs.js';
 import { RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
 import { lockRun, tryLockRun, withPublishLock } from './locks.js';
 import { StagedFiles } from './staged-files.js';
+import { syncFile, syncTree } from './sync.js';
 
 const COMMIT = 'commit.json';
 /** What a staged run will do. */
@@ -100,6 +103,7 @@ async function writeCommit(root: string, staged: string, commit: Commit): Promis
 /** Completes what killed processes had committed, and removes what they had not. */
 export async function completeRuns(root: string): Promise<void> {
   await removeStaleLocks(join(root, STAGING));
+  await completeJoins(root);
   if ((await stagedRuns(root)).length === 0) return;
   await withPublishLock(root, async () => {
     for (const name of await stagedRuns(root)) {
@@ -124,7 +128,8 @@ export async function removeRun(root: string, run: string): Promise<boolean> {
   try {
     return await withPublishLock(root, async () => {
       const removed = await partsOf(root, run);
-      if (removed.length === 0 && !(await exists(recordPath(root, run)))) return false;
+      const isJoined = joinedNames(await readJoined(root)).has(run);
+      if (removed.length === 0 && !isJoined && !(await exists(recordPath(root, run)))) return false;
       const staged = join(root, STAGING, stagedName(run));
       await mkdir(staged);
       const commit: Commit = { run, record: null, moved: [], removed };
@@ -169,6 +174,7 @@ async function move(root: string, staged: string, { run, record, moved, removed 
     await rename(from, join(root, part));
   }
   await syncAbove(root, [...moved, ...removed]);
+  await dropJoined(root, run);
   const path = recordPath(root, run);
   await mkdir(join(root, RUNS), { recursive: true });
   if (record === null) await rm(path, { force: true });
@@ -219,21 +225,3 @@ const exists = (path: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-
-async function syncTree(path: string): Promise<void> {
-  for (const entry of await readdir(path, { withFileTypes: true })) {
-    const inside = join(path, entry.name);
-    if (entry.isDirectory()) await syncTree(inside);
-    else await syncFile(inside);
-  }
-  await syncDirectory(path);
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r+');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-}

@@ -1,13 +1,15 @@
 /** A connection that can only ask: views of the tables of datasets, the ready-made questions, and no way to other files, the network or a change. */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
-import { KEYS } from './files/names.js';
-import { COLUMNS, openDataset, TABLES, type TableName } from './layout.js';
-import { loadMacros } from './macros.js';
+import { openDataset, TABLES, type TableName } from './layout.js';
+import { loadMacros, type Macro } from './macros.js';
+import { viewsIn } from './named-tables.js';
 import { completeRuns } from './publish.js';
+import { beginReading, type Reading } from './readers.js';
 import { queryError, requireQuestion } from './statements.js';
+import { emptyView, viewOf } from './views.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
@@ -19,10 +21,15 @@ export interface SessionOptions {
 type Result = Awaited<ReturnType<Connection['stream']>>;
 
 export class SqlSession {
+  /** Of the tables whose views are those of the files: what the joined ones were then. */
+  private readonly viewed = new Map<TableName, string>();
+
   private constructor(
     private readonly engine: Engine,
     private readonly instance: import('@duckdb/node-api').DuckDBInstance,
     private readonly connection: Connection,
+    private readonly roots: readonly string[],
+    private readonly macros: readonly Macro[],
     readonly scratch: string,
     private readonly timeoutMs: number | undefined,
   ) {}
@@ -47,9 +54,10 @@ export class SqlSession {
         temp_directory: join(scratch, 'spill'),
       });
       const connection = await instance.connect();
-      const session = new SqlSession(engine, instance, connection, scratch, options.timeoutMs);
+      const macros = await loadMacros();
+      const session = new SqlSession(engine, instance, connection, roots, macros, scratch, options.timeoutMs);
       if (options.memory !== undefined) await connection.run(`SET memory_limit = ${quoted(options.memory)}`);
-      await session.prepare(roots);
+      await session.prepare();
       await session.lock(roots);
       return session;
     } catch (error) {
@@ -58,19 +66,25 @@ export class SqlSession {
     }
   }
 
-  private async prepare(roots: readonly string[]): Promise<void> {
-    for (const table of TABLES) {
-      const key = KEYS[table];
-      const globs: string[] = [];
-      for (const root of roots) {
-        if (!(await hasRows(root, table))) continue;
-        globs.push(quoted(join(root, table, ...(key ? ['*'] : []), '*', '*', '*.parquet')));
-      }
-      await this.connection.run(
-        `CREATE VIEW ${named(table)} AS ${globs.length > 0 ? viewOf(globs, key) : emptyView(table)}`,
-      );
+  /** The tables are empty until a question names them: the engine opens every file of a view. */
+  private async prepare(): Promise<void> {
+    for (const table of TABLES)
+      await this.connection.run(`CREATE VIEW ${named(table)} AS ${emptyView(table)}`);
+    // Those that give a value first: tables use them.
+    const isTable = ({ sql }: Macro): boolean => /^CREATE MACRO [^\n]* AS TABLE$/m.test(sql);
+    for (const kind of [false, true])
+      for (const macro of this.macros) if (isTable(macro) === kind) await this.connection.run(macro.sql);
+  }
+
+  /** Makes the views that a question names, of the files that there are now. */
+  private async view(question: string, readings: readonly Reading[]): Promise<void> {
+    const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
+    for (const table of viewsIn(question, this.macros)) {
+      const query = await viewOf(datasets, table);
+      if (this.viewed.get(table) === query) continue;
+      await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);
+      this.viewed.set(table, query);
     }
-    for (const { sql } of await loadMacros()) await this.connection.run(sql);
   }
 
   private async lock(roots: readonly string[]): Promise<void> {
@@ -87,20 +101,42 @@ export class SqlSession {
   }
 
   /** Runs one question and hands its result to `use`, which reads it. */
-  async ask<T>(sql: string, use: (result: Result) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    await requireQuestion(this.engine.api, this.connection, sql);
-    return this.limited(signal, async () => use(await this.connection.stream(sql)));
+  ask<T>(sql: string, use: (result: Result) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.answer(sql, signal, async () => use(await this.connection.stream(sql)));
+  }
+
+  /** Names of all columns, for completion. */
+  columns(): Promise<string[]> {
+    const question = 'SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal ORDER BY 1';
+    return this.answer(question, undefined, async () => {
+      const result = await this.connection.runAndReadAll(question);
+      return result.getRows().map(([name]) => String(name));
+    });
   }
 
   /** Runs one question and writes its rows to a Parquet file in the scratch directory. */
-  async askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
-    await requireQuestion(this.engine.api, this.connection, sql);
+  askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
     const path = join(this.scratch, 'result.parquet');
     const question = sql.replace(/[;\s]+$/, '');
-    await this.limited(signal, () =>
-      this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`),
-    );
-    return path;
+    return this.answer(sql, signal, async () => {
+      await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
+      return path;
+    });
+  }
+
+  /** Files that are joined or replaced meanwhile stay until the question has its answer. */
+  private async answer<T>(sql: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const readings: Reading[] = [];
+    try {
+      for (const root of this.roots) readings.push(await beginReading(root));
+      return await this.limited(signal, async () => {
+        await this.view(sql, readings);
+        await requireQuestion(this.engine.api, this.connection, sql);
+        return work();
+      });
+    } finally {
+      for (const reading of readings) reading.end();
+    }
   }
 
   private async limited<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
@@ -122,31 +158,4 @@ export class SqlSession {
     this.instance.closeSync();
     await rm(this.scratch, { recursive: true, force: true });
   }
-}
-
-/** Files of runs whose designs differ are read together, by the names of their columns. */
-function viewOf(globs: readonly string[], key: string | undefined): string {
-  const partitions = ['run', 'core', ...(key ? [key] : [])]
-    .map((name) => `${named(name)}: VARCHAR`)
-    .join(', ');
-  return (
-    `SELECT * FROM read_parquet([${globs.join(', ')}], union_by_name = true, ` +
-    `hive_partitioning = true, hive_types = {${partitions}})`
-  );
-}
-
-function emptyView(table: TableName): string {
-  const columns = { ...COLUMNS[table], run: 'VARCHAR', core: 'VARCHAR' };
-  const casts = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);
-  return `SELECT ${casts.join(', ')} WHERE false`;
-}
-
-async function hasRows(root: string, table: TableName): Promise<boolean> {
-  const names = await readdir(join(root, table)).catch(() => [] as string[]);
-  if (KEYS[table] === undefined) return names.some((name) => name.startsWith('run='));
-  for (const name of names) {
-    const runs = await readdir(join(root, table, name)).catch(() => [] as string[]);
-    if (runs.some((run) => run.startsWith('run='))) return true;
-  }
-  return false;
 }

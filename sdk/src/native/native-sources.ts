@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '9b6667e1b409036819130f4f18a255cad4a53991711124c4403c81674d508b00';
+export const SOURCES_SHA256 = '19a5761d20c3892992e19bc6783ce64f669e2ecf2aa4e3366796ebb8b8b059d9';

@@ -90,20 +90,23 @@ export class FieldReader {
   private properties(entry: Entry | undefined, what: string): FieldDef[] {
     return this.nodes
       .entriesOf(entry, `"properties" of ${what}`)
-      .map((item) => this.field(item, what, 'property'));
+      .flatMap((item) => this.fields(item, what, 'property'));
   }
 
   private members(entry: Entry | undefined, what: string): FieldDef[] {
-    return this.nodes.entriesOf(entry, `"fields" of ${what}`).flatMap((item) => this.fields(item, what));
+    return this.nodes
+      .entriesOf(entry, `"fields" of ${what}`)
+      .flatMap((item) => this.fields(item, what, 'field'));
   }
 
-  /** A field; of a wide one (`{bits: 512}`) its pieces (docs/format.md#wide-fields). */
-  fields(entry: Entry, owner: string): FieldDef[] {
+  /** A field or property; of a wide one (`{bits: 512}`) its pieces (docs/format.md#wide-fields). */
+  fields(entry: Entry, owner: string, noun: 'field' | 'property'): FieldDef[] {
+    const what = `${noun} "${entry.key}" of ${owner}`;
     const entries = this.nodes.source.isMap(entry.value)
-      ? (this.nodes.source.entries(entry.value, `field "${entry.key}" of ${owner}`) ?? [])
+      ? (this.nodes.source.entries(entry.value, what) ?? [])
       : [];
-    if (entries.every(({ key }) => key !== 'bits')) return [this.field(entry, owner, 'field')];
-    return this.wide(entry, `field "${entry.key}" of ${owner}`);
+    if (entries.every(({ key }) => key !== 'bits')) return [this.field(entry, owner, noun)];
+    return this.wide(entry, what);
   }
 
   private wide(entry: Entry, what: string): FieldDef[] {

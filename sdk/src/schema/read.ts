@@ -283,7 +283,7 @@ class SchemaReader {
     for (const { key, keyNode, value } of this.nodes.entriesOf(entry, `"events" of ${owner}`)) {
       const what = `event "${key}"`;
       const fields = (this.nodes.source.entries(value, what) ?? []).flatMap((item) =>
-        this.fields.fields(item, what),
+        this.fields.fields(item, what, 'field'),
       );
       const def: EventDef = { name: key, eventTypeId: this.events.length, scopeId, fields };
       this.places.set(def, this.nodes.place(keyNode));

@@ -13,6 +13,7 @@ import {
   type ScopeDef,
   type StorageDef,
 } from '../format/types.js';
+import { logicalFields } from '../format/wide-fields.js';
 import { GRAMMAR_VERSION } from './limits.js';
 import { escapeVariables } from './names.js';
 import { ROLES, STORAGE_KINDS, typeName, wordFor } from './types.js';
@@ -127,16 +128,14 @@ class TextWriter {
     if (def.properties.length > 0) {
       members.set(
         'properties',
-        new Map(def.properties.map((property) => [property.name, this.propertyTree(property)])),
+        tree(def.properties, (property) => this.propertyTree(property)),
       );
     }
     return members;
   }
 
   private fieldsTree(fields: readonly FieldDef[]): Members {
-    return new Map(
-      fields.map((field) => [field.name, typeName(field.type, field.enumId, this.schema.enums)]),
-    );
+    return tree(fields, (field) => typeName(field.type, field.enumId, this.schema.enums));
   }
 
   private propertyTree(property: FieldDef): TreeValue {
@@ -199,4 +198,17 @@ function separateSections(top: YAMLMap): void {
     if (isSection || afterSection) pair.key.spaceBefore = true;
     afterSection = isSection;
   }
+}
+
+/** Fields by name; the pieces of a wide one as one, unless they have roles. */
+function tree(fields: readonly FieldDef[], plain: (field: FieldDef) => TreeValue): Members {
+  return new Map(
+    logicalFields(fields).flatMap(({ name, bits, pieces, unknown }): [string, TreeValue][] => {
+      const parts = [...pieces, ...unknown].map((index) => fields[index]);
+      if (bits === 0 || parts.some(({ role }) => role !== PropertyRole.PLAIN))
+        return parts.map((field) => [field.name, plain(field)]);
+      const states: [string, TreeValue][] = unknown.length > 0 ? [['states', 4]] : [];
+      return [[name, new Map<string, TreeValue>([['bits', bits], ...states])]];
+    }),
+  );
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from typing import Any, Callable, Optional, Tuple
+from typing import Any, Callable, Mapping, Optional, Tuple
 
 from .watch import path_of
 
@@ -29,6 +29,44 @@ class SimulatorTime:
     def ps(self, tick: Tuple[int, int]) -> int:
         steps = tick[0] << 32 | tick[1]
         return int(steps * 10**self._exponent if self._exponent >= 0 else steps // 10**-self._exponent)
+
+
+class PeriodCheck:
+    """
+    Says once that the schema has no clock of the signal's period: every count of cycles would be wrong by that factor.
+
+    The first two periods that are the same decide: a clock may start irregularly. Clocks of unknown period (0 ps) fit any signal.
+    """
+
+    def __init__(self, trace: str, clock: Any, periods: Mapping[str, int]) -> None:
+        self.is_open = bool(periods) and all(periods.values())
+        self._trace = trace
+        self._clock = path_of(clock)
+        self._periods = periods
+        self._last_ps = -1
+        self._distance_ps = 0
+
+    def edge(self, ps: int) -> None:
+        """A rising edge at ``ps``."""
+        distance, before = ps - self._last_ps, self._distance_ps
+        is_first, self._last_ps, self._distance_ps = self._last_ps < 0, ps, distance
+        if is_first:
+            self._distance_ps = 0
+        elif distance == before:
+            self.is_open = False
+            if distance not in self._periods.values():
+                self._warn(distance)
+
+    def _warn(self, distance: int) -> None:
+        known = ", ".join(f"{name} {period} ps" for name, period in self._periods.items())
+        log.warning(
+            "%s: CLOCK_PERIOD: the clock %s rises every %d ps, and the schema has %s: cycles and all that is counted per cycle will be wrong. "
+            "Give the schema's clock the period of the signal",
+            self._trace,
+            self._clock,
+            distance,
+            known,
+        )
 
 
 class ClockWatch:

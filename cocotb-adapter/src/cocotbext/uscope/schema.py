@@ -69,6 +69,8 @@ class Schema:
 
     storages: Dict[str, Storage] = field(default_factory=dict)
     events: Dict[str, Event] = field(default_factory=dict)
+    #: Period of each clock in ps, in the schema's order; 0: not known.
+    clocks: Dict[str, int] = field(default_factory=dict)
 
 
 class _Reader:
@@ -113,14 +115,15 @@ def decode_schema(data: bytes) -> Schema:
     reader = _Reader(data)
     num_enums, num_clocks, num_scopes, num_storages, num_events, _, pool = reader.take("BBHHHHH")
     reader.pool = pool
+    schema = Schema()
     for _ in range(num_clocks):
-        reader.take("HHI")
+        name, _, period_ps = reader.take("HHI")
+        schema.clocks[reader.text(name)] = period_ps
     scopes: Dict[int, Tuple[str, int]] = {}
     for _ in range(num_scopes):
         name, scope_id, parent, *_rest = reader.take("HHHHBBBB")
         scopes[scope_id] = (reader.text(name), parent)
     enums = [_enum(reader) for _ in range(num_enums)]
-    schema = Schema()
     for _ in range(num_storages):
         name, storage_id, slots, fields, flags, scope, properties, _ = reader.take("HHHHHHHH")
         path = _path(scopes, scope, reader.text(name))

@@ -8,7 +8,7 @@ from typing import Any, Callable, List, Mapping, Optional, Sequence, Type
 
 from . import batch, records
 from .client import ClientTrace
-from .clock import ClockWatch, SimulatorTime
+from .clock import ClockWatch, PeriodCheck, SimulatorTime
 from .codec import EventCodec
 from .errors import UscopeError
 from .model import Nothing, Scope, Value, did_you_mean, event_values, resolve, signal_values
@@ -131,11 +131,14 @@ class Trace(ClientTrace):
 
         edge, settled = RisingEdge(self._clock), ReadOnly()
         watch = self._clock_watch
+        period = PeriodCheck(self.name, self._clock, self.schema.clocks)
         while True:
             await edge
             await settled
             if watch is not None:
                 watch.edge()
+            if period.is_open:
+                period.edge(self._ps(self._tick()))
             self.sample()
             self.end_cycle()
 

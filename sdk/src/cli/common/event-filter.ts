@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { frameTime, ItemFormat } from './item-format.js';
 import { append } from './repeated.js';
@@ -18,7 +19,7 @@ export interface Condition {
   readonly number: string | null;
 }
 
-/** Event type -> the fields to compare, for the types wanted that have all of them. */
+/** Event type -> the fields to compare, by number among the logical ones, for the types wanted that have all of them. */
 type Selection = ReadonlyMap<number, readonly { index: number; condition: Condition }[]>;
 
 export function addEventOptions(command: Command): Command {
@@ -70,7 +71,7 @@ export class EventFilter {
 
   private holds(cursor: FrameCursor, index: number, condition: Condition): boolean {
     const { plain, integer } = this.format.eventField(cursor, index);
-    return plain === condition.value || integer === condition.number;
+    return plain === condition.value || (integer !== null && integer === condition.number);
   }
 }
 
@@ -78,8 +79,9 @@ function selectTypes(trace: Trace, names: readonly string[], conditions: readonl
   const defs = names.length > 0 ? names.map((name) => trace.names.event(name)) : trace.schema.events;
   const selection = new Map<number, { index: number; condition: Condition }[]>();
   for (const def of defs) {
+    const fields = logicalFields(def.fields);
     const tests = conditions.map((condition) => ({
-      index: def.fields.findIndex((field) => field.name === condition.field),
+      index: fields.findIndex((field) => field.name === condition.field),
       condition,
     }));
     if (tests.every(({ index }) => index >= 0)) selection.set(def.eventTypeId, tests);

@@ -1,8 +1,10 @@
 /** Changes as lines: JSON for programs, text for people. */
 import type { StorageDef } from '../../format/types.js';
-import type { Change, Trace } from '../../reader/index.js';
+import { logicalFields } from '../../format/wide-fields.js';
+import type { Change, SlotCleared, Trace, WideChange } from '../../reader/index.js';
 import { paint } from './io.js';
 import { halves, ValueFormat } from './values.js';
+import { wideValueText } from './wide-values.js';
 
 interface Formats {
   readonly fields: readonly ValueFormat[];
@@ -17,7 +19,8 @@ export class HistoryFormat {
   constructor(private readonly trace: Trace) {}
 
   /** Brings the strings that a change names into memory, so that it can be printed. */
-  async loadStrings(change: Change): Promise<void> {
+  async loadStrings(change: Change | WideChange): Promise<void> {
+    if (change.kind === 'wide') return;
     const formats = this.formatsOf(change.def);
     const wanted = valuesOf(change).flatMap(({ index, value }) => {
       const format = change.kind === 'property' ? formats.properties[index] : formats.fields[index];
@@ -26,16 +29,23 @@ export class HistoryFormat {
     if (wanted.length > 0) await this.trace.strings.load(new Set(wanted));
   }
 
-  json(change: Change): string {
+  json(change: Change | WideChange): string {
     const { def, storage, timePs } = change;
     const { fields, properties, periodPs } = this.formatsOf(def);
     const cycle = periodPs > 0n ? `"${timePs / periodPs}"` : 'null';
     const head = `{"t":"${timePs}","cycle":${cycle},"storage":${JSON.stringify(storage)}`;
     if (change.kind === 'clear') {
-      const members = [...change.before].map(
-        ([index, value]) => `${JSON.stringify(def.fields[index].name)}:${json(fields[index], value)}`,
+      const members = cleared(change, (index, value) => json(fields[index], value), JSON.stringify).map(
+        ([name, value]) => `${JSON.stringify(name)}:${value}`,
       );
       return `${head},"slot":${change.slot},"op":"clear","before":{${members.join(',')}}}\n`;
+    }
+    if (change.kind === 'wide') {
+      const slot = change.slot === null ? '' : `,"slot":${change.slot}`;
+      const op = change.slot === null ? 'prop' : 'set';
+      const before = change.taken ? 'null' : JSON.stringify(wideOf(change, change.before));
+      const after = JSON.stringify(wideOf(change, change.after));
+      return `${head}${slot},"op":"${op}","field":${JSON.stringify(change.field.name)},"before":${before},"after":${after}}\n`;
     }
     const isProperty = change.kind === 'property';
     const format = isProperty ? properties[change.property] : fields[change.field];
@@ -46,16 +56,21 @@ export class HistoryFormat {
     return `${head}${slot},"op":"${op}","field":${name},"before":${before},"after":${json(format, change.after)}}\n`;
   }
 
-  text(change: Change): string {
+  text(change: Change | WideChange): string {
     const { def, storage, timePs } = change;
     const { fields, properties, periodPs } = this.formatsOf(def);
     const cycle = periodPs > 0n ? `  cycle ${timePs / periodPs}` : '';
     const at = paint('dim', `${timePs} ps${cycle}`);
     if (change.kind === 'clear') {
-      const members = [...change.before].map(
-        ([index, value]) => `${def.fields[index].name}=${text(fields[index], value)}`,
+      const members = cleared(change, (index, value) => text(fields[index], value), String).map(
+        ([name, value]) => `${name}=${value}`,
       );
       return `${at}  ${storage}[${change.slot}]  cleared (${members.join(' ')})\n`;
+    }
+    if (change.kind === 'wide') {
+      const place = change.slot === null ? storage : `${storage}[${change.slot}]`;
+      const before = change.taken ? 'free' : wideOf(change, change.before);
+      return `${at}  ${place}.${change.field.name}  ${before} -> ${wideOf(change, change.after)}\n`;
     }
     const isProperty = change.kind === 'property';
     const format = isProperty ? properties[change.property] : fields[change.field];
@@ -76,6 +91,27 @@ export class HistoryFormat {
     this.known.set(def.storageId, formats);
     return formats;
   }
+}
+
+/** The values that a cleared slot had, wide ones as one where all of their pieces are followed. */
+function cleared(
+  { def, before }: SlotCleared,
+  shown: (index: number, value: bigint) => string,
+  quoted: (text: string) => string,
+): (readonly [name: string, value: string])[] {
+  return logicalFields(def.fields).flatMap((field) => {
+    const indices = [...field.pieces, ...field.unknown].filter((index) => before.has(index));
+    if (field.bits > 0 && indices.length === field.pieces.length + field.unknown.length)
+      return [[field.name, quoted(wideValueText(field, (index) => before.get(index) ?? 0n))] as const];
+    return indices.map((index) => [def.fields[index].name, shown(index, before.get(index) ?? 0n)] as const);
+  });
+}
+
+/** @param values by piece */
+function wideOf({ field }: WideChange, values: readonly bigint[]): string {
+  const { pieces, unknown } = field;
+  const indices = [...pieces, ...unknown];
+  return wideValueText(field, (index) => values[indices.indexOf(index)]);
 }
 
 function valuesOf(change: Change): { index: number; value: bigint }[] {

@@ -2,7 +2,7 @@
 
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, fieldSize } from '../../format/types.js';
-import type { LogicalField } from '../../format/wide-fields.js';
+import { joinPieces, type LogicalField } from '../../format/wide-fields.js';
 import { type LoadedSegment, payloadLayout, type Trace } from '../../reader/index.js';
 import { paint } from './io.js';
 import { decimal, ValueFormat } from './values.js';
@@ -150,8 +150,7 @@ export class ItemFormat {
 
   /** The fields of an event with wide ones: `"name":value`, or ` name=value`. */
   private logicalFields(cursor: FrameCursor, event: EventFormat, asJson: boolean): string[] {
-    const bits = (index: number): bigint =>
-      (BigInt(this.hi(cursor, event, index)) << 32n) | BigInt(this.lo(cursor, event, index));
+    const bits = this.bitsOf(cursor, event);
     return (event.logical ?? []).map((one) => {
       const [index] = one.pieces;
       const [lo, hi] = [this.lo(cursor, event, index), this.hi(cursor, event, index)];
@@ -166,11 +165,28 @@ export class ItemFormat {
     });
   }
 
-  /** Field `index` of the present event as `ValueFormat.plain` prints it. */
-  eventField(cursor: FrameCursor, index: number): { plain: string; integer: string } {
+  /**
+   * Field `number` of the present event, counted as `logicalFields` does, as `ValueFormat.plain` prints it. `integer` is null for a wide value
+   * with unknown bits.
+   */
+  eventField(cursor: FrameCursor, number: number): { plain: string; integer: string | null } {
     const event = this.events[cursor.eventType];
+    const logical = event.logical?.[number];
+    if (logical && logical.bits > 0) {
+      const bits = this.bitsOf(cursor, event);
+      const isKnown = logical.unknown.every((index) => bits(index) === 0n);
+      return {
+        plain: wideValueText(logical, bits),
+        integer: isKnown ? String(joinPieces(logical.pieces.map(bits))) : null,
+      };
+    }
+    const index = logical ? logical.pieces[0] : number;
     const [lo, hi] = [this.lo(cursor, event, index), this.hi(cursor, event, index)];
     return { plain: event.fields[index].plain(lo, hi), integer: event.fields[index].integer(lo, hi) };
+  }
+
+  private bitsOf(cursor: FrameCursor, event: EventFormat): (index: number) => bigint {
+    return (index) => (BigInt(this.hi(cursor, event, index)) << 32n) | BigInt(this.lo(cursor, event, index));
   }
 
   private lo(cursor: FrameCursor, event: EventFormat, index: number): number {

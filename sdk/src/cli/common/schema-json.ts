@@ -11,6 +11,7 @@ import {
   SF_SPARSE,
   scopePath,
 } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import type { Trace } from '../../reader/index.js';
 
 const TYPE_NAMES = new Map(
@@ -55,8 +56,8 @@ export function storagesJson(trace: Trace) {
     slots: storage.numSlots,
     sparse: (storage.flags & SF_SPARSE) !== 0,
     buffer: (storage.flags & SF_BUFFER) !== 0,
-    fields: storage.fields.map((field) => fieldJson(trace, field)),
-    properties: storage.properties.map((field) => propertyJson(trace, field)),
+    fields: fieldsJson(storage.fields, (field) => fieldJson(trace, field)),
+    properties: fieldsJson(storage.properties, (field) => propertyJson(trace, field)),
   }));
 }
 
@@ -65,7 +66,7 @@ export function eventsJson(trace: Trace) {
     id: event.eventTypeId,
     name: trace.names.eventNames[event.eventTypeId],
     scope: scopeOrNull(event.scopeId),
-    fields: event.fields.map((field) => fieldJson(trace, field)),
+    fields: fieldsJson(event.fields, (field) => fieldJson(trace, field)),
   }));
 }
 
@@ -106,12 +107,30 @@ export function statusName(session: SessionInfo): string {
   return STATUS_NAMES.get(session.status) ?? `status ${session.status}`;
 }
 
-function fieldJson({ schema }: Trace, field: FieldDef) {
+interface FieldJson {
+  readonly name: string;
+  readonly type: string;
+  readonly enum?: string | null;
+  readonly role?: string;
+  readonly pair?: number;
+  /** Of the type `wide`. */
+  readonly bits?: number;
+  readonly states?: number;
+}
+
+/** Fields or properties, wide ones as one. */
+function fieldsJson(fields: readonly FieldDef[], plain: (field: FieldDef) => FieldJson): FieldJson[] {
+  return logicalFields(fields).map(({ name, bits, pieces, unknown }) =>
+    bits === 0 ? plain(fields[pieces[0]]) : { name, type: 'wide', bits, states: unknown.length > 0 ? 4 : 2 },
+  );
+}
+
+function fieldJson({ schema }: Trace, field: FieldDef): FieldJson {
   const name = { name: field.name, type: typeName(field) };
   return field.type === FieldType.ENUM ? { ...name, enum: schema.enums[field.enumId]?.name ?? null } : name;
 }
 
-function propertyJson(trace: Trace, field: FieldDef) {
+function propertyJson(trace: Trace, field: FieldDef): FieldJson {
   const role = ROLE_NAMES.get(field.role);
   return role ? { ...fieldJson(trace, field), role, pair: field.pairId } : fieldJson(trace, field);
 }

@@ -1,5 +1,7 @@
 /** What to follow, as written on a command line: `rob`, `rob[3]`, `core0/rob[0:4].ready`, `rob.head`. */
 import { UscopeError } from '../../base/errors.js';
+import type { FieldDef } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import type { Trace, Watch } from '../../reader/index.js';
 
 export interface AskedWatch {
@@ -40,6 +42,15 @@ export function resolveWatch(trace: Trace, { text, storage, slots, member }: Ask
   const range = slots && ([slots[0], slots[1] - 1] as const);
   if (member === null) return range ? { storage, slots: range } : { storage };
   const def = names.storage(storage);
-  if (!range && def.properties.some(({ name }) => name === member)) return { storage, properties: [member] };
-  return { storage, fields: [names.field(def, member)], ...(range ? { slots: range } : {}) };
+  const property = wideNamed(def.properties, member);
+  if (!range && (property || def.properties.some(({ name }) => name === member)))
+    return { storage, properties: property ?? [member] };
+  const fields = wideNamed(def.fields, member) ?? [names.field(def, member)];
+  return { storage, fields, ...(range ? { slots: range } : {}) };
+}
+
+/** Indices of the pieces of a wide field; null: none has this name. */
+function wideNamed(fields: readonly FieldDef[], name: string): number[] | null {
+  const wide = logicalFields(fields).find((field) => field.bits > 0 && field.name === name);
+  return wide ? [...wide.pieces, ...wide.unknown] : null;
 }

@@ -2,9 +2,18 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { formatBytes, formatCount } from '../../base/units.js';
-import { checkDataset, datasetStats, listRuns, loadEngine, removeRun } from '../../dataset/index.js';
+import {
+  checkDataset,
+  compactDataset,
+  datasetStats,
+  listRuns,
+  loadEngine,
+  purgeJoined,
+  removeRun,
+} from '../../dataset/index.js';
 import { table } from '../common/chart.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { withProgress } from '../common/progress-bar.js';
 
 interface DatasetOptions {
   readonly json?: boolean;
@@ -14,11 +23,11 @@ interface DatasetOptions {
 export function register(program: Command): void {
   program
     .command('dataset')
-    .summary('list, check and remove the runs of a dataset')
+    .summary('list, check, remove and join the runs of a dataset')
     .description(
-      'ls: the runs of a dataset. check: whether every run is whole and every file can be read. rm: removes runs. stats: rows and bytes of each table.',
+      'ls: the runs of a dataset. check: whether every run is whole and every file can be read. rm: removes runs. compact: joins the small files of many runs. stats: rows and bytes of each table.',
     )
-    .argument('<action>', 'ls, check, rm, stats')
+    .argument('<action>', 'ls, check, rm, compact, stats')
     .argument('<dataset>', 'a directory that uscope export has made')
     .argument('[run...]', 'of rm: the runs; * stands for any characters')
     .option('--dry-run', 'of rm: only list the runs')
@@ -28,9 +37,13 @@ export function register(program: Command): void {
       if (action === 'ls') await list(dataset, options);
       else if (action === 'check') await check(dataset, options);
       else if (action === 'rm') await remove(dataset, runs, options);
+      else if (action === 'compact') await compact(dataset, options);
       else if (action === 'stats') await stats(dataset, options);
       else
-        throw new UscopeError('CLI_USAGE', `there is no action "${action}"; there are ls, check, rm, stats`);
+        throw new UscopeError(
+          'CLI_USAGE',
+          `there is no action "${action}"; there are ls, check, rm, compact, stats`,
+        );
     });
 }
 
@@ -38,14 +51,21 @@ async function list(dataset: string, { json }: DatasetOptions): Promise<void> {
   const runs = await listRuns(dataset);
   if (json) {
     printJson({
-      runs: runs.map(({ run, record, files, bytes }) => ({ run, ...record, parts: undefined, files, bytes })),
+      runs: runs.map(({ run, record, isJoined, files, bytes }) => ({
+        run,
+        ...record,
+        parts: undefined,
+        joined: isJoined,
+        files,
+        bytes,
+      })),
     });
     return;
   }
-  const rows = runs.map(({ run, record, files, bytes }) => [
+  const rows = runs.map(({ run, record, isJoined, files, bytes }) => [
     run,
-    String(files),
-    formatBytes(bytes),
+    isJoined ? 'joined' : String(files),
+    isJoined ? '' : formatBytes(bytes),
     Object.entries(record?.tags ?? {})
       .map(([key, value]) => `${key}=${value}`)
       .join(' '),
@@ -75,7 +95,8 @@ async function remove(
 ): Promise<void> {
   if (patterns.length === 0)
     throw new UscopeError('CLI_USAGE', 'name the runs to remove: uscope dataset rm DATASET RUN...');
-  const runs = (await listRuns(dataset)).map(({ run }) => run);
+  const listed = await listRuns(dataset);
+  const runs = listed.map(({ run }) => run);
   const chosen = new Set<string>();
   for (const pattern of patterns) {
     const matches = runs.filter((run) => isMatch(pattern, run));
@@ -83,9 +104,30 @@ async function remove(
       throw new UscopeError('DATASET_RUN', `the dataset has no run "${pattern}"`, { file: dataset });
     for (const run of matches) chosen.add(run);
   }
-  if (!dryRun) for (const run of chosen) await removeRun(dataset, run);
+  const wasJoined = listed.some(({ run, isJoined }) => isJoined && chosen.has(run));
+  if (!dryRun) {
+    for (const run of chosen) await removeRun(dataset, run);
+    if (wasJoined) await purgeJoined(await loadEngine(), dataset);
+  }
   if (json) printJson({ removed: dryRun ? [] : [...chosen], runs: [...chosen] });
   else for (const run of chosen) io.out(`${run}: ${dryRun ? 'would be removed' : 'removed'}\n`);
+}
+
+async function compact(dataset: string, { json }: DatasetOptions): Promise<void> {
+  const engine = await loadEngine();
+  const done = await withProgress(
+    'compact',
+    (onProgress) => compactDataset(engine, dataset, { onProgress }),
+    { streams: !json },
+  );
+  if (json) printJson(done);
+  else if (done.filesBefore === 0) io.out('nothing to join\n');
+  else {
+    const { runs, filesBefore, filesAfter } = done;
+    io.out(
+      `${formatCount(runs)} runs joined: ${formatCount(filesBefore)} files are ${formatCount(filesAfter)} now\n`,
+    );
+  }
 }
 
 function isMatch(pattern: string, run: string): boolean {

@@ -2,7 +2,15 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { exportRuns, type RunFailure, type RunReport, TABLES, type TableName } from '../../dataset/index.js';
+import {
+  exportRuns,
+  loadEngine,
+  purgeJoined,
+  type RunFailure,
+  type RunReport,
+  TABLES,
+  type TableName,
+} from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { DEFAULT_TABLES, DEFAULT_WINDOW, parseTags } from '../common/export-arguments.js';
 import { ExitCode, io, printJson } from '../common/io.js';
@@ -76,6 +84,7 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
       }),
     { streams: !options.json },
   );
+  await purgeJoined(await loadEngine(), options.output);
   if (options.json) printJson({ runs: results });
   if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
 }

@@ -1,6 +1,6 @@
 /** `uscope history`: every change of slots, fields and properties. */
 import type { Command } from 'commander';
-import { type Change, history, type Trace } from '../../reader/index.js';
+import { type Change, historyOfValues, type Trace, type WideChange } from '../../reader/index.js';
 import { HistoryFormat } from '../common/history-format.js';
 import { io } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
@@ -40,11 +40,13 @@ export function register(program: Command): void {
         const resolved = watches.map((watch) => resolveWatch(trace, watch));
         await withProgress(
           'reading',
-          (progress) =>
-            print(trace, history(trace, resolved, { ...range, writes: options.writes, progress }), {
+          (progress) => {
+            const changes = historyOfValues(trace, resolved, { ...range, writes: options.writes, progress });
+            return print(trace, changes, {
               limit,
               asJson: Boolean(options.json),
-            }),
+            });
+          },
           { streams: true },
         );
       });
@@ -53,7 +55,7 @@ export function register(program: Command): void {
 
 async function print(
   trace: Trace,
-  changes: AsyncGenerator<Change>,
+  changes: AsyncGenerator<Change | WideChange>,
   { limit, asJson }: { readonly limit: number; readonly asJson: boolean },
 ): Promise<void> {
   if (limit === 0) return;

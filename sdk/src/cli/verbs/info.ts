@@ -62,8 +62,10 @@ export function register(program: Command): void {
         const frames =
           options.count || isQuick(file, trace.segmentCount) ? Number(await trace.frameCount()) : null;
         const items = options.count ? await countItems(trace) : null;
-        if (options.json) printJson(infoJson(trace, frames, items));
+        const warnings = isHttpUrl(file) ? [] : await warningsOf(trace);
+        if (options.json) printJson({ ...infoJson(trace, frames, items), warnings });
         else printText(file, trace, frames, items);
+        for (const warning of warnings) io.err(`uscope: warning: ${warning}`);
         if (options.watch) await watch(trace);
       };
       return withAnyTrace(file, onTrace, async (foreign, context) => {
@@ -95,6 +97,13 @@ async function listDirectory(directory: string, { json, count, watch }: InfoOpti
   if (json) printJson(runsJson(directory, runs));
   else if (runs.length === 0) io.err(`uscope: no traces (*.uscope) below ${directory}`);
   else printRuns(runs);
+}
+
+/** What the first segment shows, quickly, to be wrong with the period of the clock. */
+async function warningsOf(trace: Trace): Promise<string[]> {
+  const { clockFindings } = await import('../../tools/doctor/clock.js');
+  const findings = await clockFindings(trace);
+  return findings.map(({ detail, cause }) => `${detail}; ${cause}`);
 }
 
 function isQuick(file: string, segments: number): boolean {

@@ -87,8 +87,9 @@ function printOwned({ storages, events }: Contents, scope: number | null, depth:
   }
 }
 
-function fieldText(field: { name: string; type: string; enum?: string | null; role?: string }): string {
-  const type = field.enum ?? field.type;
+function fieldText(field: ReturnType<typeof storagesJson>[number]['fields'][number]): string {
+  const wide = `${field.bits} bits${field.states === 4 ? ', four states' : ''}`;
+  const type = field.bits ? wide : (field.enum ?? field.type);
   return `${field.name} ${type}${field.role ? ` (${field.role})` : ''}`;
 }
 

@@ -1,11 +1,19 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
-import { copyFile, readFile } from 'node:fs/promises';
+import { copyFile, readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { loadEngine, loadMacros, SqlSession, TABLES, type TableName } from '../../dataset/index.js';
+import {
+  loadEngine,
+  loadMacros,
+  type SessionOptions,
+  SqlSession,
+  TABLES,
+  tablesIn,
+} from '../../dataset/index.js';
 import { writeAtomically } from '../../stream/index.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
+import { historyPath, prompt } from '../sql/prompt.js';
 import { datasetsOf } from '../sql/sources.js';
 
 interface SqlOptions {
@@ -47,12 +55,17 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
     for (const { summary } of await loadMacros()) io.out(`${summary}\n`);
     return;
   }
-  const { sources, question } = await questionOf(args, options.file);
   const form = formOf(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
+  const limits = { memory: options.memory, timeoutMs };
+  if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
+    await atPrompt(args, form, limits);
+    return;
+  }
+  const { sources, question } = await questionOf(args, options.file);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, await tablesFor(question));
-  const session = await SqlSession.open(engine, datasets, { memory: options.memory, timeoutMs });
+  const datasets = await datasetsOf(sources, tablesIn(question, await loadMacros()));
+  const session = await SqlSession.open(engine, datasets, limits);
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
   process.once('SIGINT', interrupt);
@@ -61,6 +74,43 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
     else await write(session, question, options.output, options.force, controller.signal);
   } finally {
     process.off('SIGINT', interrupt);
+    await session.close();
+  }
+}
+
+/** Then there is no question, and a terminal can ask for some. */
+async function areAllSources(args: readonly string[]): Promise<boolean> {
+  if (args.length === 0 || !process.stdin.isTTY || !process.stdout.isTTY) return false;
+  const found = await Promise.all(
+    args.map((path) =>
+      stat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  );
+  return found.every(Boolean);
+}
+
+/** Tables of traces are made when a question names them first. */
+async function atPrompt(sources: readonly string[], form: Form, limits: SessionOptions): Promise<void> {
+  const macros = await loadMacros();
+  const session = await SqlSession.open(await loadEngine(), await datasetsOf(sources, ['traces']), limits);
+  const ask = async (question: string, signal: AbortSignal): Promise<void> => {
+    await datasetsOf(sources, tablesIn(question, macros));
+    await print(session, question, form, signal);
+  };
+  try {
+    await prompt(
+      {
+        ask,
+        tables: TABLES,
+        summaries: macros.map(({ summary }) => summary),
+        words: async () => [...TABLES, ...macros.map(({ name }) => name), ...(await session.columns())],
+      },
+      { input: process.stdin, output: process.stdout, historyFile: historyPath(process.env) },
+    );
+  } finally {
     await session.close();
   }
 }
@@ -107,16 +157,9 @@ async function questionOf(
   if (args.length < 2)
     throw new UscopeError(
       'CLI_USAGE',
-      'name a dataset or a trace, and ask a question: uscope sql DATASET "select …"',
+      'name a dataset or a trace, and ask a question: uscope sql DATASET "select …"; without a question there is a prompt on a terminal',
     );
   return { sources: args.slice(0, -1), question: args[args.length - 1] };
-}
-
-/** The tables that a question can need: those whose names are in it, or in the ready-made questions that it names. */
-async function tablesFor(question: string): Promise<TableName[]> {
-  const has = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`, 'i').test(text);
-  const asked = (await loadMacros()).filter(({ name }) => has(question, name)).map((macro) => macro.sql);
-  return TABLES.filter((table) => [question, ...asked].some((text) => has(text, table)));
 }
 
 function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {

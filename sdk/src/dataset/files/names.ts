@@ -25,6 +25,15 @@ export const KEYS: Readonly<Record<string, string | undefined>> = { events: 'eve
 export const partition = (key: string, value: string): string =>
   `${key}=${encodeURIComponent(value).replaceAll('*', '%2A').replaceAll("'", '%27')}`;
 
+/** The value in such a name. A directory that nobody exported may have any. */
+export function nameInPartition(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value;
+  }
+}
+
 /** @throws UscopeError DATASET_NAME for a name that cannot be a run */
 export function checkRunName(name: string): string {
   if (/^\w[\w.+-]{0,127}$/.test(name) && name.toUpperCase() !== HIVE_NULL) return name;

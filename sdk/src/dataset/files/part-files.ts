@@ -6,7 +6,8 @@ import { TableWriter } from '../engine/table-writer.js';
 
 /** Bounds the scratch database; a file of this many rows has some row groups. */
 const PART_ROWS = 1_000_000;
-const ROW_GROUP = 122_880;
+/** How all files are written. */
+export const PARQUET = 'FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 122880';
 
 /** What an export writes to. */
 export interface Destination {
@@ -73,7 +74,5 @@ export class PartFiles {
 /** Writes the rows of a query as one file. */
 export async function writePart(to: Destination, of: PartTable, query: string, number = 0): Promise<void> {
   const path = join(await to.partOf(of.table, of.core, of.key), `part-${number}.parquet`);
-  await to.connection.run(
-    `COPY (${query}) TO ${quoted(path)} (FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE ${ROW_GROUP})`,
-  );
+  await to.connection.run(`COPY (${query}) TO ${quoted(path)} (${PARQUET})`);
 }

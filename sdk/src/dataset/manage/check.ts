@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, quoted } from '../engine/duckdb.js';
+import { JOINED, readJoined } from '../joined-runs.js';
 import { TABLES } from '../layout.js';
 import { completeRuns, stagedRuns } from '../publish.js';
 import { listRuns } from './runs.js';
@@ -23,17 +24,19 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
   await completeRuns(root);
   const runs = await listRuns(root);
   const problems: Problem[] = [];
-  for (const { run, record, parts } of runs) {
+  for (const { run, record, parts, isJoined } of runs) {
     if (record === null) {
       problems.push({ run, problem: 'its record is missing or damaged; export it again, or remove it' });
       continue;
     }
+    if (isJoined) continue;
     for (const part of record.parts ?? [])
       if (!parts.includes(part)) problems.push({ run, problem: `${part} is missing; export it again` });
     for (const part of parts)
       if (!record.parts?.includes(part))
         problems.push({ run, problem: `${part} is not of its last export; export it again` });
   }
+  problems.push(...(await problemsOfJoined(root)));
   const instance = await api.DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   let files = 0;
@@ -63,12 +66,33 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
   return { runs: runs.length, files, rows, problems };
 }
 
+/** Files of groups that are not there, files that are of none, and rows that no longer count. */
+async function problemsOfJoined(root: string): Promise<Problem[]> {
+  const { groups } = await readJoined(root);
+  const there = new Set(await filesBelow(root, JOINED));
+  const problems: Problem[] = [];
+  for (const { files, dropped } of groups) {
+    for (const file of files)
+      if (!there.delete(file))
+        problems.push({ run: null, problem: `${file} is missing; export its runs again` });
+    for (const run of dropped)
+      problems.push({
+        run,
+        problem: 'joined files have rows of it from before; run "uscope dataset compact"',
+      });
+  }
+  for (const file of there)
+    problems.push({ run: null, problem: `${file} is of no group of joined runs; remove it` });
+  return problems;
+}
+
 /** All Parquet files of the tables, relative to the dataset. */
 async function filesOf(root: string): Promise<string[]> {
-  const files: string[] = [];
-  for (const table of TABLES) {
-    const names = await readdir(join(root, table), { recursive: true }).catch(() => [] as string[]);
-    for (const name of names) if (name.endsWith('.parquet')) files.push(join(table, name));
-  }
-  return files.sort();
+  const files = await Promise.all([...TABLES, JOINED].map((table) => filesBelow(root, table)));
+  return files.flat().sort();
+}
+
+async function filesBelow(root: string, directory: string): Promise<string[]> {
+  const names = await readdir(join(root, directory), { recursive: true }).catch(() => [] as string[]);
+  return names.filter((name) => name.endsWith('.parquet')).map((name) => join(directory, name));
 }

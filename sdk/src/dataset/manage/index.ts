@@ -1,3 +1,4 @@
 export { type Check, checkDataset, type Problem } from './check.js';
+export { type Compaction, type CompactOptions, compactDataset, purgeJoined } from './compact.js';
 export { listRuns, type RunListing } from './runs.js';
 export { datasetStats, type TableStats } from './stats.js';

@@ -1,6 +1,8 @@
 /** The runs of a dataset: what there is of each. */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { nameInPartition } from '../files/names.js';
+import { joinedNames, readJoined } from '../joined-runs.js';
 import { openDataset, RUNS, type RunRecord, readRecord, TABLES } from '../layout.js';
 import { partsOf } from '../publish.js';
 
@@ -9,6 +11,8 @@ export interface RunListing {
   /** null: the files are there, and nothing says what they were made of. */
   readonly record: RunRecord | null;
   readonly parts: readonly string[];
+  /** Its rows are in files together with those of other runs. */
+  readonly isJoined: boolean;
   readonly files: number;
   readonly bytes: number;
 }
@@ -16,13 +20,21 @@ export interface RunListing {
 /** By name. @throws UscopeError DATASET_LAYOUT */
 export async function listRuns(root: string): Promise<RunListing[]> {
   await openDataset(root);
-  const names = [...(await namesOf(root))].sort();
+  const joined = joinedNames(await readJoined(root));
+  const names = [...new Set([...(await namesOf(root)), ...joined])].sort();
   return Promise.all(
     names.map(async (run) => {
       const parts = await partsOf(root, run);
       const sizes = (await Promise.all(parts.map((part) => sizesOf(join(root, part))))).flat();
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
-      return { run, record: await readRecord(root, run), parts, files: sizes.length, bytes };
+      return {
+        run,
+        record: await readRecord(root, run),
+        parts,
+        isJoined: joined.has(run),
+        files: sizes.length,
+        bytes,
+      };
     }),
   );
 }
@@ -34,19 +46,11 @@ async function namesOf(root: string): Promise<Set<string>> {
   for (const table of TABLES) {
     for (const name of await readdir(join(root, table)).catch(() => [] as string[])) {
       const runs = name.startsWith('run=') ? [name] : await readdir(join(root, table, name)).catch(() => []);
-      for (const run of runs) if (run.startsWith('run=')) names.add(nameIn(run.slice('run='.length)));
+      for (const run of runs)
+        if (run.startsWith('run=')) names.add(nameInPartition(run.slice('run='.length)));
     }
   }
   return names;
-}
-
-/** A directory that nobody exported may have any name. */
-function nameIn(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
 }
 
 /** Bytes of all Parquet files below a directory. */

@@ -2,6 +2,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, quoted } from '../engine/duckdb.js';
+import { JOINED } from '../joined-runs.js';
 import { openDataset, TABLES, type TableName } from '../layout.js';
 import { sizesOf } from './runs.js';
 
@@ -20,12 +21,17 @@ export async function datasetStats({ api }: Engine, root: string): Promise<Table
   const stats: TableStats[] = [];
   try {
     for (const table of TABLES) {
-      if ((await readdir(join(root, table)).catch(() => [])).length === 0) continue;
-      const sizes = await sizesOf(join(root, table));
-      if (sizes.length === 0) continue;
-      const glob = quoted(join(root, table, '**', '*.parquet'));
+      const globs: string[] = [];
+      const sizes: number[] = [];
+      for (const directory of [join(root, table), join(root, JOINED, table)]) {
+        if ((await readdir(directory).catch(() => [])).length === 0) continue;
+        const found = await sizesOf(directory);
+        if (found.length > 0) globs.push(quoted(join(directory, '**', '*.parquet')));
+        sizes.push(...found);
+      }
+      if (globs.length === 0) continue;
       const result = await connection.runAndReadAll(
-        `SELECT sum(num_rows) FROM parquet_file_metadata(${glob})`,
+        `SELECT sum(num_rows) FROM parquet_file_metadata([${globs.join(', ')}])`,
       );
       const bytes = sizes.reduce((sum, size) => sum + size, 0);
       stats.push({ table, files: sizes.length, rows: Number(result.getRows()[0][0] ?? 0), bytes });

@@ -10,3 +10,4 @@ export {
   type Watch,
 } from './history.js';
 export { stateBefore } from './state-before.js';
+export { historyOfValues, type WideChange } from './wide-changes.js';

@@ -2,6 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { type EnumDef, type EventDef, FieldType } from '../../format/types.js';
+import { joinPieces, logicalFields, wideText } from '../../format/wide-fields.js';
 import {
   interpret,
   isStringRef,
@@ -29,8 +30,38 @@ export interface WantedEvent {
   readonly size: number;
 }
 
-/** One field of a payload. */
-export class FieldReader {
+/** One value of a payload. */
+export interface FieldReader {
+  readonly name: string;
+  readonly isString: boolean;
+  raw(cursor: FrameCursor): bigint;
+  shown(value: bigint): string;
+}
+
+/** Of a wide field: its raw value has the unknown bits above the others. */
+class WideReader implements FieldReader {
+  readonly isString = false;
+
+  constructor(
+    readonly name: string,
+    private readonly bits: number,
+    private readonly pieces: readonly FieldReader[],
+    private readonly unknown: readonly FieldReader[],
+  ) {}
+
+  raw(cursor: FrameCursor): bigint {
+    const joined = (readers: readonly FieldReader[]): bigint =>
+      joinPieces(readers.map((reader) => reader.raw(cursor)));
+    return joined(this.pieces) | (joined(this.unknown) << BigInt(64 * this.pieces.length));
+  }
+
+  shown(value: bigint): string {
+    const width = 64 * this.pieces.length;
+    return wideText(this.bits, BigInt.asUintN(width, value), value >> BigInt(width));
+  }
+}
+
+class PlainReader implements FieldReader {
   readonly isString: boolean;
   private readonly labels: ReadonlyMap<bigint, string> | null;
 
@@ -145,9 +176,14 @@ function wantedOf(
   isOfCore: boolean,
 ): WantedEvent | null {
   const { offsets, size } = payloadLayout(def.fields);
-  const fields = def.fields.map((field, index) => {
+  const plain = def.fields.map((field, index) => {
     const labels = field.type === FieldType.ENUM ? trace.schema.enums[field.enumId] : undefined;
-    return new FieldReader(field.name, field.type, offsets[index], labels, trace, isStringRef(field));
+    return new PlainReader(field.name, field.type, offsets[index], labels, trace, isStringRef(field));
+  });
+  const fields = logicalFields(def.fields).map(({ name, bits, pieces, unknown }): FieldReader => {
+    if (bits === 0) return plain[pieces[0]];
+    const readers = (indices: readonly number[]): FieldReader[] => indices.map((index) => plain[index]);
+    return new WideReader(name, bits, readers(pieces), readers(unknown));
   });
   const tests = conditions.flatMap((condition) => {
     const reader = fields.find(({ name }) => name === condition.field);

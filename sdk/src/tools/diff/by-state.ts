@@ -2,6 +2,8 @@
  * Two traces by what their storages hold: after every instant all values that both have must agree. Whether a value was set or added up, in
  * which order, or set again to what it was, makes no difference; events are not looked at.
  */
+import type { FieldDef, StorageDef } from '../../format/types.js';
+import { type LogicalField, logicalFields } from '../../format/wide-fields.js';
 import type { TimeRange, Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { errorIn } from '../../stream/item-stream.js';
@@ -9,7 +11,7 @@ import { findOverflow } from '../../stream/slot-overflow.js';
 import { stateJustBefore, traceStart } from '../../stream/start-state.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import { CommonState } from './common-state.js';
-import { cycleIn, valueText } from './describe.js';
+import { cycleIn, logicalText } from './describe.js';
 import type { SchemaMatch } from './match.js';
 import type { CellView, StateDivergence, StateReport } from './report.js';
 import { compareTimes, type DiffInput, Side } from './side.js';
@@ -188,9 +190,9 @@ async function explain(
     cells.push({
       path: pair.path,
       slot,
-      field: field?.name ?? null,
-      a: await cellText(a, inA, pair.a.storageId, slot, field?.a ?? null),
-      b: await cellText(b, inB, pair.b.storageId, slot, field?.b ?? null),
+      field: field && logicalAt(slot === null ? pair.a.properties : pair.a.fields, field.a).name,
+      a: await cellText(a, inA, pair.a, slot, field?.a ?? null),
+      b: await cellText(b, inB, pair.b, slot, field?.b ?? null),
     });
   }
   const { scopeId } = match.storages[state.place(found.cells[0]).storage].a;
@@ -203,15 +205,21 @@ async function explain(
 async function cellText(
   trace: Trace,
   state: StorageState,
-  storage: number,
+  { storageId, numSlots, fields, properties }: StorageDef,
   slot: number | null,
   field: number | null,
 ): Promise<string | null> {
-  const def = trace.schema.storages[storage];
-  if (slot !== null && (slot >= def.numSlots || !state.slotValid(storage, slot))) return null;
+  if (slot !== null && (slot >= numSlots || !state.slotValid(storageId, slot))) return null;
   if (field === null) return 'valid';
-  const raw = slot === null ? state.property(storage, field) : state.value(storage, slot, field);
-  const fieldDef = (slot === null ? def.properties : def.fields)[field];
-  await trace.strings.load([Number(raw & 0xffff_ffffn)]);
-  return valueText(trace, fieldDef, raw);
+  const raw = (index: number): bigint =>
+    slot === null ? state.property(storageId, index) : state.value(storageId, slot, index);
+  const defs = slot === null ? properties : fields;
+  await trace.strings.load([Number(raw(field) & 0xffff_ffffn)]);
+  return logicalText(trace, defs, logicalAt(defs, field), raw);
+}
+
+/** The value that a field of the schema begins; the field itself where the rest of the value is elsewhere. */
+function logicalAt(fields: readonly FieldDef[], index: number): LogicalField {
+  const whole = logicalFields(fields).find(({ pieces }) => pieces[0] === index);
+  return whole ?? { name: fields[index].name, bits: 0, pieces: [index], unknown: [] };
 }

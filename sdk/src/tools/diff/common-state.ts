@@ -1,6 +1,7 @@
 /** The values that two traces have in common, of both side by side, and which of them differ. */
 import { UscopeError } from '../../base/errors.js';
-import { Action, SF_SPARSE } from '../../format/types.js';
+import { Action, type FieldDef, SF_SPARSE } from '../../format/types.js';
+import { type LogicalField, logicalFields } from '../../format/wide-fields.js';
 import { DEFAULT_MAX_STATE_BYTES } from '../../state/layout.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { FieldPair, SchemaMatch, StoragePair } from './match.js';
@@ -15,7 +16,7 @@ interface Place {
   readonly end: number;
 }
 
-const BYTES_PER_CELL = 2 * 8 + 1 + 4;
+const BYTES_PER_CELL = 2 * 8 + 1 + 4 + 2 * 2;
 
 export class CommonState {
   /** Cells that differ, together and per storage. */
@@ -30,6 +31,10 @@ export class CommonState {
   private readonly a: Uint32Array;
   private readonly b: Uint32Array;
   private readonly differs: Uint8Array;
+  /** Of the first cell of each value, how many of its cells differ: a wide value is several cells and differs once. */
+  private readonly differingPieces: Uint16Array;
+  /** By cell: how far before it the first cell of its value is; null: no value is wide. */
+  private readonly back: Uint16Array | null;
   /** Number of the comparison a cell is already noted for. */
   private readonly stamp: Uint32Array;
   private round = 1;
@@ -50,7 +55,7 @@ export class CommonState {
       const base = cells;
       const propertyBase = base + slots * stride;
       cells = propertyBase + properties.length;
-      values += slots * fields.length + properties.length;
+      values += slots * logicalPairs(fields, a.fields).length + logicalPairs(properties, a.properties).length;
       return { base, slots, stride, propertyBase, end: cells };
     });
     if (cells * BYTES_PER_CELL > DEFAULT_MAX_STATE_BYTES) {
@@ -62,6 +67,8 @@ export class CommonState {
     this.b = new Uint32Array(cells * 2);
     this.differs = new Uint8Array(cells);
     this.stamp = new Uint32Array(cells);
+    this.differingPieces = new Uint16Array(cells);
+    this.back = this.piecesOfWide(cells);
     this.differingIn = new Uint32Array(match.storages.length);
   }
 
@@ -164,15 +171,40 @@ export class CommonState {
     const change = differs - this.differs[cell];
     if (change === 0) return;
     this.differs[cell] = differs;
+    const first = this.back === null ? cell : cell - this.back[cell];
+    const before = this.differingPieces[first];
+    this.differingPieces[first] = before + change;
+    // Other pieces differ as well, or did: the value as a whole has not changed.
+    if (before > 0 && before + change > 0) return;
     this.differing += change;
     this.differingIn[storage] += change;
   }
 
-  /** The first cells that differ, in the order of the first schema. */
+  private piecesOfWide(cells: number): Uint16Array | null {
+    let back: Uint16Array | null = null;
+    this.match.storages.forEach(({ a, fields, properties }, storage) => {
+      const { base, slots, stride, propertyBase } = this.places[storage];
+      const rows = Array.from({ length: slots }, (_, slot) => base + slot * stride + 1);
+      for (const [pairs, defs, starts] of [
+        [fields, a.fields, rows],
+        [properties, a.properties, [propertyBase]],
+      ] as const) {
+        for (const { bits, pieces, unknown } of logicalPairs(pairs, defs)) {
+          if (bits === 0) continue;
+          back ??= new Uint16Array(cells);
+          for (const start of starts)
+            for (const piece of [...pieces, ...unknown]) back[start + piece] = piece - pieces[0];
+        }
+      }
+    });
+    return back;
+  }
+
+  /** The first cells of the first values that differ, in the order of the first schema. */
   differingCells(limit: number): number[] {
     const cells: number[] = [];
-    for (let cell = 0; cell < this.differs.length && cells.length < limit; cell++) {
-      if (this.differs[cell] === 1) cells.push(cell);
+    for (let cell = 0; cell < this.differingPieces.length && cells.length < limit; cell++) {
+      if (this.differingPieces[cell] > 0) cells.push(cell);
     }
     return cells;
   }
@@ -187,6 +219,11 @@ export class CommonState {
     const slot = Math.floor((cell - base) / stride);
     return { storage, slot, field: index === 0 ? null : pair.fields[index - 1] };
   }
+}
+
+/** Values that both traces have, wide ones as one. Indices are those of `pairs`. */
+export function logicalPairs(pairs: readonly FieldPair[], fields: readonly FieldDef[]): LogicalField[] {
+  return logicalFields(pairs.map(({ a }) => fields[a]));
 }
 
 function isSparse({ flags }: { readonly flags: number }): boolean {

@@ -1,6 +1,7 @@
 /** Items and values in words. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, type FieldDef, FieldType, fieldSize, isSigned, type Schema } from '../../format/types.js';
+import { joinPieces, type LogicalField, logicalFields, wideText } from '../../format/wide-fields.js';
 import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
 import type { ItemView } from './report.js';
 
@@ -15,6 +16,17 @@ export function valueText(trace: Trace, field: FieldDef, raw: bigint): string {
   if (field.type === FieldType.BOOL) return value === 0n ? 'false' : 'true';
   if (field.type === FieldType.ENUM) return labelOf(trace.schema, field, Number(value)) ?? String(value);
   return String(isSigned(field.type) ? BigInt.asIntN(bits, value) : value);
+}
+
+/** The same of a field that may be wide. @param raw by index of the schema's fields */
+export function logicalText(
+  trace: Trace,
+  fields: readonly FieldDef[],
+  { bits, pieces, unknown }: LogicalField,
+  raw: (index: number) => bigint,
+): string {
+  if (bits === 0) return valueText(trace, fields[pieces[0]], raw(pieces[0]));
+  return wideText(bits, joinPieces(pieces.map(raw)), joinPieces(unknown.map(raw)));
 }
 
 function labelOf(schema: Schema, { enumId }: FieldDef, value: number): string | undefined {
@@ -36,9 +48,10 @@ function viewEvent(trace: Trace, cursor: FrameCursor): ItemView {
   const { timePs, eventType, payload } = cursor;
   const def = trace.schema.events[eventType];
   const { offsets } = payloadLayout(def.fields);
-  const fields = def.fields.map((field, i) => [
+  const raw = (i: number): bigint => readRaw(payload, offsets[i], def.fields[i].type);
+  const fields = logicalFields(def.fields).map((field) => [
     field.name,
-    valueText(trace, field, readRaw(payload, offsets[i], field.type)),
+    logicalText(trace, def.fields, field, raw),
   ]);
   return {
     timePs,

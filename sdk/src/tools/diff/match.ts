@@ -8,6 +8,7 @@ import {
   type Schema,
   type StorageDef,
 } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import type { Trace } from '../../reader/index.js';
 
 /** A scope of one trace that represents a scope of the other. */
@@ -131,9 +132,11 @@ class Matcher {
 
   private fields(path: string, a: readonly FieldDef[], b: readonly FieldDef[]): FieldPair[] {
     const missing = (from: readonly FieldDef[], other: readonly FieldDef[]): string[] =>
-      from
-        .filter(({ name }) => other.every((field) => field.name !== name))
-        .map(({ name }) => `${path}.${name}`);
+      logicalFields(from).flatMap(({ name, bits, pieces, unknown }) => {
+        const isThere = (index: number): boolean => other.some((field) => field.name === from[index].name);
+        if (!pieces.every(isThere)) return [`${path}.${name}${bits > 0 ? ` (${bits} bits)` : ''}`];
+        return unknown.every(isThere) ? [] : [`${path}.${name} (its unknown bits)`];
+      });
     this.onlyA.push(...missing(a, b));
     this.onlyB.push(...missing(b, a));
     return a.flatMap((field, index) => {

@@ -1,5 +1,23 @@
 /** Does the period of the clock fit the times of the frames? */
+import { isUscopeError } from '../../base/errors.js';
+import type { Trace } from '../../reader/index.js';
 import type { DoctorFinding } from './finding.js';
+
+/** What the first segment shows of the period, in a trace with one clock. A segment that cannot be read shows nothing. */
+export async function clockFindings(trace: Trace): Promise<DoctorFinding[]> {
+  const [clock, ...others] = trace.schema.clocks;
+  if (!clock || others.length > 0 || trace.segmentCount === 0) return [];
+  const examination = new ClockExamination(BigInt(clock.periodPs));
+  try {
+    const first = await trace.segment(0);
+    const frame = ({ timePs }: { timePs: bigint }): void => examination.frame(timePs);
+    await trace.scan({ from: first.timeStartPs, to: first.timeEndPs }, { frame });
+  } catch (error) {
+    if (isUscopeError(error)) return [];
+    throw error;
+  }
+  return examination.findings(clock.name);
+}
 
 export class ClockExamination {
   private frames = 0;

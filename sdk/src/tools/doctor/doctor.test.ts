@@ -181,6 +181,14 @@ describe('uscope doctor', () => {
     expect(found[0]?.cause.length).toBeGreaterThan(20);
   });
 
+  it('is not needed for a period that does not fit: info warns of it', async () => {
+    const info = await runUscope(['info', await record('half-cycles', { stride: 2 })]);
+    expect(info.status).toBe(0);
+    expect(info.err).toMatch(/^uscope: warning: no two frames are closer than 2 cycles of clk/);
+    const sound = await runUscope(['info', '--json', await record('whole-cycles', {})]);
+    expect(JSON.parse(sound.out)).toMatchObject({ warnings: [] });
+  });
+
   it('prints findings as text and as JSON, with the exit status 1', async () => {
     const path = await record('printed', { readOf: ADDI });
     const text = await runUscope(['doctor', path]);

@@ -1,0 +1,37 @@
+// What a retired instruction did, recorded next to its pipeline: register, memory, trap. Used by the tracers of whole pipelines, whose
+// schemas have the events of uscope_rvfi.yaml.
+package retirement_pkg;
+  import uscope_pkg::*;
+  import uscope_rvfi_pkg::*;
+
+  // Events and the register file of a scope, as far as its schema has them.
+  typedef struct packed {
+    int regs, reg_write, mem_read, mem_write, trap;
+  } effects_t;
+
+  function automatic effects_t effects_of(input chandle w, input string scope);
+    effects_t e;
+    e.regs      = uscope_storage_id(w, {scope, "/regs"});
+    e.reg_write = uscope_event_id(w, {scope, "/reg_write"});
+    e.mem_read  = uscope_event_id(w, {scope, "/mem_read"});
+    e.mem_write = uscope_event_id(w, {scope, "/mem_write"});
+    e.trap      = uscope_event_id(w, {scope, "/trap"});
+    return e;
+  endfunction
+
+  function automatic void record_effects(input chandle w, input effects_t e, input int unsigned id, input retired_t r);
+    if (r.trap) begin
+      bit [63:0] cause = trap_cause(r, 1'b1);
+      uscope_event4(w, e.trap[15:0], 64'(id), cause, trap_value(r, cause, 1'b1), r.next);
+    end else begin
+      if (r.mem_rmask != 0 && !never_reads(r.insn))
+        uscope_event4(w, e.mem_read[15:0], 64'(id), r.mem_addr, 64'(r.mem_rmask), masked(r.mem_rdata, r.mem_rmask));
+      if (r.mem_wmask != 0)
+        uscope_event4(w, e.mem_write[15:0], 64'(id), r.mem_addr, 64'(r.mem_wmask), masked(r.mem_wdata, r.mem_wmask));
+      if (r.rd_addr != 0) begin
+        uscope_event3(w, e.reg_write[15:0], 64'(id), 64'(r.rd_addr), r.rd);
+        uscope_slot_set(w, e.regs[15:0], 16'(r.rd_addr), 16'd0, r.rd);
+      end
+    end
+  endfunction
+endpackage
