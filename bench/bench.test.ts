@@ -56,6 +56,7 @@ describe('arguments', () => {
 
   it.each([
     [['paths'], /"paths" is none of client/],
+    [['index', '--part', 'rows'], /--part: "rows" is none of cost, questions, long, blocks/],
     [['--cycles', '0'], /"0" is not a positive whole number/],
     [['--cycles', '1e99'], /not a positive whole number/],
     [['--workload', 'x'], /"x" is none of std, ooo/],

@@ -7,6 +7,7 @@ import { ChannelKind } from 'uscope/trace-index';
 
 const CORE = 'core0';
 const RETIRED = { kind: ChannelKind.RETIRED, name: CORE };
+const STALL = { channel: { kind: ChannelKind.STALLS, name: CORE } };
 const FLUSH = { channel: { kind: ChannelKind.FLUSHES, name: CORE } };
 /** Intervals of a picture, and cycles of one that is not of the whole trace. */
 const WIDTH = 1200;
@@ -53,12 +54,18 @@ export const QUESTIONS = {
     const { to } = await index.extent(0);
     return (share) => index.next(FLUSH, Math.floor(to * share));
   },
+  'next stall': async (index) => {
+    const { to } = await index.extent(0);
+    return (share) => index.next(STALL, Math.floor(to * share));
+  },
   'flush before': async (index) => {
     const { to } = await index.extent(0);
     return (share) => index.previous(FLUSH, Math.floor(to * share));
   },
-  'reorder buffer at a cycle, with its instructions': async (index) => {
+  'buffer at a cycle, with its instructions': async (index) => {
     const { to } = await index.extent(0);
-    return (share) => index.bufferAt(0, `${CORE}/rob`, Math.floor((to - 1) * share));
+    const { storages } = index.trace.schema;
+    const buffer = storages.find(({ name }) => name === 'rob' || name === 'store_buffer');
+    return (share) => index.bufferAt(0, `${CORE}/${buffer?.name}`, Math.floor((to - 1) * share));
   },
 };

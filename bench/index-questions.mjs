@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { occupancy } from 'uscope/cpu';
 import { openTraceFile } from 'uscope/reader/node';
 import { occupancyFromIndex, openIndex } from 'uscope/trace-index';
+import { longTrace } from '../viewer/bench/long-trace.mjs';
 import { withDaemon } from './daemon.mjs';
 import { QUESTIONS } from './index-question-list.mjs';
 import { native } from './native.mjs';
@@ -30,16 +31,43 @@ const TARGETS = { warm: 5e6, cold: 30e6 };
  * @returns {Promise<Row[]>}
  */
 export async function benchQuestions({ compression, runs }, directory, cycles) {
-  const processes = Math.min(COLD, 2 * runs);
   await withDaemon(directory, compression, (env) => native(['path', WORKLOAD, String(cycles)], env));
   const path = join(directory, 'path.uscope');
-  const of = `${(cycles / 1e6).toLocaleString('en-US')} M cycles`;
+  return measured(path, `${millions(cycles)} M cycles`, runs);
+}
+
+/**
+ * The same of the viewer's long trace, which is made once and kept.
+ * @param {Options} options
+ * @param {number} cycles
+ * @returns {Promise<Row[]>}
+ */
+export async function benchLongQuestions({ runs }, cycles) {
+  const { path } = await longTrace(cycles);
+  return measured(path, `${millions(cycles)} M cycles of the long trace`, runs);
+}
+
+/** @param {number} cycles */
+const millions = (cycles) => (cycles / 1e6).toLocaleString('en-US');
+
+/**
+ * @param {string} path
+ * @param {string} of
+ * @param {number} runs
+ * @returns {Promise<Row[]>}
+ */
+async function measured(path, of, runs) {
+  const processes = Math.min(COLD, 2 * runs);
   const scan = await scanSeconds(path);
   const limit = `${(scan * 1000).toFixed(0)} ms: a scan of the whole trace`;
   /** @type {Row[]} */
   const rows = [];
   for (const name of Object.keys(QUESTIONS)) {
     const warm = await warmTimes(path, name);
+    if (!warm.isAnswered) {
+      console.error(`"${name}, ${of}": the index does not know, all answers are null`);
+      continue;
+    }
     const cold = [];
     for (let n = 0; n < processes; n++) cold.push(await coldTime(path, name, (n + 0.5) / processes));
     rows.push(
@@ -86,18 +114,19 @@ async function warmTimes(path, name) {
   const trace = await openTraceFile(path);
   const index = await indexOf(trace);
   const ask = await QUESTIONS[name](index);
+  let isAnswered = false;
   const [elapsed, processor] = [[], []].map(() => /** @type {number[]} */ ([]));
   for (let question = 0; question < FIRST + WARM; question++) {
     const share = (question * 0.6180339887498949) % 1;
     const processorStart = mainThreadSeconds();
     const start = performance.now();
-    await ask(share);
+    if ((await ask(share)) !== null) isAnswered = true;
     if (question < FIRST) continue;
     elapsed.push((performance.now() - start) * 1e6);
     processor.push((mainThreadSeconds() - processorStart) * 1e9);
   }
   await trace.close();
-  return { elapsed, processor };
+  return { elapsed, processor, isAnswered };
 }
 
 /**

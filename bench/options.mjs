@@ -26,6 +26,8 @@ export const BENCHMARKS = /** @type {const} */ ([
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
+export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', 'blocks']);
+/** @typedef {(typeof INDEX_PARTS)[number]} IndexPart */
 /** @typedef {'lz4' | 'zstd' | 'none' | 'small'} Compression */
 
 /**
@@ -38,6 +40,7 @@ export const BENCHMARKS = /** @type {const} */ ([
  * @property {string | null} out Where traces are written; null: a temporary directory.
  * @property {boolean} build Bring packages, the SDK and the C half up to date first.
  * @property {boolean} long The lengths that the targets name: 100 M cycles, a trace of 1 GB.
+ * @property {IndexPart | null} part Of `index`; null: all.
  * @property {string | null} json A file for the results, `-` for stdout instead of tables; null: none.
  */
 
@@ -59,6 +62,7 @@ npm run bench -- profile                      where the time goes: client, daemo
   --runs N       runs of each measurement (default 5); the median is reported
   --compression  lz4 (default), zstd, none or small
   --long         memory, reader and answers as long as their targets say: 100 M cycles, 1 GB; needs 6 GB of disk
+  --part P       of index: ${INDEX_PARTS.join(', ')}; default: all, long only with --long
   --out DIR      where traces are written (default: a temporary directory)
   --no-build     measure what is built already
   --json FILE    also writes the results as JSON; - means stdout, without tables
@@ -108,6 +112,7 @@ export function parseOptions(argv) {
       out: { type: 'string' },
       'no-build': { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
+      part: { type: 'string' },
       json: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -125,6 +130,7 @@ export function parseOptions(argv) {
     out: values.out ?? null,
     build: !values['no-build'],
     long: values.long,
+    part: values.part === undefined ? null : oneOf('--part', values.part, INDEX_PARTS),
     json: values.json ?? null,
   };
 }

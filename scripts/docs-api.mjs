@@ -4,9 +4,10 @@
  *
  *     docs/api/c.md               dpi/include/uscope.h      checked in
  *     docs/api/systemverilog.md   sv/                       checked in
+ *     docs/api/python.md          cocotb-adapter/src        checked in
  *     docs/api/typescript/        the exports of sdk        made on demand: large, and editors show the same
  *
- * `--check` writes nothing and fails when one of the first two is not what the sources say; `--no-typescript` leaves the third out.
+ * `--check` writes nothing and fails when one of those checked in is not what the sources say; `--no-typescript` leaves the last one out.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,7 +27,11 @@ const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 
 /** @returns {Record<string, string>} path -> contents of the pages that are checked in */
 export function referencePages() {
-  return { 'docs/api/c.md': cPage(), 'docs/api/systemverilog.md': systemVerilogPage() };
+  return {
+    'docs/api/c.md': cPage(),
+    'docs/api/systemverilog.md': systemVerilogPage(),
+    'docs/api/python.md': pythonPage(),
+  };
 }
 
 function cPage() {
@@ -48,6 +53,17 @@ function systemVerilogPage() {
   });
   const list = order.map((file) => `[sv/${file}](../../sv/${file})`).join(', ');
   return `# SystemVerilog API\n\nFrom ${list}. ${AGAIN}\n\n${parts.join('\n')}`;
+}
+
+/** Python reads Python: its own parser, without running the package. */
+function pythonPage() {
+  const source = 'cocotb-adapter/src/cocotbext/uscope';
+  const { status, stdout, stderr } = spawnSync('python3', ['scripts/api_python.py', source], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`scripts/api_python.py: ${stderr}`);
+  return `# Python API\n\nFrom [${source}](../../${source}). ${AGAIN}\n\n${stdout.trimEnd()}\n`;
 }
 
 /** @returns {number} exit status */

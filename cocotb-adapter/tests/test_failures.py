@@ -141,6 +141,28 @@ def test_definitions_of_another_trace_are_refused(daemon: Daemon, caplog: pytest
     b.close()
 
 
+def test_the_calls_by_number_take_names_and_refuse_wrong_ones(daemon: Daemon, caplog: pytest.LogCaptureFixture) -> None:
+    t, clock = open_trace("names")
+    clock.ps = 1
+    t.slot_set("core0/regs", 3, "value", 1)
+    t.slot_add("core0/cycles", 0, "count", 2)
+    t.prop_set("core0/rob", "allocate_ptr", 3)
+    t.slot_clear("core0/entities", 4)
+    t.slot_set("core0/regs", 3, "valu", 1)
+    t.slot_set("core0/reg", 3, "value", 1)
+    t.slot_set("core0/regs", 3, "value", "1")  # type: ignore[arg-type]
+    t.prop_set("core0/rob", "head", 3)
+    assert t.reasons == {"OP_FIELD": 1, "OP_STORAGE": 1, "OP_VALUE": 1, "OP_PROPERTY": 1}
+    said = messages(caplog)
+    assert "names: OP_FIELD: core0/regs has no field 'valu'; it has value" in said[0]
+    assert "OP_STORAGE: the schema has no storage 'core0/reg'; it has core0/" in said[1]
+    assert "OP_VALUE: core0/regs: '1' is no number" in said[2]
+    assert "OP_PROPERTY: core0/rob has no property 'head'; it has " in said[3]
+    t.close()
+    ops = [(i["op"], i["storage"]) for i in daemon.dump("names")]
+    assert ops == [("set", "core0/regs"), ("add", "core0/cycles"), ("prop", "core0/rob"), ("clear", "core0/entities")]
+
+
 def test_names_are_guessed_and_the_schema_is_named(daemon: Daemon) -> None:
     t, _ = open_trace()
     with pytest.raises(AttributeError, match=r'no storage or scope "core0/robb"; did you mean "core0/rob"\? \[.*core\.yaml\]'):

@@ -23,7 +23,7 @@ function report(problem: Problem): void {
 }
 
 /** Segments kept as they were read: what is drawn from them is kept by the drawing worker. */
-const SEGMENT_BYTES = 24 * 1024 * 1024;
+const SEGMENT_BYTES = 16 * 1024 * 1024;
 
 async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
   let isWritten = true;

@@ -4,12 +4,16 @@ import type { TraceInfo } from '../data/protocol.js';
 import { blockBytes, lowerBound, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Diagonal, Extent } from '../model/view.js';
 
-/** With what readers, canvases and the browser itself take, the page stays below 500 MB. */
-const MAX_BYTES = 96 * 1024 * 1024;
+/** Of blocks that may be looked at again. With what readers, canvases and the browser itself take, the page stays below 450 MB. */
+const MAX_BYTES = 40 * 1024 * 1024;
+/** With the blocks of the picture of now, where these alone take more. */
+const MOST_BYTES = 96 * 1024 * 1024;
 
 interface Held {
   readonly block: RowBlock;
   readonly bytes: number;
+  /** Number of the picture that it was drawn in last. */
+  drawnIn: number;
 }
 
 interface Points {
@@ -37,6 +41,7 @@ export class RowStore implements Diagonal {
   private part = 0;
   /** The block looked at last: most rows asked for are in it. */
   private last: RowBlock | null = null;
+  private picture = 0;
 
   constructor(private readonly info: TraceInfo) {
     this.cycles = info.segmentCycles;
@@ -129,11 +134,12 @@ export class RowStore implements Diagonal {
     }
     const bytes = blockBytes(block);
     this.stale.delete(block.segment);
-    this.held.set(block.segment, { block, bytes });
+    this.held.set(block.segment, { block, bytes, drawnIn: this.picture });
     this.bytes += bytes;
-    for (const segment of this.held.keys()) {
+    for (const [segment, held] of this.held) {
       if (this.bytes <= MAX_BYTES) break;
-      if (segment !== block.segment) this.drop(segment);
+      if (segment !== block.segment && !(this.bytes <= MOST_BYTES && this.isInPicture(held)))
+        this.drop(segment);
     }
   }
 
@@ -143,7 +149,18 @@ export class RowStore implements Diagonal {
     if (!held) return null;
     this.held.delete(segment);
     this.held.set(segment, held);
+    held.drawnIn = this.picture;
     return held.block;
+  }
+
+  /** A picture is drawn: what it uses is kept before what others used. */
+  beginPicture(): void {
+    this.picture++;
+  }
+
+  /** The block of the last row asked for is not looked up again. */
+  private isInPicture({ block, drawnIn }: Held): boolean {
+    return block === this.last || drawnIn >= this.picture - 1;
   }
 
   /** Whether it is here, up to date or not. */

@@ -335,6 +335,7 @@ export class Scene {
       return;
     }
     const started = performance.now();
+    shown.store.beginPicture();
     const frame = this.frame(shown);
     this.compose(frame);
     const needs = this.form.needs(frame);

@@ -195,49 +195,85 @@ class Recorder(Frames):
             return False
         return field.lowest <= value <= field.highest
 
-    # The calls that generated code makes (docs/codegen.md): everything by number.
+    # The calls that generated code makes (docs/codegen.md), by number; hand-written code may use names, which costs a look-up each.
 
-    def slot_set(self, storage: int, slot: int, field: int, value: int, /) -> None:
-        """Sets a field of a slot."""
-        of = self._storage(storage)
-        if of is None:
-            return
-        if not 0 <= field < len(self._fields[storage]):
-            self.reject("OP_FIELD", f"{of.path} has no field {field}")
-            return
-        self.op(records.SET, of, slot, self._fields[storage][field], value)
+    def slot_set(self, storage: Union[int, str], slot: int, field: Union[int, str], value: int, /) -> None:
+        """Sets a field of a slot. Storage and field by number or name; wrong ones are rejected: OP_STORAGE, OP_FIELD, OP_SLOT, OP_VALUE."""
+        if storage.__class__ is field.__class__ is slot.__class__ is value.__class__ is int:
+            self._op(records.SET, storage, slot, field, value)
+        else:
+            self._op_by_name(records.SET, storage, slot, field, value)
 
-    def slot_add(self, storage: int, slot: int, field: int, delta: int, /) -> None:
-        """Adds to a field of a slot; it wraps at its width."""
-        of = self._storage(storage)
-        if of is None:
-            return
-        if not 0 <= field < len(self._fields[storage]):
-            self.reject("OP_FIELD", f"{of.path} has no field {field}")
-            return
-        self.op(records.ADD, of, slot, self._fields[storage][field], delta)
+    def slot_add(self, storage: Union[int, str], slot: int, field: Union[int, str], delta: int, /) -> None:
+        """Adds to a field of a slot; it wraps at its width. Names and rejections as `slot_set`."""
+        if storage.__class__ is field.__class__ is slot.__class__ is delta.__class__ is int:
+            self._op(records.ADD, storage, slot, field, delta)
+        else:
+            self._op_by_name(records.ADD, storage, slot, field, delta)
 
-    def slot_clear(self, storage: int, slot: int, /) -> None:
-        """Empties a slot."""
-        of = self._storage(storage)
-        if of is not None:
+    def slot_clear(self, storage: Union[int, str], slot: int, /) -> None:
+        """Empties a slot. Names and rejections as `slot_set`."""
+        of = self._storage(storage) if isinstance(storage, int) else self._storage_named(storage)
+        if of is not None and self._is_number(of, slot):
             self.op(records.CLEAR, of, slot, None, 0)
 
-    def prop_set(self, storage: int, prop: int, value: int, /) -> None:
-        """Sets a property of a storage."""
+    def prop_set(self, storage: Union[int, str], prop: Union[int, str], value: int, /) -> None:
+        """Sets a property of a storage. Names and rejections as `slot_set`; OP_PROPERTY."""
+        if storage.__class__ is prop.__class__ is value.__class__ is int:
+            self._op(records.PROP_SET, storage, 0, prop, value)
+        else:
+            self._op_by_name(records.PROP_SET, storage, 0, prop, value)
+
+    def _op(self, action: int, storage: int, slot: int, member: int, value: int) -> None:
         of = self._storage(storage)
         if of is None:
             return
-        if not 0 <= prop < len(self._properties[storage]):
-            self.reject("OP_PROPERTY", f"{of.path} has no property {prop}")
+        is_property = action == records.PROP_SET
+        members = (self._properties if is_property else self._fields)[storage]
+        if 0 <= member < len(members):
+            self.op(action, of, slot, members[member], value)
+        elif is_property:
+            self.reject("OP_PROPERTY", f"{of.path} has no property {member}")
+        else:
+            self.reject("OP_FIELD", f"{of.path} has no field {member}")
+
+    def _op_by_name(
+        self, action: int, storage: Union[int, str], slot: int, member: Union[int, str], value: int
+    ) -> None:
+        of = self._storage(storage) if isinstance(storage, int) else self._storage_named(storage)
+        if of is None or not self._is_number(of, slot) or not self._is_number(of, value):
             return
-        self.op(records.PROP_SET, of, 0, self._properties[storage][prop], value)
+        if isinstance(member, int):
+            self._op(action, of.id, slot, member, value)
+            return
+        is_property = action == records.PROP_SET
+        members = of.properties if is_property else of.fields
+        found = members.get(member)
+        if found is not None:
+            self.op(action, of, slot, found, value)
+            return
+        code, what = ("OP_PROPERTY", "property") if is_property else ("OP_FIELD", "field")
+        self.reject(code, f"{of.path} has no {what} {member!r}; it has {', '.join(members) or 'none'}")
 
     def _storage(self, number: int) -> Optional[Storage]:
         if 0 <= number < len(self._storages):
             return self._storages[number]
         self.reject("OP_STORAGE", f"the schema has no storage {number}")
         return None
+
+    def _storage_named(self, path: str) -> Optional[Storage]:
+        found = self.schema.storages.get(path)
+        if found is None:
+            known = list(self.schema.storages)
+            more = f" and {len(known) - 8} more" if len(known) > 8 else ""
+            self.reject("OP_STORAGE", f"the schema has no storage {path!r}; it has {', '.join(known[:8])}{more}")
+        return found
+
+    def _is_number(self, of: Storage, value: object) -> bool:
+        if isinstance(value, int):
+            return True
+        self.reject("OP_VALUE", f"{of.path}: {value!r} is no number")
+        return False
 
     # -- events
 
