@@ -1,10 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { memorySource } from '../sdk/src/reader/index.js';
 import { openTraceFile } from '../sdk/src/reader/node.js';
+import { contentOf } from '../test/support/ftr-fixtures.js';
 import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
+import { lacks } from '../test/support/needs.js';
 
 // The examples are compiled.
 limitOfFile(BUILDS_MS);
@@ -59,5 +62,34 @@ describe('examples/c-model', () => {
     expect({ total, wrong }).toEqual({ total: Number(branches), wrong: Number(mispredicted) });
     expect(trace.isComplete).toBe(true);
     await trace.close();
+  });
+});
+
+const hasSystemC =
+  spawnSync('g++', ['-x', 'c++', '-std=c++17', '-fsyntax-only', '-'], {
+    input: '#include <sysc/kernel/sc_ver.h>\n',
+  }).status === 0;
+
+describe.skipIf(lacks('SystemC (libsystemc-dev)', hasSystemC))('examples/systemc', () => {
+  it('records a platform in four layers, and makes FTR of it', async () => {
+    const output = runOne('make', ['--no-print-directory', '-C', 'examples/systemc', 'run']);
+    expect(output).toContain('8 rounds of 16 words, 0 wrong');
+    const file = readFileSync(join(root, 'examples/systemc/out/platform.ftr'));
+    const { transactions, relations, declarations } = await contentOf(memorySource(file));
+    const nameOf = new Map(declarations.map(({ id, name }) => [id, name]));
+    const streamOf = new Map(transactions.map(({ id, stream }) => [id, nameOf.get(stream)!]));
+    const parents = relations.filter(({ name }) => name === 'parent_of');
+    const edges = new Set(
+      parents.map(({ source, sink }) => `${streamOf.get(source)} > ${streamOf.get(sink)}`),
+    );
+    expect([...edges].sort()).toEqual([
+      'cpu_access.b > to_ram0.b',
+      'cpu_access.b > to_ram1.b',
+      'cpu_access.b > to_regs.b',
+      'dma_access.b > to_ram0.b',
+      'dma_access.b > to_ram1.b',
+      'platform.cpu.tasks > cpu_access.b',
+      'platform.dma.jobs > dma_access.b',
+    ]);
   });
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What recording costs a SystemC model on its own thread, in processor time. One measurement a process, since the
-// kernel of SystemC is one a process. Prints JSON.
+// What recording costs a SystemC model on its own thread, in processor time. One measurement a process, since
+// the kernel of SystemC is one a process. Prints JSON.
 //
 //     bench signals none|vcd|uscope SIGNALS PERCENT CYCLES
 //     bench transactions none|uscope COUNT RUNS
@@ -20,7 +20,8 @@ static double cpu_ns()
     return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-/** Signals of the widths of a design: a third each of one bit, 32 bits and 64 bits. In each cycle some change. */
+/** Signals of the widths of a design: a third each of one bit, 32 bits and 64 bits. In each cycle some
+ * change. */
 SC_MODULE(design)
 {
     sc_vector<sc_signal<bool>> bits;
@@ -107,8 +108,8 @@ static void transactions(const std::string &backend, int count, int runs)
         took.push_back(transactions(read, count));
     }
     std::sort(took.begin(), took.end());
-    std::printf("{\"ns_per_transaction\": %f, \"min\": %f, \"max\": %f}\n", took[took.size() / 2], took.front(),
-                took.back());
+    std::printf("{\"ns_per_transaction\": %f, \"min\": %f, \"max\": %f}\n", took[took.size() / 2],
+                took.front(), took.back());
 }
 
 int sc_main(int argc, char **argv)

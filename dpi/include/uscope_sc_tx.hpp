@@ -228,6 +228,11 @@ class tx_database final : private sc_trace_file::guest
                                  {"type", "ftr_type"},
                                  {"bits", "u64"},
                                  {"str", "string"}});
+        schema.event("tr/number", {{"tx", "u64"},
+                                   {"name", "string"},
+                                   {"phase", "ftr_phase"},
+                                   {"type", "ftr_type"},
+                                   {"bits", "u64"}});
         schema.event("tr/rel", {{"name", "string"},
                                 {"src", "u64"},
                                 {"sink", "u64"},
@@ -245,6 +250,7 @@ class tx_database final : private sc_trace_file::guest
         begin_ = id("tr/begin");
         end_ = id("tr/end");
         attr_ = id("tr/attr");
+        number_event_ = id("tr/number");
         rel_ = id("tr/rel");
         empty_ = uscope_string(w_, "");
         const sc_trace_file::instant now(file);
@@ -371,7 +377,7 @@ class tx_database final : private sc_trace_file::guest
     sc_trace_file *file_ = nullptr;
     uscope_writer_t *w_ = nullptr;
     bool is_on_ = false;
-    std::uint16_t dir_ = 0, begin_ = 0, end_ = 0, attr_ = 0, rel_ = 0;
+    std::uint16_t dir_ = 0, begin_ = 0, end_ = 0, attr_ = 0, number_event_ = 0, rel_ = 0;
     std::uint32_t empty_ = 0, number_ = 0;
     std::uint64_t begun_ = 0;
     std::vector<declaration> declared_;
@@ -563,8 +569,7 @@ inline std::uint32_t tx_attributes::index_of(const char *name)
 inline void tx_attributes::number(const char *name, tx_type type, std::uint64_t bits)
 {
     tx_database &d = database_;
-    uscope_event7(d.w_, d.attr_, tx_, 0, detail::word(phase_), index_of(name), detail::word(type), bits,
-                  d.empty_);
+    uscope_event5(d.w_, d.number_event_, tx_, index_of(name), detail::word(phase_), detail::word(type), bits);
 }
 inline void tx_attributes::string(const char *name, tx_type type, const char *value)
 {

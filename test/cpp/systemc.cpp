@@ -154,7 +154,7 @@ static void run_gone()
 /** Names that are alike, and more than fit. */
 static void run_names()
 {
-    static bool flags[9000];
+    static bool flags[400];
     sc_event event("event");
     flags[0] = flags[1] = flags[2] = true;
     sc_trace_file *file = uscope_create_trace_file("names");
@@ -163,10 +163,11 @@ static void run_names()
     sc_trace(file, event, "top.signals");
     sc_trace(file, event, "top.s.x");
     sc_trace(file, flags[2], "sc.report");
+    const std::string longer(200, 'x');
     std::string deep;
-    for (int i = 0; i < 9000; i++) {
-        if (i % 1000 == 0) deep += "level" + std::to_string(i) + ".";
-        sc_trace(file, flags[i], deep + "signal" + std::to_string(i)); // SCHEMA_LIMIT
+    for (int i = 0; i < 400; i++) {
+        if (i % 50 == 0) deep += "level" + std::to_string(i) + ".";
+        sc_trace(file, flags[i], deep + longer + "." + longer + std::to_string(i)); // SCHEMA_LIMIT
     }
     sc_start(1, SC_NS);
     sc_trace_file *other = sc_create_vcd_trace_file("other");

@@ -91,3 +91,13 @@ export const ROOT_EVENTS = {
     ['value', U64],
   ],
 } as const satisfies Record<string, FieldSpec>;
+
+/** An attribute that is a number, in two thirds of the bytes of `attr`. A scope need not have it. */
+export const NUMBER_EVENT = 'number';
+export const NUMBER_FIELDS = [
+  ['tx', U64],
+  ['name', STRING_REF],
+  ['phase', PHASE_ENUM],
+  ['type', TYPE_ENUM],
+  ['bits', U64],
+] as const satisfies FieldSpec;

@@ -9,10 +9,10 @@ import {
   PAYLOAD_BYTES,
   Part,
   planNames,
+  READ_EVENTS,
   RECORDING_PROTOCOL,
-  ROOT_EVENTS,
+  type ReadEvent,
   ROOT_PREFIX,
-  type RootEvent,
   STREAM_PROTOCOL,
 } from './event-schema.js';
 import type { Declaration } from './model.js';
@@ -75,6 +75,10 @@ interface Waiting {
   readonly commit: (texts: Texts) => void;
 }
 
+/** Where the fields of the two events of attributes are. */
+const ATTRIBUTE_OFFSETS = { idx: 8, phase: 10, name: 11, type: 15, bits: 16, str: 24 } as const;
+const NUMBER_OFFSETS = { idx: null, name: 8, phase: 12, type: 13, bits: 14, str: null } as const;
+
 /** Number of bytes of a text that is believed. */
 const MAX_TEXT_BYTES = 256 * 1024 * 1024;
 
@@ -86,7 +90,7 @@ export function findEvents(trace: Trace): EventTypes | null {
 
 export class EventTypes {
   /** By event type: which root event; undefined for others. */
-  readonly root: (RootEvent | undefined)[] = [];
+  readonly root: (ReadEvent | undefined)[] = [];
   /** By event type: of a scope of a stream. */
   readonly ofStream: boolean[] = [];
 
@@ -105,11 +109,11 @@ export class EventTypes {
   }
 }
 
-function rootEvent(event: EventDef, prefix: string): RootEvent | undefined {
+function rootEvent(event: EventDef, prefix: string): ReadEvent | undefined {
   if (!event.name.startsWith(prefix)) return undefined;
-  const name = event.name.slice(prefix.length) as RootEvent;
-  if (!Object.hasOwn(ROOT_EVENTS, name) || packedSize(event.fields) !== PAYLOAD_BYTES[name]) return undefined;
-  return ROOT_EVENTS[name].every(([field], i) => event.fields[i]?.name === field) ? name : undefined;
+  const name = event.name.slice(prefix.length) as ReadEvent;
+  if (!Object.hasOwn(READ_EVENTS, name) || packedSize(event.fields) !== PAYLOAD_BYTES[name]) return undefined;
+  return READ_EVENTS[name].every(([field], i) => event.fields[i]?.name === field) ? name : undefined;
 }
 
 function isPair({ fields }: EventDef): boolean {
@@ -171,7 +175,7 @@ export class EventReader {
     this.open.clear();
   }
 
-  private rootEvent(root: Exclude<RootEvent, 'bytes'>, view: DataView): void {
+  private rootEvent(root: Exclude<ReadEvent, 'bytes'>, view: DataView): void {
     const u64 = (at: number): bigint => view.getBigUint64(at, true);
     switch (root) {
       case 'dir':
@@ -184,7 +188,10 @@ export class EventReader {
         this.end(u64(0), u64(8));
         break;
       case 'attr':
-        this.attribute(view);
+        this.attribute(view, ATTRIBUTE_OFFSETS);
+        break;
+      case 'number':
+        this.attribute(view, NUMBER_OFFSETS);
         break;
       case 'rel': {
         const [source, sink, sourceStream, sinkStream] = [u64(4), u64(12), u64(20), u64(28)];
@@ -246,23 +253,24 @@ export class EventReader {
     this.open.set(id, { id, stream, generator, start, attributes: [], outer: this.open.get(id) });
   }
 
-  private attribute(view: DataView): void {
+  private attribute(view: DataView, at: typeof ATTRIBUTE_OFFSETS | typeof NUMBER_OFFSETS): void {
     const transaction = this.open.get(view.getBigUint64(0, true));
-    const phase = view.getUint8(10);
-    const type = view.getUint8(15);
+    const phase = view.getUint8(at.phase);
+    const type = view.getUint8(at.type);
     if (!transaction) this.faults.stray++;
     else if (phase >= PHASE_NAMES.length || type >= TYPE_NAMES.length) this.faults.invalid++;
     else {
       const attribute: OpenAttribute = {
-        idx: view.getUint16(8, true),
+        idx: at.idx === null ? 0 : view.getUint16(at.idx, true),
         phase: phase as FtrPhase,
         name: '',
         type: type as FtrType,
-        bits: view.getBigUint64(16, true),
+        bits: view.getBigUint64(at.bits, true),
         text: '',
       };
       transaction.attributes.push(attribute);
-      this.wait(view.getUint32(11, true), IS_TEXT[type] === 1 ? view.getUint32(24, true) : null, (texts) => {
+      const text = IS_TEXT[type] === 1 && at.str !== null ? view.getUint32(at.str, true) : null;
+      this.wait(view.getUint32(at.name, true), text, (texts) => {
         attribute.name = texts.name;
         attribute.text = texts.value;
       });

@@ -15,6 +15,8 @@ import {
 } from '../../format/types.js';
 import {
   type FieldSpec,
+  NUMBER_EVENT,
+  NUMBER_FIELDS,
   PHASE_ENUM,
   RECORDING_PROTOCOL,
   ROOT_EVENTS,
@@ -43,19 +45,26 @@ export const SHORT_RELATIONS = '3';
 export const END_SUFFIX = '#end';
 
 export type RootEvent = keyof typeof ROOT_EVENTS;
+/** What a reader takes. */
+export type ReadEvent = RootEvent | typeof NUMBER_EVENT;
+export const READ_EVENTS: Readonly<Record<ReadEvent, FieldSpec>> = {
+  ...ROOT_EVENTS,
+  [NUMBER_EVENT]: NUMBER_FIELDS,
+};
 
 /** `part` of `bytes`: which text of the event before. */
 export const Part = { NAME: 0, VALUE: 1 } as const;
 /** Bytes that an event `bytes` holds. */
 export const BYTES_PER_EVENT = 8;
 /** Sizes of payloads. */
-export const PAYLOAD_BYTES: Readonly<Record<RootEvent, number>> = {
+export const PAYLOAD_BYTES: Readonly<Record<ReadEvent, number>> = {
   dir: 25,
   begin: 32,
   end: 16,
   attr: 28,
   rel: 36,
   bytes: 17,
+  number: 22,
 };
 
 /** Event type of a generator: of the begins of its transactions. */
