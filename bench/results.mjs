@@ -110,5 +110,5 @@ export function readResults(file) {
 /** The run of a document, to be measured again. @param {Results} document @returns {Options} */
 export function optionsOf({ options, results }) {
   const names = BENCHMARKS.filter((name) => name in results);
-  return { ...options, names, out: null, json: null, build: true };
+  return { part: null, ...options, names, out: null, json: null, build: true };
 }
