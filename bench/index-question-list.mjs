@@ -14,7 +14,7 @@ const WIDTH = 1200;
 const WINDOW = 300_000;
 const WINDOW_ROWS = 3_000_000;
 
-/** @type {Record<string, (index: TraceIndex) => Promise<Ask>>} */
+/** null: the trace has no such thing. @type {Record<string, (index: TraceIndex) => Promise<Ask | null>>} */
 export const QUESTIONS = {
   'retired per interval, whole trace': async (index) => () => index.series(RETIRED, { intervals: WIDTH }),
   'retired per interval, 300,000 cycles': async (index) => {
@@ -55,6 +55,7 @@ export const QUESTIONS = {
     return (share) => index.next(FLUSH, Math.floor(to * share));
   },
   'next stall': async (index) => {
+    if (!index.channels.some(({ kind }) => kind === ChannelKind.STALLS)) return null;
     const { to } = await index.extent(0);
     return (share) => index.next(STALL, Math.floor(to * share));
   },

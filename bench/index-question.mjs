@@ -10,6 +10,7 @@ const trace = await openTraceFile(path);
 const index = await openIndex(trace);
 if (!index) throw new Error(`${path} has no index`);
 const ask = await QUESTIONS[name](index);
+if (!ask) throw new Error(`${path} cannot be asked for: ${name}`);
 await ask(Number(share));
 // Loading the modules is the process's affair.
 process.send?.({ ns: (performance.now() - loaded) * 1e6, loading: (loaded - start) * 1e6 });

@@ -64,6 +64,7 @@ async function measured(path, of, runs) {
   const rows = [];
   for (const name of Object.keys(QUESTIONS)) {
     const warm = await warmTimes(path, name);
+    if (!warm) continue;
     if (!warm.isAnswered) {
       console.error(`"${name}, ${of}": the index does not know, all answers are null`);
       continue;
@@ -107,6 +108,7 @@ async function scanSeconds(path) {
 
 /**
  * ns of each question, elapsed and of the main thread's processor time, at places without a pattern: the golden ratio's multiples.
+ * null: the trace has no such thing.
  * @param {string} path
  * @param {string} name
  */
@@ -114,6 +116,10 @@ async function warmTimes(path, name) {
   const trace = await openTraceFile(path);
   const index = await indexOf(trace);
   const ask = await QUESTIONS[name](index);
+  if (!ask) {
+    await trace.close();
+    return null;
+  }
   let isAnswered = false;
   const [elapsed, processor] = [[], []].map(() => /** @type {number[]} */ ([]));
   for (let question = 0; question < FIRST + WARM; question++) {

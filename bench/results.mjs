@@ -24,7 +24,7 @@ import { BENCHMARKS } from './options.mjs';
  * @property {string} command
  * @property {Machine} machine
  * @property {Record<string, string>} versions
- * @property {Pick<Options, 'workload' | 'compression' | 'runs' | 'cycles' | 'long'>} options
+ * @property {Pick<Options, 'workload' | 'compression' | 'runs' | 'cycles' | 'long'> & {part?: Options['part']}} options `part` is not in files of earlier releases.
  * @property {Record<string, Row[]>} results by benchmark
  */
 
@@ -74,14 +74,14 @@ export function commandOf(argv) {
  * @returns {Results}
  */
 export function describeResults(options, argv, machine, results) {
-  const { workload, compression, runs, cycles, long } = options;
+  const { workload, compression, runs, cycles, long, part } = options;
   return {
     version: 1,
     date: new Date().toISOString(),
     command: commandOf(argv),
     machine: { ...machine, load: [machine.load[0], describeMachine().load[0]] },
     versions: describeVersions(),
-    options: { workload, compression, runs, cycles, long },
+    options: { workload, compression, runs, cycles, long, part },
     results,
   };
 }
@@ -110,5 +110,5 @@ export function readResults(file) {
 /** The run of a document, to be measured again. @param {Results} document @returns {Options} */
 export function optionsOf({ options, results }) {
   const names = BENCHMARKS.filter((name) => name in results);
-  return { part: null, ...options, names, out: null, json: null, build: true };
+  return { ...options, names, part: options.part ?? null, out: null, json: null, build: true };
 }
