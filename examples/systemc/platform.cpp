@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A virtual platform in TLM-2.0: a processor and a DMA engine share a bus with two memories, and the DMA
-// interrupts the processor. Each transfer is recorded in four layers: the job, the initiator's access, the
+// interrupts the processor. Each transfer is recorded in layers: the job, the initiator's access, the
 // bus, the memory.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>

@@ -5,6 +5,7 @@ import { UscopeError } from '../../base/errors.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
+import { periodMismatch } from '../../reader/queries/frame-times.js';
 import { printSections, refuseOptions, withAnyTrace } from '../common/foreign.js';
 import { io, paint, printJson } from '../common/io.js';
 import { parseSeconds } from '../common/numbers.js';
@@ -101,9 +102,8 @@ async function listDirectory(directory: string, { json, count, watch }: InfoOpti
 
 /** What the first segment shows, quickly, to be wrong with the period of the clock. */
 async function warningsOf(trace: Trace): Promise<string[]> {
-  const { clockFindings } = await import('../../tools/doctor/clock.js');
-  const findings = await clockFindings(trace);
-  return findings.map(({ detail, cause }) => `${detail}; ${cause}`);
+  const mismatch = await periodMismatch(trace);
+  return mismatch ? [`${mismatch.detail}; ${mismatch.cause}`] : [];
 }
 
 function isQuick(file: string, segments: number): boolean {

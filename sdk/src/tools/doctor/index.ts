@@ -1,7 +1,7 @@
 /** What is implausible in a trace, with the likely cause in its tracer. It reads the trace once. */
 import type { Trace } from '../../reader/index.js';
+import { FrameTimes, type PeriodMismatch } from '../../reader/queries/frame-times.js';
 import { findCores } from '../../semantics/cpu/cores.js';
-import { ClockExamination } from './clock.js';
 import { CoreExamination } from './core.js';
 import type { DoctorFinding } from './finding.js';
 
@@ -22,13 +22,13 @@ export async function examineTrace(
   const examinations = cores.map((core) => new CoreExamination(core, trace.schema));
   const [clock, ...others] = trace.schema.clocks;
   const periodPs = BigInt(cores[0]?.periodPs ?? clock?.periodPs ?? 0);
-  const clockExamination = new ClockExamination(periodPs);
+  const times = new FrameTimes(periodPs);
   const total = Number(trace.totalTimePs) || 1;
   await trace.scan(
     {},
     {
       frame: ({ timePs }) => {
-        clockExamination.frame(timePs);
+        times.frame(timePs);
         for (const one of examinations) one.frame(timePs);
         onProgress(Math.min(1, Number(timePs) / total));
       },
@@ -45,8 +45,12 @@ export async function examineTrace(
   if (others.length > 0) leftOut.push('the trace has several clocks: whether they fit is not looked at');
   if (cores.length === 0) leftOut.push('the trace has no core: instructions and counters are not looked at');
   const findings = [
-    ...(clock && others.length === 0 ? clockExamination.findings(clock.name) : []),
-    ...examinations.flatMap((one) => one.findings(trace.isComplete, clockExamination.cycles)),
+    ...(clock && others.length === 0 ? clockFindings(times.mismatch(clock.name)) : []),
+    ...examinations.flatMap((one) => one.findings(trace.isComplete, times.cycles)),
   ];
   return { cores: cores.map(({ name }) => name), findings, leftOut };
+}
+
+function clockFindings(mismatch: PeriodMismatch | null): DoctorFinding[] {
+  return mismatch ? [{ kind: 'clock', core: null, count: 1, ...mismatch }] : [];
 }

@@ -1,25 +1,32 @@
 /** Does the period of the clock fit the times of the frames? */
 import { isUscopeError } from '../../base/errors.js';
-import type { Trace } from '../../reader/index.js';
-import type { DoctorFinding } from './finding.js';
+import type { Trace } from '../trace.js';
 
-/** What the first segment shows of the period, in a trace with one clock. A segment that cannot be read shows nothing. */
-export async function clockFindings(trace: Trace): Promise<DoctorFinding[]> {
-  const [clock, ...others] = trace.schema.clocks;
-  if (!clock || others.length > 0 || trace.segmentCount === 0) return [];
-  const examination = new ClockExamination(BigInt(clock.periodPs));
-  try {
-    const first = await trace.segment(0);
-    const frame = ({ timePs }: { timePs: bigint }): void => examination.frame(timePs);
-    await trace.scan({ from: first.timeStartPs, to: first.timeEndPs }, { frame });
-  } catch (error) {
-    if (isUscopeError(error)) return [];
-    throw error;
-  }
-  return examination.findings(clock.name);
+export interface PeriodMismatch {
+  readonly detail: string;
+  /** The likely cause in the tracer, and what to do. */
+  readonly cause: string;
+  readonly firstTimePs: bigint;
 }
 
-export class ClockExamination {
+/** What the first segment shows of the period, in a trace with one clock; null: it fits. A segment that cannot be read shows nothing. */
+export async function periodMismatch(trace: Trace): Promise<PeriodMismatch | null> {
+  const [clock, ...others] = trace.schema.clocks;
+  if (!clock || others.length > 0 || trace.segmentCount === 0) return null;
+  const times = new FrameTimes(BigInt(clock.periodPs));
+  try {
+    const first = await trace.segment(0);
+    const frame = ({ timePs }: { timePs: bigint }): void => times.frame(timePs);
+    await trace.scan({ from: first.timeStartPs, to: first.timeEndPs }, { frame });
+  } catch (error) {
+    if (isUscopeError(error)) return null;
+    throw error;
+  }
+  return times.mismatch(clock.name);
+}
+
+/** Takes the times of frames in order. */
+export class FrameTimes {
   private frames = 0;
   private lastPs = 0n;
   private firstPs = 0n;
@@ -43,21 +50,20 @@ export class ClockExamination {
   }
 
   /** @param name of the clock */
-  findings(name: string): DoctorFinding[] {
+  mismatch(name: string): PeriodMismatch | null {
     const { periodPs, stepPs, unevenPs } = this;
-    if (periodPs <= 0n || this.frames < 3) return [];
-    const finding = { kind: 'clock', core: null, count: 1 } as const;
+    if (periodPs <= 0n || this.frames < 3) return null;
     if (unevenPs !== null) {
       const detail = `frames are not at multiples of the period of ${name}, ${periodPs} ps: one is at ${unevenPs} ps, all are ${stepPs} ps apart or a multiple of that`;
       const cause = `the schema gives ${name} another period than the tracer counts time with: write period and time from one constant, or take the period from the schema (uscope_clock_period)`;
-      return [{ ...finding, detail, firstTimePs: unevenPs, cause }];
+      return { detail, cause, firstTimePs: unevenPs };
     }
     if (stepPs > periodPs) {
       const detail = `no two frames are closer than ${stepPs / periodPs} cycles of ${name}: every frame is at a multiple of ${stepPs} ps, the period is ${periodPs} ps`;
       const cause = `the period of ${name} in the schema is too short, or time is counted in half cycles: ${stepPs} ps would fit`;
-      return [{ ...finding, detail, firstTimePs: this.firstPs, cause }];
+      return { detail, cause, firstTimePs: this.firstPs };
     }
-    return [];
+    return null;
   }
 }
 
