@@ -68,7 +68,7 @@ async function ftrOf(name: string) {
   return contentOf(memorySource(readFileSync(ftr)));
 }
 
-it.skipIf(isMissing || !TRIES_ALL).each([
+it.skipIf(isMissing || lacks('USCOPE_TEST_ALL=1 (other compilers)', TRIES_ALL)).each([
   ['g++', '-std=c++17'],
   ['g++', '-std=c++20', '-DSC_CPLUSPLUS=201703L'],
   ['clang++', '-std=c++17'],
