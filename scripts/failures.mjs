@@ -1,5 +1,5 @@
 // @ts-check
-/** What failed, told again at the end of a run: who reads a long log often has only its end. */
+/** What failed, repeated at the end of a run: people who read a long log often have only its end. */
 
 /** Lines of each failure, its name included, and failures of one step. */
 const LINES = 7;
@@ -25,11 +25,11 @@ export function failureLines(output) {
     .filter((line) => line.trim() !== '');
   const starts = lines.flatMap((line, index) => (BEGINS.test(line) ? [index] : []));
   if (starts.length === 0) return lines.slice(-LINES).map(cut);
-  const told = starts.slice(0, MOST).flatMap((start, index) => {
+  const shown = starts.slice(0, MOST).flatMap((start, index) => {
     const end = Math.min(start + LINES, starts[index + 1] ?? lines.length);
     return lines.slice(start, end).map(cut);
   });
-  return starts.length > MOST ? [...told, `… ${starts.length - MOST} more`] : told;
+  return starts.length > MOST ? [...shown, `… ${starts.length - MOST} more`] : shown;
 }
 
 /** @param {string} line */

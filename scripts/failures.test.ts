@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { failureLines } from './failures.mjs';
 
-describe('what failed is told again', () => {
+describe('what failed is repeated', () => {
   it('of vitest: names, and the first lines of the messages', () => {
     const stack = Array.from({ length: 20 }, (_, i) => ` ❯ place ${i}`);
     const output = [

@@ -161,4 +161,46 @@ describe('uscope dataset compact', () => {
     expect(filesOf(dataset).sort()).toEqual([...files].sort());
     expect([undone, committed].some((path) => existsSync(path))).toBe(false);
   });
+
+  it('of a list that is damaged, or that names files outside the dataset, moves and removes nothing', async () => {
+    const precious = join(directory, 'precious');
+    writeFileSync(precious, 'kept');
+    const staged = join(dataset, '_staging', `~join~${'2'.repeat(16)}`);
+    const removed = (paths: object) =>
+      JSON.stringify({ group: null, replaces: [], removed: [], removedFiles: [], generation: 0, ...paths });
+    const lists = [
+      removed({ removedFiles: ['../precious'] }),
+      removed({ removedFiles: [precious] }),
+      removed({ removed: [{ run: 'c-1', part: 'traces/../../precious' }] }),
+      '{"group":',
+    ];
+    for (const list of lists) {
+      mkdirSync(staged, { recursive: true });
+      writeFileSync(join(staged, 'join.json'), list);
+      const { status, err } = await runUscope(['dataset', 'check', dataset]);
+      expect([list, status, err]).toEqual([
+        list,
+        1,
+        expect.stringMatching(/DATASET_LAYOUT: .*join.*remove the directory/),
+      ]);
+      expect(existsSync(precious)).toBe(true);
+    }
+    rmSync(staged, { recursive: true });
+    const run = join(dataset, '_staging', `evil~${'3'.repeat(16)}`);
+    mkdirSync(run);
+    for (const commit of [
+      { run: 'evil', record: null, moved: [], removed: ['../precious'] },
+      { run: '../../precious', record: null, moved: [], removed: [] },
+    ]) {
+      writeFileSync(join(run, 'commit.json'), JSON.stringify(commit));
+      const { status, err } = await runUscope(['dataset', 'check', dataset]);
+      expect([status, err]).toEqual([
+        1,
+        expect.stringMatching(/DATASET_LAYOUT: an export that was interrupted names/),
+      ]);
+      expect(existsSync(precious)).toBe(true);
+    }
+    rmSync(run, { recursive: true });
+    expect((await runUscope(['dataset', 'check', dataset])).out).toMatch(/: whole\n$/);
+  });
 });

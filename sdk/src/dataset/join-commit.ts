@@ -4,8 +4,10 @@
  */
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { UscopeError } from '../base/errors.js';
 import { syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
+import { isInside } from './files/names.js';
 import { changeJoined, type JoinedGroup, joinedNames, readJoined } from './joined-runs.js';
 import { STAGING } from './layout.js';
 import { tryLockJoin, withPublishLock } from './locks.js';
@@ -113,9 +115,39 @@ async function writeCommit(staged: string, commit: JoinCommit): Promise<void> {
   await syncDirectory(staged);
 }
 
+/** null: it was not written. @throws UscopeError DATASET_LAYOUT for one that names files outside the dataset, or is damaged */
 async function readCommit(staged: string): Promise<JoinCommit | null> {
-  const text = await readFile(join(staged, COMMIT), 'utf8').catch(() => null);
-  return text === null ? null : (JSON.parse(text) as JoinCommit);
+  const file = join(staged, COMMIT);
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw damaged(file, error.message);
+  });
+  if (text === null) return null;
+  const commit = parseCommit(text);
+  if (commit) return commit;
+  throw damaged(file, 'it is no list of joined files');
+}
+
+function damaged(file: string, why: string): UscopeError {
+  const detail = `a join that was interrupted cannot be completed: ${why}; the runs are as before it: remove the directory of this file`;
+  return new UscopeError('DATASET_LAYOUT', detail, { file });
+}
+
+/** What it names is moved and removed, so nothing in it may lead out of the dataset. */
+function parseCommit(text: string): JoinCommit | null {
+  try {
+    const commit = JSON.parse(text) as JoinCommit;
+    const { group, replaces, removed, removedFiles, generation } = commit;
+    const isWhole =
+      (generation === null || Number.isSafeInteger(generation)) &&
+      (group === null || group.files.every(isInside)) &&
+      Array.isArray(replaces) &&
+      removed.every(({ part }) => isInside(part)) &&
+      removedFiles.every(isInside);
+    return isWhole ? commit : null;
+  } catch {
+    return null;
+  }
 }
 
 const exists = (path: string): Promise<boolean> =>

@@ -6,10 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { UscopeError } from '../base/errors.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
-import { KEYS, partition } from './files/names.js';
+import { isInside, KEYS, partition } from './files/names.js';
 import { completeJoins } from './join-commit.js';
 import { dropJoined, joinedNames, readJoined } from './joined-runs.js';
 import { RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
@@ -206,14 +207,26 @@ async function syncAbove(root: string, parts: readonly string[]): Promise<void> 
   for (const path of above) if (await exists(path)) await syncDirectory(path);
 }
 
+/** null: it was not written. @throws UscopeError DATASET_LAYOUT for one that names files outside the dataset */
 async function readCommit(staged: string): Promise<Commit | null> {
-  const text = await readFile(join(staged, COMMIT), 'utf8').catch(() => null);
+  const file = join(staged, COMMIT);
+  const text = await readFile(file, 'utf8').catch(() => null);
   if (text === null) return null;
+  const commit = parsed(text);
+  if (!commit || typeof commit.run !== 'string') return null; // renamed only when it was whole: the disk has lost it
+  const { run, moved, removed } = commit;
+  const lists: readonly unknown[] = [[run], moved, removed];
+  if (!run.includes('/') && lists.every((list) => Array.isArray(list) && list.every(isInside))) return commit;
+  const detail =
+    'an export that was interrupted names files outside the dataset: remove the directory of this file, and export the run again';
+  throw new UscopeError('DATASET_LAYOUT', detail, { file });
+}
+
+function parsed(text: string): Commit | null {
   try {
-    const commit = JSON.parse(text) as Commit;
-    return typeof commit.run === 'string' ? commit : null;
+    return JSON.parse(text) as Commit | null;
   } catch {
-    return null; // renamed only when it was whole: the disk has lost it
+    return null;
   }
 }
 

@@ -4,7 +4,7 @@ import type { TraceInfo } from '../data/protocol.js';
 import { blockBytes, lowerBound, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Diagonal, Extent } from '../model/view.js';
 
-/** Of blocks that may be looked at again. With what readers, canvases and the browser itself take, the page stays below 500 MB. */
+/** Of blocks that may be looked at again. Readers, canvases and the browser take the rest of the 500 MB that the page is meant to need at most. */
 const MAX_BYTES = 40 * 1024 * 1024;
 /** With the blocks of the picture of now, where these alone take more. */
 const MOST_BYTES = 96 * 1024 * 1024;

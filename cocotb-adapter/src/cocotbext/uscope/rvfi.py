@@ -20,7 +20,7 @@ class Rvfi:
     """
     The ports ``rvfi_*`` of ``core``, recorded into the scope ``scope`` of a trace with the schema `uscope_rvfi.yaml`.
 
-    ``await Rvfi(trace, dut.core).follow(dut.clk)`` in a coroutine of its own, or call `sample` at each rising edge.
+    ``await Rvfi(trace, dut.core).follow(dut.clk)`` in a separate coroutine, or call `sample` at each rising edge.
 
     :param trace: opened with the same clock
     :param core: has `rvfi_valid`, `rvfi_order`, `rvfi_insn`, `rvfi_pc_rdata`, `rvfi_pc_wdata`, `rvfi_trap`, `rvfi_rd_addr`, `rvfi_rd_wdata` and

@@ -1,4 +1,5 @@
 /** Names of runs, partitions and columns, as every engine takes them. */
+import { isAbsolute } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 
 /** What Hive and its followers write for a partition whose value is NULL. */
@@ -67,4 +68,9 @@ export function plainName(name: string): string {
     .replace(/[^a-z0-9]+/g, '_')
     .replace(/^(?=[0-9])|^$/, 's');
   return RESERVED.has(plain) ? `${plain}_` : plain;
+}
+
+/** A path that a file of the dataset names, relative to the dataset, and that leads nowhere else. */
+export function isInside(path: unknown): path is string {
+  return typeof path === 'string' && path !== '' && !isAbsolute(path) && !path.split(/[/\\]/).includes('..');
 }
