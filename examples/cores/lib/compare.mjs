@@ -50,7 +50,10 @@ function addBranches(pipeline, logged) {
   expected.forEach(({ pc, bits, next }, i) => {
     const taken = next !== pc + ((bits & 3) === 3 ? 4 : 2);
     const found = pipeline.branches[i];
-    if (found?.pc !== pc || found.taken !== taken) pipeline.differences++;
+    if (found?.pc === pc && found.taken === taken) return;
+    pipeline.differences++;
+    if (pipeline.shown.length < SHOWN)
+      pipeline.shown.push({ branch: i, trace: found ?? null, log: { pc, taken } });
   });
   pipeline.compared += expected.length;
 }

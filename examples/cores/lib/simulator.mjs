@@ -15,7 +15,7 @@ const PIPELINE = [...TRACER.slice(0, 3), join(here, 'common/retirement_pkg.sv')]
 /** Macros that choose what a build has besides the core and its memory. */
 const DEFINES = { traced: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
 const WAVEFORMS = { vcd: ['--trace'], fst: ['--trace-fst'] };
-// Warnings of the cores' sources are not ours; those of our own files are tested by test/dpi/lint.test.ts.
+// Warnings of the cores' sources are not ours.
 const OPTIONS =
   '--cc --exe --build -j 2 -O3 --x-assign fast --noassert -Wno-fatal -Wno-lint -Wno-style --prefix Vtop --top-module top';
 
