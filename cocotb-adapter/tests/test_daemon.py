@@ -185,11 +185,14 @@ def test_two_traces_may_not_have_one_name(daemon: Daemon) -> None:
     t.close()
 
 
-def test_without_a_daemon_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_daemon_there_is_one_clear_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.delenv("USCOPE_ENDPOINT", raising=False)
     with pytest.raises(UscopeError, match="BRIDGE_NO_DAEMON: USCOPE_ENDPOINT is not set: run this under `uscope run"):
         ClientTrace("core0", SCHEMA)
     monkeypatch.setenv("USCOPE_ENDPOINT", f"ipc://{tmp_path}/none.sock")
-    monkeypatch.setenv("USCOPE_OPEN_TIMEOUT_MS", "200")
+    monkeypatch.setenv("USCOPE_OPEN_TIMEOUT_MS", "1500")
     with pytest.raises(UscopeError, match="BRIDGE_NO_DAEMON: no daemon answers at"):
         ClientTrace("core0", SCHEMA)
+    assert [m for m in caplog.messages if "yet; waiting up to 1 s for one" in m]
