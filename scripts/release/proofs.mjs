@@ -110,8 +110,11 @@ function copyExamples(to) {
 /** Prints what a trace is. */
 const READ = `import { openTraceFile } from 'uscope';
 const trace = await openTraceFile(process.argv[2]);
-const state = await trace.stateAt(trace.lastTimePs);
-console.log('complete', trace.isComplete, 'frames', String(trace.totalFrames ?? ''), 'storages', trace.schema.storages.length, typeof state);
+await trace.stateAt(trace.totalTimePs);
+let items = 0;
+for await (const _ of trace.items()) items++;
+console.log('complete', trace.isComplete, 'storages', trace.schema.storages.length, 'items', items);
+if (!trace.isComplete || items === 0) process.exitCode = 1;
 await trace.close();
 `;
 /** The same in a page. */
