@@ -105,7 +105,37 @@ function copyExamples(to) {
   writeFileSync(join(to, 'read.mjs'), READ);
   writeFileSync(join(to, 'page.mjs'), PAGE);
   writeFileSync(join(to, 'dump-page.mjs'), DUMP_PAGE);
+  writeFileSync(join(to, 'tb.sv'), TB_SV);
+  writeFileSync(join(to, 'tb.core'), TB_CORE);
+  writeFileSync(join(to, 'Bender.yml'), BENDER);
 }
+
+/** A design for the package managers of hardware. */
+const TB_SV = `module tb;
+  import uscope_pkg::*;
+  import uscope_cpu_pkg::*;
+  initial begin
+    automatic chandle trace = uscope_open("tb");
+    uscope_close(trace);
+    $finish;
+  end
+endmodule
+`;
+const TB_CORE = `CAPI=2:
+name: example:trace:tb:1.0.0
+filesets:
+  tb: {files: [tb.sv], file_type: systemVerilogSource, depend: ["uscope:trace:uscope_pkg"]}
+targets:
+  lint:
+    default_tool: verilator
+    filesets: [tb]
+    toplevel: tb
+    tools: {verilator: {mode: lint-only, verilator_options: [--timing]}}
+`;
+const BENDER = `package: {name: tb}
+dependencies: {uscope: {path: package/share/sv}}
+sources: [tb.sv]
+`;
 
 /** Prints what a trace is. */
 const READ = `import { openTraceFile } from 'uscope';
@@ -228,6 +258,26 @@ function otherProofs(home, { npm, python, client, version }) {
       ],
     },
     {
+      title: 'npm: types and exports by publint and Are the types wrong?',
+      folder: 'types',
+      commands: [
+        `npm install --no-audit --no-fund publint@0.3 @arethetypeswrong/cli@0.18`,
+        `npx publint --strict ${join(release, npm)}`,
+        `npx attw --profile esm-only --format ascii ${join(release, npm)}`,
+      ],
+    },
+    {
+      title: 'FuseSoC: the package as a dependency, Verilator',
+      folder: 'fusesoc',
+      commands: [
+        'python3 -m venv venv && venv/bin/pip install -q fusesoc',
+        `tar xzf ${join(release, npm)} && cp ${examples}/tb.sv ${examples}/tb.core .`,
+        'venv/bin/fusesoc library add uscope package/share/sv --sync-type local',
+        'venv/bin/fusesoc --cores-root . run --target=lint example:trace:tb',
+      ],
+    },
+    ...(hasBender() ? [benderProof(release, examples, npm)] : []),
+    {
       title: 'pip: cocotb on Icarus, the command without any other Node.js',
       folder: 'pip',
       commands: [
@@ -283,6 +333,31 @@ function otherProofs(home, { npm, python, client, version }) {
 /** @returns {NodeJS.ProcessEnv} */
 function network() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name)));
+}
+
+/** Its crate takes minutes to build: it is used where it is installed. */
+function hasBender() {
+  const found = spawnSync('bender', ['--version'], { stdio: 'ignore' }).status === 0;
+  if (!found) console.log('      no bender here: its proof is left out (cargo install bender)');
+  return found;
+}
+
+/**
+ * @param {string} release
+ * @param {string} examples
+ * @param {string} npm
+ * @returns {Proof}
+ */
+function benderProof(release, examples, npm) {
+  return {
+    title: 'Bender: the package as a dependency, Verilator',
+    folder: 'bender',
+    commands: [
+      `tar xzf ${join(release, npm)} && cp ${examples}/tb.sv ${examples}/Bender.yml .`,
+      'bender script verilator > files.f',
+      'verilator --lint-only --timing --top-module tb -f files.f',
+    ],
+  };
 }
 
 /**
