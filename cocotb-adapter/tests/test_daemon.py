@@ -54,6 +54,21 @@ def test_every_kind_of_item_arrives(daemon: Daemon) -> None:
     ]
 
 
+def test_put_sets_all_fields_of_a_slot_or_none(daemon: Daemon) -> None:
+    t, clock = open_trace()
+    clock.ps = 1000
+    t.core0.rob.put(2, done=True, entity_id=7)
+    with pytest.raises(UscopeError, match="OP_FIELD: core0/rob has the fields entity_id, done; missing: entity_id"):
+        t.core0.rob.put(3, done=True)
+    with pytest.raises(UscopeError, match="OP_FIELD: .*; unknown: finished"):
+        t.core0.rob.put(3, done=True, entity_id=7, finished=True)
+    t.close()
+    assert [(i["slot"], i["field"], i["value"]) for i in daemon.dump("core0")] == [
+        (2, "entity_id", "7"),
+        (2, "done", True),
+    ]
+
+
 def test_variables_name_the_core(daemon: Daemon) -> None:
     t, clock = open_trace("soc/core3", variables={"core": "3"}, core=3)
     clock.ps = 500
