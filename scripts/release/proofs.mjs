@@ -55,7 +55,8 @@ export function prove(release, resume) {
   rmSync(join(home, 'release'), { recursive: true, force: true });
   cpSync(release.folder, join(home, 'release'), { recursive: true });
   copyExamples(join(home, 'examples'));
-  for (const { title, folder, commands } of [...nodeProofs(home, release), ...otherProofs(home, release)]) {
+  const proofs = [...nodeProofs(home, release), ...otherProofs(home, release), ...pageProofs(home, release)];
+  for (const { title, folder, commands } of proofs) {
     const passed = join(home, `${folder}.passed`);
     const started = performance.now();
     const failure = existsSync(passed) ? null : runAll(join(home, folder), commands);
@@ -333,6 +334,45 @@ function otherProofs(home, { npm, python, client, version }) {
 /** @returns {NodeJS.ProcessEnv} */
 function network() {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => NETWORK.test(name)));
+}
+
+/**
+ * The commands of docs/install.md, as they are written there, with the files of the release.
+ * @param {string} home
+ * @param {import('./packages.mjs').Release} release
+ * @returns {Proof[]}
+ */
+function pageProofs(home, { npm, python }) {
+  const page = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+  const [withNpm = '', withPip = ''] = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(
+    ([, text = '']) => text,
+  );
+  const [, test = ''] = /^```python\n(.*?)^```/ms.exec(page) ?? [];
+  mkdirSync(join(home, 'examples/page'), { recursive: true });
+  writeFileSync(join(home, 'examples/page/test_picorv32.py'), test);
+  const file = (/** @type {string} */ name) => join(home, 'release', name);
+  const wheels = `${file(python.command.wheel)} ${file(python.cocotb.wheel)}`;
+  return [
+    {
+      title: 'docs/install.md with npm',
+      folder: 'page-npm',
+      commands: [
+        withNpm.replace('npm install uscope', `npm install --no-audit --no-fund ${file(npm)}`),
+        'npx uscope timeline traces/core0.uscope | tee timeline.txt; grep "5 00000014 j 0x8" timeline.txt',
+      ],
+    },
+    {
+      title: 'docs/install.md with pip',
+      folder: 'page-pip',
+      commands: [
+        `cp ${home}/examples/page/test_picorv32.py .`,
+        withPip.replace('uscope cocotbext-uscope', wheels),
+        // This run is shorter: a difference, at its end.
+        `uscope diff --by retired traces/core0.uscope ${home}/page-npm/traces/core0.uscope | tee diff.txt || test $? = 1`,
+        'grep -w 162 diff.txt',
+      ],
+    },
+  ];
 }
 
 /** Its crate takes minutes to build: it is used where it is installed. */
