@@ -14,6 +14,7 @@ import { parseArgs } from 'node:util';
 import { here, Unavailable } from './lib/commands.mjs';
 import { compare } from './lib/compare.mjs';
 import { measure } from './lib/cost.mjs';
+import { columns, costTable } from './lib/cost-table.mjs';
 import { buildProgram } from './lib/program.mjs';
 import { buildSimulator, hasPipeline, traced } from './lib/simulator.mjs';
 import { fetchSources, readCore } from './lib/sources.mjs';
@@ -42,7 +43,7 @@ async function runCore(id) {
     const result = await compare(run.trace, run.log);
     Object.assign(row, { cycles: run.cycles, result: run.result, ...result });
     if (hasPipeline(core)) await addPipeline(row, core, sources, program, work);
-    if (options.cost) row.cost = await measure(core, sources, program, work, run);
+    if (options.cost) row.cost = measure(core, sources, work, { cycles: run.cycles, rounds: options.rounds });
   } catch (error) {
     row[error instanceof Unavailable ? 'unavailable' : 'failure'] = error.message;
   }
@@ -131,15 +132,5 @@ function table(rows) {
     ratio(row.cost?.retirement.time),
     bytes(row.bytesPerInstruction),
   ]);
-  const widths = head.map((name, i) => Math.max(name.length, ...lines.map((line) => line[i].length)));
-  const text = (line) =>
-    `${line.map((cell, i) => (i === 0 ? cell.padEnd(widths[i]) : cell.padStart(widths[i]))).join('  ')}\n`;
-  return `\n${[head, ...lines].map(text).join('')}${rows.map(costs).join('')}`;
-}
-
-function costs({ core, cost }) {
-  if (!cost) return '';
-  const line = ([name, { seconds, time, bytesPerCycle, packed }]) =>
-    `  ${name.padEnd(12)}${(1000 * seconds).toFixed(0).padStart(8)} ms${time.toFixed(2).padStart(8)}x${bytesPerCycle.toFixed(2).padStart(10)} bytes/cycle${packed == null ? '' : `  (${packed.toFixed(2)} with zstd)`}\n`;
-  return `\n${core}\n${Object.entries(cost).map(line).join('')}`;
+  return `\n${columns([head, ...lines])}${costTable(rows)}`;
 }

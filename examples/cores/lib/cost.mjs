@@ -1,65 +1,108 @@
-/** What a trace costs on a core, next to a text log of the same pins and to waveforms: time of the simulation and bytes per cycle. */
+/**
+ * What a trace costs on a core, next to the text tracer that comes with the core, a text log of its pins, and waveforms: processor time of the
+ * simulator (user and system, all its threads) and bytes per cycle. The daemon is another process; its time is not in it.
+ */
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './commands.mjs';
-import { buildSimulator, traced } from './simulator.mjs';
+import { writeListing } from './listing.mjs';
+import { buildProgram } from './program.mjs';
+import { buildSimulator, hasPipeline, traced } from './simulator.mjs';
 
-const RUNS = 3;
+const RUNS = 5;
+/** Long enough to measure; waveforms of it still fit on a disk. */
+const CYCLES = 400_000;
 
-export async function measure(core, sources, program, work, first) {
-  const { cycles } = first;
-  const plain = buildSimulator(core, sources, work, 'plain');
-  const withTracer = buildSimulator(core, sources, work, 'traced');
-  const time = (simulator, args, env = {}) => {
-    const printed = run(simulator, [`+program=${program}`, ...args], { env: { ...process.env, ...env } });
-    return JSON.parse(printed.trim().split('\n').at(-1)).seconds;
-  };
-  const log = join(work, 'cost.log');
-  const ways = {
-    untraced: () => ({ seconds: time(plain, []), bytes: 0 }),
-    retirement: () => ({
-      seconds: retirement(withTracer, core, program, work),
-      bytes: statSync(first.trace).size,
-    }),
-    text: () => ({ seconds: time(plain, [`+log=${log}`]), bytes: statSync(log).size }),
-  };
-  for (const kind of ['fst', 'vcd']) {
-    const simulator = buildSimulator(core, sources, work, kind);
-    const file = join(work, `waveform.${kind}`);
-    ways[kind] = () => ({ seconds: time(simulator, [], { WAVEFORM: file }), bytes: statSync(file).size });
+/** @param first a run of `rounds` rounds, which says how long a round is */
+export function measure(core, sources, work, { cycles, rounds }) {
+  const wanted = Math.max(1, Math.round((CYCLES * rounds) / cycles));
+  const program = buildProgram(core, work, wanted);
+  const ways = waysOf(core, sources, program, work);
+  try {
+    const results = alternate(ways);
+    for (const result of Object.values(results)) addRatios(result, results.untraced);
+    return results;
+  } finally {
+    for (const file of files(work)) rmSync(file, { force: true });
   }
-  const results = alternate(ways);
-  const base = results.untraced.seconds;
-  const packed = zstdSize(log) / cycles;
-  for (const [name, result] of Object.entries(results)) {
-    result.time = result.seconds / base;
-    result.bytesPerCycle = result.bytes / cycles;
-    result.packed = name === 'text' ? packed : null;
-  }
-  for (const name of ['cost.log', 'waveform.fst', 'waveform.vcd']) rmSync(join(work, name), { force: true });
-  return results;
 }
 
-/** The best of some runs, one way after the other, so that a machine that slows down slows all of them. */
+const files = (work) =>
+  ['cost.log', 'own.log', 'waveform.fst', 'waveform.vcd'].map((name) => join(work, name));
+
+/** By name: runs once, and gives cycles, seconds, bytes, and for texts the bytes that zstd makes of them. */
+function waysOf(core, sources, program, work) {
+  const [log, own, fst, vcd] = files(work);
+  const plain = buildSimulator(core, sources, work, 'plain');
+  const text = (simulator, args, file) => () => ({
+    ...execute(simulator, program, args),
+    bytes: statSync(file).size,
+    file,
+  });
+  const trace = (simulator, kind, ...options) => {
+    const where = join(work, 'cost');
+    return () => {
+      const result = traced(simulator, core, program, where, { kind, logs: false, options });
+      return { ...result, bytes: statSync(result.trace).size };
+    };
+  };
+  const withTracer = buildSimulator(core, sources, work, 'traced');
+  const ways = {
+    untraced: () => ({ ...execute(plain, program, []), bytes: 0 }),
+    retirement: trace(withTracer, 'traced'),
+    'retirement --small': trace(withTracer, 'traced', '--small'),
+  };
+  if (hasPipeline(core))
+    ways['full pipeline'] = trace(buildSimulator(core, sources, work, 'pipeline'), 'pipeline');
+  if (core.ownTracer) ways['own tracer'] = ownTracer(core, sources, work, text, own);
+  ways['log of the pins'] = text(plain, [`+log=${log}`], log);
+  for (const [kind, file] of Object.entries({ fst, vcd })) {
+    const simulator = buildSimulator(core, sources, work, kind);
+    ways[kind.toUpperCase()] = () => ({
+      ...execute(simulator, program, [], { WAVEFORM: file }),
+      bytes: statSync(file).size,
+    });
+  }
+  return ways;
+}
+
+function ownTracer(core, sources, work, text, file) {
+  const { arguments: given, writes } = core.ownTracer;
+  const listing = given.some((one) => one.includes('LISTING')) ? writeListing(core, work) : '';
+  const args = given.map((one) => one.replace('FILE', file).replace('LISTING', listing));
+  return text(buildSimulator(core, sources, work, 'own'), args, writes.replace('FILE', file));
+}
+
+function execute(simulator, program, args, env = {}) {
+  const printed = run(simulator, [`+program=${program}`, ...args], { env: { ...process.env, ...env } });
+  return JSON.parse(printed.split('\n').findLast((line) => line.startsWith('{')));
+}
+
+/** The fastest of some runs, one way after the other, so that a machine that slows down slows all of them. */
 function alternate(ways) {
   const results = {};
   for (let i = 0; i < RUNS; i++) {
     for (const [name, way] of Object.entries(ways)) {
-      const result = way();
-      if (!results[name] || result.seconds < results[name].seconds) results[name] = result;
+      const { cycles, seconds, bytes, file } = way();
+      if (i === 0 && file) results[name] = { packed: zstdSize(file) / cycles };
+      if (i > 0 && seconds >= results[name].seconds) continue;
+      results[name] = { ...results[name], cycles, seconds, bytes };
     }
   }
   return results;
 }
 
-/** The log of the pins is left out: without +log it writes nothing. */
-function retirement(simulator, core, program, work) {
-  return traced(simulator, core, program, join(work, 'cost'), { logs: false }).seconds;
+function addRatios(result, base) {
+  result.nsPerCycle = (1e9 * result.seconds) / result.cycles;
+  result.added = (1e9 * (result.seconds - base.seconds)) / result.cycles;
+  result.time = result.seconds / base.seconds;
+  result.bytesPerCycle = result.bytes / result.cycles;
 }
 
 function zstdSize(file) {
-  run('zstd', ['-q', '-f', file]);
-  const { size } = statSync(`${file}.zst`);
-  rmSync(`${file}.zst`);
+  const packed = `${file}.zst`;
+  run('zstd', ['-q', '-f', '-o', packed, file]);
+  const { size } = statSync(packed);
+  rmSync(packed);
   return size;
 }

@@ -38,7 +38,7 @@ export function buildSimulator(core, folder, work, kind) {
   const defines = [...core.defines, ...(own.defines ?? []), ...(DEFINES[kind] ?? [])];
   const sources = [
     ...({ traced: TRACER, pipeline: PIPELINE }[kind] ?? []),
-    ...filesOf(core, folder, work),
+    ...filesOf({ ...core, patched: { ...core.patched, ...own.patched } }, folder, work),
     ...(own.sources ?? []).map((name) => join(folder, name)),
     ...['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name)),
     join(here, core.id, 'top.sv'),

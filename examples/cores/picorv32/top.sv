@@ -4,7 +4,13 @@ module top (input logic clk, input logic rst, output logic done, output logic [3
   logic [31:0] mem_addr, mem_wdata, mem_rdata, insn_rdata;
   logic [3:0]  mem_wstrb;
 
+`ifdef OWN_TRACER
+  localparam bit HasTracePort = 1;
+`else
+  localparam bit HasTracePort = 0;
+`endif
   picorv32 #(
+      .ENABLE_TRACE(HasTracePort),
       .COMPRESSED_ISA(1), .BARREL_SHIFTER(1), .ENABLE_MUL(1), .ENABLE_DIV(1), .PROGADDR_RESET(32'h80), .STACKADDR(32'hffff_ffff)
   ) u_core (
       .clk, .resetn(!rst), .trap, .mem_valid, .mem_instr, .mem_ready(mem_valid), .mem_addr, .mem_wdata, .mem_wstrb, .mem_rdata,
