@@ -182,6 +182,11 @@ class sc_trace_file : public sc_core::sc_trace_file
       protected:
         ~guest() = default;
     };
+    /** The daemon makes a copy in this format ("ftr"), beside the trace, when that is complete. */
+    void copy_as(const std::string &format)
+    {
+        copy_ = format;
+    }
     /** False, reported, when the trace is open already. */
     bool invite(guest &one, const std::string &what)
     {
@@ -467,6 +472,7 @@ class sc_trace_file : public sc_core::sc_trace_file
             options how(name_);
             how.schema = &schema;
             how.dut = {{"dut_name", name_}, {"systemc.version", SC_VERSION}};
+            if (!copy_.empty()) how.dut.push_back({"uscope.copy", copy_});
             trace_ = uscope::trace(how);
             resolve();
         } catch (const error &e) {
@@ -580,7 +586,7 @@ class sc_trace_file : public sc_core::sc_trace_file
                                                 " items were rejected in the trace \"" + name_ + "\"");
     }
 
-    std::string name_;
+    std::string name_, copy_;
     uscope::trace trace_;
     detail::clockwork clock_;
     static constexpr std::size_t WAITING_MAX = 10000;

@@ -28,8 +28,9 @@ inline constexpr bool tx_enabled = false;
 inline constexpr bool tx_enabled = true;
 #endif
 
-/** Where transactions go: into a µScope trace, which `uscope convert` turns into FTR, or nowhere. */
-enum class tx_backend { uscope, none };
+/** Where transactions go: into a µScope trace, into that and an FTR file that the daemon makes of it when the
+ * trace is complete, or nowhere. */
+enum class tx_backend { uscope, ftr, none };
 
 /** When an attribute is recorded. */
 enum class tx_phase : std::uint8_t { begin, record, end };
@@ -122,18 +123,19 @@ class tx_database final : private sc_trace_file::guest
     /** A trace of this name for transactions only. */
     explicit tx_database(const char *name, tx_backend backend = tx_backend::uscope) : name_(name)
     {
-        if (tx_enabled && backend == tx_backend::uscope) {
+        if (tx_enabled && backend != tx_backend::none) {
             own_ = std::make_unique<sc_trace_file>(name);
-            attach(*own_);
+            attach(*own_, backend);
         } else
             join();
     }
     /** In the trace of a file's signals. One for each file, made before the simulation starts. */
-    explicit tx_database(sc_core::sc_trace_file &file) : name_("transactions")
+    explicit tx_database(sc_core::sc_trace_file &file, tx_backend backend = tx_backend::uscope)
+        : name_("transactions")
     {
         auto *const ours = dynamic_cast<sc_trace_file *>(&file);
-        if (tx_enabled && ours)
-            attach(*ours);
+        if (tx_enabled && ours && backend != tx_backend::none)
+            attach(*ours, backend);
         else
             join();
         if (!ours)
@@ -201,10 +203,11 @@ class tx_database final : private sc_trace_file::guest
         number_ = static_cast<std::uint32_t>(all().size());
         all().push_back(this);
     }
-    void attach(sc_trace_file &file)
+    void attach(sc_trace_file &file, tx_backend backend)
     {
         join();
         if (!file.invite(*this, "the database of transactions")) return;
+        if (backend == tx_backend::ftr) file.copy_as("ftr");
         file_ = &file;
         is_on_ = true;
     }

@@ -105,7 +105,7 @@ static void run_killed()
     signals top("top", 1000);
     sc_trace_file *file = uscope_create_trace_file("killed");
     top.add_to(file);
-    uscope::tx_database db("killed_tx");
+    uscope::tx_database db("killed_tx", uscope::tx_backend::ftr);
     uscope::tx_fiber fiber(db, "f");
     uscope::tx_generator gen(fiber, "g");
     sc_start(500, SC_NS);
@@ -236,7 +236,7 @@ static void run_hostile()
 
 static void run_transactions()
 {
-    uscope::tx_database db("tx");
+    uscope::tx_database db("tx", uscope::tx_backend::ftr);
     uscope::tx_fiber bus(db, "top.bus", "transactor"), other(db, "top.other");
     uscope::tx_generator read(bus, "read"), declared(bus, "declared", {}), off(other, "off");
     const auto one = read.begin("request", request{0xFFFFFFFF00000040u, true});

@@ -9,6 +9,7 @@ import { memorySource } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TRIES_ALL } from '../support/effort.js';
 import { contentOf } from '../support/ftr-fixtures.js';
+import { checkFtrRules } from '../support/ftr-rules.js';
 import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
@@ -62,11 +63,18 @@ function run(part: string, program = 'systemc') {
 }
 const fileOf = (name: string): string => join(directory, 'out', `${name}.uscope`);
 
+/** Its transactions in FTR, whose bytes keep the rules. */
 async function ftrOf(name: string) {
   const ftr = join(directory, `${name}.ftr`);
   expect((await runUscope(['convert', fileOf(name), '-o', ftr])).status).toBe(0);
-  return contentOf(memorySource(readFileSync(ftr)));
+  const bytes = readFileSync(ftr);
+  const content = await contentOf(memorySource(bytes));
+  const { transactions, relations } = checkFtrRules(bytes);
+  expect([transactions, relations]).toEqual([content.transactions.length, content.relations.length]);
+  return content;
 }
+/** The copy that the daemon made when the trace was complete. */
+const copyOf = (name: string) => contentOf(memorySource(readFileSync(join(directory, 'out', `${name}.ftr`))));
 
 it.skipIf(isMissing || lacks('USCOPE_TEST_ALL=1 (other compilers)', TRIES_ALL)).each([
   ['g++', '-std=c++17'],
@@ -129,6 +137,7 @@ describe.skipIf(isMissing)('a trace file', () => {
     expect(Number(state.slotField('top/s/signals', 0, 'count'))).toBe(2 ** 32 - 500);
     await trace.close();
     const { transactions } = await ftrOf('killed_tx');
+    expect((await copyOf('killed_tx')).transactions).toEqual(transactions);
     expect(transactions.map(({ start, attributes }) => [start, attributes[0]?.value])).toEqual([
       [500_000n, 500n],
     ]);
@@ -178,7 +187,9 @@ describe.skipIf(isMissing)('transactions', () => {
       'OP_TX_ENDED',
       'OP_TX_CLOSED',
     ]);
-    const { transactions, relations } = await ftrOf('tx');
+    const content = await ftrOf('tx');
+    expect(await copyOf('tx')).toEqual(content);
+    const { transactions, relations } = content;
     expect(transactions.map(({ start, end }) => [start, end])).toEqual([
       [0n, 200n],
       [100n, 200n],

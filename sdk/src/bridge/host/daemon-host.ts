@@ -22,10 +22,13 @@ import type { Session } from '../session/session.js';
 import { fileSinks, NO_SCHEMA } from '../session/sink.js';
 import { optimizeLate } from './optimizer.js';
 import { DEFAULT_NICE, lowerPriority } from './priority.js';
+import { type CopyTrace, TraceCopies } from './trace-copies.js';
 
 export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
   /** Nice value of the process, 0 to 19. */
   readonly nice?: number | undefined;
+  /** Absent: traces that want a copy in another format get none. */
+  readonly copy?: CopyTrace | undefined;
 }
 
 const PROGRESS_MS = 200;
@@ -47,7 +50,8 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   lowerPriority(options.nice ?? DEFAULT_NICE);
   const supervised = process.send !== undefined;
   const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
-  const reporter: Reporter = losses;
+  const copies = new TraceCopies(options.copy, (message) => losses.tell(message));
+  const reporter: Reporter = copies;
   const seen = new Set<string>();
   let daemon: Daemon;
   try {
@@ -75,6 +79,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   for (const trace of unfinished) {
     if (!seen.has(trace.session)) await recover(trace, options, reporter);
   }
+  await copies.settled();
   await daemon.stop();
   withdraw();
   if (supervised) await leave({ type: 'done' });

@@ -6,6 +6,7 @@ import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { copyTrace } from '../common/copy-trace.js';
 import {
   addDaemonOptions,
   addKeyOptions,
@@ -56,6 +57,7 @@ export function register(program: Command): void {
       maxMemoryBytes: maxMemoryOf(options),
       ...(options.maxTraces === undefined ? {} : { maxTraces: maxTracesOf(options)! }),
       summarizer: createCpuSummarizer,
+      copy: copyTrace,
       index: options.index === false ? null : createSegmentIndexer,
       ...(recorder ? { sinks: ringSinks(recorder) } : {}),
     });
