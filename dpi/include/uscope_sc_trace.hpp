@@ -213,8 +213,9 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         const bool goes_on =
             delta && sc_core::sc_pending_activity_at_current_time(sc_core::sc_get_curr_simcontext());
-        if (goes_on && opened_ && !deltas_) {
+        if (goes_on && !deltas_) {
             is_settled_ = false;
+            open();
             return;
         }
         if (!delta && is_settled_) {

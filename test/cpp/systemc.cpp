@@ -3,6 +3,10 @@
 // through recorders, and what is wrong. The argument says which part runs.
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <tlm_utils/peq_with_cb_and_phase.h>
 #include <tlm_utils/simple_initiator_socket.h>
@@ -487,8 +491,168 @@ static void run_unbound()
     sc_start();
 }
 
+// -- delta cycles, sockets of other widths, and a warning that stops the simulation
+
+SC_MODULE(counting_deltas)
+{
+    sc_signal<int> count{"count"};
+    SC_CTOR(counting_deltas)
+    {
+        SC_THREAD(run);
+    }
+    void run()
+    {
+        for (int ns = 0; ns < 2; ns++) {
+            for (int i = 0; i < 4; i++) {
+                count = count.read() + 1;
+                wait(SC_ZERO_TIME);
+            }
+            wait(1, SC_NS);
+        }
+    }
+};
+
+template <unsigned WIDTH> struct reader : sc_module {
+    tlm_utils::simple_initiator_socket<reader, WIDTH> socket{"socket"};
+    SC_HAS_PROCESS(reader);
+    explicit reader(sc_module_name name) : sc_module(name)
+    {
+        SC_THREAD(run);
+    }
+    void run()
+    {
+        std::vector<unsigned char> data(WIDTH / 8);
+        tlm::tlm_generic_payload trans;
+        trans.set_command(tlm::TLM_READ_COMMAND);
+        trans.set_data_ptr(data.data());
+        trans.set_data_length(WIDTH / 8);
+        trans.set_streaming_width(4);
+        sc_time delay = SC_ZERO_TIME;
+        socket->b_transport(trans, delay);
+        tlm::tlm_dmi dmi;
+        std::printf("%u bits: %s, dmi %d, debug %u\n", WIDTH, trans.get_response_string().c_str(),
+                    socket->get_direct_mem_ptr(trans, dmi), socket->transport_dbg(trans));
+    }
+};
+/** Has neither DMI nor debug accesses. */
+template <unsigned WIDTH> struct answering : sc_module {
+    tlm_utils::simple_target_socket<answering, WIDTH> socket{"socket"};
+    explicit answering(sc_module_name name) : sc_module(name)
+    {
+        socket.register_b_transport(this, &answering::b_transport);
+    }
+    void b_transport(tlm::tlm_generic_payload &trans, sc_time &)
+    {
+        std::memset(trans.get_data_ptr(), 0x11, trans.get_data_length());
+        trans.set_response_status(tlm::TLM_OK_RESPONSE);
+        if (WIDTH == 32) socket->invalidate_direct_mem_ptr(0, 15);
+    }
+};
+template <unsigned WIDTH> struct linked {
+    reader<WIDTH> from;
+    uscope::tlm_recorder<WIDTH> recorder;
+    answering<WIDTH> to;
+    linked(const std::string &name, uscope::tx_database &db)
+        : from((name + "_from").c_str()), recorder(name.c_str(), db), to((name + "_to").c_str())
+    {
+        from.socket.bind(recorder.target);
+        recorder.initiator.bind(to.socket);
+    }
+};
+
+SC_MODULE(ending_twice)
+{
+    uscope::tx_generator &made;
+    SC_HAS_PROCESS(ending_twice);
+    ending_twice(sc_module_name name, uscope::tx_generator & of) : sc_module(name), made(of)
+    {
+        SC_THREAD(run);
+    }
+    void run()
+    {
+        wait(3, SC_NS);
+        const auto one = made.begin();
+        one.end();
+        one.end(); // OP_TX_ENDED, which stops the simulation
+        wait(3, SC_NS);
+        std::puts("not reached");
+    }
+};
+
+static void run_mixed()
+{
+    sc_report_handler::set_actions("/uscope/OP_TX_ENDED", SC_DISPLAY | SC_STOP);
+    counting_deltas top("top");
+    sc_trace_file *each = uscope_create_trace_file("deltas"), *last = uscope_create_trace_file("steps");
+    sc_trace_delta_cycles(each, true);
+    sc_trace(each, top.count, "top.count");
+    sc_trace(last, top.count, "top.count");
+    uscope::tx_database db("widths");
+    db.record("?arrow.*", false); // made later
+    uscope::tx_fiber fiber(db, "stops");
+    uscope::tx_generator made(fiber, "g");
+    linked<32> narrow("narrow", db), usual("usual", db);
+    linked<256> wide("wide", db);
+    ending_twice stops("stops", made);
+    uscope::tlm_recorder<> lonely("lonely", db); // OP_UNBOUND, twice
+    sc_start();
+    std::printf("stopped at %s\n", sc_time_stamp().to_string().c_str());
+    uscope_close_trace_file(each);
+    uscope_close_trace_file(last);
+}
+
+// -- killed at any moment: begin, record and end in turn, and a signal; killed after some of these calls
+
+constexpr int KILLS = 24;
+
+static void run_until_killed(int calls)
+{
+    const std::string name = "kill" + std::to_string(calls);
+    sc_signal<int> done("done");
+    sc_trace_file *file = uscope_create_trace_file(name.c_str());
+    sc_trace(file, done, "done");
+    uscope::tx_database db(*file);
+    uscope::tx_fiber fiber(db, "f");
+    uscope::tx_generator gen(fiber, "g");
+    uscope::tx_handle one;
+    for (int i = 0; i < calls; i++) {
+        done = i + 1;
+        sc_start(1, SC_NS);
+        if (i % 3 == 0)
+            one = gen.begin();
+        else if (i % 3 == 1)
+            one.record("call", i);
+        else
+            one.end();
+    }
+    std::raise(SIGKILL);
+}
+
+/** Each part in a process, as SystemC has one simulation in each. */
+static void run_in_process(char *program, const std::string &part, const std::string &argument)
+{
+    std::printf("== %s\n", part.c_str());
+    std::fprintf(stderr, "== %s\n", part.c_str());
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl(program, program, part.c_str(), argument.c_str(), static_cast<char *>(nullptr));
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    std::printf("ended with %d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
+}
+
 int sc_main(int argc, char **argv)
 {
+    if (argc > 2 && argv[1] == std::string("all")) {
+        for (int i = 2; i < argc; i++)
+            run_in_process(argv[0], argv[i], "");
+        for (int calls = 1; calls <= KILLS; calls++)
+            run_in_process(argv[0], "kill", std::to_string(calls));
+        return 0;
+    }
     const std::string part = argc > 1 ? argv[1] : "";
     if (part == "signals") run_signals();
     if (part == "killed") run_killed();
@@ -500,5 +664,7 @@ int sc_main(int argc, char **argv)
     if (part == "managed") run_managed();
     if (part == "tlm") run_tlm();
     if (part == "unbound") run_unbound();
+    if (part == "mixed") run_mixed();
+    if (part == "kill") run_until_killed(std::atoi(argv[2]));
     return 0;
 }
