@@ -69,6 +69,14 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  compilers: {
+    title: 'SystemC with every compiler and standard',
+    share: 1,
+    round: () => ({
+      ...vitest(['system'], ['test/cpp/systemc.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
