@@ -68,7 +68,7 @@ module tracer
     return uscope_pipeline_new(trace, $sformatf("core%0d", hart_id_i), "pipeline_regs", NumStages);
   endfunction
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_i) begin
       if (enable_i && !opened) begin
         trace   = open_trace(hart_id_i);

@@ -71,7 +71,7 @@ module o3_tracer
   longint unsigned now;     // ps, when the cycle began
   bit              framed;  // the frame of the cycle is open
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_i) begin
       framed = 1'b0;
       now    = 64'd0;
