@@ -26,6 +26,7 @@ const VITEST_TIMEOUT_MS = 30 * 60_000;
 /** Files of a run, in its own directory. */
 const REPORT = 'vitest.json';
 const SKIPPED = 'skipped.jsonl';
+const TIMES = 'times.jsonl';
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
@@ -163,13 +164,22 @@ async function compileWasmAgain() {
  */
 async function vitest(args, directory) {
   const report = join(directory, REPORT);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = [
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    '--reporter=./scripts/times-reporter.mjs',
+  ];
   const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
     'run',
     ...reporters,
     ...args,
   ]);
-  const env = { NO_COLOR: '1', USCOPE_SKIPPED: join(directory, SKIPPED) };
+  const env = {
+    NO_COLOR: '1',
+    USCOPE_SKIPPED: join(directory, SKIPPED),
+    USCOPE_FILE_TIMES: join(directory, TIMES),
+  };
   const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
   printResult(step.title, outcome);
   return countsFromVitest(outcome.ok, readOrNull(report));
@@ -183,7 +193,9 @@ function printFiles(directory) {
   const report = readOrNull(join(directory, REPORT));
   if (report === null) return;
   const files = JSON.parse(report).testResults;
-  console.log(`\nSlowest test files\n${slowestLines(files, ROOT).join('\n')}`);
+  console.log(
+    `\nSlowest test files\n${slowestLines(readOrNull(join(directory, TIMES)) ?? '', ROOT).join('\n')}`,
+  );
   const skipped = skippedLines(files, readOrNull(join(directory, SKIPPED)) ?? '', ROOT);
   if (skipped.length > 0) console.log(`\nSkipped tests\n${skipped.join('\n')}`);
 }
