@@ -58,6 +58,7 @@ const DEMO_CORE = [
   make('build the demo core', 'verilator-demo'),
   make('build it without the tracer', 'verilator-demo', ['TRACE=0']),
   make('build several on one memory', 'verilator-demo', ['soc']),
+  make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
 const KERNEL_TESTS = [
