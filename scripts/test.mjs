@@ -56,8 +56,7 @@ const TYPES = [
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
   make('build the demo core', 'verilator-demo'),
-  make('build it without the tracer', 'verilator-demo', ['TRACE=0']),
-  make('build several on one memory', 'verilator-demo', ['soc']),
+  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0']),
   make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
