@@ -39,6 +39,8 @@ const SOURCES = [
     'sdk/kernel/index',
     'bench',
     'examples/c-model',
+    'examples/cpp-model',
+    'examples/systemc',
   ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
