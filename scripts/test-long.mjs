@@ -69,6 +69,11 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  'lint-sv': {
+    title: 'SystemVerilog under verible and slang',
+    share: 0.2,
+    round: () => script('', 'scripts/lint-sv.mjs', []),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
