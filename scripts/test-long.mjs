@@ -74,6 +74,11 @@ const PARTS = {
     share: 0.2,
     round: () => script('', 'scripts/lint-sv.mjs', []),
   },
+  cores: {
+    title: 'all public cores, two of them on Icarus with cocotb',
+    share: 1,
+    round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
