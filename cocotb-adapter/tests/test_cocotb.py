@@ -72,6 +72,8 @@ def test_clocks_that_stand_still_x_and_two_traces(
     stopped = [line for line in lines if "the clock fifo.clk never rose: nothing was sampled" in line]
     assert len(stopped) == 1 and "stopped: " in stopped[0]
     assert [i["op"] for i in daemon.dump("stopped")] == ["event"]
+    left = [line for line in lines if "first_edge: the clock fifo.clk rose for the first time" in line]
+    assert len(left) == 1 and "Wait for another edge" in left[0]
     slow = [line for line in lines if "CLOCK_PERIOD" in line]
     assert len(slow) == 1, "one of the traces has a clock of another period"
     assert "slow: CLOCK_PERIOD: the clock fifo.clk rises every 40000 ps, and the schema has clk 10000 ps" in slow[0]

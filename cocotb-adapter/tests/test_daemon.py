@@ -54,6 +54,21 @@ def test_every_kind_of_item_arrives(daemon: Daemon) -> None:
     ]
 
 
+def test_put_sets_all_fields_of_a_slot_or_none(daemon: Daemon) -> None:
+    t, clock = open_trace()
+    clock.ps = 1000
+    t.core0.rob.put(2, done=True, entity_id=7)
+    with pytest.raises(UscopeError, match="OP_FIELD: core0/rob has the fields entity_id, done; missing: entity_id"):
+        t.core0.rob.put(3, done=True)
+    with pytest.raises(UscopeError, match="OP_FIELD: .*; unknown: finished"):
+        t.core0.rob.put(3, done=True, entity_id=7, finished=True)
+    t.close()
+    assert [(i["slot"], i["field"], i["value"]) for i in daemon.dump("core0")] == [
+        (2, "entity_id", "7"),
+        (2, "done", True),
+    ]
+
+
 def test_variables_name_the_core(daemon: Daemon) -> None:
     t, clock = open_trace("soc/core3", variables={"core": "3"}, core=3)
     clock.ps = 500
@@ -185,11 +200,14 @@ def test_two_traces_may_not_have_one_name(daemon: Daemon) -> None:
     t.close()
 
 
-def test_without_a_daemon_there_is_one_clear_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_a_daemon_there_is_one_clear_error(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.delenv("USCOPE_ENDPOINT", raising=False)
     with pytest.raises(UscopeError, match="BRIDGE_NO_DAEMON: USCOPE_ENDPOINT is not set: run this under `uscope run"):
         ClientTrace("core0", SCHEMA)
     monkeypatch.setenv("USCOPE_ENDPOINT", f"ipc://{tmp_path}/none.sock")
-    monkeypatch.setenv("USCOPE_OPEN_TIMEOUT_MS", "200")
+    monkeypatch.setenv("USCOPE_OPEN_TIMEOUT_MS", "1500")
     with pytest.raises(UscopeError, match="BRIDGE_NO_DAEMON: no daemon answers at"):
         ClientTrace("core0", SCHEMA)
+    assert [m for m in caplog.messages if "yet; waiting up to 1 s for one" in m]

@@ -142,8 +142,9 @@ typedef struct uscope_open_options {
 
 /**
  * Opens a trace and waits until the daemon has created the file. NULL on failure, with a message on stderr
- * and in uscope_last_error_*: BRIDGE_NO_DAEMON (nothing answered for USCOPE_OPEN_TIMEOUT_MS), BRIDGE_VERSION,
- * BRIDGE_NAME, SCHEMA_*, and whatever else the daemon answers.
+ * and in uscope_last_error_*: BRIDGE_NO_DAEMON (nothing answered for USCOPE_OPEN_TIMEOUT_MS; at once where
+ * USCOPE_ENDPOINT is not set and nothing listens), BRIDGE_VERSION, BRIDGE_NAME, SCHEMA_*, and whatever else
+ * the daemon answers. A client that waits says so on stderr.
  */
 USCOPE_API uscope_writer_t *uscope_writer_open_opts(const uscope_open_options_t *options);
 /** `path` is the trace's name; the daemon puts the file into its output directory. Interval in ps. */

@@ -5,6 +5,7 @@
 #include <zmq.h>
 
 #include "fake_internal.h"
+#include "harness.h"
 
 /* -- the thread */
 
@@ -77,6 +78,7 @@ static void *daemon_main(void *argument)
     zmq_setsockopt(d->router, ZMQ_SNDHWM, &zero, sizeof zero);
     zmq_setsockopt(d->router, ZMQ_ROUTER_HANDOVER, &one, sizeof one);
     if (zmq_bind(d->router, d->endpoint) != 0) violate(d, "cannot bind %s", d->endpoint);
+    atomic_store(&d->listens, true);
     while (!atomic_load(&d->stop)) {
         zmq_pollitem_t item = {d->router, 0, ZMQ_POLLIN, 0};
         if (zmq_poll(&item, 1, 2) > 0) receive(d);
@@ -108,8 +110,12 @@ struct fake_switches *fake_switches(struct fake_daemon *d)
 void fake_start(struct fake_daemon *d)
 {
     atomic_store(&d->stop, false);
+    atomic_store(&d->listens, false);
     pthread_create(&d->thread, NULL, daemon_main, d);
     d->running = true;
+    /* a client that finds nobody says so: a test counts the messages */
+    while (!atomic_load(&d->listens))
+        sleep_ms(1);
 }
 
 void fake_kill(struct fake_daemon *d)

@@ -43,7 +43,7 @@ struct fake_daemon {
     struct fake_switches switches;
     pthread_mutex_t lock;
     pthread_t thread;
-    atomic_bool stop;
+    atomic_bool stop, listens;
     bool running;
     uint32_t next_number, next_epoch;
     uint64_t hellos, pings;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* No daemon, the wrong daemon, a daemon that goes away: clear messages, and the policy decides what follows.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,68 @@ TEST(without_a_daemon_open_gives_up_after_its_timeout)
     CHECK(!w);
     CHECK_TEXT(uscope_last_error_code(), "BRIDGE_NO_DAEMON");
     char expected[600];
+    snprintf(expected, sizeof expected,
+             "no daemon answers at %s yet; waiting for one for up to 150 ms (USCOPE_OPEN_TIMEOUT_MS)",
+             test_endpoint());
+    CHECK_TEXT(message_at(0), expected);
     snprintf(
         expected, sizeof expected,
         "cannot open trace \"core0\": BRIDGE_NO_DAEMON: no daemon answers at %s (waited 150 ms); start one with \"uscope "
         "serve\", or start the simulator with \"uscope run -- ...\"",
         test_endpoint());
-    CHECK_TEXT(message_at(0), expected);
-    CHECK_NUMBER(num_messages(), 1);
+    CHECK_TEXT(message_at(1), expected);
+    CHECK_NUMBER(num_messages(), 2);
     run_cycles(w, 0, 10);
     uscope_close(w);
+    CHECK_NUMBER(num_messages(), 2);
+}
+
+TEST(without_an_endpoint_and_without_a_daemon_open_does_not_wait)
+{
+    /* longer than a test may take: a call that waits fails */
+    setenv("USCOPE_OPEN_TIMEOUT_MS", "3600000", 1);
+    setenv("XDG_RUNTIME_DIR", test_directory(), 1);
+    unsetenv("USCOPE_ENDPOINT");
+    capture_messages();
+    CHECK(!uscope_writer_open("core0", NULL, NULL, 0));
+    CHECK_TEXT(uscope_last_error_code(), "BRIDGE_NO_DAEMON");
+    char expected[600];
+    snprintf(
+        expected, sizeof expected,
+        "cannot open trace \"core0\": BRIDGE_NO_DAEMON: USCOPE_ENDPOINT is not set, and no daemon listens at "
+        "ipc://%s/uscope.sock; start the simulator with \"uscope run -- ...\", or start \"uscope serve\"",
+        test_directory());
+    CHECK_TEXT(message_at(0), expected);
     CHECK_NUMBER(num_messages(), 1);
+}
+
+static bool has_said_something(void *unused)
+{
+    (void)unused;
+    return num_messages() > 0;
+}
+
+static void *open_and_close(void *unused)
+{
+    (void)unused;
+    uscope_close(open_trace("core0"));
+    return NULL;
+}
+
+TEST(a_daemon_that_does_not_answer_is_waited_for_and_named)
+{
+    size_t size;
+    unsigned char *schema = schema_bytes(&core_schema, &size);
+    struct fake_daemon *d = fake_new(test_endpoint(), schema, size);
+    free(schema);
+    capture_messages();
+    pthread_t client;
+    CHECK(pthread_create(&client, NULL, open_and_close, NULL) == 0);
+    CHECK(wait_until(has_said_something, NULL));
+    CHECK(strstr(message_at(0), "yet; waiting for one for up to 10000 ms"));
+    fake_start(d);
+    CHECK(pthread_join(client, NULL) == 0);
+    finish(d, 1);
 }
 
 static void trace_100_cycles(void)

@@ -147,9 +147,16 @@ describe('uscope config', () => {
   it('names everything that a build lacks, before it builds', () => {
     const { status, stderr } = config(['--build', 'other'], { PATH: '/nonexistent' });
     expect(status).toBe(1);
-    expect(stderr).toContain('missing: make, a C compiler.');
+    expect(stderr).toContain(
+      'missing: make, a C compiler (cc does not compile a program; CC names another).',
+    );
     expect(stderr).toContain('apt-get install make gcc');
     expect(existsSync(join(HOME, 'other'))).toBe(false);
+  });
+
+  it('names the compiler of CC that does not work', () => {
+    const { status, stderr } = config(['--build', 'other'], { CC: 'no-such-cc' });
+    expect([status, stderr]).toEqual([1, expect.stringContaining('(no-such-cc does not compile a program;')]);
   });
 
   it('asked for nothing is a usage error', () => {

@@ -27,6 +27,15 @@ async def the_clock_never_rises(dut: Any) -> None:
 
 
 @cocotb.test()
+async def the_block_is_left_in_the_timestep_of_the_first_edge(dut: Any) -> None:
+    dut.clk.value = 0
+    await microseconds(1)
+    async with Trace.open("first_edge", schema=SCHEMA, clock=dut.clk):
+        cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
+        await RisingEdge(dut.clk)
+
+
+@cocotb.test()
 async def values_with_x(dut: Any) -> None:
     cocotb.start_soon(Clock(dut.clk, 10, "ns").start())
     for policy in ("skip", "zero", "error"):

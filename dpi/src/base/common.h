@@ -101,6 +101,7 @@ bool uscopei_is_same_process(struct uscopei_process a, struct uscopei_process b)
 /* config.c */
 struct uscopei_config {
     char endpoint[256];
+    bool endpoint_set; /* false: the place where a daemon listens by default */
     uint64_t open_timeout_ms, timeout_ms;
     uint32_t credit_mib;
     bool stop_on_failure;

@@ -52,7 +52,8 @@ static void default_endpoint(char *out, size_t size)
 static void read_environment(void)
 {
     const char *text = getenv("USCOPE_ENDPOINT");
-    if (text && *text)
+    config.endpoint_set = text && *text;
+    if (config.endpoint_set)
         snprintf(config.endpoint, sizeof config.endpoint, "%s", text);
     else
         default_endpoint(config.endpoint, sizeof config.endpoint);

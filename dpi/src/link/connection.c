@@ -14,7 +14,7 @@
 #include "base/keys.h"
 #include "link/io.h"
 
-enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, MESSAGES_PER_TURN = 256 };
+enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, SILENT_MS = 1000, MESSAGES_PER_TURN = 256 };
 
 static void discard(struct io *io)
 {
@@ -44,7 +44,8 @@ static bool watch(struct io *io)
     char name[64];
     static unsigned counter;
     snprintf(name, sizeof name, "inproc://uscope-monitor-%u", counter++);
-    if (zmq_socket_monitor(io->socket, name, ZMQ_EVENT_DISCONNECTED) != 0) return false;
+    if (zmq_socket_monitor(io->socket, name, ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED) != 0)
+        return false;
     io->monitor = zmq_socket(io->context, ZMQ_PAIR);
     int zero = 0;
     return io->monitor && zmq_setsockopt(io->monitor, ZMQ_LINGER, &zero, sizeof zero) == 0 &&
@@ -91,6 +92,7 @@ static void start(struct io *io)
     if (connect_socket(io, &keys)) {
         io->state = CONN_HELLO;
         io->next_hello = 0;
+        io->unheard = false;
         return;
     }
     snprintf(message, sizeof message, "cannot connect to \"%s\": %s", uscopei_get_config()->endpoint,
@@ -172,6 +174,7 @@ static void ping(struct io *io)
 
 /* -- receiving */
 
+/* Notes that nobody listens (yet); true when a connection that there was is lost. */
 static bool monitor_says_lost(struct io *io)
 {
     bool lost = false;
@@ -179,7 +182,13 @@ static bool monitor_says_lost(struct io *io)
     zmq_msg_init(&frame);
     while (io->monitor && zmq_msg_recv(&frame, io->monitor, ZMQ_DONTWAIT) >= 0) {
         /* first frame: event number and value; second: address */
-        if (zmq_msg_more(&frame)) lost = true;
+        uint16_t event;
+        if (!zmq_msg_more(&frame) || zmq_msg_size(&frame) < sizeof event) continue;
+        memcpy(&event, zmq_msg_data(&frame), sizeof event);
+        if (event == ZMQ_EVENT_DISCONNECTED)
+            lost = true;
+        else
+            io->unheard = true;
     }
     zmq_msg_close(&frame);
     return lost;
@@ -219,19 +228,44 @@ static bool anyone_waits(const struct io *io)
     return false;
 }
 
-/* A first open has its own, shorter patience, and its own message. */
-static void check_first_opens(struct io *io)
+/* Once a connection: a simulator that stands still must not leave its user guessing. */
+static void say_what_is_awaited(struct io *io)
 {
     const struct uscopei_config *config = uscopei_get_config();
-    for (uint32_t i = 0; i < io->count; i++) {
-        struct uscopei_session *s = io->sessions[i];
-        if (s->link == LINK_DONE || s->ever_opened || io->state == CONN_READY || io->now < s->open_deadline)
-            continue;
+    if (io->said_awaited) return;
+    io->said_awaited = true;
+    uscopei_say("no daemon answers at %s yet; waiting for one for up to %llu ms (USCOPE_OPEN_TIMEOUT_MS)",
+                config->endpoint, (unsigned long long)config->open_timeout_ms);
+}
+
+/*
+ * A first open has its own, shorter patience, and its own message. Without USCOPE_ENDPOINT nobody has
+ * promised a daemon: where nothing listens at the usual place, nothing is waited for.
+ */
+static void check_first_open(struct io *io, struct uscopei_session *s)
+{
+    const struct uscopei_config *config = uscopei_get_config();
+    if (!config->endpoint_set && io->unheard)
+        io_fail(
+            s, "BRIDGE_NO_DAEMON",
+            "USCOPE_ENDPOINT is not set, and no daemon listens at %s; start the simulator with \"uscope run -- "
+            "...\", or start \"uscope serve\"",
+            config->endpoint);
+    else if (io->now >= s->open_deadline)
         io_fail(
             s, "BRIDGE_NO_DAEMON",
             "no daemon answers at %s (waited %llu ms); start one with \"uscope serve\", or start the simulator with "
             "\"uscope run -- ...\"",
             config->endpoint, (unsigned long long)config->open_timeout_ms);
+    else if (io->unheard || s->open_deadline - io->now + SILENT_MS <= config->open_timeout_ms)
+        say_what_is_awaited(io);
+}
+
+static void check_first_opens(struct io *io)
+{
+    for (uint32_t i = 0; i < io->count && io->state != CONN_READY; i++) {
+        struct uscopei_session *s = io->sessions[i];
+        if (s->link != LINK_DONE && !s->ever_opened) check_first_open(io, s);
     }
 }
 

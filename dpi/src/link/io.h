@@ -13,7 +13,9 @@ struct io {
     void *context, *socket, *monitor;
     enum conn_state state;
     bool was_waiting, reconnected;
-    uint64_t now; /* ms, read once per turn */
+    bool unheard;      /* nobody listened at the endpoint when this connection was tried */
+    bool said_awaited; /* the user knows that a daemon is waited for */
+    uint64_t now;      /* ms, read once per turn */
     uint64_t next_hello, next_ping;
     uint64_t heard; /* when the daemon last said something, or when waiting for it began */
     uint64_t next_request;

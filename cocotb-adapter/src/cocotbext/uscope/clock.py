@@ -69,6 +69,9 @@ class PeriodCheck:
         )
 
 
+IS_IT_DRIVEN = "Is it driven (cocotb.start_soon(Clock(...).start())), and is it the right signal?"
+
+
 class ClockWatch:
     """
     Says once that a clock does not run: after ``seconds`` of real time, however far the simulated time has come, or at the end.
@@ -80,6 +83,8 @@ class ClockWatch:
         self._clock = path_of(clock)
         self._seconds = seconds
         self._said = False
+        self._was_high = _is_high(clock)
+        self._signal = clock
         self._timer: Optional[threading.Timer] = None
         if seconds > 0:
             self._timer = threading.Timer(seconds, self._look)
@@ -93,22 +98,31 @@ class ClockWatch:
 
     def _look(self) -> None:
         if self.edges == 0:
-            self._say(f"has not risen in {self._seconds:g} s of real time; nothing is sampled until it does")
+            self._say(
+                f"has not risen in {self._seconds:g} s of real time; nothing is sampled until it does. {IS_IT_DRIVEN}"
+            )
 
     def finish(self) -> None:
         """At the end of the trace."""
         if self._timer is not None:
             self._timer.cancel()
-        if self.edges == 0:
-            self._say("never rose: nothing was sampled")
+        if self.edges > 0:
+            return
+        if _is_high(self._signal) and not self._was_high:
+            self._say(
+                "rose for the first time in the timestep in which the trace was closed: nothing was sampled, "
+                "because signals settle at the end of a timestep. Wait for another edge before leaving the block"
+            )
+        else:
+            self._say(f"never rose: nothing was sampled. {IS_IT_DRIVEN}")
 
     def _say(self, what: str) -> None:
         if self._said:
             return
         self._said = True
-        log.error(
-            "%s: the clock %s %s. Is it driven (cocotb.start_soon(Clock(...).start())), and is it the right signal?",
-            self._trace,
-            self._clock,
-            what,
-        )
+        log.error("%s: the clock %s %s", self._trace, self._clock, what)
+
+
+def _is_high(clock: Any) -> bool:
+    """False for X and Z."""
+    return str(getattr(clock, "value", "")) == "1"

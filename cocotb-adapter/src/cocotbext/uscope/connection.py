@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import time
@@ -17,9 +18,13 @@ from .messages import Message, data_header, decode_control, encode_control
 from .stream import Slice, Stream
 from .version import __version__
 
+log = logging.getLogger("cocotbext.uscope")
+
 HELLO_INTERVAL_S = 0.2
 PING_INTERVAL_S = 1.0
 IDLE_SEND_S = 0.02
+#: A daemon that is there answers a greeting sooner.
+SILENT_S = 0.5
 #: A thread that was not running (a debugger, a suspended machine) has heard nothing because it has not listened.
 PAUSE_S = 1.0
 #: How often it looks whether this is still the process that it was.
@@ -74,6 +79,8 @@ class Connection:
         self._keys = keys
         #: Several pings must fit into the timeout of a client, even a short one.
         self._ping_interval_s = min(PING_INTERVAL_S, timeout_s / 4)
+        #: When the user learns that a daemon is waited for, until then.
+        self._say_awaited: Optional[float] = None
         #: The socket was replaced since the daemon was heard last.
         self._replaced = False
         self._poller = zmq.Poller()
@@ -134,9 +141,12 @@ class Connection:
         if not self._traces:
             self._heard = time.monotonic()  # nobody has listened for an answer
         self._traces.append(trace)
-        self._deadlines[trace] = time.monotonic() + open_timeout_s
+        now = time.monotonic()
+        self._deadlines[trace] = now + open_timeout_s
         if self._welcome:
             self._open(trace)
+        elif open_timeout_s > SILENT_S:
+            self._say_awaited = now + SILENT_S
         self.wake()
 
     def remove(self, trace: Session) -> None:
@@ -209,7 +219,10 @@ class Connection:
         if now - self._stepped > PAUSE_S:
             self._heard += now - self._stepped
         self._stepped = now
-        if not self._welcome:
+        if self._welcome:
+            self._say_awaited = None
+        else:
+            self._say_what_is_awaited(now)
             for trace in [t for t in self._traces if not t.was_opened and now >= self._deadlines[t]]:
                 trace.on_failure(
                     UscopeError(
@@ -229,6 +242,12 @@ class Connection:
             self._detach()
             self._attach()
             self._replaced = True
+
+    def _say_what_is_awaited(self, now: float) -> None:
+        patience = [self._deadlines[t] - now for t in self._traces if not t.was_opened]
+        if self._say_awaited is not None and now >= self._say_awaited and patience:
+            self._say_awaited = None
+            log.warning("no daemon answers at %s yet; waiting up to %.0f s for one", self.endpoint, max(patience))
 
     def _fail_all(self, error: UscopeError, only_opened: bool = False) -> None:
         for trace in self._traces:

@@ -161,6 +161,17 @@ class StorageView:
         if number is not None:
             self._trace.op(records.PROP_SET, self._storage, 0, field, number)
 
+    def put(self, slot: int, /, **values: Value) -> None:
+        """
+        Sets all fields of a slot: ``t.core0.rob.put(3, entity_id=5, done=False)``, as ``put`` of generated code does.
+
+        :raises UscopeError: OP_FIELD when one is missing or unknown, and then nothing is set; OP_VALUE
+        """
+        names = self._storage.fields.keys()
+        if values.keys() != names:
+            raise _wrong_fields(self._storage.path, list(names), values)
+        self[slot].set(**{name: values[name] for name in names})
+
     def add(self, delta: int = 1) -> None:
         """Counts: adds to the only field of the only slot."""
         fields = list(self._storage.fields.values())
@@ -235,11 +246,11 @@ def event_values(trace: Recorder, codec: EventCodec, values: Mapping[str, Value]
     """Values in the order of the event's fields. :raises UscopeError: OP_FIELD for one too many or too few"""
     names = codec.names
     if len(values) != len(names):
-        raise _wrong_fields(codec, values)
+        raise _wrong_fields(codec.event.path, names, values)
     try:
         ordered: List[Any] = [values[name] for name in names]
     except KeyError:
-        raise _wrong_fields(codec, values) from None
+        raise _wrong_fields(codec.event.path, names, values) from None
     for place, field in codec.named:
         if isinstance(ordered[place], str):
             ordered[place] = resolve(trace, field, ordered[place], codec.event.path)
@@ -252,12 +263,12 @@ def signal_values(trace: Recorder, codec: EventCodec, values: Sequence[Any]) -> 
     return None if None in numbers else [n for n in numbers if n is not None]
 
 
-def _wrong_fields(codec: EventCodec, values: Mapping[str, object]) -> UscopeError:
-    unknown = [name for name in values if name not in codec.names]
-    missing = [name for name in codec.names if name not in values]
+def _wrong_fields(where: str, names: Sequence[str], values: Mapping[str, object]) -> UscopeError:
+    unknown = [name for name in values if name not in names]
+    missing = [name for name in names if name not in values]
     return UscopeError(
         "OP_FIELD",
-        f"{codec.event.path} has the fields {', '.join(codec.names)}"
+        f"{where} has the fields {', '.join(names)}"
         + (f"; unknown: {', '.join(unknown)}" if unknown else "")
         + (f"; missing: {', '.join(missing)}" if missing else ""),
     )

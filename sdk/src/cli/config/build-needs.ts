@@ -32,6 +32,13 @@ export const ZMQ: Need = {
     compiles(compiler, '#include <zmq.h>\nint main(void) { return zmq_errno(); }\n', ['-lzmq']),
 };
 
+/** The compiler by the name that it was looked for: CC may name another than the one that is there. */
+function nameOf(need: Need, compiler: string): string {
+  return need === COMPILER
+    ? `${need.what} (${compiler} does not compile a program; CC names another)`
+    : need.what;
+}
+
 /** @throws UscopeError ENV_MISSING with all that is missing */
 export async function checkNeeds(compiler: string, needs: readonly Need[]): Promise<void> {
   const found = await Promise.all(needs.map(({ isThere }) => isThere(compiler)));
@@ -42,6 +49,6 @@ export async function checkNeeds(compiler: string, needs: readonly Need[]): Prom
   const packages = (which: 0 | 1) => known.map((need) => need.packages[which]).join(' ');
   throw new UscopeError(
     'ENV_MISSING',
-    `missing: ${known.map(({ what }) => what).join(', ')}. Debian, Ubuntu: apt-get install ${packages(0)}. Red Hat: dnf install ${packages(1)}`,
+    `missing: ${known.map((need) => nameOf(need, compiler)).join(', ')}. Debian, Ubuntu: apt-get install ${packages(0)}. Red Hat: dnf install ${packages(1)}`,
   );
 }
