@@ -99,8 +99,9 @@ async function writing(path, fill) {
  */
 async function speedRows({ name, from, to, measure, target }, directory, size, runs) {
   const megabytes = (/** @type {string} */ file) => statSync(join(directory, file)).size / MEGABYTE;
+  /** @type {Record<string, number>} */
   const counts = { lines: megabytes(from), bytes: megabytes(to), slices: (STAGES * size) / 1e6 };
-  const count = measure in counts ? counts[/** @type {keyof counts} */ (measure)] : size / 1e6;
+  const count = counts[measure] ?? size / 1e6;
   const unit = measure === 'lines' || measure === 'bytes' ? 'MB/s' : `M ${measure}/s`;
   const speeds = runs.map(({ mainThread }) => count / mainThread);
   const all = {

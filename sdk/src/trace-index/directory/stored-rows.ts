@@ -33,9 +33,9 @@ export class StoredRowLevel implements RowLevel {
     return this.entry.chunks.length;
   }
 
-  place(chunk: number): { firstRow: number; endRow: number } {
+  firstRow(chunk: number): number {
     const { chunks, endBucket } = this.entry;
-    return { firstRow: chunks[chunk]!.firstBucket, endRow: chunks[chunk + 1]?.firstBucket ?? endBucket };
+    return chunks[chunk]?.firstBucket ?? endBucket;
   }
 
   async *load(first: number, end: number): AsyncGenerator<RowsChunk> {
@@ -60,7 +60,7 @@ export class StoredRowLevel implements RowLevel {
 
   /** Of one that is damaged, that nothing is known. */
   private decode(at: number, bytes: Uint8Array): RowsChunk {
-    const { firstRow, endRow } = this.place(at);
+    const [firstRow, endRow] = [this.firstRow(at), this.firstRow(at + 1)];
     const chunk = decoded(this.file, this.entry.chunks[at]!, bytes, (whole) =>
       decodeRowsChunk(whole, this.stages),
     );

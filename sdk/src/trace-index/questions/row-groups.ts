@@ -40,17 +40,21 @@ export async function rowGroups(
 
 /** The chunks of a level that have rows of a range. */
 export async function* chunksOf(level: RowLevel, { from, to }: RowRange): AsyncGenerator<RowsChunk> {
-  const first = firstChunk(level, (chunk) => level.place(chunk).endRow > from);
-  const end = firstChunk(level, (chunk) => level.place(chunk).firstRow >= to);
-  yield* level.load(first, Math.max(first, end));
+  const first = await firstChunk(level, 0, async (chunk) => (await level.firstRow(chunk + 1)) > from);
+  const end = await firstChunk(level, first, async (chunk) => (await level.firstRow(chunk)) >= to);
+  yield* level.load(first, end);
 }
 
-function firstChunk({ length }: RowLevel, holds: (chunk: number) => boolean): number {
-  let low = 0;
+async function firstChunk(
+  { length }: RowLevel,
+  least: number,
+  holds: (chunk: number) => Promise<boolean>,
+): Promise<number> {
+  let low = least;
   let high = length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(middle)) high = middle;
+    if (await holds(middle)) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -82,10 +82,10 @@ describe('the levels of rows', () => {
       for (const level of levels.slice(1)) {
         const chunks = await chunksOf(level);
         expect(totals(chunks)).toEqual(finest);
-        expect(level.place(0).firstRow).toBe(0);
-        expect(level.place(level.length - 1).endRow).toBe(all.length);
+        expect(await level.firstRow(0)).toBe(0);
+        expect(await level.firstRow(level.length)).toBe(all.length);
         for (const [index, chunk] of chunks.entries()) {
-          expect(chunk.firstRow).toBe(level.place(index).firstRow);
+          expect(chunk.firstRow).toBe(await level.firstRow(index));
           expect(chunk.retiredBefore).toBe(
             all.slice(0, chunk.firstRow).filter(({ end }) => end === 'retired').length,
           );

@@ -2,7 +2,6 @@
 
 import { isUscopeError } from '../../base/errors.js';
 import { IndexPart } from '../../format/index-container.js';
-import type { Trace } from '../../reader/index.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import { decodeRowsChunk } from '../rows/row-chunk.js';
 import { type MadeChunk, type RowLevel, RowLevelBuilder, rowsPerGroup } from '../rows/row-levels.js';
@@ -72,28 +71,19 @@ function unknownRows(stages: number, firstRow: number, births: number, segment: 
 export class SegmentRowLevel implements RowLevel {
   readonly rowsPerGroup = GROUP_ROWS;
 
-  private constructor(
-    private readonly source: RowSourceOf,
-    private readonly trace: Trace,
-    /** Rows before each segment that there is, and all. */
-    private readonly starts: Float64Array,
-  ) {}
+  /** Segments of a trace that grows: those that there were when the coarser levels were made. */
+  private readonly segments: number;
 
-  static async of(source: RowSourceOf): Promise<SegmentRowLevel> {
-    const { trace } = source.parts;
-    const starts = new Float64Array(trace.segmentCount + 1);
-    for (let segment = 0; segment < starts.length; segment++) {
-      starts[segment] = await source.birthsBefore(segment);
-    }
-    return new SegmentRowLevel(source, trace, starts);
+  constructor(private readonly source: RowSourceOf) {
+    this.segments = source.parts.trace.segmentCount;
   }
 
   get length(): number {
-    return Math.min(this.starts.length - 1, this.trace.segmentCount);
+    return Math.min(this.segments, this.source.parts.trace.segmentCount);
   }
 
-  place(chunk: number): { firstRow: number; endRow: number } {
-    return { firstRow: this.starts[chunk]!, endRow: this.starts[chunk + 1]! };
+  firstRow(chunk: number): Promise<number> {
+    return this.source.birthsBefore(chunk);
   }
 
   async *load(first: number, end: number): AsyncGenerator<RowsChunk> {
@@ -139,9 +129,8 @@ class MemoryRowLevel implements RowLevel {
     return this.chunks.length;
   }
 
-  place(chunk: number): { firstRow: number; endRow: number } {
-    const { firstRow, endRow } = this.chunks[chunk]!;
-    return { firstRow, endRow };
+  firstRow(chunk: number): number {
+    return this.chunks[chunk]?.firstRow ?? this.chunks.at(-1)?.endRow ?? 0;
   }
 
   async *load(first: number, end: number): AsyncGenerator<RowsChunk> {

@@ -277,7 +277,7 @@ export class TraceIndex {
     const birthsBefore = (segment: number) => this.rows.birthsBefore(source, segment);
     const of = { parts: this.parts, core, stages, birthsBefore };
     const stored = this.directory?.rowLevels(core) ?? [];
-    return [await SegmentRowLevel.of(of), ...(stored.length > 0 ? stored : await memoryRowLevels(of))];
+    return [new SegmentRowLevel(of), ...(stored.length > 0 ? stored : await memoryRowLevels(of))];
   }
 
   /**

@@ -12,8 +12,8 @@ export interface RowLevel {
   readonly rowsPerGroup: number;
   /** Chunks. */
   readonly length: number;
-  /** Rows of a chunk, by their numbers in the trace; the end is exclusive. */
-  place(chunk: number): { readonly firstRow: number; readonly endRow: number };
+  /** The number in the trace of a chunk's first row; of chunk `length`: of the row after the last. Where a level has it at hand, at once. */
+  firstRow(chunk: number): number | Promise<number>;
   /** The chunks from `first` to `end` (exclusive), in order. @throws UscopeError FORMAT_*, READER_* */
   load(first: number, end: number): AsyncIterable<RowsChunk>;
 }
