@@ -82,6 +82,14 @@ const PARTS = {
     share: 0.2,
     round: () => script('', 'scripts/lint-sv.mjs', []),
   },
+  o3: {
+    title: 'the out-of-order core, 20 programs of 10,000 instructions in lockstep',
+    share: 1,
+    round: () => ({
+      ...vitest(['demo'], ['verilator-demo/o3.test.ts', '-t', 'constrained-random']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   cores: {
     title: 'all public cores, two of them on Icarus with cocotb',
     share: 1,

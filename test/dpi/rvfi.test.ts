@@ -63,6 +63,12 @@ class Plan {
     this.cycles.push({ channels: swapped ? [b, a] : [a, b] });
   }
 
+  /** Valid channels while reset is active, as some cores show them before their first instruction: nothing of it is recorded. */
+  glitch(packet: Packet): void {
+    this.cycles.push({ rst: true, channels: [packet, null] }, { rst: true, channels: [packet, packet] });
+    this.previous = null;
+  }
+
   reset(): void {
     this.cycles.push({ rst: true, channels: [null, null] });
     this.previous = null;
@@ -91,6 +97,17 @@ function legal(plan: Plan, stream: Stream, cycles: number): void {
       plan.cycle([made[0]!], stream.below(2) === 1);
     } else plan.cycle(made, count > 0 && stream.below(2) === 1);
   }
+}
+
+/** A read mask on what cannot read, and an mret that shows the next instruction in memory and not where it leads: neither breaks a rule. */
+function asIbexDoes(plan: Plan, stream: Stream): void {
+  plain(plan, stream, 3, (packet) => {
+    packet.rmask = 0xff;
+  });
+  const { packet } = stream.plain();
+  const mret = { ...packet, insn: 0x3020_0073, next: packet.pc + 4n, rd: [0, 0n] as const };
+  plan.cycle([{ packet: mret, facts: [] }], false);
+  plain(plan, stream, 2);
 }
 
 /** Single instructions in channel 0, in order, without exceptions and interrupts. */
@@ -178,7 +195,11 @@ describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels
   beforeAll(async () => {
     const stream = new Stream(7n);
     legal(plan, stream, 1500);
+    asIbexDoes(plan, stream);
     broken(plan, stream);
+    const { packet } = new Stream(99n).plain();
+    // What glitches breaks rules, too: a tie, a value for x0, a halt.
+    plan.glitch({ ...packet, halt: true, rd: [0, 5n] });
     legal(plan, new Stream(0n), 500);
     if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js'))) buildSdk();
     execFileSync('make', ['-s', '-C', join(ROOT, 'dpi')], { stdio: ['ignore', 'ignore', 'pipe'] });
