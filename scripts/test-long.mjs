@@ -69,6 +69,14 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  demo: {
+    title: 'the cores of the demo, every case, and built without tracer',
+    share: 2,
+    round: () => ({
+      ...vitest(['demo'], ['core.test.ts', 'timing.test.ts', 'machine-mode.test.ts', 'o3.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
