@@ -57,7 +57,7 @@ const TYPES = [
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
   make('build the demo core', 'verilator-demo'),
-  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0']),
+  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0', 'ONE_UNIT=1']),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
 const KERNEL_TESTS = [
