@@ -70,12 +70,22 @@ const PARTS = {
     }),
   },
   demo: {
-    title: 'the cores of the demo, every case, and built without tracer',
-    share: 2,
+    title: 'the core of the demo, built without its tracer',
+    share: 0.5,
     round: () => ({
-      ...vitest(['demo'], ['core.test.ts', 'timing.test.ts', 'machine-mode.test.ts', 'o3.test.ts']),
+      ...vitest(['demo'], ['core.test.ts', 'timing.test.ts', 'machine-mode.test.ts']),
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
+  },
+  'lint-sv': {
+    title: 'SystemVerilog under verible and slang',
+    share: 0.2,
+    round: () => script('', 'scripts/lint-sv.mjs', []),
+  },
+  cores: {
+    title: 'all public cores, two of them on Icarus with cocotb',
+    share: 1,
+    round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
   },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',

@@ -40,6 +40,8 @@ const SOURCES = [
     'sdk/kernel/index',
     'bench',
     'examples/c-model',
+    'examples/cpp-model',
+    'examples/systemc',
   ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
@@ -57,7 +59,14 @@ const TYPES = [
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
   make('build the demo core', 'verilator-demo'),
-  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0', 'ONE_UNIT=1']),
+  make('build several on one memory', 'verilator-demo', [
+    'soc',
+    'CONFIG=tests',
+    'OPT=-O1',
+    'LTO=0',
+    'ONE_UNIT=1',
+  ]),
+  make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
 const KERNEL_TESTS = [
