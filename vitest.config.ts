@@ -50,7 +50,7 @@ export default defineConfig({
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     // More than the machine of the rules has cores (two): many tests wait for processes.
-    maxWorkers: 3,
+    maxWorkers: 4,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: HOOK_LIMIT_MS,
     sequence: { sequencer: LongFirst },

@@ -77,6 +77,14 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  demo: {
+    title: 'the core of the demo, built without its tracer',
+    share: 0.5,
+    round: () => ({
+      ...vitest(['demo'], ['core.test.ts', 'timing.test.ts', 'machine-mode.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   'lint-sv': {
     title: 'SystemVerilog under verible and slang',
     share: 0.2,

@@ -13,7 +13,7 @@ export function loadedOnDemand({ module, name, encode, script, target }) {
   return {
     name: 'loaded on demand',
     setup(build) {
-      // In a namespace of its own it may be CommonJS, whatever the package says.
+      // In a separate namespace it may be CommonJS, whatever the package says.
       build.onResolve({ filter: module }, ({ path, resolveDir }) => ({
         path: resolve(resolveDir, path),
         namespace: 'on-demand',

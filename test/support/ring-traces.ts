@@ -1,8 +1,9 @@
 /** What tests of the flight recorder need: frames as records, the same trace without a ring, and how the one is held against the other. */
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { expect } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { Action, type Item, SessionStatus } from '../../sdk/src/format/index.js';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../sdk/src/reader/node.js';
@@ -21,6 +22,16 @@ import { anyItem, stateInWords, wordsOf } from './random-trace.js';
 
 export const CLOSED = { status: SessionStatus.CLOSED };
 export const sessionId = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
+
+/** Each test of a file has an empty directory, which is removed after it. */
+export function eachInNewDirectory(begin: (directory: string) => void): void {
+  let directory = '';
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
+    begin(directory);
+  });
+  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+}
 
 export const ringOptions = (path: string, more: Partial<WriterOptions> = {}): WriterOptions => ({
   path,

@@ -49,7 +49,7 @@ export interface SocCore {
 
 /** Models that are built for tests only: with less optimisation, next to those of `npm run demo`. */
 export const TESTS = 'tests';
-export const FAST_BUILD = [`CONFIG=${TESTS}`, 'OPT=-O1', 'LTO=0'];
+export const FAST_BUILD = [`CONFIG=${TESTS}`, 'OPT=-O1', 'LTO=0', 'ONE_UNIT=1'];
 
 /** What runs programs without a trace: the core with its tracer off or, when every case is tried, the one that is built without. */
 export const UNTRACED = TRIES_ALL ? 'obj_dir_notrace' : 'obj_dir';

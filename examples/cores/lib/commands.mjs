@@ -1,4 +1,4 @@
-/** Running programs; what is out of reach is an error of its own class, so that a test can skip with the reason. */
+/** Running programs; what is out of reach has a separate class of error, so that a test can skip with the reason. */
 import { spawnSync } from 'node:child_process';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { annotated, push, ringOptions } from '../../../test/support/ring-traces.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { announceDaemon } from '../bridge/daemon/daemon-file.js';
@@ -10,6 +11,9 @@ import { type RunSummary, writeRunJson } from '../bridge/report/run-json.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { openNodeOutput } from '../writer/output/output-file.js';
 import { createRing } from '../writer/ring/index.js';
+
+// All commands that write, under several umasks.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let umask: number;

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { type RangeServer, startRangeServer } from '../../../test/support/range-server.js';
 import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
+
+// Whole files are read through a server.
+limitOfFile(MANY_CASES_MS);
 
 const SEGMENTS = 300;
 const FRAMES = 500;

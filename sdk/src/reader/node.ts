@@ -12,8 +12,8 @@ import { openTrace, type Trace } from './trace.js';
 
 export interface FileOptions {
   /**
-   * Small reads hold up the whole process, instead of a separate thread: of a file in memory they are then over sooner than another thread
-   * is told. For programs that only read.
+   * Small reads hold up the whole process, instead of a separate thread: a file in memory is then read sooner than another
+   * thread would get the request. For programs that only read.
    */
   readonly blocking?: boolean | undefined;
 }

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cases } from '../../../../test/support/effort.js';
 import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { contentOf, everything, type Recording, written } from '../../../../test/support/ftr-fixtures.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
@@ -97,7 +98,7 @@ describe('a recording', () => {
 
   it('with everything comes back', async () => expectRoundTrip(await written(everything())));
 
-  it('of any kind comes back', async () => {
+  it('of any kind comes back', { timeout: MANY_CASES_MS }, async () => {
     await fc.assert(
       fc.asyncProperty(recordings(), async (recording) => expectRoundTrip(await written(recording))),
       { numRuns: cases(30) },
@@ -131,7 +132,9 @@ describe('a recording', () => {
 });
 
 describe('a damaged file', () => {
-  it('is refused with a code, or becomes a trace that can be converted', async () => {
+  it('is refused with a code, or becomes a trace that can be converted', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     const bytes = await written(everything(), { compression: 'none' });
     let converted = 0;
     const flips = fc.array(fc.tuple(fc.nat(bytes.length - 5), fc.nat(255)), { minLength: 1, maxLength: 3 });

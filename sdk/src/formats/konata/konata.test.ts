@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { contextOf, cuts, flips, MemoryFiles, MemoryOutput } from '../../../../test/support/foreign.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { modelSchema, runModel } from '../../../../test/support/pipeline-model.js';
 import { isUscopeError } from '../../base/errors.js';
@@ -197,7 +198,9 @@ describe('round trips', () => {
     },
   );
 
-  it('Kanata → µScope → Kanata says the same, item by item: kinds of labels, lanes with both ends, numbers, types', async () => {
+  it('Kanata → µScope → Kanata says the same, item by item: kinds of labels, lanes with both ends, numbers, types', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     await fc.assert(
       fc.asyncProperty(anyLog, async (records) => {
         const { bytes, there, back } = await throughUscope(await write(records));

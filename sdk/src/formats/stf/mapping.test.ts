@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { memorySource } from '../../reader/index.js';
@@ -168,17 +169,21 @@ describe.skipIf(lacks('samples of other tools', existsSync(SAMPLES)))('targets o
     'olympia__bmi_pmp.bare.stf',
     'stf_lib__stf_write_test.zstf',
     'loop.stf',
-  ])('of %s, which comes back, are rebuilt from addresses and bits', async (name) => {
-    const bytes = readFileSync(SAMPLES + name);
-    const flowOf = (records: readonly StfRecord[]) =>
-      records.flatMap((one): (number | bigint)[] =>
-        one.type === 31 ? [one.pc] : one.type === 240 || one.type === 241 ? [one.bits] : [],
-      );
-    const { path, trace } = await toTrace(bytes);
-    await trace.close();
-    const { outputs } = await toStf(path, { content: 'instructions' });
-    const [rebuilt, original] = [flowOf(await recordsOf(outputs.bytes())), flowOf(await recordsOf(bytes))];
-    expect(rebuilt.findIndex((one, i) => one !== original[i])).toBe(-1);
-    expect(rebuilt.length).toBe(original.length);
-  });
+  ])(
+    'of %s, which comes back, are rebuilt from addresses and bits',
+    { timeout: MANY_CASES_MS },
+    async (name) => {
+      const bytes = readFileSync(SAMPLES + name);
+      const flowOf = (records: readonly StfRecord[]) =>
+        records.flatMap((one): (number | bigint)[] =>
+          one.type === 31 ? [one.pc] : one.type === 240 || one.type === 241 ? [one.bits] : [],
+        );
+      const { path, trace } = await toTrace(bytes);
+      await trace.close();
+      const { outputs } = await toStf(path, { content: 'instructions' });
+      const [rebuilt, original] = [flowOf(await recordsOf(outputs.bytes())), flowOf(await recordsOf(bytes))];
+      expect(rebuilt.findIndex((one, i) => one !== original[i])).toBe(-1);
+      expect(rebuilt.length).toBe(original.length);
+    },
+  );
 });

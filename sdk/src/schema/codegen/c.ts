@@ -5,15 +5,7 @@ import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
 import { type CountFunction, type LaneFunction, Lanes } from './lanes.js';
 import { type CodeModel, describe, type EnumModel, type EventModel, type StorageModel } from './model.js';
-import {
-  enumOf,
-  eventProcedures,
-  hasWideEvents,
-  type ParamType,
-  type Procedure,
-  snapshotProcedures,
-  storageProcedures,
-} from './procedures.js';
+import { enumOf, hasWideEvents, type NamedProcedure, namedProcedures, type ParamType } from './procedures.js';
 import { call, quotedBytes, separated } from './text.js';
 
 const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
@@ -44,11 +36,6 @@ export function generateC(model: CodeModel): string {
   return `${new CGenerator(model).lines().join('\n')}\n`;
 }
 
-interface CFunction {
-  readonly name: string;
-  readonly procedure: Procedure;
-}
-
 class CGenerator {
   private readonly names = new Names(isReserved);
   private readonly lower: string;
@@ -60,7 +47,7 @@ class CGenerator {
   private readonly openName: string;
   private readonly openOptsName: string;
   private readonly packName: string;
-  private readonly functions: readonly (readonly [StorageModel | EventModel, CFunction[]])[];
+  private readonly functions: ReturnType<typeof namedProcedures>;
   private readonly lanes: Lanes;
 
   /** All names of the header are claimed here: parameters must differ from them. */
@@ -81,18 +68,7 @@ class CGenerator {
     this.openOptsName = names.claim(`${this.lower}open_opts`);
     this.openName = names.claim(`${this.lower}open`);
     this.packName = hasWideEvents(model) ? names.claim(`${this.lower}pack`) : '';
-    const named = (prefix: string, procedures: readonly Procedure[]): CFunction[] =>
-      procedures.map((procedure) => ({
-        name: names.claim(this.lower + prefix + procedure.word),
-        procedure,
-      }));
-    this.functions = [
-      ...model.storages.map(
-        (def) =>
-          [def, named(`${def.word}_`, [...storageProcedures(def), ...snapshotProcedures(def)])] as const,
-      ),
-      ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
-    ];
+    this.functions = namedProcedures(model, (words) => names.claim(this.lower + words));
     this.lanes = new Lanes(model, names, this.lower);
   }
 
@@ -255,7 +231,7 @@ class CGenerator {
     ];
   }
 
-  private functionLines({ name, procedure }: CFunction): string[] {
+  private functionLines({ name, procedure }: NamedProcedure): string[] {
     const names = this.paramNames(['w', 'payload', 'at']);
     const params = procedure.params.map((param) => ({ param, name: names.claim(param.word) }));
     const inputs = params.map((item) => `${this.type(item.param.type)}${item.name}`);

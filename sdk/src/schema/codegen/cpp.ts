@@ -9,6 +9,7 @@ import {
   enumOf,
   eventProcedures,
   hasWideEvents,
+  type NamedProcedure,
   type ParamType,
   type Procedure,
   snapshotProcedures,
@@ -60,7 +61,7 @@ class CppGenerator {
   private readonly constants: Constants;
   private readonly enums = new Map<EnumModel, { readonly name: string; readonly values: string[] }>();
   private readonly handles = new Map<StorageModel, { readonly type: string; readonly name: string }>();
-  private readonly events: readonly (readonly [EventModel, readonly CppFunction[]])[];
+  private readonly events: readonly (readonly [EventModel, readonly NamedProcedure[]])[];
   private readonly packName: string;
   private readonly lanes: Lanes;
 
@@ -258,7 +259,7 @@ class CppGenerator {
     ];
   }
 
-  private functionLines({ name, procedure }: CppFunction, handle = 'w'): string[] {
+  private functionLines({ name, procedure }: NamedProcedure, handle = 'w'): string[] {
     const names = this.paramNames(['payload', 'at']);
     const params = procedure.params.map((param) => ({ param, name: names.claim(param.word) }));
     const slot = params.find(({ param }) => param.type === 'slot')?.name ?? '0';
@@ -325,13 +326,8 @@ class CppGenerator {
   }
 }
 
-interface CppFunction {
-  readonly name: string;
-  readonly procedure: Procedure;
-}
-
 /** The two forms of a function that takes texts are overloads: they share the name. */
-function named(names: Names, procedures: readonly Procedure[]): CppFunction[] {
+function named(names: Names, procedures: readonly Procedure[]): NamedProcedure[] {
   let last = '';
   return procedures.map((procedure) => {
     if (!procedure.interning) last = names.claim(procedure.word);

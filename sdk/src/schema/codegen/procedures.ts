@@ -31,6 +31,27 @@ export interface Procedure {
   readonly interning: boolean;
 }
 
+/** A procedure with the name that a language gives it. */
+export interface NamedProcedure {
+  readonly name: string;
+  readonly procedure: Procedure;
+}
+
+/** All of a schema, for languages whose functions are in one name space. `claim` takes `STORAGE_WORD` or, for events, `WORD`. */
+export function namedProcedures(
+  model: CodeModel,
+  claim: (words: string) => string,
+): (readonly [StorageModel | EventModel, readonly NamedProcedure[]])[] {
+  const named = (prefix: string, procedures: readonly Procedure[]): NamedProcedure[] =>
+    procedures.map((procedure) => ({ name: claim(prefix + procedure.word), procedure }));
+  return [
+    ...model.storages.map(
+      (def) => [def, named(`${def.word}_`, [...storageProcedures(def), ...snapshotProcedures(def)])] as const,
+    ),
+    ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
+  ];
+}
+
 export const SLOT: Param = { word: 'slot', type: 'slot' };
 
 export function storageProcedures(storage: StorageModel): Procedure[] {

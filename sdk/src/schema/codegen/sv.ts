@@ -14,12 +14,10 @@ import {
 } from './model.js';
 import {
   enumOf,
-  eventProcedures,
   MAX_CALL_VALUES,
+  type NamedProcedure,
+  namedProcedures,
   type ParamType,
-  type Procedure,
-  snapshotProcedures,
-  storageProcedures,
 } from './procedures.js';
 import { call, indented, quotedBytes, separated } from './text.js';
 
@@ -47,18 +45,13 @@ export function generateSv(model: CodeModel): string {
   return `${new SvGenerator(model).lines().join('\n')}\n`;
 }
 
-interface SvFunction {
-  readonly name: string;
-  readonly procedure: Procedure;
-}
-
 class SvGenerator {
   private readonly names = new Names(isReserved);
   private readonly packageName: string;
   private readonly constants: Constants;
   private readonly enums = new Map<EnumModel, { readonly name: string; readonly values: string[] }>();
   private readonly openName: string;
-  private readonly functions: readonly (readonly [StorageModel | EventModel, SvFunction[]])[];
+  private readonly functions: ReturnType<typeof namedProcedures>;
   private readonly lanes: Lanes;
 
   /** All names of the package are claimed here: parameters must differ from them. */
@@ -72,15 +65,7 @@ class SvGenerator {
       this.enums.set(def, { name, values });
     }
     this.openName = this.names.claim(`${model.name}_open`);
-    const named = (prefix: string, procedures: readonly Procedure[]): SvFunction[] =>
-      procedures.map((procedure) => ({ name: this.names.claim(prefix + procedure.word), procedure }));
-    this.functions = [
-      ...model.storages.map(
-        (def) =>
-          [def, named(`${def.word}_`, [...storageProcedures(def), ...snapshotProcedures(def)])] as const,
-      ),
-      ...model.events.map((def) => [def, named('', eventProcedures(def))] as const),
-    ];
+    this.functions = namedProcedures(model, (words) => this.names.claim(words));
     this.lanes = new Lanes(model, this.names);
   }
 
@@ -172,7 +157,7 @@ class SvGenerator {
     ];
   }
 
-  private functionLines({ name, procedure }: SvFunction): string[] {
+  private functionLines({ name, procedure }: NamedProcedure): string[] {
     const names = this.paramNames();
     const params = procedure.params.map((param) => ({ param, name: names.claim(param.word) }));
     const inputs = params.map((item) => `input ${this.type(item.param.type)} ${item.name}`);

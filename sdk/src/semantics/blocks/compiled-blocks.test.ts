@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
@@ -268,7 +269,7 @@ describe('compiled blocks equal the plain ones', () => {
     expect(compiled).toEqual(plain);
   });
 
-  it('of the samples at hand', async () => {
+  it('of the samples at hand', { timeout: MANY_CASES_MS }, async () => {
     const files = existsSync(SAMPLES) ? readdirSync(SAMPLES).filter((name) => name.endsWith('.uscope')) : [];
     for (const name of files) {
       const trace = await openTraceFile(join(SAMPLES, name));

@@ -1,6 +1,7 @@
 /** Follows the values of counters through frames: per-cycle extremes and the change in each interval of a series. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
+import { FrameTimes } from './frame-times.js';
 import { earlier, later, type SeriesGrid } from './query-range.js';
 
 const TWO_32 = 0x1_0000_0000;
@@ -47,10 +48,7 @@ export class CounterReplay {
   private readonly tracks: readonly Track[];
   /** Storage id -> index in `tracks`; -1: not followed. */
   private readonly trackOf: Int32Array;
-  private timeLo = 0;
-  private timeHi = 0;
-  private hasFrames = false;
-  private start = 0n;
+  readonly times = new FrameTimes();
 
   /** @param values what the counters hold before the first frame */
   constructor(counters: readonly ReplayedCounter[], values: readonly bigint[]) {
@@ -63,21 +61,7 @@ export class CounterReplay {
   }
 
   frame(cursor: FrameCursor): void {
-    if (!this.hasFrames) {
-      this.hasFrames = true;
-      this.start = cursor.timePs;
-    }
-    this.timeLo = cursor.timeLo;
-    this.timeHi = cursor.timeHi;
-  }
-
-  /** Time of the first frame in ps; null: there was none. */
-  get firstPs(): bigint | null {
-    return this.hasFrames ? this.start : null;
-  }
-
-  get lastPs(): bigint | null {
-    return this.hasFrames ? (BigInt(this.timeHi) << 32n) | BigInt(this.timeLo) : null;
+    this.times.begin(cursor);
   }
 
   /** To be joined with others: the first cycle may have begun in the stretch before. */
@@ -101,7 +85,7 @@ export class CounterReplay {
   op({ storageId, action, slot, lo, hi }: FrameCursor): void {
     const index = storageId < this.trackOf.length ? this.trackOf[storageId] : -1;
     if (index < 0 || slot !== 0 || action === Action.PROP_SET) return;
-    this.tracks[index].change(action, lo, hi, this.timeLo, this.timeHi);
+    this.tracks[index].change(action, lo, hi, this.times.timeLo, this.times.timeHi);
   }
 
   /** Sums of cycles that are known without frames: they happen in interval `interval`. */

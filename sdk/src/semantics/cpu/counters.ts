@@ -358,7 +358,7 @@ export async function counterStretch(
   const replay = new CounterReplay(counters, values ?? own);
   replay.splitHead();
   await run(trace, replay, { from, to }, call, { begin, end });
-  const { firstPs, lastPs } = replay;
+  const { firstPs, lastPs } = replay.times;
   return { parts: replay.parts(), firstPs, lastPs };
 }
 

@@ -11,6 +11,7 @@ import type { StorageState } from '../../state/storage-state.js';
 import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
 import { askStretches, NotMergeable, type StretchCall } from '../common/stretches.js';
 import { chosenStorages } from './chosen-storages.js';
+import { FrameTimes } from './frame-times.js';
 import { OccupancyTrack, type TrackPart } from './occupancy-track.js';
 import {
   askedRange,
@@ -181,7 +182,7 @@ export async function occupancyStretch(
   if (!isFirst) walk.beginAt(timeStartPs);
   const before = walk.taken();
   await scanOccupancy(trace, work, walk, { from, to, begin, end }, call);
-  const { firstPs, lastPs } = walk;
+  const { firstPs, lastPs } = walk.times;
   if (!isFirst && firstPs !== null && firstPs < timeStartPs)
     throw new NotMergeable('a frame lies before its segment');
   return { tracks: walk.parts(), before, after: walk.taken(), firstPs, lastPs };
@@ -273,10 +274,7 @@ class OccupancyWalk {
   private readonly numSlots: Uint32Array;
   /** Storage by track. */
   private readonly ids: readonly number[];
-  private timeLo = 0;
-  private timeHi = 0;
-  private hasFrames = false;
-  private start = 0n;
+  readonly times = new FrameTimes();
 
   constructor(
     work: readonly OccupancyWork[],
@@ -292,21 +290,7 @@ class OccupancyWalk {
   }
 
   frame(cursor: FrameCursor): void {
-    if (!this.hasFrames) {
-      this.hasFrames = true;
-      this.start = cursor.timePs;
-    }
-    this.timeLo = cursor.timeLo;
-    this.timeHi = cursor.timeHi;
-  }
-
-  /** Time of the first frame in ps; null: there was none. */
-  get firstPs(): bigint | null {
-    return this.hasFrames ? this.start : null;
-  }
-
-  get lastPs(): bigint | null {
-    return this.hasFrames ? (BigInt(this.timeHi) << 32n) | BigInt(this.timeLo) : null;
+    this.times.begin(cursor);
   }
 
   beginAt(timePs: bigint): void {
@@ -349,7 +333,7 @@ class OccupancyWalk {
     const before = state.occupied[storageId];
     state.apply(action, storageId, slot, field, lo, hi);
     const after = state.occupied[storageId];
-    if (after !== before) this.tracks[index].change(after, this.timeLo, this.timeHi);
+    if (after !== before) this.tracks[index].change(after, this.times.timeLo, this.times.timeHi);
   }
 
   /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */

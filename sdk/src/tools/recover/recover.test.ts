@@ -19,6 +19,7 @@ import {
   stage,
   TraceBuilder,
 } from '../../../../test/support/build-trace.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../../format/index.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -253,7 +254,7 @@ describe('a damaged trace', () => {
     }
   });
 
-  it('cut anywhere gives all segments in front of the cut', async () => {
+  it('cut anywhere gives all segments in front of the cut', { timeout: MANY_CASES_MS }, async () => {
     const ends = starts.slice(1).concat(live.length);
     for (let size = 0; size < finalized.length; size += 83) {
       const whole = ends.filter((end) => end <= size).length;
@@ -268,7 +269,9 @@ describe('a damaged trace', () => {
     }
   });
 
-  it('with any one bit flipped gives at least the segments that were not hit', async () => {
+  it('with any one bit flipped gives at least the segments that were not hit', {
+    timeout: MANY_CASES_MS,
+  }, async () => {
     for (let at = 0; at < finalized.length; at += 107) {
       const bytes = finalized.slice();
       bytes[at] ^= 1 << (at % 8);

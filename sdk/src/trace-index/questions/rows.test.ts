@@ -1,6 +1,7 @@
 /** Levels of rows, and the segments that a search has to read, against the instructions themselves. */
 import { describe, expect, it } from 'vitest';
 import { indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
 import type { IndexContainer } from '../../format/index-container.js';
 import { IndexPart } from '../../format/index-container.js';
@@ -10,6 +11,9 @@ import { instructions } from '../../semantics/cpu/index.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import type { RowsChunk } from '../rows/row-table.js';
 import { openIndex } from './open-index.js';
+
+// Every row of every level is computed a second time.
+limitOfFile(MANY_CASES_MS);
 
 const PER_SEGMENT = 80;
 const recorded = record(generator(21), 3000).frames;

@@ -2,22 +2,20 @@
 import {
   cpSync,
   existsSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
   CLOSED,
+  eachInNewDirectory,
   expectTail,
   plainOf,
   push,
@@ -33,11 +31,10 @@ limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
-  path = join(directory, 'core0.uscope');
+eachInNewDirectory((made) => {
+  directory = made;
+  path = join(made, 'core0.uscope');
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a recorder whose daemon was killed', () => {
   it('continues from every state its disk can be in, with all that was promised', async () => {

@@ -1,9 +1,8 @@
 /** A ring against the plain trace of the same frames. */
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { wordsOf } from '../../../../test/support/random-trace.js';
 import {
@@ -11,6 +10,7 @@ import {
   annotated,
   anySteps,
   CLOSED,
+  eachInNewDirectory,
   expectTail,
   plainOf,
   push,
@@ -31,11 +31,10 @@ limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
-  path = join(directory, 'core0.uscope');
+eachInNewDirectory((made) => {
+  directory = made;
+  path = join(made, 'core0.uscope');
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('a ring', () => {
   it('ends as the tail of the plain trace, item by item and state by state', async () => {

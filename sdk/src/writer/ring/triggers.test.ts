@@ -1,13 +1,12 @@
 /** Files that triggers make of a ring. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import {
   ANNOTATE,
   annotated,
   CLOSED,
+  eachInNewDirectory,
   expectTail,
   plainOf,
   ringOptions,
@@ -20,11 +19,10 @@ limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
-  path = join(directory, 'core0.uscope');
+eachInNewDirectory((made) => {
+  directory = made;
+  path = join(made, 'core0.uscope');
 });
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 describe('triggers', () => {
   const trigger = { eventType: ANNOTATE, tests: [{ offset: 0, size: 4, lo: 7, hi: 0 }], label: 'seven' };
