@@ -33,7 +33,7 @@ const hasVerilator = succeeds('verilator', '--version');
 
 /** The shipped schema with a period and a storage of the test bench's own. */
 const extended = (): string =>
-  `${readFileSync(SCHEMA, 'utf8').replace('clk: 1000 ps', `clk: ${PERIOD} ps`)}  bench:
+  `${readFileSync(SCHEMA, 'utf8').replace('period: 1000 ps', `period: ${PERIOD} ps`)}  bench:
     clock: clk
     storages:
       occupancy: {slots: 1, kind: dense, fields: {retiring: u8}}
