@@ -39,6 +39,8 @@ const SOURCES = [
     'sdk/kernel/index',
     'bench',
     'examples/c-model',
+    'examples/cpp-model',
+    'examples/systemc',
   ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
@@ -56,8 +58,7 @@ const TYPES = [
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
   make('build the demo core', 'verilator-demo'),
-  make('build it without the tracer', 'verilator-demo', ['TRACE=0']),
-  make('build several on one memory', 'verilator-demo', ['soc']),
+  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0']),
   make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];

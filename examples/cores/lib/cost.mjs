@@ -13,7 +13,7 @@ const RUNS = 5;
 const WAVEFORM_RUNS = 2;
 /** Long enough that starting does not count; a waveform of that would be some 10 GB. */
 const CYCLES = 2_000_000;
-const WAVEFORM_CYCLES = 100_000;
+const WAVEFORM_CYCLES = 200_000;
 
 /** @param cycles those of a run of `rounds` rounds, which say how long a round is */
 export function measure(core, sources, work, { cycles, rounds }) {
@@ -102,8 +102,8 @@ function alternate(ways) {
 
 function addRatios(result, base) {
   result.nsPerCycle = (1e9 * result.seconds) / result.cycles;
-  result.added = (1e9 * (result.seconds - base.seconds)) / result.cycles;
-  result.time = result.seconds / base.seconds;
+  result.added = result.nsPerCycle - (1e9 * base.seconds) / base.cycles;
+  result.time = (result.seconds * base.cycles) / (result.cycles * base.seconds);
   result.bytesPerCycle = result.bytes / result.cycles;
 }
 

@@ -13,20 +13,19 @@ import { bucketCyclesOf, encodeLevelRows } from '../levels/level-chunk.js';
 import type { IndexPlan } from '../plan.js';
 import { coarserRowsPart } from '../rows/coarser-rows.js';
 import { MAX_GROUP_LEVEL } from '../rows/rows-part.js';
+import { maxContainerShare } from '../share.js';
 import { decodeTimePart } from '../time-part.js';
 
-/** Of the bytes of a segment; of a small one, to which the parts of every container add up, more. */
-const MAX_SHARE = 0.03;
-const MAX_SHARE_OF_SMALL = 0.05;
-const SMALL_BYTES = 64 * 1024;
+/** Of the bytes of a segment, with TIME. */
+const MAX_SHARE_WITH_TIME = 0.05;
 /** What remains when all parts are dropped that may be. */
 const LEAST_BYTES = 160;
 /** What may remain with TIME: where one segment lacks it, the levels of the whole trace lack something. */
 const LEAST_WITH_TIME = 640;
 
 function limitsOf(segmentBytes: number): { readonly most: number; readonly withTime: number } {
-  const share = segmentBytes < SMALL_BYTES ? MAX_SHARE_OF_SMALL : MAX_SHARE;
-  const ofTime = Math.floor(segmentBytes * MAX_SHARE_OF_SMALL);
+  const share = maxContainerShare(segmentBytes);
+  const ofTime = Math.floor(segmentBytes * MAX_SHARE_WITH_TIME);
   return {
     most: Math.max(LEAST_BYTES, Math.floor(segmentBytes * share)),
     withTime: Math.max(LEAST_WITH_TIME, ofTime),
