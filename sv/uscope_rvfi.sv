@@ -70,7 +70,7 @@ module uscope_rvfi #(
   int              st_entities, f_order, f_priv_level, f_is_compressed, f_ixl;
   int              st_regs;
   int              n_missing;
-  int              ev_stage_transition, ev_interrupt, ev_halt, ev_reg_write, ev_mem_read, ev_mem_write, ev_violation;
+  int              ev_stage_transition, ev_interrupt, ev_halt, ev_reg_write, ev_mem_read, ev_mem_write, ev_violation, ev_clock_period;
 
   // Counters in the order of the schema. Where they follow each other there, one call counts all of a cycle.
   localparam int unsigned Cycles = 0, Committed = 1, Traps = 2, Interrupts = 3, Loads = 4, Stores = 5, Branches = 6, BranchesTaken = 7,
@@ -106,7 +106,6 @@ module uscope_rvfi #(
   initial open_trace();
   always @(posedge clk) begin
     now_ps <= now_ps + period_ps;
-    if (cpu != null && !period_checked) check_period();
     record_cycle();
   end
   final close_trace();
@@ -142,9 +141,11 @@ module uscope_rvfi #(
     found_ps = distance_us * 1.0e6;
     // Below 10 ps the testbench counts steps.
     if (found_ps < 10.0) return;
-    if (found_ps - real'(period_ps) > 0.5 || real'(period_ps) - found_ps > 0.5)
-      $warning("%m: RVFI_PERIOD: the clock rises every %0.0f ps, its period in the schema is %0d ps: cycles are right, times in ps are not those of the simulator. Give the schema's clock that period",
-               found_ps, period_ps);
+    if (found_ps - real'(period_ps) > 0.5 || real'(period_ps) - found_ps > 0.5) begin
+      if (ev_clock_period >= 0) uscope_event2(w, ev_clock_period[15:0], period_ps, unsigned'(longint'(found_ps)));
+      $warning("%m: RVFI_PERIOD: the clock rises every %0.0f ps, its period in the schema is %0d ps: cycles are right, times in ps are not those of the simulator. Give the schema's clock that period, for example with VARIABLES(\"period=%0.0f ps\")",
+               found_ps, period_ps, found_ps);
+    end
   endfunction
 
   function automatic void look_up(input string scope);
@@ -176,6 +177,7 @@ module uscope_rvfi #(
     ev_mem_read      = uscope_event_id(w, {scope, "mem_read"});
     ev_mem_write     = uscope_event_id(w, {scope, "mem_write"});
     ev_violation     = uscope_event_id(w, {scope, "violation"});
+    ev_clock_period  = uscope_event_id(w, {scope, "clock_period"});
   endfunction
 
   function automatic void close_trace();
@@ -201,6 +203,7 @@ module uscope_rvfi #(
     if (rst !== 1'b0) reset();
     else if (rvfi_valid !== '0) record_channels();
     if (pending != 0) report_broken();
+    if (!period_checked) check_period();
     count_lanes();
     uscope_end_cycle(w);
   endfunction

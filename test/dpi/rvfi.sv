@@ -31,7 +31,7 @@ module top (
   assign {rst, b, a} = lines[cycle[11:0]];
 
   uscope_rvfi #(
-      .NRET(NRET), .XLEN(XLEN), .CORE(3), .TRACE("wide"), .REORDER(8), .REPORTS(4), .VARIABLES("isa=RV64IMAC")
+      .NRET(NRET), .XLEN(XLEN), .CORE(3), .TRACE("wide"), .REORDER(8), .REPORTS(4), .VARIABLES("isa=RV64IMAC,period=2500 ps")
   ) u_rvfi (
       .clk(clk_i), .rst,
       .rvfi_valid({b.valid, a.valid}), .rvfi_order({b.order, a.order}), .rvfi_insn({b.insn, a.insn}),

@@ -31,9 +31,9 @@ const succeeds = (program: string, ...args: string[]): boolean =>
   spawnSync(program, args, { stdio: 'ignore' }).status === 0;
 const hasVerilator = succeeds('verilator', '--version');
 
-/** The shipped schema with a period and a storage of the test bench's own. */
+/** The shipped schema with a storage of the test bench's own. */
 const extended = (): string =>
-  `${readFileSync(SCHEMA, 'utf8').replace('clk: 1000 ps', `clk: ${PERIOD} ps`)}  bench:
+  `${readFileSync(SCHEMA, 'utf8')}  bench:
     clock: clk
     storages:
       occupancy: {slots: 1, kind: dense, fields: {retiring: u8}}
@@ -232,12 +232,17 @@ describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels
     ];
     const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', at('obj'), '-LDFLAGS', link];
     execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
-    const uscope = [BIN, 'run', '--out', at('out'), '--schema', at('extended.yaml'), '--', at('obj/Vtop')];
     // The first level of the clock is no edge.
-    const args = [...uscope, String(plan.cycles.length + 1), `+stimulus=${at('stimulus.hex')}`];
-    const run = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
-    if (run.status !== 0) throw new Error(`ended with ${run.status}:\n${run.stdout}${run.stderr}`);
-    return run.stdout + run.stderr;
+    return run('out', plan.cycles.length + 1, `+stimulus=${at('stimulus.hex')}`);
+  }
+
+  function run(out: string, cycles: number, plusarg: string): string {
+    const at = (name: string): string => join(directory, name);
+    const uscope = [BIN, 'run', '--out', at(out), '--schema', at('extended.yaml'), '--', at('obj/Vtop')];
+    const args = [...uscope, String(cycles), plusarg];
+    const ended = spawnSync(process.execPath, args, { cwd: directory, encoding: 'utf8' });
+    if (ended.status !== 0) throw new Error(`ended with ${ended.status}:\n${ended.stdout}${ended.stderr}`);
+    return ended.stdout + ended.stderr;
   }
 
   it('records each instruction in the cycle of its channel, by rising index', () => {
@@ -299,6 +304,22 @@ describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels
     expect([count('branches'), count('jumps')]).toEqual([of(0x63, 0xc001), of(0xa001)]);
     expect(count('branches_taken')).toBeGreaterThan(count('branches') / 4);
     expect(count('branches_taken')).toBeLessThan((count('branches') * 3) / 4);
+  });
+
+  it('says where the clock has another period than the schema, on the console and in info', () => {
+    const info = (out: string): string => {
+      const args = [BIN, 'info', join(directory, out, 'wide.uscope')];
+      const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+      return stdout + stderr;
+    };
+    expect(run('same', 20, `+half_ps=${PERIOD / 2}`)).not.toContain('RVFI_PERIOD');
+    expect(info('same')).not.toContain('warning');
+    expect(run('other', 20, `+half_ps=${PERIOD}`)).toMatch(
+      /RVFI_PERIOD: the clock rises every 5000 ps, its period in the schema is 2500 ps/,
+    );
+    expect(info('other')).toMatch(
+      /^uscope: warning: the clock of the simulator rose every 5000 ps, its period in the schema is 2500 ps/m,
+    );
   });
 
   it('shares the trace with a tracer of the test bench', async () => {

@@ -1,8 +1,9 @@
-/** Variables in names and DUT values -> text. Ids, and what refers to what, never depend on them. */
+/** Variables in names, periods and DUT values -> text. Ids, and what refers to what, never depend on them. */
 import type { ErrorPlace } from '../base/errors.js';
-import type { DutProperties, FieldDef, Schema } from '../format/types.js';
+import type { ClockDef, DutProperties, FieldDef, Schema } from '../format/types.js';
 import { MAX_STRING_CHARS } from './limits.js';
 import { bindText } from './names.js';
+import { parsePeriod } from './period.js';
 import type { Places, Problems } from './problems.js';
 import type { SchemaSource } from './read.js';
 import { didYouMean, listed } from './suggest.js';
@@ -32,12 +33,12 @@ class Binder {
     private readonly work: SchemaWork,
   ) {}
 
-  bind({ schema, dut }: SchemaSource): { schema: Schema; dut: DutProperties } {
+  bind({ schema, dut, periods }: SchemaSource): { schema: Schema; dut: DutProperties } {
     const named = <T extends { readonly name: string }>(def: T): T => this.named(def);
     const fields = (defs: readonly FieldDef[]): FieldDef[] => defs.map(named);
     return {
       schema: {
-        clocks: schema.clocks.map(named),
+        clocks: schema.clocks.map((def) => this.clock(def, periods.get(def))),
         scopes: schema.scopes.map((def) => {
           const protocol = def.protocol === null ? null : this.text(def.protocol, def, 'protocol');
           return this.copied(def, { ...def, name: this.text(def.name, def), protocol });
@@ -65,6 +66,24 @@ class Binder {
         ] as const),
       ),
     };
+  }
+
+  /** @param period its text, where that holds variables */
+  private clock(def: ClockDef, period: string | undefined): ClockDef {
+    if (period === undefined) return this.named(def);
+    const { unbound } = this;
+    const text = this.text(period, def, 'period');
+    const parsed = parsePeriod(text);
+    if ('ps' in parsed)
+      return this.copied(def, { ...def, name: this.text(def.name, def), periodPs: parsed.ps });
+    // What has no value is one problem, not two.
+    if (unbound === this.unbound)
+      this.problems.add(
+        'SCHEMA_RANGE',
+        `clock "${def.name}": ${parsed.problem}`,
+        this.places.of(def, 'period'),
+      );
+    return this.named(def);
   }
 
   private named<T extends { readonly name: string }>(def: T): T {

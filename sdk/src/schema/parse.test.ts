@@ -25,6 +25,23 @@ describe('variables', () => {
     expect({ ...schema, scopes: [] }).toEqual({ ...parseSchema(text).schema, scopes: [] });
   });
 
+  it('give a clock its period', () => {
+    const text = 'uscope: 1\nvariables: {period: 1 ns}\nclocks: {other: 7, clk: "${period}"}\n';
+    const periods = (variables: Record<string, string>): number[] =>
+      parseSchema(text, { variables }).schema.clocks.map(({ periodPs }) => periodPs);
+    expect(periods({})).toEqual([7, 1000]);
+    expect(periods({ period: '100 MHz' })).toEqual([7, 10_000]);
+    expect(parseUnboundSchema(text).schema.clocks[1]?.periodPs).toBe(0);
+    const messages = (variables: Record<string, string>, from = text): string[] =>
+      checkSchema(from, { variables }).errors.map(({ message }) => message);
+    expect(messages({ period: 'fast' })).toEqual([
+      expect.stringMatching(/^line 3:25: SCHEMA_RANGE: clock "clk": "fast" is not a clock period; /),
+    ]);
+    expect(messages({}, text.replace('{period:', '{perod:'))).toEqual([
+      expect.stringMatching(/^line 3:25: SCHEMA_VARIABLE: the variable "period" has no value.*mean "?perod/),
+    ]);
+  });
+
   it('must leave a name that is allowed', () => {
     const { errors } = checkSchema(text, { variables: { core: 'a/b' } });
     expect(errors.map((error) => error.message)).toEqual([

@@ -33,6 +33,8 @@ export interface SchemaSource {
   readonly dut: DutProperties;
   /** Defaults of the variables. */
   readonly variables: ReadonlyMap<string, string>;
+  /** Periods that hold variables; such clocks have none before the variables have values. */
+  readonly periods: ReadonlyMap<ClockDef, string>;
   readonly places: Places;
 }
 
@@ -61,6 +63,7 @@ class SchemaReader {
   /** False when the section could not be read: names that refer to it are not reported then. */
   private clocksKnown = true;
   private readonly clockIds = new Map<string, number>();
+  private readonly periods = new Map<ClockDef, string>();
   private readonly enumNames = { ids: new Map<string, number>(), known: true };
   private readonly fields: FieldReader;
 
@@ -80,8 +83,9 @@ class SchemaReader {
     this.readClocks(keys.get('clocks'));
     this.readEnums(keys.get('enums'));
     this.readScope('root', keys, NO_ID, 0, undefined);
-    const { clocks, enums, scopes, storages, events, summaryFields, places } = this;
-    return { schema: { clocks, scopes, enums, storages, events, summaryFields }, dut, variables, places };
+    const { clocks, enums, scopes, storages, events, summaryFields, periods, places } = this;
+    const schema = { clocks, scopes, enums, storages, events, summaryFields };
+    return { schema, dut, variables, periods, places };
   }
 
   // -- sections at the top
@@ -140,11 +144,10 @@ class SchemaReader {
     this.clocksKnown = entries !== undefined;
     if (!entries) this.clocks.push({ name: 'unreadable', clockId: 0, periodPs: 0 });
     for (const { key, keyNode, value } of entries ?? []) {
-      const clock: ClockDef = {
-        name: key,
-        clockId: this.clocks.length,
-        periodPs: this.period(key, keyNode, value),
-      };
+      const period = this.period(key, keyNode, value);
+      const isKnown = typeof period === 'number';
+      const clock: ClockDef = { name: key, clockId: this.clocks.length, periodPs: isKnown ? period : 0 };
+      if (!isKnown) this.periods.set(clock, period);
       this.places.set(clock, this.nodes.place(keyNode));
       this.places.set(clock, this.nodes.place(value ?? keyNode), 'period');
       this.clockIds.set(key, clock.clockId);
@@ -152,7 +155,8 @@ class SchemaReader {
     }
   }
 
-  private period(clock: string, keyNode: Node, value: Node | null): number {
+  /** In ps, or its text where that holds variables. */
+  private period(clock: string, keyNode: Node, value: Node | null): number | string {
     let node = value;
     if (this.nodes.source.isMap(value)) {
       const keys = this.nodes.fixedKeys(value, `clock "${clock}"`, ['period_ps']);
@@ -164,6 +168,7 @@ class SchemaReader {
     } else {
       const text = this.nodes.text(node, keyNode, `the period of clock "${clock}"`);
       if (text === undefined) return 0;
+      if (text.includes('${')) return text;
       const period = parsePeriod(text);
       if ('ps' in period) return period.ps;
       this.nodes.problems.add('SCHEMA_RANGE', `clock "${clock}": ${period.problem}`, this.nodes.place(node));

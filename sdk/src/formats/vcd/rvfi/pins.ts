@@ -60,6 +60,7 @@ export const EVENTS = {
   mem_read: { entity_id: 'u32', addr: 'u64', mask: 'u8', data: 'u64' },
   mem_write: { entity_id: 'u32', addr: 'u64', mask: 'u8', data: 'u64' },
   violation: { code: 'rvfi_violation', channel: 'u8', order: 'u64', expected: 'u64', found: 'u64' },
+  clock_period: { expected_ps: 'u64', found_ps: 'u64' },
 } as const;
 export type RvfiEvent = keyof typeof EVENTS;
 export const MEMBERS = ['entities', 'regs', ...COUNTERS, ...Object.keys(EVENTS)];
