@@ -146,7 +146,7 @@ export class BlockServer {
     const controller = new AbortController();
     this.current = { segment, controller };
     try {
-      const firstRow = index ? await index.rowsBefore(segment) : (this.rowsBefore[segment] ?? -1);
+      const firstRow = this.rowsBefore[segment] ?? (index ? await index.rowsBefore(segment) : -1);
       controller.signal.throwIfAborted();
       const block = await session.block(segment, firstRow, controller.signal);
       if (block.firstRow < 0) this.deferred.add(segment);
@@ -182,15 +182,14 @@ export class BlockServer {
     const { session } = this;
     session.useIndex(found);
     const index = session.sumsOf(found);
-    if (!index) {
-      this.background = () => this.count(0, 0);
-      return;
-    }
-    this.background = () => this.overview(index);
+    // Also where a part of the index is damaged.
+    this.background = () => this.count(0, 0);
+    if (!index) return;
     const whole = { from: session.info.segmentCycles[0]!, to: session.lastCycle, intervals: QUICK_INTERVALS };
     this.postSums(await index.sums(whole, true), true);
     this.index = index;
     await this.describeRows(index);
+    this.background = () => this.overview(index);
     this.wanted = [...this.wanted, ...this.deferred];
     this.deferred.clear();
   }

@@ -35,7 +35,9 @@ const OF_CONVERSION =
 const OF_FORMAT =
   '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
-export function adviceFor(code: string): string {
+/** @param isShown the trace is open: what has no magic number is a damaged part of it */
+export function adviceFor(code: string, isShown = false): string {
+  if (isShown && code === 'FORMAT_MAGIC') return OF_FORMAT;
   if (ADVICE[code]) return ADVICE[code];
   if (code.startsWith('FORMAT_')) return OF_FORMAT;
   return code.startsWith('CONVERT_') ? OF_CONVERSION : 'Reload the page to try again.';
