@@ -16,6 +16,8 @@ const POLL_MS = 250;
 const RETRY_MS = 2000;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
+/** Of a session, docs/format.md: its daemon finalized it when the client was gone. */
+const CLIENT_LOST = 2;
 
 export class BlockServer {
   private wanted: readonly number[] = [];
@@ -136,6 +138,10 @@ export class BlockServer {
     const { session, index } = this;
     this.post({ type: 'grown', info: session.info }, []);
     this.live.grown(session.info);
+    if (session.info.isComplete && session.trace.session?.status === CLIENT_LOST) {
+      const what = 'The simulator ended without closing its trace: it crashed or was killed.';
+      this.report({ code: 'VIEW_CRASHED', what, advice: '', isFatal: false });
+    }
     if (index) await this.describe(index);
     // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
     else if (!this.background && session.core) this.background = () => this.count(...this.counted);

@@ -22,6 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   VIEW_ABANDONED: '`uscope recover FILE` finalizes what is there. All of it is shown.',
   VIEW_CANVAS:
     'The page draws again when the browser gives it memory. If it does not, close other tabs and reload it.',
+  VIEW_CRASHED: 'All that it had sent is shown. `uscope info FILE` counts what is missing.',
   VIEW_DOWNLOAD:
     'It works. With `uscope view FILE`, or a server with range requests, the page fetches only what it shows.',
   VIEW_LOST:
