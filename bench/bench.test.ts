@@ -18,6 +18,7 @@ import { RATIOS, ratiosOf } from './ratios.mjs';
 import { insert, plotsOf, RATIO_MARKERS, renderRatios, renderReport, TABLE_MARKERS } from './report.mjs';
 import { commandOf } from './results.mjs';
 import { percentile, spread } from './statistics.mjs';
+import { signalRows } from './systemc.mjs';
 import { duration, meetsTarget, type Row } from './table.mjs';
 
 // The native half is built, and every benchmark runs.
@@ -95,6 +96,21 @@ describe('several cores', () => {
     expect(table.map(({ value }) => value)).toEqual([30, 27, 0.9, 1.1, 220]);
     expect(table[2].target).toEqual({ atLeast: 0.9 });
     expect(table[4]).toMatchObject({ name: 'memory of the daemon after 19 traces', limit: '200 MB after 9' });
+  });
+});
+
+describe('SystemC', () => {
+  const run = (none: number, vcd: number, uscope: number) => ({
+    none: { ns: none, bytes: 0 },
+    vcd: { ns: vcd, bytes: 40 },
+    uscope: { ns: uscope, bytes: 5 },
+  });
+
+  it('is compared within each run, above the model alone', () => {
+    const [change, ratio, file] = signalRows(5, 5, [run(10, 110, 20), run(10, 70, 30), run(20, 120, 40)]);
+    expect(change).toMatchObject({ value: 20, min: 10, max: 20, limit: "100.0 ns: SystemC's VCD" });
+    expect(ratio).toMatchObject({ value: 5, min: 3, max: 10, target: { atLeast: 5 } });
+    expect(file).toMatchObject({ value: 5, limit: "40.0 B/change: SystemC's VCD" });
   });
 });
 
@@ -361,8 +377,8 @@ describe('profiles', () => {
 
 describe('a tiny run', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
-  // demo and cocotb need simulators built for minutes; their rows are tested above and by hand
-  const names = BENCHMARKS.filter((name) => name !== 'demo' && name !== 'cocotb');
+  // demo and cocotb need simulators built for minutes, systemc SystemC and seconds: their rows are tested above and by hand
+  const names = BENCHMARKS.filter((name) => !['demo', 'cocotb', 'systemc'].includes(name));
   let directory: string;
   const bench = (...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...args], {

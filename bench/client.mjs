@@ -19,6 +19,8 @@ const MODEL_SPAN_NS = 1e9;
 const MODEL_CYCLES = 400_000;
 const NS_PER_ITEM = 4;
 const P9999_NS = 2000;
+/** Of neighbouring runs, whose median varies by some percent. */
+const CPP_RATIO = 1.05;
 const MAX_NS_ABOVE_LOOP = 200_000;
 const LONGEST = 'longest';
 
@@ -77,6 +79,21 @@ function clientRows(floor, client, runs) {
       ...above(client, 'cpu_ns_per_item', 'empty_cpu_ns_per_item'),
       limit,
       bound,
+    },
+    {
+      name: 'the same calls through uscope.hpp, elapsed time',
+      ...above(client, 'cpp_wall_ns_per_item', 'empty_ns_per_item'),
+      limit,
+      bound,
+    },
+    {
+      name: 'uscope.hpp beside uscope.h, the loop included, processor time',
+      value: client.cpp_ratio_median,
+      min: client.cpp_ratio_min,
+      max: client.cpp_ratio_max,
+      runs,
+      unit: 'times',
+      target: { atMost: CPP_RATIO },
     },
     { name: 'the loop alone (subtracted above)', value: client.empty_ns_per_item_median, unit: 'ns' },
     {

@@ -8,26 +8,34 @@ import { run } from '../scripts/step.mjs';
 const BENCH = fileURLToPath(new URL('.', import.meta.url));
 
 export async function buildNative() {
-  for (const folder of ['dpi', 'bench']) {
-    const step = {
-      title: `make -C ${folder}`,
-      command: 'make',
-      args: ['-C', folder, '--no-print-directory'],
-    };
-    const { ok, output, why } = await run(step);
-    if (!ok) throw new Error(`${step.title} failed (${why})\n${output}`);
-  }
+  await make('dpi');
+  await make('bench');
+}
+
+/** SystemC's headers take seconds to compile, so only what needs them builds this. */
+export async function buildSystemC() {
+  await make('bench', 'build/systemc');
+}
+
+/** @param {string} folder @param {string[]} targets */
+async function make(folder, ...targets) {
+  const args = ['-C', folder, '--no-print-directory', ...targets];
+  const step = { title: `make ${args.join(' ')}`, command: 'make', args };
+  const { ok, output, why } = await run(step);
+  if (!ok) throw new Error(`${step.title} failed (${why})\n${output}`);
 }
 
 /**
  * Runs one mode and returns the JSON object it prints. Other output goes to stderr, or into the error.
  * @param {string[]} args mode, workload, cycles, …
  * @param {Record<string, string>} [env]
+ * @param {{program?: string, cwd?: string}} [how] another program of bench/build, and where it runs
  * @returns {Promise<Record<string, number>>}
  */
-export function native(args, env = {}) {
+export function native(args, env = {}, { program = 'bench', cwd } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(join(BENCH, 'build', 'bench'), args, {
+    const child = spawn(join(BENCH, 'build', program), args, {
+      cwd,
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -38,7 +46,7 @@ export function native(args, env = {}) {
     child.on('error', reject);
     child.on('close', (code, signal) => {
       if (code !== 0) {
-        const how = `bench ${args.join(' ')} ended with ${signal ?? `exit status ${code}`}`;
+        const how = `${program} ${args.join(' ')} ended with ${signal ?? `exit status ${code}`}`;
         reject(new Error(said === '' ? how : `${how}:\n${said.trimEnd()}`));
         return;
       }

@@ -23,6 +23,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'ftr',
   'ctrace',
   'formats',
+  'systemc',
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */

@@ -53,7 +53,7 @@ async function profileClient(directory) {
   const { stdout } = await execute('callgrind_annotate', ['--auto=no', '--threshold=99', `${file}-01`], {
     maxBuffer: 1 << 26,
   });
-  const items = 7 * CLIENT_CYCLES * (CLIENT_RUNS + 1);
+  const items = 2 * 7 * CLIENT_CYCLES * (CLIENT_RUNS + 1); // in C and in C++
   const ours = readAnnotation(stdout).filter(({ name }) => /^uscope_|append|^put_|chunk|frame/.test(name));
   const sum = ours.reduce((total, { instructions }) => total + instructions, 0);
   return {

@@ -32,6 +32,7 @@ const LOADERS = {
   ftr: async () => (await import('./ftr.mjs')).benchFtr,
   ctrace: async () => (await import('./ctrace.mjs')).benchCtrace,
   formats: async () => (await import('./formats.mjs')).benchFormats,
+  systemc: async () => (await import('./systemc.mjs')).benchSystemC,
   cocotb: async () => (await import('./cocotb.mjs')).benchCocotb,
 };
 

@@ -1,12 +1,10 @@
 // @ts-check
-/** The tests that were skipped and what they needed, and the files that took longest: read from vitest's report and test/support/needs.ts. */
+/** The tests that were skipped and what they needed, and the files that took longest: read from vitest's report, test/support/needs.ts and times-reporter.mjs. */
 import { relative } from 'node:path';
 
 /**
  * @typedef {object} FileResult
  * @property {string} name
- * @property {number} startTime ms
- * @property {number} endTime ms
  * @property {{status: string}[]} assertionResults
  */
 
@@ -41,15 +39,18 @@ export function skippedLines(files, reasons, root) {
 }
 
 /**
- * The files that took longest, longest first.
- * @param {readonly FileResult[]} files
+ * The files that took longest with their hooks, longest first.
+ * @param {string} times lines of JSON, `{"file", "seconds"}`
  * @param {string} root
  * @returns {string[]}
  */
-export function slowestLines(files, root) {
-  const seconds = (/** @type {FileResult} */ { startTime, endTime }) => (endTime - startTime) / 1000;
-  return [...files]
-    .sort((a, b) => seconds(b) - seconds(a))
+export function slowestLines(times, root) {
+  const files = times
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => /** @type {{file: string, seconds: number}} */ (JSON.parse(line)));
+  return files
+    .sort((a, b) => b.seconds - a.seconds)
     .slice(0, SLOWEST)
-    .map((result) => `${seconds(result).toFixed(1).padStart(6)} s  ${relative(root, result.name)}`);
+    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}`);
 }

@@ -69,6 +69,16 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  'lint-sv': {
+    title: 'SystemVerilog under verible and slang',
+    share: 0.2,
+    round: () => script('', 'scripts/lint-sv.mjs', []),
+  },
+  cores: {
+    title: 'all public cores, two of them on Icarus with cocotb',
+    share: 1,
+    round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,

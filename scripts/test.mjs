@@ -26,6 +26,7 @@ const VITEST_TIMEOUT_MS = 30 * 60_000;
 /** Files of a run, in its own directory. */
 const REPORT = 'vitest.json';
 const SKIPPED = 'skipped.jsonl';
+const TIMES = 'times.jsonl';
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
@@ -38,6 +39,8 @@ const SOURCES = [
     'sdk/kernel/index',
     'bench',
     'examples/c-model',
+    'examples/cpp-model',
+    'examples/systemc',
   ].map((folder) => make(`format of C in ${folder} (clang-format)`, folder, ['format-check'])),
   script('direction of imports', 'scripts/check-imports.mjs'),
   script('lock file', 'scripts/check-lockfile.mjs'),
@@ -55,8 +58,8 @@ const TYPES = [
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
   make('build the demo core', 'verilator-demo'),
-  make('build it without the tracer', 'verilator-demo', ['TRACE=0']),
-  make('build several on one memory', 'verilator-demo', ['soc']),
+  make('build several on one memory', 'verilator-demo', ['soc', 'CONFIG=tests', 'OPT=-O1', 'LTO=0']),
+  make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
 const KERNEL_TESTS = [
@@ -163,13 +166,22 @@ async function compileWasmAgain() {
  */
 async function vitest(args, directory) {
   const report = join(directory, REPORT);
-  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const reporters = [
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${report}`,
+    '--reporter=./scripts/times-reporter.mjs',
+  ];
   const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
     'run',
     ...reporters,
     ...args,
   ]);
-  const env = { NO_COLOR: '1', USCOPE_SKIPPED: join(directory, SKIPPED) };
+  const env = {
+    NO_COLOR: '1',
+    USCOPE_SKIPPED: join(directory, SKIPPED),
+    USCOPE_FILE_TIMES: join(directory, TIMES),
+  };
   const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
   printResult(step.title, outcome);
   return countsFromVitest(outcome.ok, readOrNull(report));
@@ -183,7 +195,9 @@ function printFiles(directory) {
   const report = readOrNull(join(directory, REPORT));
   if (report === null) return;
   const files = JSON.parse(report).testResults;
-  console.log(`\nSlowest test files\n${slowestLines(files, ROOT).join('\n')}`);
+  console.log(
+    `\nSlowest test files\n${slowestLines(readOrNull(join(directory, TIMES)) ?? '', ROOT).join('\n')}`,
+  );
   const skipped = skippedLines(files, readOrNull(join(directory, SKIPPED)) ?? '', ROOT);
   if (skipped.length > 0) console.log(`\nSkipped tests\n${skipped.join('\n')}`);
 }

@@ -67,11 +67,17 @@ module uscope_rvfi #(
 
   chandle          cpu;
   int unsigned     stage_retire, flush_exception;
-  int              f_order, f_priv_level, f_is_compressed, f_ixl;
+  int              st_entities, f_order, f_priv_level, f_is_compressed, f_ixl;
   int              st_regs;
-  int              n_cycles, n_committed, n_traps, n_interrupts, n_loads, n_stores;
-  int              n_branches, n_branches_taken, n_jumps, n_violations, n_missing;
-  int              ev_interrupt, ev_halt, ev_reg_write, ev_mem_read, ev_mem_write, ev_violation;
+  int              n_missing;
+  int              ev_stage_transition, ev_interrupt, ev_halt, ev_reg_write, ev_mem_read, ev_mem_write, ev_violation;
+
+  // Counters in the order of the schema. Where they follow each other there, one call counts all of a cycle.
+  localparam int unsigned Cycles = 0, Committed = 1, Traps = 2, Interrupts = 3, Loads = 4, Stores = 5, Branches = 6, BranchesTaken = 7,
+                          Jumps = 8, Violations = 9, Counters = 10;
+  int              counters [Counters];
+  bit              has_lanes;
+  bit [Counters-1:0] lanes = '0;
 
   // Retired in the cycle before: they end in this one.
   int unsigned     held_ids [NRET];
@@ -90,6 +96,12 @@ module uscope_rvfi #(
   bit [63:0]       regs [32];
   bit [31:0]       known;
   int unsigned     reports [VIOLATIONS];
+  // Broken rules that are not yet reported: that is done in one place, since strings are slow.
+  localparam int unsigned Pending = 16 * NRET;
+  broken_t         broken [Pending];
+  int unsigned     pending = 0;
+  bit [VIOLATIONS-1:0] warned = '0;
+  string           path;
 
   initial open_trace();
   always @(posedge clk) begin
@@ -105,6 +117,7 @@ module uscope_rvfi #(
     string variables = $sformatf("core=%0d", CORE);
     if (NRET < 1 || NRET > 16 || (XLEN != 32 && XLEN != 64) || ILEN != 32 || REORDER < 1 || REORDER > 1024)
       $fatal(1, "uscope_rvfi: NRET is 1 to 16, XLEN 32 or 64, ILEN 32, REORDER 1 to 1024");
+    path = $sformatf("%m");
     if (VARIABLES != "") variables = {variables, ",", VARIABLES};
     w   = uscope_open_checked(TRACE == "" ? scope : TRACE, SCHEMA, "", variables);
     cpu = uscope_cpu_new(w, scope);
@@ -141,17 +154,21 @@ module uscope_rvfi #(
     f_priv_level     = uscope_cpu_field(cpu, "priv_level");
     f_is_compressed  = uscope_cpu_field(cpu, "is_compressed");
     f_ixl            = uscope_cpu_field(cpu, "ixl");
-    n_cycles         = uscope_cpu_counter(cpu, "cycles");
-    n_committed      = uscope_cpu_counter(cpu, "committed_insns");
-    n_traps          = uscope_cpu_counter(cpu, "traps");
-    n_interrupts     = uscope_cpu_counter(cpu, "interrupts");
-    n_loads          = uscope_cpu_counter(cpu, "loads");
-    n_stores         = uscope_cpu_counter(cpu, "stores");
-    n_branches       = uscope_cpu_counter(cpu, "branches");
-    n_branches_taken = uscope_cpu_counter(cpu, "branches_taken");
-    n_jumps          = uscope_cpu_counter(cpu, "jumps");
-    n_violations     = uscope_cpu_counter(cpu, "violations");
-    n_missing        = uscope_cpu_counter(cpu, "missing_insns");
+    counters[Cycles]        = uscope_cpu_counter(cpu, "cycles");
+    counters[Committed]     = uscope_cpu_counter(cpu, "committed_insns");
+    counters[Traps]         = uscope_cpu_counter(cpu, "traps");
+    counters[Interrupts]    = uscope_cpu_counter(cpu, "interrupts");
+    counters[Loads]         = uscope_cpu_counter(cpu, "loads");
+    counters[Stores]        = uscope_cpu_counter(cpu, "stores");
+    counters[Branches]      = uscope_cpu_counter(cpu, "branches");
+    counters[BranchesTaken] = uscope_cpu_counter(cpu, "branches_taken");
+    counters[Jumps]         = uscope_cpu_counter(cpu, "jumps");
+    counters[Violations]    = uscope_cpu_counter(cpu, "violations");
+    n_missing               = uscope_cpu_counter(cpu, "missing_insns");
+    has_lanes = 1;
+    for (int unsigned i = 0; i < Counters; i++) if (counters[i] < 0 || counters[i] != counters[0] + int'(i)) has_lanes = 0;
+    st_entities      = uscope_storage_id(w, {scope, "entities"});
+    ev_stage_transition = uscope_event_id(w, {scope, "stage_transition"});
     st_regs          = uscope_storage_id(w, {scope, "regs"});
     ev_interrupt     = uscope_event_id(w, {scope, "interrupt"});
     ev_halt          = uscope_event_id(w, {scope, "halt"});
@@ -165,8 +182,10 @@ module uscope_rvfi #(
     if (cpu != null) begin
       uscope_begin_cycle(w, now_ps);
       end_held();
-      uscope_cpu_count(cpu, n_cycles, 1);
+      grow(Cycles);
       report_left_out();
+      report_broken();
+      count_lanes();
       uscope_end_cycle(w);
       uscope_cpu_free(cpu);
     end
@@ -178,9 +197,11 @@ module uscope_rvfi #(
     if (cpu == null) return;
     uscope_begin_cycle(w, now_ps);
     end_held();
-    uscope_cpu_count(cpu, n_cycles, 1);
+    grow(Cycles);
     if (rst !== 1'b0) reset();
     else if (rvfi_valid !== '0) record_channels();
+    if (pending != 0) report_broken();
+    count_lanes();
     uscope_end_cycle(w);
   endfunction
 
@@ -256,11 +277,11 @@ module uscope_rvfi #(
   // -- an instruction
   function automatic void record_one(input int unsigned channel, input retired_t r);
     int unsigned id = uscope_cpu_fetch(cpu, r.pc, r.insn);
-    uscope_cpu_set(cpu, id, f_order, r.order);
-    uscope_cpu_set(cpu, id, f_priv_level, 64'(r.mode));
-    if (is_compressed(r.insn)) uscope_cpu_set(cpu, id, f_is_compressed, 1);
-    if (!IsRv32) uscope_cpu_set(cpu, id, f_ixl, 64'(r.ixl));
-    uscope_cpu_stage(cpu, id, stage_retire);
+    set_field(id, f_order, r.order);
+    set_field(id, f_priv_level, 64'(r.mode));
+    if (is_compressed(r.insn)) set_field(id, f_is_compressed, 1);
+    if (!IsRv32) set_field(id, f_ixl, 64'(r.ixl));
+    if (id != USCOPE_CPU_NONE) uscope_event2(w, ev_stage_transition[15:0], 64'(id), 64'(stage_retire));
     check(channel, r);
     if (r.intr && !(any_previous && previous.trap)) record_interrupt(id, r);
     if (r.trap) record_trap(id, r);
@@ -273,27 +294,42 @@ module uscope_rvfi #(
     any_previous = 1;
   endfunction
 
+  // An entity's id is its slot.
+  function automatic void set_field(input int unsigned id, input int field, input bit [63:0] value);
+    if (field >= 0 && id != USCOPE_CPU_NONE) uscope_slot_set(w, st_entities[15:0], id[15:0], field[15:0], value);
+  endfunction
+
+  function automatic void grow(input int unsigned counter);
+    if (has_lanes && !lanes[counter]) lanes[counter] = 1'b1;
+    else uscope_cpu_count(cpu, counters[counter], 1);
+  endfunction
+
+  function automatic void count_lanes();
+    if (lanes != '0) uscope_count_lanes(w, counters[0][15:0], 64'(lanes));
+    lanes = '0;
+  endfunction
+
   // intr marks the first instruction of any handler; after one that trapped it is that trap's.
   function automatic void record_interrupt(input int unsigned id, input retired_t r);
-    uscope_cpu_count(cpu, n_interrupts, 1);
+    grow(Interrupts);
     if (ev_interrupt >= 0) uscope_event3(w, ev_interrupt[15:0], 64'(id), any_previous ? previous.next : 64'd0, r.pc);
   endfunction
 
   function automatic void record_trap(input int unsigned id, input retired_t r);
     bit [63:0] cause = trap_cause(r, IsRv32);
-    uscope_cpu_count(cpu, n_traps, 1);
+    grow(Traps);
     uscope_cpu_trap(cpu, id, cause, trap_value(r, cause, IsRv32), r.next);
   endfunction
 
   function automatic void record_effects(input int unsigned id, input retired_t r);
     bit reads = r.mem_rmask != 0 && !never_reads(r.insn);
     bit goes_on = r.next == ((r.pc + (is_compressed(r.insn) ? 64'd2 : 64'd4)) & Width);
-    uscope_cpu_count(cpu, n_committed, 1);
-    if (is_branch(r.insn)) uscope_cpu_count(cpu, n_branches, 1);
-    if (is_branch(r.insn) && !goes_on) uscope_cpu_count(cpu, n_branches_taken, 1);
-    if (is_jump(r.insn, IsRv32)) uscope_cpu_count(cpu, n_jumps, 1);
-    if (reads) uscope_cpu_count(cpu, n_loads, 1);
-    if (r.mem_wmask != 0) uscope_cpu_count(cpu, n_stores, 1);
+    grow(Committed);
+    if (is_branch(r.insn)) grow(Branches);
+    if (is_branch(r.insn) && !goes_on) grow(BranchesTaken);
+    if (is_jump(r.insn, IsRv32)) grow(Jumps);
+    if (reads) grow(Loads);
+    if (r.mem_wmask != 0) grow(Stores);
     if (reads && ev_mem_read >= 0)
       uscope_event4(w, ev_mem_read[15:0], 64'(id), r.mem_addr, 64'(r.mem_rmask), masked(r.mem_rdata, r.mem_rmask));
     if (r.mem_wmask != 0 && ev_mem_write >= 0)
@@ -385,13 +421,27 @@ module uscope_rvfi #(
 
   function automatic void violation(input violation_t code, input int unsigned channel, input bit [63:0] order,
                                     input bit [63:0] expected, input bit [63:0] found);
-    uscope_cpu_count(cpu, n_violations, 1);
-    if (reports[code] == 0)
-      $warning("%s: %m: channel %0d, rvfi_order %0d: expected %0h, found %0h. Only the first is reported; events `violation`.",
-               violation_name(code), channel, order, expected, found);
-    if (reports[code] < REPORTS && ev_violation >= 0)
-      uscope_event5(w, ev_violation[15:0], 64'(code), 64'(channel), order, expected, found);
+    grow(Violations);
+    if ((reports[code] < REPORTS || reports[code] == 0) && pending < Pending) begin
+      broken[pending].code     = code;
+      broken[pending].channel  = channel;
+      broken[pending].order    = order;
+      broken[pending].expected = expected;
+      broken[pending].found    = found;
+      pending++;
+    end
     reports[code]++;
+  endfunction
+
+  function automatic void report_broken();
+    for (int unsigned i = 0; i < pending; i++) begin
+      broken_t b = broken[i];
+      if (!warned[b.code]) warn_of(path, b);
+      warned[b.code] = 1'b1;
+      if (REPORTS != 0 && ev_violation >= 0)
+        uscope_event5(w, ev_violation[15:0], 64'(b.code), 64'(b.channel), b.order, b.expected, b.found);
+    end
+    pending = 0;
   endfunction
 endmodule
 /* verilator lint_on UNUSEDSIGNAL */

@@ -5,8 +5,8 @@
 /* verilator lint_off TIMESCALEMOD */
 package uscope_rvfi_pkg;
 /* verilator lint_on TIMESCALEMOD */
-  // One channel of one cycle. Two-state: what is unknown is 0 here.
-  typedef struct packed {
+  // One channel of one cycle. Two-state: what is unknown is 0 here. Not packed: simulators then keep each field in a word, which is much faster.
+  typedef struct {
     bit [63:0] order;
     bit [31:0] insn;
     bit        trap, halt, intr;
@@ -32,6 +32,19 @@ package uscope_rvfi_pkg;
   /* verilator lint_off UNUSEDPARAM */
   localparam int unsigned VIOLATIONS = 8;
   /* verilator lint_on UNUSEDPARAM */
+
+  // A broken rule, and where.
+  typedef struct {
+    violation_t  code;
+    int unsigned channel;
+    bit [63:0]   order, expected, found;
+  } broken_t;
+
+  function automatic void warn_of(input string path, input broken_t b);
+    /* verilator no_inline_task */
+    $warning("%s: %s: channel %0d, rvfi_order %0d: expected %0h, found %0h. Only the first is reported; events `violation`.",
+             violation_name(b.code), path, b.channel, b.order, b.expected, b.found);
+  endfunction
 
   function automatic string violation_name(input violation_t code);
     case (code)

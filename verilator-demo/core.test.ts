@@ -23,7 +23,7 @@ import {
 } from './lib/assemble.js';
 import { formatHex } from './lib/image.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { DEMO, make, simulate } from './lib/simulator.js';
+import { DEMO, makeUntraced, simulate, UNTRACED } from './lib/simulator.js';
 import { Cause } from './lib/trap.js';
 
 // The core is built with Verilator.
@@ -31,7 +31,7 @@ limitOfFile(BUILDS_MS);
 
 const RAM_END = 0x8001_0000;
 const HIGH = RAM_BASE >>> 12;
-beforeAll(() => make('TRACE=0'), 180_000);
+beforeAll(() => makeUntraced(), 180_000);
 
 describe('the program of the demo', () => {
   it('prints and computes on the core what it does on the host', () => {
@@ -252,7 +252,7 @@ describe('exceptions stop a core that has no handler, precisely', () => {
 describe('arguments of the simulator', () => {
   const status = (...args: string[]): number => {
     try {
-      execFileSync(join(DEMO, 'obj_dir_notrace/Vtop'), args, { stdio: 'pipe' });
+      execFileSync(join(DEMO, UNTRACED, 'Vtop'), args, { stdio: 'pipe' });
       return 0;
     } catch (error) {
       return (error as { status: number }).status;

@@ -3,11 +3,12 @@
  * The demo: runs the core on Verilator under `uscope run`, reads the trace back, checks it against what the core counted
  * itself, and sums up. Everything must be built (`npm run demo` in the root does that first).
  *
- *   node verilator-demo/demo.mjs [--core o3] [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]
+ *   node verilator-demo/demo.mjs [--core o3] [--cores N] [--threads T] [--build NAME] [--out DIR] [-- SIMULATOR ARGUMENTS]
  *
  * With --core o3 it is the out-of-order core: lib/demo-o3.mjs.
  * With --cores, N is 1 (the default) to 4. Several cores share a memory and run another program: lib/demo-soc.mjs. With --threads
  * the simulator of that number of threads is taken, which `make -C verilator-demo soc THREADS=T` builds.
+ * --build takes the simulator that make built with CONFIG=NAME.
  *
  * Exit status: 0, or that of `uscope run`, or 1 when trace and core disagree, or 2 for wrong arguments.
  */
@@ -16,22 +17,30 @@ import { join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { auditTrace, compareWithReport } from './lib/audit.mjs';
 import { runO3 } from './lib/demo-o3.mjs';
-import { cli, failWith, here, reader, requireBuilt, runTraced, schema } from './lib/demo-run.mjs';
+import {
+  cli,
+  failWith,
+  here,
+  reader,
+  requireBuilt,
+  runTraced,
+  schema,
+  simulatorOf,
+} from './lib/demo-run.mjs';
 import { runSoc } from './lib/demo-soc.mjs';
-
-const simulator = join(here, 'obj_dir/Vtop');
 
 const { options, positionals } = readArguments();
 const out = resolve(options.out);
-if (options.core === 'o3') await runO3(out, positionals);
+if (options.core === 'o3') await runO3(options, out, positionals);
 else if (options.cores > 1) await runSoc(options, out, positionals);
 else await runOne();
 
 async function runOne() {
+  const simulator = simulatorOf('obj_dir', options.build);
   const traceFile = join(out, 'core0.uscope');
   const reportFile = join(out, 'report.json');
 
-  requireBuilt(simulator, 'make -C verilator-demo');
+  requireBuilt(simulator, 'make -C verilator-demo', options.build);
   requireBuilt(reader, 'npm run build');
 
   // What is left of an earlier run must not be taken for this one's.
@@ -61,6 +70,7 @@ function readArguments() {
       core: { type: 'string', default: 'in-order' },
       cores: { type: 'string', default: '1' },
       threads: { type: 'string', default: '1' },
+      build: { type: 'string' },
     };
     const { values, positionals: rest } = parseArgs({ options: known, allowPositionals: true });
     const cores = Number(values.cores);
@@ -72,10 +82,13 @@ function readArguments() {
     if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads ${values.threads}: at least 1`);
     if (threads > 1 && cores === 1) throw new Error('--threads goes with --cores 2 to 4');
     const folder = core === 'o3' ? 'out/o3' : cores > 1 ? `out/cores${cores}` : 'out';
-    return { options: { core, cores, threads, out: values.out ?? join(here, folder) }, positionals: rest };
+    return {
+      options: { core, cores, threads, build: values.build, out: values.out ?? join(here, folder) },
+      positionals: rest,
+    };
   } catch (error) {
     process.stderr.write(
-      `${error.message}\nusage: demo.mjs [--core o3] [--cores N] [--threads T] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
+      `${error.message}\nusage: demo.mjs [--core o3] [--cores N] [--threads T] [--build NAME] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
     );
     process.exit(2);
   }

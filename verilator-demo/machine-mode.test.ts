@@ -19,14 +19,14 @@ import {
   WFI,
 } from './lib/assemble.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { make } from './lib/simulator.js';
+import { makeUntraced } from './lib/simulator.js';
 import { interruptsOff, restartTimer, startTimer, timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
 
 // The core is built with Verilator.
 limitOfFile(BUILDS_MS);
 
-beforeAll(() => make('TRACE=0'), 180_000);
+beforeAll(() => makeUntraced(), 180_000);
 
 /** x31 holds the address of a handler placed at the end of memory's first page; words are put there at start. */
 const HANDLER = 0x800;

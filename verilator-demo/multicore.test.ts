@@ -16,7 +16,7 @@ import { isAtomic } from './lib/instruction.js';
 import { readListing } from './lib/listing.js';
 import { MultiReplay } from './lib/multi-replay.js';
 import { auditNoc, compareNocWithReport, type NocAuditResult, type Performed } from './lib/noc-audit.mjs';
-import { DEMO, make, type SocReport } from './lib/simulator.js';
+import { DEMO, FAST_BUILD, make, type SocReport, TESTS } from './lib/simulator.js';
 
 // The cores are built with Verilator.
 limitOfFile(BUILDS_MS);
@@ -24,6 +24,7 @@ limitOfFile(BUILDS_MS);
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
 const ECALL = 11;
+const SIMULATOR = join(DEMO, `obj_dir_soc_${TESTS}/Vsoc`);
 const PARALLEL = join(DEMO, 'firmware/parallel');
 const image = parseHex(readFileSync(join(PARALLEL, 'parallel.hex'), 'utf8'));
 
@@ -41,7 +42,7 @@ const runs = new Map<number, Traced>();
 const traced = (cores: number): Traced => runs.get(cores)!;
 
 beforeAll(async () => {
-  make('soc');
+  make('soc', ...FAST_BUILD);
   if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js'))) {
     spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
   }
@@ -54,7 +55,7 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 /** Runs the demo and reads every trace it has made. */
 async function trace(cores: number): Promise<Traced> {
   const folder = join(out, `cores${cores}`);
-  const args = [join(DEMO, 'demo.mjs'), '--cores', String(cores), '--out', folder];
+  const args = [join(DEMO, 'demo.mjs'), '--build', TESTS, '--cores', String(cores), '--out', folder];
   const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
   if (demo.status !== 0)
     throw new Error(`the demo failed with status ${demo.status}:\n${demo.stdout}\n${demo.stderr}`);
@@ -86,11 +87,10 @@ async function reading<T>(path: string, read: (trace: Trace) => Promise<T>): Pro
 
 describe('the program of several cores', () => {
   it.each([1, 2, 3, 4])('comes to the same result on %i of the four cores as on the host', (cores) => {
-    const { status, stdout, stderr } = spawnSync(
-      join(DEMO, 'obj_dir_soc/Vsoc'),
-      ['+notrace', `+cores=${cores}`],
-      { encoding: 'utf8', timeout: 120_000 },
-    );
+    const { status, stdout, stderr } = spawnSync(SIMULATOR, ['+notrace', `+cores=${cores}`], {
+      encoding: 'utf8',
+      timeout: 120_000,
+    });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`passed: ${cores} cores`);
   });
@@ -101,7 +101,7 @@ describe('the program of several cores', () => {
     ['+cores=two', 'a positive number is needed'],
     ['+trace=core0', 'unknown argument'],
   ])('refuses %s with status 2', (argument, message) => {
-    const run = spawnSync(join(DEMO, 'obj_dir_soc/Vsoc'), ['+notrace', argument], { encoding: 'utf8' });
+    const run = spawnSync(SIMULATOR, ['+notrace', argument], { encoding: 'utf8' });
     expect(run.status).toBe(2);
     expect(run.stderr).toContain(message);
   });

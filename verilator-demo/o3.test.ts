@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
 import { verifyTrace } from '../sdk/src/tools/verify/index.js';
-import { cases } from '../test/support/effort.js';
+import { cases, TRIES_ALL } from '../test/support/effort.js';
 import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
 import { both, expectSame } from './lib/against-reference.js';
 import { addi, ECALL, encode, jalr, li, lui, lw, NOP, randomProgram, sw } from './lib/assemble.js';
@@ -16,18 +16,16 @@ import { auditO3, compareO3, type O3AuditResult, type O3Instruction, Stage } fro
 import { o3Program } from './lib/o3-program.js';
 import { outOfOrderTiming, Replay } from './lib/replay.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { DEMO, make, type Report } from './lib/simulator.js';
+import { DEMO, FAST_BUILD, make, type Report, TESTS } from './lib/simulator.js';
 import { Cause } from './lib/trap.js';
 
-// The core is built with Verilator, with and without its tracer.
+// The core is built with Verilator; when every case is tried, also without its tracer.
 limitOfFile(BUILDS_MS);
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
-/** Models that only these tests run: built with less optimisation, next to those of `npm run demo`. */
-const FAST_BUILD = ['CONFIG=tests', 'OPT=-O1', 'LTO=0'];
-const TRACED = 'obj_dir_o3_tests';
-const UNTRACED = 'obj_dir_o3_notrace_tests';
+const TRACED = `obj_dir_o3_${TESTS}`;
+const UNTRACED = TRIES_ALL ? `obj_dir_o3_notrace_${TESTS}` : TRACED;
 const HIGH = RAM_BASE >>> 12;
 const out = mkdtempSync(join(tmpdir(), 'uscope-o3-'));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
@@ -69,7 +67,7 @@ async function traced(name: string, image: readonly number[], ...args: string[])
 
 beforeAll(() => {
   make('o3', ...FAST_BUILD);
-  make('o3', 'TRACE=0', ...FAST_BUILD);
+  if (TRIES_ALL) make('o3', 'TRACE=0', ...FAST_BUILD);
   if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js')))
     spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
 }, 600_000);

@@ -17,14 +17,14 @@ import {
   sw,
 } from './lib/assemble.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { make, simulate } from './lib/simulator.js';
+import { FAST_BUILD, make, makeUntraced, simulate } from './lib/simulator.js';
 
 // The core is built with Verilator.
 limitOfFile(BUILDS_MS);
 
 const HIGH = RAM_BASE >>> 12;
 
-beforeAll(() => make('TRACE=0'), 180_000);
+beforeAll(() => makeUntraced(), 180_000);
 
 describe('the units and caches take the time that their parameters say', () => {
   it('multiplier and divider', () => {
@@ -125,7 +125,7 @@ describe('a core with other parameters', () => {
     const units = '-GMulLatency=5 -GDivBitsPerCycle=1 -GBranchEntries=4 -GReturnDepth=2 -GStoreDepth=2';
     const caches =
       '-GICacheSets=4 -GICacheWays=1 -GDCacheSets=2 -GDCacheWays=4 -GLineBytes=8 -GMissPenalty=3';
-    make('TRACE=0', 'CONFIG=small', `PARAMS=${units} ${caches}`);
+    make('TRACE=0', ...FAST_BUILD, 'CONFIG=small', `PARAMS=${units} ${caches}`);
   });
 
   it('runs the program of the demo to the same result, in another time', () => {

@@ -2,7 +2,8 @@
  * it needs. By mode, with its arguments:
  *
  * - floor WORKLOAD CYCLES RUNS: the loop alone; with empty calls; with unchecked stores of records; memcpy.
- * - client WORKLOAD CYCLES RUNS: the simulator's thread; CYCLES must fit into the credit.
+ * - client WORKLOAD CYCLES RUNS: the simulator's thread, through uscope.h and uscope.hpp; CYCLES must
+ *   fit into the credit.
  * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model whose cycles last at least
  * NS.
  * - path WORKLOAD CYCLES: first begin_cycle to the file's completion.
@@ -138,28 +139,47 @@ static void bench_floor(const job_t *job)
     printf("\"record_bytes_per_item\": %.2f, \"items\": %lu}\n", (double)bytes / (double)items, items);
 }
 
+/* ns per item of one run, elapsed and processor time, with a flush after it that is not measured. */
+static void measure_run(const job_t *job, uscope_writer_t *trace, int is_cpp, uint64_t first, uint64_t items,
+                        double *wall, double *cpu)
+{
+    uint64_t wall_start = wall_ns(), cpu_start = thread_ns();
+    if (is_cpp)
+        run_cpp(job->workload, job->cycles, first);
+    else
+        run_client(job->workload, job->cycles, first, trace);
+    *cpu = (double)(thread_ns() - cpu_start) / (double)items;
+    *wall = (double)(wall_ns() - wall_start) / (double)items;
+    if (uscope_flush(trace) != 0) exit(1);
+}
+
+/* Through uscope.h and uscope.hpp in turn. */
 static void bench_client(const job_t *job)
 {
-    double wall[MAX_RUNS], cpu[MAX_RUNS], empty[MAX_RUNS], empty_cpu[MAX_RUNS];
-    uint64_t items = 0;
+    double wall[2][MAX_RUNS], cpu[2][MAX_RUNS], ratio[MAX_RUNS], empty[MAX_RUNS], empty_cpu[MAX_RUNS];
+    uint64_t items = 0, done = 0;
     measure_empty(job, empty, empty_cpu, &items);
     uscope_writer_t *trace = open_trace("client");
+    use_cpp(trace);
     /* Run 0 touches the client's buffers for the first time and is not counted. */
     for (uint64_t run = 0; run <= job->runs; run++) {
         uint64_t at = run ? run - 1 : 0;
-        uint64_t wall_start = wall_ns(), cpu_start = thread_ns();
-        run_client(job->workload, job->cycles, run * job->cycles, trace);
-        cpu[at] = (double)(thread_ns() - cpu_start) / (double)items;
-        wall[at] = (double)(wall_ns() - wall_start) / (double)items;
-        if (uscope_flush(trace) != 0) exit(1);
+        for (int turn = 0; turn < 2; turn++) {
+            int is_cpp = (turn + (int)run) & 1;
+            measure_run(job, trace, is_cpp, done++ * job->cycles, items, &wall[is_cpp][at], &cpu[is_cpp][at]);
+        }
+        ratio[at] = cpu[1][at] / cpu[0][at];
     }
     uscope_close_stats_t stats;
     close_trace(trace, &stats);
     printf("{");
     print_runs("empty_ns_per_item", empty, job->runs);
     print_runs("empty_cpu_ns_per_item", empty_cpu, job->runs);
-    print_runs("wall_ns_per_item", wall, job->runs);
-    print_runs("cpu_ns_per_item", cpu, job->runs);
+    print_runs("wall_ns_per_item", wall[0], job->runs);
+    print_runs("cpu_ns_per_item", cpu[0], job->runs);
+    print_runs("cpp_wall_ns_per_item", wall[1], job->runs);
+    print_runs("cpp_cpu_ns_per_item", cpu[1], job->runs);
+    print_runs("cpp_ratio", ratio, job->runs);
     printf("\"items\": %lu}\n", items);
 }
 

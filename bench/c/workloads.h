@@ -19,7 +19,10 @@ uint64_t run_call(workload_t which, uint64_t cycles);
 uint64_t run_records(workload_t which, uint64_t cycles, record_sink_t *sink);
 /* Through the C client; cycle 0 of the workload is at the time of `first_cycle`. */
 uint64_t run_client(workload_t which, uint64_t cycles, uint64_t first_cycle, void *trace);
-/* The same two with the time of each cycle, begin to end, in ticks_of_cycle[0..cycles). */
+/* The same through uscope.hpp, into the trace that use_cpp() got. */
+void use_cpp(void *trace);
+uint64_t run_cpp(workload_t which, uint64_t cycles, uint64_t first_cycle);
+/* run_empty and run_client with the time of each cycle, begin to end, in ticks_of_cycle[0..cycles). */
 uint64_t run_empty_timed(workload_t which, uint64_t cycles, uint32_t hold_ticks, uint32_t *ticks_of_cycle);
 uint64_t run_client_timed(workload_t which, uint64_t cycles, void *trace, uint32_t *ticks_of_cycle);
 

@@ -114,6 +114,7 @@ static void transactions(const std::string &backend, int count, int runs)
 
 int sc_main(int argc, char **argv)
 {
+    sc_report_handler::set_actions(SC_INFO, SC_DO_NOTHING); // stdout is the result
     const std::string part = argc > 1 ? argv[1] : "", backend = argc > 2 ? argv[2] : "";
     if (part == "signals" && argc == 6)
         signals(backend, static_cast<unsigned>(std::atoi(argv[3])), std::atof(argv[4]), std::atoi(argv[5]));

@@ -3,7 +3,7 @@
  * Public cores under µScope: fetches their sources from PyPI, builds each with Verilator, runs a program on it with a trace and with an
  * independent log of the same pins, and compares both, instruction by instruction.
  *
- *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--quick] [--json]
+ *   node examples/cores/run.mjs [CORE...] [--work DIR] [--cost] [--cocotb] [--rounds N] [--quick] [--json]
  *
  * None of the sources enters this repository; they stay in DIR, by default examples/cores/build. Exit status: 0 no difference, 1 differences or
  * a core that does not build, 2 wrong arguments, 3 PyPI or a compiler is out of reach.
@@ -11,6 +11,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { followFromPython } from './lib/cocotb.mjs';
 import { here, Unavailable } from './lib/commands.mjs';
 import { compare } from './lib/compare.mjs';
 import { measure } from './lib/cost.mjs';
@@ -43,6 +44,8 @@ async function runCore(id) {
     const result = await compare(run.trace, run.log);
     Object.assign(row, { cycles: run.cycles, result: run.result, ...result });
     if (hasPipeline(core)) await addPipeline(row, core, sources, program, work);
+    if (options.cocotb && core.cocotb)
+      await addCocotb(row, core, sources, work, { image: program, environments: options.work }, run.log);
     if (options.cost) row.cost = measure(core, sources, work, { cycles: run.cycles, rounds: options.rounds });
   } catch (error) {
     row[error instanceof Unavailable ? 'unavailable' : 'failure'] = error.message;
@@ -58,20 +61,28 @@ async function runCore(id) {
 async function addPipeline(row, core, sources, program, work) {
   const kind = 'pipeline';
   const run = traced(buildSimulator(core, sources, work, kind), core, program, work, { kind });
-  const { differences, cycleFacts, shown, bytesPerInstruction } = await compare(
-    run.trace,
-    run.log,
-    run.cyclesLog,
-  );
+  const { differences, cycleFacts, shown, bytesPerInstruction } = await compare(run.trace, run.log, {
+    cyclesFile: run.cyclesLog,
+  });
   row.pipeline = { differences, cycleFacts, bytesPerInstruction };
   row.differences += differences;
   row.shown.push(...shown);
+}
+
+/** The first part of the program again, on Icarus, its RVFI followed from Python. */
+async function addCocotb(row, core, sources, work, programs, log) {
+  row.cocotb = await followFromPython(core, sources, work, programs, log);
+  for (const { differences, shown } of Object.values(row.cocotb)) {
+    row.differences += differences;
+    row.shown.push(...shown);
+  }
 }
 
 function readArguments() {
   const known = {
     work: { type: 'string', default: join(here, 'build') },
     cost: { type: 'boolean', default: false },
+    cocotb: { type: 'boolean', default: false },
     rounds: { type: 'string', default: '2' },
     json: { type: 'boolean', default: false },
     // Compiles without optimization: sooner done where the run is short.
@@ -92,14 +103,17 @@ function readArguments() {
     };
   } catch (error) {
     process.stderr.write(
-      `${error.message}\nusage: run.mjs [CORE...] [--work DIR] [--cost] [--rounds N] [--quick] [--json]\n`,
+      `${error.message}\nusage: run.mjs [CORE...] [--work DIR] [--cost] [--cocotb] [--rounds N] [--quick] [--json]\n`,
     );
     process.exit(2);
   }
 }
 
+function count(value) {
+  return value == null ? '-' : value.toLocaleString('en-US');
+}
+
 function table(rows) {
-  const count = (value) => (value == null ? '-' : value.toLocaleString('en-US'));
   const ratio = (value) => (value == null ? '-' : `${value.toFixed(2)}x`);
   const bytes = (value) => (value == null ? '-' : value.toFixed(2));
   const head = [
@@ -132,5 +146,13 @@ function table(rows) {
     ratio(row.cost?.retirement.time),
     bytes(row.bytesPerInstruction),
   ]);
-  return `\n${columns([head, ...lines])}${costTable(rows)}`;
+  return `\n${columns([head, ...lines])}${rows.map(cocotbLines).join('')}${costTable(rows)}`;
+}
+
+function cocotbLines({ core, cocotb }) {
+  const lines = Object.entries(cocotb ?? {}).map(
+    ([version, { instructions, differences }]) =>
+      `${core} on Icarus with cocotb ${version}: ${count(instructions)} instructions, ${count(differences)} differences\n`,
+  );
+  return lines.length > 0 ? `\n${lines.join('')}` : '';
 }

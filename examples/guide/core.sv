@@ -21,6 +21,12 @@ module core (
   logic [31:0] pc, inst;
   assign inst = Rom[pc[4:2]];
 
+  // writeback, whose value goes to execute, too
+  logic        wb_valid, wb_ebreak;
+  logic [4:0]  wb_rd;
+  logic [31:0] wb_value;
+  logic [31:0] x [32];
+
   // execute: MUL takes three cycles, a taken branch throws away the instruction in fetch
   logic        ex_valid, stall, redirect, is_mul;
   logic [31:0] ex_pc, ex_inst, a, b, result, target;
@@ -32,12 +38,6 @@ module core (
   assign redirect = ex_valid && ex_inst[6:0] == OpBranch && a != b;
   assign target   = ex_pc + {{20{ex_inst[31]}}, ex_inst[7], ex_inst[30:25], ex_inst[11:8], 1'b0};
   assign result   = ex_inst[6:0] == OpImm ? a + {{20{ex_inst[31]}}, ex_inst[31:20]} : is_mul ? a * b : a + b;
-
-  // writeback
-  logic        wb_valid, wb_ebreak;
-  logic [4:0]  wb_rd;
-  logic [31:0] wb_value;
-  logic [31:0] x [32];
 
   always_ff @(posedge clk) begin
     if (rst) begin

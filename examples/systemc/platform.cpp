@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A virtual platform in TLM-2.0: a processor and a DMA engine share a bus with two memories, and the DMA
-// interrupts the processor. Each transfer is recorded in layers: the job, the initiator's access, the
-// bus, the memory.
+// interrupts the processor. Each transfer is recorded in four layers: the task or job, the initiator's
+// access, what the bus asks of a memory controller, and what that asks of the memory.
 #include <tlm_utils/simple_initiator_socket.h>
 #include <tlm_utils/simple_target_socket.h>
 
@@ -33,6 +33,25 @@ SC_MODULE(ram)
             std::memcpy(trans.get_data_ptr(), &bytes[at], trans.get_data_length());
         delay += sc_time(20, SC_NS);
         trans.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+};
+
+/** In front of a memory: opening another row of it takes time. */
+SC_MODULE(controller)
+{
+    tlm_utils::simple_target_socket<controller> socket{"socket"};
+    tlm_utils::simple_initiator_socket<controller> memory{"memory"};
+    std::uint64_t row = ~std::uint64_t{0};
+    SC_CTOR(controller)
+    {
+        socket.register_b_transport(this, &controller::b_transport);
+    }
+    void b_transport(tlm_generic_payload & trans, sc_time & delay)
+    {
+        const std::uint64_t wanted = trans.get_address() / 64;
+        if (wanted != row) delay += sc_time(30, SC_NS);
+        row = wanted;
+        memory->b_transport(trans, delay);
     }
 };
 
@@ -164,16 +183,22 @@ int sc_main(int, char **)
         processor cpu("cpu", db);
         dma_engine dma("dma", db);
         bus shared("bus");
+        controller control0("control0"), control1("control1");
         ram ram0("ram0"), ram1("ram1");
         uscope::tlm_recorder<> cpu_access("cpu_access", db), dma_access("dma_access", db),
-            to_ram0("to_ram0", db), to_ram1("to_ram1", db), to_regs("to_regs", db);
+            to_control0("to_control0", db), to_control1("to_control1", db), to_regs("to_regs", db),
+            to_ram0("to_ram0", db), to_ram1("to_ram1", db);
         cpu.socket.bind(cpu_access.target);
         cpu_access.initiator.bind(shared.cpu);
         dma.memory.bind(dma_access.target);
         dma_access.initiator.bind(shared.dma);
-        shared.ram0.bind(to_ram0.target);
+        shared.ram0.bind(to_control0.target);
+        to_control0.initiator.bind(control0.socket);
+        control0.memory.bind(to_ram0.target);
         to_ram0.initiator.bind(ram0.socket);
-        shared.ram1.bind(to_ram1.target);
+        shared.ram1.bind(to_control1.target);
+        to_control1.initiator.bind(control1.socket);
+        control1.memory.bind(to_ram1.target);
         to_ram1.initiator.bind(ram1.socket);
         shared.regs.bind(to_regs.target);
         to_regs.initiator.bind(dma.regs);

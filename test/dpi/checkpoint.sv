@@ -40,7 +40,7 @@ module core #(
   end
   initial for (int i = 0; i < 4; i++) entries[i] = 0;
 
-  function void send(input chandle trace);
+  function automatic void send(input chandle trace);
     uscope_checkpoint_begin(trace, st_regs);
     for (int i = 0; i < 8; i++) uscope_checkpoint_slot1(trace, 16'(i), 64'(u_regs.regs[i]));
     uscope_checkpoint_end(trace);
@@ -54,7 +54,7 @@ module core #(
     $write("\n");
   endfunction
 
-  function void uscope_checkpoint(input chandle trace);
+  function automatic void uscope_checkpoint(input chandle trace);
     send(trace);
   endfunction
 

@@ -1,4 +1,4 @@
-/** Runs programs on the core (built without tracer) and on the reference machine. */
+/** Runs programs on the core (without a trace) and on the reference machine. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,16 +1,16 @@
 /** The demo with the out-of-order core: runs it under `uscope run`, reads the trace back, checks it, and sums up. */
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { cli, failWith, here, reader, requireBuilt, runTraced } from './demo-run.mjs';
+import { cli, failWith, here, reader, requireBuilt, runTraced, simulatorOf } from './demo-run.mjs';
 import { auditO3, compareO3 } from './o3-audit.mjs';
 
-const simulator = join(here, 'obj_dir_o3/Vtop');
 const SLOTS = ['retiring', 'bad_speculation', 'frontend', 'backend_memory', 'backend_core', 'idle'];
 
-export async function runO3(out, simulatorArguments) {
+export async function runO3({ build }, out, simulatorArguments) {
+  const simulator = simulatorOf('obj_dir_o3', build);
   const traceFile = join(out, 'core0.uscope');
   const reportFile = join(out, 'report.json');
-  requireBuilt(simulator, 'make -C verilator-demo o3');
+  requireBuilt(simulator, 'make -C verilator-demo o3', build);
   requireBuilt(reader, 'npm run build');
 
   // What is left of an earlier run must not be taken for this one's.

@@ -10,11 +10,16 @@ export const schema = join(here, 'schema.yaml');
 export const cli = join(root, 'sdk/bin/uscope.js');
 export const reader = join(root, 'sdk/dist/reader/node.js');
 
-export function requireBuilt(file, command) {
+/** The program in a folder of builds, of the build with the name (CONFIG of the Makefile) or without one. */
+export const simulatorOf = (folder, build, program = 'Vtop') =>
+  join(here, build ? `${folder}_${build}` : folder, program);
+
+export function requireBuilt(file, command, build) {
   if (existsSync(file)) return;
-  process.stderr.write(
-    `${relative(root, file)} is missing: run "npm run demo" in ${root}, or "${command}" there\n`,
-  );
+  const ways = build
+    ? `"${command} CONFIG=${build}" in ${root}`
+    : `"npm run demo" in ${root}, or "${command}" there`;
+  process.stderr.write(`${relative(root, file)} is missing: run ${ways}\n`);
   process.exit(1);
 }
 

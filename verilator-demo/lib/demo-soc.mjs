@@ -5,7 +5,17 @@
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { auditTrace, compareWithReport } from './audit.mjs';
-import { cli, failWith, here, reader, requireBuilt, runTraced, schema, uscope } from './demo-run.mjs';
+import {
+  cli,
+  failWith,
+  here,
+  reader,
+  requireBuilt,
+  runTraced,
+  schema,
+  simulatorOf,
+  uscope,
+} from './demo-run.mjs';
 import { auditNoc, compareNocWithReport } from './noc-audit.mjs';
 
 const nocSchema = join(here, 'noc.yaml');
@@ -13,10 +23,10 @@ const nocSchema = join(here, 'noc.yaml');
 const WINDOW = 16;
 
 /** Ends the process with a status when anything is wrong. */
-export async function runSoc({ cores, threads }, out, simulatorArguments) {
-  const folder = threads > 1 ? `obj_dir_soc_threads${threads}` : 'obj_dir_soc';
-  const simulator = join(here, folder, 'Vsoc');
-  requireBuilt(simulator, `make -C verilator-demo soc${threads > 1 ? ` THREADS=${threads}` : ''}`);
+export async function runSoc({ cores, threads, build }, out, simulatorArguments) {
+  const suffixes = [build, threads > 1 ? `threads${threads}` : undefined].filter(Boolean);
+  const simulator = simulatorOf('obj_dir_soc', suffixes.join('_'), 'Vsoc');
+  requireBuilt(simulator, `make -C verilator-demo soc${threads > 1 ? ` THREADS=${threads}` : ''}`, build);
   requireBuilt(reader, 'npm run build');
   const names = [...Array.from({ length: cores }, (_, core) => `core${core}`), 'noc'];
   const files = names.map((name) => join(out, `${name}.uscope`));

@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { TRIES_ALL } from '../../test/support/effort.js';
 
 export const DEMO = fileURLToPath(new URL('..', import.meta.url));
 
@@ -46,6 +47,14 @@ export interface SocCore {
   readonly registers: readonly number[];
 }
 
+/** Models that are built for tests only: with less optimisation, next to those of `npm run demo`. */
+export const TESTS = 'tests';
+export const FAST_BUILD = [`CONFIG=${TESTS}`, 'OPT=-O1', 'LTO=0'];
+
+/** What runs programs without a trace: the core with its tracer off or, when every case is tried, the one that is built without. */
+export const UNTRACED = TRIES_ALL ? 'obj_dir_notrace' : 'obj_dir';
+export const makeUntraced = (): void => make(...(TRIES_ALL ? ['TRACE=0'] : []));
+
 /** Runs make in the demo's folder; what it printed goes into the error when it fails. */
 export function make(...targets: string[]): void {
   execFileSync('make', ['-C', DEMO, '--no-print-directory', ...targets], {
@@ -60,10 +69,10 @@ export interface Run {
   readonly report: Report;
 }
 
-/** Runs a simulator built without tracer. */
-export function simulate(args: readonly string[], folder: string, build = 'obj_dir_notrace'): Run {
+/** Runs a simulator without a trace. */
+export function simulate(args: readonly string[], folder: string, build = UNTRACED): Run {
   const reportFile = join(folder, 'report.json');
-  const run = spawnSync(join(DEMO, build, 'Vtop'), [...args, `+report=${reportFile}`], {
+  const run = spawnSync(join(DEMO, build, 'Vtop'), ['+notrace', ...args, `+report=${reportFile}`], {
     encoding: 'utf8',
     timeout: 60_000,
   });

@@ -157,7 +157,8 @@ module core
       .wait_o(execute_wait), .result_o(muldiv_result)
   );
 
-  logic is_mret;
+  logic is_mret, running;
+  assign running = !halted_o;
   assign is_mret = sound && id_ex.ctrl.system == SYS_MRET;
   csr_file u_csr (
       .clk_i, .rst_i, .hart_id_i,
@@ -326,10 +327,9 @@ module core
   end
 
   // ---- for counters and observers
-  logic running, flush;
+  logic flush;
   flush_e flush_reason;
-  assign running = !halted_o;
-  assign flush   = redirect || trap;
+  assign flush = redirect || trap;
   always_comb begin
     if (trap) flush_reason = mem_wb.exc.irq ? FLUSH_INTERRUPT : FLUSH_EXCEPTION;
     else flush_reason = is_mret ? FLUSH_CLEAR : FLUSH_MISPREDICT;

@@ -111,7 +111,7 @@ module lsu
   assign store_strobe_o = strobe;
   store_buffer #(.Depth(StoreDepth)) u_store_buffer (
       .clk_i, .rst_i,
-      .push_i(stores && !full), 
+      .push_i(stores && !full),
       .store_i('{addr: dmem_addr_o, strobe: strobe, data: dmem_wdata_o}),
       .full_o(full), .empty_o(empty),
       .load_addr_i(dmem_addr_o), .load_strobe_o(buffered_strobe), .load_data_o(buffered_data),

@@ -69,7 +69,7 @@ module noc_tracer
     end
   end
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_i) begin
       if (!opened) open_trace();
       opened = 1'b1;

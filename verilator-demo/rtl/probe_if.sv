@@ -4,7 +4,7 @@
 /* verilator lint_off UNUSEDSIGNAL */
 interface probe_if
   import rv_pkg::*;
-;
+();
   logic          running;       // this cycle counts
   stages_probe_t stage;
   logic [31:0]   fetch_pc;

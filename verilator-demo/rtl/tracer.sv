@@ -40,6 +40,7 @@ module tracer
   chandle trace;
   bit     tracing;
   bit     opened;
+  chandle pipeline;
   // Null with +notrace, and where the user chose to continue untraced (USCOPE_ON_FAILURE=continue).
   function automatic chandle open_trace(input logic [31:0] hart_id);
     /* verilator no_inline_task */
@@ -62,13 +63,13 @@ module tracer
 
   longint unsigned now;     // ps, when the cycle began
   bit              framed;  // the frame of the cycle is open
-  chandle          pipeline;
+  counts_t         edge_counts;  // of the edge that began the cycle
   function automatic chandle open_pipeline();
     /* verilator no_inline_task */
     return uscope_pipeline_new(trace, $sformatf("core%0d", hart_id_i), "pipeline_regs", NumStages);
   endfunction
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_i) begin
       if (enable_i && !opened) begin
         trace   = open_trace(hart_id_i);
@@ -187,7 +188,6 @@ module tracer
 
   // The core says which of its counters grow, and they are in the same order. Those that grow by what the edge does
   // (EdgeCounts) are seen in the cycle that follows.
-  counts_t edge_counts;  // of the edge that began the cycle
   localparam counts_t CycleCounts = counts_t'(
       COUNT_CYCLES | COUNT_ICACHE_MISSES | COUNT_DCACHE_ACCESSES | COUNT_DCACHE_MISSES | COUNT_STALLS_LOAD_USE
       | COUNT_STALLS_MUL_DIV | COUNT_STALLS_ICACHE_MISS | COUNT_STALLS_DCACHE_MISS | COUNT_STALLS_STORE_BUFFER_FULL

@@ -10,7 +10,7 @@ module fifo (
     output logic [7:0] front,
     output logic [3:0] count
 );
-  logic [7:0] memory[0:7] /* verilator public_flat_rw */;
+  logic [7:0] memory [8] /* verilator public_flat_rw */;
   logic [7:0] valid /* verilator public_flat_rw */;
   logic [2:0] head /* verilator public_flat_rw */;
   logic [2:0] tail /* verilator public_flat_rw */;

@@ -44,10 +44,10 @@ module top (
     uscope_slot_clear(w, entities, 16'((cycle + 300) % 512));
     if (cycle % 10 == 0) begin
       // 2 + 1 + 1 + 2 items
-      uscope_slot_set_lanes(w, entities, 16'd0, 64'b101, 64'h07_00_05, 32'd8);
-      uscope_slot_clear_lanes(w, entities, 64'b10);
-      uscope_count_lanes(w, 16'd1, 64'b1);
-      uscope_event2_lanes(w, stage_event, 64'b11, 64'h06_05, 32'd8, 32'd0, 32'd1);
+      uscope_slot_set_lanes(w, entities, 16'd0, 64'h5, 64'h07_00_05, 32'd8);
+      uscope_slot_clear_lanes(w, entities, 64'h2);
+      uscope_count_lanes(w, 16'd1, 64'h1);
+      uscope_event2_lanes(w, stage_event, 64'h3, 64'h06_05, 32'd8, 32'd0, 32'd1);
       // no event of the schema has one field
       uscope_event1_lanes(w, stage_event, 64'd0, 64'd0, 32'd8);
     end

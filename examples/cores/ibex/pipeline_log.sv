@@ -28,7 +28,8 @@ endmodule
 
 bind ibex_core ibex_pipeline_log u_pipeline_log (
     .clk(clk_i), .rst(!rst_ni), .if_valid(if_stage_i.fetch_valid), .if_pc(if_stage_i.fetch_addr), .ex_valid(instr_valid_id),
-    .ex_pc(pc_id), .flushing(id_stage_i.controller_i.flush_id_o), .wb_valid(wb_stage_i.g_writeback_stage.wb_valid_q), .trapped(rvfi_stage_valid[0] && rvfi_stage_trap[0]),
+    .ex_pc(pc_id), .flushing(id_stage_i.controller_i.flush_id_o),
+    .wb_valid(wb_stage_i.g_writeback_stage.wb_valid_q), .trapped(rvfi_stage_valid[0] && rvfi_stage_trap[0]),
     .wb_pc(wb_stage_i.g_writeback_stage.wb_pc_q), .fifo_valid(if_stage_i.gen_prefetch_buffer.prefetch_buffer_i.fifo_i.valid_q),
     .fifo_words('{if_stage_i.gen_prefetch_buffer.prefetch_buffer_i.fifo_i.rdata_q[0],
                   if_stage_i.gen_prefetch_buffer.prefetch_buffer_i.fifo_i.rdata_q[1],

@@ -6,8 +6,11 @@ import { comparePipeline } from './compare-pipeline.mjs';
 
 const SHOWN = 5;
 
-/** @param cyclesFile the log of the stages and buffers, where the trace has them */
-export async function compare(traceFile, logFile, cyclesFile = null) {
+/**
+ * @param cyclesFile the log of the stages and buffers, where the trace has them
+ * @param onlyFirst the trace ends before the log does
+ */
+export async function compare(traceFile, logFile, { cyclesFile = null, onlyFirst = false } = {}) {
   const { openTraceFile } = await import(join(root, 'sdk/dist/reader/node.js'));
   const trace = await openTraceFile(traceFile);
   const recorded = await fromTrace(trace);
@@ -15,7 +18,8 @@ export async function compare(traceFile, logFile, cyclesFile = null) {
   const violations = cyclesFile ? 0 : Number(last.slotField('core0/violations', 0, 'count'));
   const pipeline = cyclesFile ? await comparePipeline(trace, readFileSync(cyclesFile, 'utf8')) : null;
   await trace.close();
-  const logged = fromLog(readFileSync(logFile, 'utf8'));
+  const log = fromLog(readFileSync(logFile, 'utf8'));
+  const logged = onlyFirst ? log.slice(0, recorded.length) : log;
   if (pipeline) addBranches(pipeline, logged);
   const differences = [];
   const length = Math.max(recorded.length, logged.length);
@@ -115,7 +119,8 @@ async function fromTrace(trace) {
   const all = [];
   // The last stage: what does not come there was squashed.
   const retire = trace.dutProperty('cpu.pipeline_stages').split(',').length - 1;
-  const alive = new Map();
+  const alive = new Map(); // by slot
+  const byId = new Map();
   await trace.scan(
     {},
     {
@@ -124,6 +129,7 @@ async function fromTrace(trace) {
         if (index === ID) {
           const born = instruction(0, 0, false);
           alive.set(slot, born);
+          byId.set(lo, born);
         } else if (index === PC) alive.get(slot).pc = lo;
         else if (index === BITS) alive.get(slot).bits = lo;
       },
@@ -131,7 +137,7 @@ async function fromTrace(trace) {
         const name = events.get(eventType);
         if (!name) return;
         const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
-        const one = alive.get(view.getUint32(0, true));
+        const one = byId.get(view.getUint32(0, true));
         if (name === 'stage_transition') {
           if (view.getUint8(4) === retire) all.push(one);
         } else if (name === 'trap') one.trap = true;

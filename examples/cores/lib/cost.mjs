@@ -2,7 +2,7 @@
  * What a trace costs on a core, next to the text tracer that comes with the core, a text log of its pins, and waveforms: processor time of the
  * simulator (user and system, all its threads) and bytes per cycle. The daemon is another process; its time is not in it.
  */
-import { rmSync, statSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { run } from './commands.mjs';
 import { writeListing } from './listing.mjs';
@@ -10,14 +10,19 @@ import { buildProgram } from './program.mjs';
 import { buildSimulator, hasPipeline, traced } from './simulator.mjs';
 
 const RUNS = 5;
-/** Long enough to measure; waveforms of it still fit on a disk. */
-const CYCLES = 400_000;
+const WAVEFORM_RUNS = 2;
+/** Long enough that starting does not count; a waveform of that would be some 10 GB. */
+const CYCLES = 2_000_000;
+const WAVEFORM_CYCLES = 200_000;
 
-/** @param first a run of `rounds` rounds, which says how long a round is */
+/** @param cycles those of a run of `rounds` rounds, which say how long a round is */
 export function measure(core, sources, work, { cycles, rounds }) {
-  const wanted = Math.max(1, Math.round((CYCLES * rounds) / cycles));
-  const program = buildProgram(core, work, wanted);
-  const ways = waysOf(core, sources, program, work);
+  const programs = [CYCLES, WAVEFORM_CYCLES].map((wanted) => {
+    const folder = join(work, `program_${wanted}`);
+    mkdirSync(folder, { recursive: true });
+    return buildProgram(core, folder, Math.max(1, Math.round((wanted * rounds) / cycles)));
+  });
+  const ways = waysOf(core, sources, programs, work);
   try {
     const results = alternate(ways);
     for (const result of Object.values(results)) addRatios(result, results.untraced);
@@ -31,7 +36,7 @@ const files = (work) =>
   ['cost.log', 'own.log', 'waveform.fst', 'waveform.vcd'].map((name) => join(work, name));
 
 /** By name: runs once, and gives cycles, seconds, bytes, and for texts the bytes that zstd makes of them. */
-function waysOf(core, sources, program, work) {
+function waysOf(core, sources, [program, short], work) {
   const [log, own, fst, vcd] = files(work);
   const plain = buildSimulator(core, sources, work, 'plain');
   const text = (simulator, args, file) => () => ({
@@ -59,7 +64,7 @@ function waysOf(core, sources, program, work) {
   for (const [kind, file] of Object.entries({ fst, vcd })) {
     const simulator = buildSimulator(core, sources, work, kind);
     ways[kind.toUpperCase()] = () => ({
-      ...execute(simulator, program, [], { WAVEFORM: file }),
+      ...execute(simulator, short, [], { WAVEFORM: file }),
       bytes: statSync(file).size,
     });
   }
@@ -68,7 +73,9 @@ function waysOf(core, sources, program, work) {
 
 function ownTracer(core, sources, work, text, file) {
   const { arguments: given, writes } = core.ownTracer;
-  const listing = given.some((one) => one.includes('LISTING')) ? writeListing(core, work) : '';
+  const listing = given.some((one) => one.includes('LISTING'))
+    ? writeListing(core, join(work, `program_${CYCLES}`))
+    : '';
   const args = given.map((one) => one.replace('FILE', file).replace('LISTING', listing));
   return text(buildSimulator(core, sources, work, 'own'), args, writes.replace('FILE', file));
 }
@@ -83,6 +90,7 @@ function alternate(ways) {
   const results = {};
   for (let i = 0; i < RUNS; i++) {
     for (const [name, way] of Object.entries(ways)) {
+      if (i >= WAVEFORM_RUNS && (name === 'FST' || name === 'VCD')) continue;
       const { cycles, seconds, bytes, file } = way();
       if (i === 0 && file) results[name] = { packed: zstdSize(file) / cycles };
       if (i > 0 && seconds >= results[name].seconds) continue;
@@ -94,8 +102,8 @@ function alternate(ways) {
 
 function addRatios(result, base) {
   result.nsPerCycle = (1e9 * result.seconds) / result.cycles;
-  result.added = (1e9 * (result.seconds - base.seconds)) / result.cycles;
-  result.time = result.seconds / base.seconds;
+  result.added = result.nsPerCycle - (1e9 * base.seconds) / base.cycles;
+  result.time = (result.seconds * base.cycles) / (result.cycles * base.seconds);
   result.bytesPerCycle = result.bytes / result.cycles;
 }
 

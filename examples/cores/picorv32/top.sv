@@ -24,4 +24,6 @@ endmodule
 `ifdef USCOPE
 bind picorv32 uscope_rvfi #(.VARIABLES("isa=RV32IMC,dut_name=picorv32")) u_uscope (.rst(!resetn), .*);
 `endif
+`ifndef __ICARUS__  // which has no bind; there the trace comes from Python
 bind picorv32 rvfi_log u_log (.rst(!resetn), .*);
+`endif

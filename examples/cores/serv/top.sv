@@ -22,4 +22,6 @@ endmodule
 `ifdef USCOPE
 bind serv_rf_top uscope_rvfi #(.VARIABLES("isa=RV32I,dut_name=serv")) u_uscope (.rst(i_rst), .*);
 `endif
+`ifndef __ICARUS__  // which has no bind; there the trace comes from Python
 bind serv_rf_top rvfi_log u_log (.rst(i_rst), .*);
+`endif

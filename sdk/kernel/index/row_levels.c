@@ -6,7 +6,14 @@
 #include "pieces.h"
 #include "rows.h"
 
-enum { OWN_COLUMNS = 7, LATE_COLUMNS = 6 };
+enum { OWN_COLUMNS = 7, LATE_COLUMNS = 6, MAX_GROUP_LEVEL = 5 };
+
+/* A part ROWS: where its tables are, and its groups' instructions. */
+struct rows_part {
+    struct input in;
+    double births, group_rows;
+    uint32_t groups, late;
+};
 
 static uint32_t most_cells(uint32_t stages)
 {
@@ -202,14 +209,15 @@ static void add_late(struct row_levels *rows, uint32_t length)
     }
 }
 
-static void add_own(struct row_levels *rows, uint32_t groups, double births, uint32_t segment)
+static void add_own(struct row_levels *rows, struct rows_part part, uint32_t segment)
 {
+    uint32_t groups = part.groups;
+    double births = part.births, group_rows = part.group_rows;
     uint32_t stride = OWN_COLUMNS + 2 * rows->stages;
     for (uint32_t i = 0; i < groups; i++) {
         const double *own = rows->cells + (uint64_t)i * stride;
         double *into = growing_group(rows, segment, own[0]);
-        double count =
-            i + 1 < groups ? (double)GROUP_ROWS : births - (double)(groups - 1) * (double)GROUP_ROWS;
+        double count = i + 1 < groups ? group_rows : births - (double)(groups - 1) * group_rows;
         into[PLACE_ROWS] += count;
         into[PLACE_LAST_BIRTH] = own[0] + own[1];
         add_counts(rows, into, own[2] == 0 ? -1 : own[0] + own[2] - 1, own + 3);
@@ -217,21 +225,18 @@ static void add_own(struct row_levels *rows, uint32_t groups, double births, uin
     }
 }
 
-struct rows_part {
-    struct input in;
-    double births;
-    uint32_t groups, late;
-};
-
 /* Its head; false: it is malformed. */
 static bool begin_part(const uint8_t *bytes, uint32_t size, struct rows_part *part)
 {
     part->in = (struct input){bytes, bytes + size, false};
-    get_leb(&part->in); /* flags */
+    uint32_t level = (uint32_t)(get_leb(&part->in) >> 1 & 7);
     uint64_t births = get_leb(&part->in);
-    if (part->in.failed || births > (uint64_t)MAX_GROUPS * GROUP_ROWS) return false;
+    if (part->in.failed || level > MAX_GROUP_LEVEL || births > (uint64_t)MAX_GROUPS * GROUP_ROWS)
+        return false;
+    uint32_t group_rows = (uint32_t)GROUP_ROWS << 2 * level;
     part->births = (double)births;
-    part->groups = ((uint32_t)births + GROUP_ROWS - 1) / GROUP_ROWS;
+    part->group_rows = (double)group_rows;
+    part->groups = ((uint32_t)births + group_rows - 1) / group_rows;
     return true;
 }
 
@@ -288,7 +293,7 @@ void row_levels_add(struct row_levels *rows, const uint8_t *bytes, uint32_t size
     /* `cells` are those of the late groups. */
     add_late(rows, late.late);
     read_table(rows, &own, own.groups, OWN_COLUMNS);
-    add_own(rows, own.groups, own.births, segment);
+    add_own(rows, own, segment);
     while (rows->open_count && is_done(rows))
         put_open(rows, out);
 }

@@ -1,10 +1,9 @@
 /** A conversion that is interrupted ends with the shell's status of the signal and leaves nothing behind, whatever it is doing. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
@@ -27,15 +26,20 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-async function bytesUnderWay(): Promise<number> {
-  const name = (await readdir(directory)).find((one) => one.endsWith('.tmp'));
-  return name === undefined
-    ? 0
-    : await stat(at(name)).then(
-        ({ size }) => size,
-        () => 0,
-      );
-}
+/** Runs in the command: once the output has some bytes, it says so and waits for a byte. So it cannot have ended when the signal comes. */
+const WAITS = `
+import { readdirSync, readSync, statSync, writeSync } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
+const [folder, bytes] = [process.env.TEST_FOLDER, Number(process.env.TEST_BYTES)];
+const sizes = () => readdirSync(folder).filter((name) => name.endsWith('.tmp')).map((name) => statSync(folder + '/' + name).size);
+const look = isMainThread && setInterval(() => {
+  if (!sizes().some((size) => size >= bytes)) return;
+  clearInterval(look);
+  writeSync(1, 'written');
+  readSync(0, new Uint8Array(1));
+}, 1);
+if (look) look.unref();
+`;
 
 it.each([
   ['SIGINT', 130],
@@ -43,13 +47,17 @@ it.each([
 ] as const)('%s while segments are written ends a conversion with %i', async (signal, status) => {
   const before = await readdir(directory);
   const options = ['--checkpoint-interval', '1ns', '-o', at('output.uscope')];
-  const child = spawn(process.execPath, [COMMAND, 'convert', at('input.ctrace'), ...options], {
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
+  const hook = `data:text/javascript,${encodeURIComponent(WAITS)}`;
+  const child = spawn(
+    process.execPath,
+    ['--import', hook, COMMAND, 'convert', at('input.ctrace'), ...options],
+    { env: { ...process.env, TEST_FOLDER: directory, TEST_BYTES: String(SOME_BYTES) } },
+  );
   const said = child.stderr.toArray();
   const ended = once(child, 'exit');
-  while ((await bytesUnderWay()) < SOME_BYTES && child.exitCode === null) await delay(1);
+  await Promise.race([once(child.stdout, 'data'), ended]);
   child.kill(signal);
+  child.stdin.end('on');
   expect(await ended).toEqual([status, null]);
   expect(Buffer.concat(await said).toString()).toBe(
     `uscope: interrupted; ${at('output.uscope')} was not written\n`,

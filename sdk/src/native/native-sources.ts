@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '19a5761d20c3892992e19bc6783ce64f669e2ecf2aa4e3366796ebb8b8b059d9';
+export const SOURCES_SHA256 = '89e90197f505d97ac22f0b98147f8dada533519603bfdbd6550fa235c9a0fd97';

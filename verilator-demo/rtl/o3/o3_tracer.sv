@@ -49,6 +49,13 @@ module o3_tracer
   typedef logic [$clog2(LoadEntries)-1:0]   load_slot_t;
   typedef logic [$clog2(StoreEntries)-1:0]  store_slot_t;
 
+  preg_t names [32];  // the map as it was recorded last
+
+  // Counters that grow in the cycle itself. Those that grow by what the edge does are seen in the cycle that follows.
+  localparam longint unsigned CycleCounts = COUNT_CYCLES | COUNT_FETCHED_INSNS | COUNT_ICACHE_MISSES | COUNT_DCACHE_ACCESSES
+      | COUNT_DCACHE_MISSES | COUNT_REPLAYS | COUNT_LOAD_RETRIES | ((64'd1 << O3Slots) - COUNT_STALLS_ROB_FULL)
+      | COUNT_SLOTS_FRONTEND | COUNT_SLOTS_BACKEND_MEMORY | COUNT_SLOTS_BACKEND_CORE | COUNT_SLOTS_IDLE;
+
   // ---- open and close
   chandle trace;
   bit     tracing;
@@ -71,7 +78,7 @@ module o3_tracer
   longint unsigned now;     // ps, when the cycle began
   bit              framed;  // the frame of the cycle is open
 
-  always_ff @(posedge clk_i) begin
+  always @(posedge clk_i) begin
     if (rst_i) begin
       framed = 1'b0;
       now    = 64'd0;
@@ -376,7 +383,6 @@ module o3_tracer
   endfunction
 
   // ---- the map: what a squash restores is what differs from before
-  preg_t names [32];
   function automatic void restore_map(input chandle w);
     preg_t after;
     for (int unsigned r = 1; r < 32; r++) begin
@@ -431,12 +437,7 @@ module o3_tracer
     end
   endfunction
 
-  // ---- counters: the core says by how much its own grow, and they are in the same order. Those that grow by what the edge
-  // does are seen in the cycle that follows.
-  localparam longint unsigned CycleCounts = COUNT_CYCLES | COUNT_FETCHED_INSNS | COUNT_ICACHE_MISSES | COUNT_DCACHE_ACCESSES
-      | COUNT_DCACHE_MISSES | COUNT_REPLAYS | COUNT_LOAD_RETRIES | ((64'd1 << O3Slots) - COUNT_STALLS_ROB_FULL)
-      | COUNT_SLOTS_FRONTEND | COUNT_SLOTS_BACKEND_MEMORY | COUNT_SLOTS_BACKEND_CORE | COUNT_SLOTS_IDLE;
-
+  // ---- counters: the core says by how much its own grow, and they are in the same order
   function automatic void count_steps(input chandle w, input longint unsigned which);
     longint unsigned ones, twos;
     ones = '0;

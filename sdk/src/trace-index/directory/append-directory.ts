@@ -4,10 +4,10 @@ import { isUscopeError } from '../../base/errors.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
 import type { IndexedFile, IndexOutput } from '../../writer/contract/segment-indexer.js';
 import type { IndexPlan } from '../plan.js';
+import { maxShare } from '../share.js';
 import { type MadeDirectory, type PlacedContainer, writeDirectory, writeMade } from './write-directory.js';
 
-/** Of the file, for containers and directory together; of a short one this number of bytes for the directory. */
-const MAX_SHARE = 0.03;
+/** Of a short file, for the directory. */
 const MIN_BYTES = 16 * 1024;
 
 /**
@@ -27,7 +27,7 @@ export async function appendDirectory(
     startPs,
     endPs,
     crc32,
-    maxBytes: (containers: number) => Math.max(MIN_BYTES, bytes * MAX_SHARE - containers),
+    maxBytes: (containers: number) => Math.max(MIN_BYTES, bytes * maxShare(bytes / segments) - containers),
   };
   if (made) await writeMade(target, made, output);
   else

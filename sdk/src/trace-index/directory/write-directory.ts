@@ -106,6 +106,9 @@ export function endedAtTop(
   return lists;
 }
 
+/** Of what the levels may take, for those of time: rows and texts get what is left. */
+const TIME_SHARE = 0.6;
+
 class ListWriter {
   constructor(
     private readonly input: DirectoryTarget,
@@ -120,7 +123,7 @@ class ListWriter {
     const written: LevelEntry[][] = [];
     for (const [index, list] of lists.entries()) {
       const left = most - (this.output.position - this.start);
-      const share = index < groups ? most / groups : left;
+      const share = index < groups ? (most * TIME_SHARE) / groups : left;
       const kept = finest ? list.from(finest[index] ?? Number.POSITIVE_INFINITY) : list.within(share);
       const levels: LevelEntry[] = [];
       for (const [level, pieces] of kept) levels.push(await this.level(level, pieces));

@@ -8,7 +8,8 @@ import { ChannelKind, type ClockGroup } from '../channels.js';
 import type { LevelInput, LevelMaker } from '../made-levels/level-maker.js';
 import { PlainLevels } from '../made-levels/plain-levels.js';
 import { indexPlan } from '../plan.js';
-import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, OWN_COLUMNS } from '../rows/rows-part.js';
+import { coarserRowsPart } from '../rows/coarser-rows.js';
+import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUP_LEVEL, OWN_COLUMNS } from '../rows/rows-part.js';
 import { encodeStatics, encodeStrings } from '../texts/static-set.js';
 import { decodeTimePart, encodeTimePart } from '../time-part.js';
 import { compiledLevels } from './directory-kernel.js';
@@ -73,7 +74,12 @@ function rowsOf(choose: Choose, births: number): Uint8Array {
   own[0]!.sort((a, b) => a - b);
   const late = table(choose, LATE_COLUMNS + 2 * stages, choose(5));
   late[0]!.sort((a, b) => b - a);
-  return encodeRowsPart({ isExact: choose(4) > 0, births, own, late });
+  let bytes = encodeRowsPart({ isExact: choose(4) > 0, births, own, late });
+  // Where an index has no room for the finest groups.
+  for (let level = choose(2) * choose(MAX_GROUP_LEVEL + 1); level > 0; level--) {
+    bytes = coarserRowsPart(bytes, stages)!;
+  }
+  return bytes;
 }
 
 interface Shape {

@@ -148,9 +148,12 @@ export class RowMerger {
     let first = this.firstOpen;
     for (let at = 0; at < late.length; at++) {
       const row = this.next - late.distance[at]!;
-      while (index < this.open.length && first < row) first += this.open[index++]![Place.ROWS]!;
+      // A later segment's groups may be finer.
+      while (index < this.open.length && first + this.open[index]![Place.ROWS]! <= row) {
+        first += this.open[index++]![Place.ROWS]!;
+      }
       // Of a group that is no longer open.
-      if (first !== row || index === this.open.length) continue;
+      if (first > row || index === this.open.length) continue;
       addCounts(this.open[index]!, late, at, this.stages);
     }
   }

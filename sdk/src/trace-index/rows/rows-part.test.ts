@@ -12,8 +12,9 @@ import { findCores } from '../../semantics/cpu/cores.js';
 import { type Instruction, instructions } from '../../semantics/cpu/index.js';
 import { stageColumns } from '../row-plan.js';
 import { decodeStatics } from '../texts/static-set.js';
+import { coarserRowsPart } from './coarser-rows.js';
 import { Place, type RowGroup, RowMerger } from './row-table.js';
-import { decodeRowsPart, GROUP_ROWS } from './rows-part.js';
+import { decodeRowsPart, GROUP_ROWS, MAX_GROUP_LEVEL } from './rows-part.js';
 
 limitOfFile(MANY_CASES_MS);
 
@@ -48,14 +49,22 @@ function expectedGroup(rows: readonly Instruction[], stages: number, cycle: (ps:
   ];
 }
 
-async function rowsAndScan(seed: number, cycles: number, perSegment: number) {
+/** The part with groups of the level. */
+function atLevel(bytes: Uint8Array, stages: number, level: number): Uint8Array {
+  return level === 0 ? bytes : atLevel(coarserRowsPart(bytes, stages) ?? bytes, stages, level - 1);
+}
+
+/** @param coarsest the parts have levels up to this one, in turn */
+async function rowsAndScan(seed: number, cycles: number, perSegment: number, coarsest = 0) {
   const indexed = await indexOf(build(record(generator(seed), cycles).frames, perSegment));
   const { trace } = indexed;
   const [core] = findCores(trace);
   const stages = stageColumns(core!);
   const groups: RowGroup[] = [];
   const merger = new RowMerger(stages, (group) => groups.push(group));
-  const parts = partsOf(indexed, IndexPart.ROWS, 0).map(({ bytes }) => decodeRowsPart(bytes, stages));
+  const parts = partsOf(indexed, IndexPart.ROWS, 0).map(({ bytes }, segment) =>
+    decodeRowsPart(atLevel(bytes, stages, segment % (coarsest + 1)), stages),
+  );
   parts.forEach((part, segment) => {
     merger.add(part, segment);
   });
@@ -72,9 +81,11 @@ const shape = fc
     seed: fc.integer(),
     perSegment: fc.integer({ min: 60, max: 400 }),
     most: fc.integer({ min: 1, max: 900 }),
+    coarsest: fc.integer({ min: 0, max: MAX_GROUP_LEVEL + 1 }),
   })
-  .map(({ seed, perSegment, most }) => ({
+  .map(({ seed, perSegment, most, coarsest }) => ({
     seed,
+    coarsest,
     perSegment,
     cycles: perSegment * Math.max(1, Math.floor(most / perSegment)),
   }));
@@ -83,8 +94,9 @@ describe('the rows of an index', () => {
   it('are the instructions that a scan finds, in groups, whatever the segments', async () => {
     let exact = 0;
     await fc.assert(
-      fc.asyncProperty(shape, async ({ seed, cycles, perSegment }) => {
-        const { groups, isExact, scanned, stages, periodPs } = await rowsAndScan(seed, cycles, perSegment);
+      fc.asyncProperty(shape, async ({ seed, cycles, perSegment, coarsest }) => {
+        const found = await rowsAndScan(seed, cycles, perSegment, coarsest);
+        const { groups, isExact, scanned, stages, periodPs } = found;
         // A segment of 60 cycles now and then has no room for its carry, and says so.
         if (!isExact) return;
         exact++;
@@ -96,7 +108,7 @@ describe('the rows of an index', () => {
           known.splice(Place.UNKNOWN, 1);
           known.splice(Place.SEGMENT, 1);
           expect(known).toEqual(expectedGroup(rows, stages, (ps) => Number(ps / periodPs)));
-          expect(rows.length).toBeLessThanOrEqual(GROUP_ROWS);
+          expect(rows.length).toBeLessThanOrEqual(GROUP_ROWS * 4 ** Math.min(coarsest, MAX_GROUP_LEVEL));
         }
         expect(at).toBe(scanned.length);
       }),
