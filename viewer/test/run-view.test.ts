@@ -59,7 +59,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     return page;
   };
 
-  it('lists the traces as they appear, takes commands, shows what is written, and stays when the run has ended', async () => {
+  it('lists the traces as they appear, says what became of a command, shows what is written, and stays when the run has ended', async () => {
     const gate = 'gate';
     const { cwd, running, list, url } = await view('slow', '3000', gate);
     await list.waitForFunction(() => document.body.textContent?.includes('recording'));
