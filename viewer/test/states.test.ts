@@ -108,6 +108,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         expect(problem?.code).toMatch(/^FORMAT_/);
         expect(problem?.advice).toMatch(/uscope (verify|recover)/);
         await page.waitForFunction(() => (window.__uscope.state()?.rows ?? 0) > 0);
+        // Also where its index is damaged, it is counted to its end.
+        await page.waitForFunction(() => window.__uscope.state()?.isCounted);
       });
       await server.close();
     });

@@ -16,6 +16,8 @@ const POLL_MS = 250;
 const RETRY_MS = 2000;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
+/** Of a session, docs/format.md: its daemon finalized it when the client was gone. */
+const CLIENT_LOST = 2;
 
 export class BlockServer {
   private wanted: readonly number[] = [];
@@ -136,6 +138,10 @@ export class BlockServer {
     const { session, index } = this;
     this.post({ type: 'grown', info: session.info }, []);
     this.live.grown(session.info);
+    if (session.info.isComplete && session.trace.session?.status === CLIENT_LOST) {
+      const what = 'The simulator ended without closing its trace: it crashed or was killed.';
+      this.report({ code: 'VIEW_CRASHED', what, advice: '', isFatal: false });
+    }
     if (index) await this.describe(index);
     // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
     else if (!this.background && session.core) this.background = () => this.count(...this.counted);
@@ -146,7 +152,7 @@ export class BlockServer {
     const controller = new AbortController();
     this.current = { segment, controller };
     try {
-      const firstRow = index ? await index.rowsBefore(segment) : (this.rowsBefore[segment] ?? -1);
+      const firstRow = this.rowsBefore[segment] ?? (index ? await index.rowsBefore(segment) : -1);
       controller.signal.throwIfAborted();
       const block = await session.block(segment, firstRow, controller.signal);
       if (block.firstRow < 0) this.deferred.add(segment);
@@ -182,15 +188,14 @@ export class BlockServer {
     const { session } = this;
     session.useIndex(found);
     const index = session.sumsOf(found);
-    if (!index) {
-      this.background = () => this.count(0, 0);
-      return;
-    }
-    this.background = () => this.overview(index);
+    // Also where a part of the index is damaged.
+    this.background = () => this.count(0, 0);
+    if (!index) return;
     const whole = { from: session.info.segmentCycles[0]!, to: session.lastCycle, intervals: QUICK_INTERVALS };
     this.postSums(await index.sums(whole, true), true);
     this.index = index;
     await this.describeRows(index);
+    this.background = () => this.overview(index);
     this.wanted = [...this.wanted, ...this.deferred];
     this.deferred.clear();
   }

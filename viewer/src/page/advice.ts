@@ -22,6 +22,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   VIEW_ABANDONED: '`uscope recover FILE` finalizes what is there. All of it is shown.',
   VIEW_CANVAS:
     'The page draws again when the browser gives it memory. If it does not, close other tabs and reload it.',
+  VIEW_CRASHED: 'All that it had sent is shown. `uscope info FILE` counts what is missing.',
   VIEW_DOWNLOAD:
     'It works. With `uscope view FILE`, or a server with range requests, the page fetches only what it shows.',
   VIEW_LOST:
@@ -35,7 +36,9 @@ const OF_CONVERSION =
 const OF_FORMAT =
   '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
-export function adviceFor(code: string): string {
+/** @param isShown the trace is open: what has no magic number is a damaged part of it */
+export function adviceFor(code: string, isShown = false): string {
+  if (isShown && code === 'FORMAT_MAGIC') return OF_FORMAT;
   if (ADVICE[code]) return ADVICE[code];
   if (code.startsWith('FORMAT_')) return OF_FORMAT;
   return code.startsWith('CONVERT_') ? OF_CONVERSION : 'Reload the page to try again.';

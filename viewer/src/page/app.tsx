@@ -44,7 +44,7 @@ export function App() {
   const trace = origin.value;
   const isFatal = problems.value.some((problem) => problem.isFatal);
   return (
-    <div class={`page ${settings.value.theme}`}>
+    <div class={`page ${settings.value.theme}${state.value ? '' : ' blank'}`}>
       <TopBar />
       {progress.value ? (
         <Converting />
@@ -56,7 +56,7 @@ export function App() {
       ) : (
         <Welcome onFile={openFile} />
       )}
-      {trace && <footer class="status">{info.value && state.value ? <StatusLine /> : 'opening the trace…'}</footer>}
+      {trace && <footer class="status">{info.value && state.value ? <StatusLine /> : isFatal ? '' : 'opening the trace…'}</footer>}
       <Messages isFatal={isFatal} />
       {panel.value === 'palette' && <Palette />}
       {panel.value === 'help' && <Help />}

@@ -47,7 +47,17 @@ export function reveal(id: PanelId): void {
   if (!isShown(id)) toggle(id);
 }
 
-export const trackSize = (id: PanelId): number => layout.value.sizes[id] ?? panelOf(id).size;
+/** The table's heights are for windows up to this height; higher ones get more. */
+const USUAL_HEIGHT = 1080;
+const MOST_OF_USUAL = 2.5;
+const windowHeight = signal(innerHeight);
+addEventListener('resize', () => {
+  windowHeight.value = innerHeight;
+});
+
+export const trackSize = (id: PanelId): number =>
+  layout.value.sizes[id] ??
+  Math.round(panelOf(id).size * Math.max(1, Math.min(MOST_OF_USUAL, windowHeight.value / USUAL_HEIGHT)));
 
 export function resizeTrack(id: PanelId, size: number): void {
   const height = Math.round(Math.max(MIN_TRACK, Math.min(innerHeight, size)));

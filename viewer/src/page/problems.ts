@@ -7,9 +7,9 @@ import { adviceFor } from './advice.js';
 export const problems = signal<readonly Problem[]>([]);
 
 export function addProblem(problem: Problem): void {
-  const { code, what } = problem;
+  const { code, what, isFatal } = problem;
   if (problems.peek().some((one) => one.code === code && one.what === what)) return;
-  problems.value = [...problems.peek(), { ...problem, advice: problem.advice || adviceFor(code) }];
+  problems.value = [...problems.peek(), { ...problem, advice: problem.advice || adviceFor(code, !isFatal) }];
 }
 
 /** @param codes null: all */

@@ -8,19 +8,21 @@ export function Messages({ isFatal }: { isFatal: boolean }) {
     <div class={isFatal ? 'messages fatal' : 'messages'} role="alert">
       {all.map(({ code, what, advice }) => (
         <div key={what} class="message">
-          <button
-            type="button"
-            class="close"
-            aria-label="close the message"
-            onClick={() => {
-              problems.value = problems.value.filter((problem) => problem.what !== what);
-            }}
-          >
-            ×
-          </button>
+          {!isFatal && (
+            <button
+              type="button"
+              class="close"
+              aria-label="close the message"
+              onClick={() => {
+                problems.value = problems.value.filter((problem) => problem.what !== what);
+              }}
+            >
+              ×
+            </button>
+          )}
           <strong>{code}</strong>
           <p>{what}</p>
-          <p class="advice">{advice}</p>
+          <p class="advice">{advice.split('`').map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</p>
         </div>
       ))}
     </div>

@@ -70,7 +70,7 @@ export function Statistics() {
           <tr>
             <td />
             <th scope="col">{range.value ? 'range' : 'screen'}</th>
-            <th scope="col">{ofRun.value ? 'run' : `run ${Math.floor(progress.value * 100)} %`}</th>
+            <th scope="col">{ofRun.value ? 'run' : progress.value > 0 ? `run ${Math.floor(progress.value * 100)} %` : 'run …'}</th>
           </tr>
         </thead>
         {figureGroups(report, ofRun.value).map(({ title, rows }) => (

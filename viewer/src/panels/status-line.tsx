@@ -35,7 +35,7 @@ export function StatusLine() {
       )}
       <span>
         {isCounted ? '' : '≈ '}
-        {trace.core >= 0 && `${grouped(rows)} instructions, `}
+        {trace.core >= 0 && (isCounted || rows > 0) && `${grouped(rows)} instructions, `}
         {lengthText(trace.segmentCycles.at(-1)! - trace.segmentCycles[0]!, period)}
       </span>
       <span title="pixels per cycle">{view.scale >= 1 ? `${view.scale.toFixed(1)} px/cycle` : `${(1 / view.scale).toFixed(1)} cycles/px`}</span>

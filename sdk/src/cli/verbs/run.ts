@@ -3,7 +3,7 @@
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { supervise } from '../../bridge/run/supervisor.js';
+import { type RunOptions, supervise } from '../../bridge/run/supervisor.js';
 import { checkRunName } from '../../dataset/files/names.js';
 import {
   addDaemonOptions,
@@ -28,6 +28,8 @@ interface RunArguments extends DaemonArguments {
   readonly export?: string;
   readonly run?: string;
   readonly tag: readonly string[];
+  readonly view?: boolean;
+  readonly open: boolean;
 }
 
 export function register(program: Command): void {
@@ -52,12 +54,14 @@ export function register(program: Command): void {
     )
     .option('--json <file>', "the summary of the run as JSON; - for stdout, after the simulator's output");
   command
+    .option('--view', 'show the traces in a browser while they are written, and afterwards until Ctrl-C')
+    .option('--no-open', 'with --view: only print the address')
     .option('--export <dataset>', 'also export the traces into a dataset when the run has ended')
     .option('--run <name>', 'name of the run there (default: name of the directory of its traces)')
     .option('--tag <key=value>', 'a column of the table traces there (may be repeated)', append, []);
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
     const exported = exportOf(options);
-    process.exitCode = await supervise({
+    const run: RunOptions = {
       command: simulator,
       serveArguments: serveArguments(options),
       endpoint: options.endpoint,
@@ -65,9 +69,23 @@ export function register(program: Command): void {
       daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
       json: options.json,
       onEnd: exported?.run,
-    });
+    };
+    process.exitCode = options.view === true ? await shown(run, options) : await supervise(run);
     if (exported?.hasFailed && process.exitCode === ExitCode.OK) process.exitCode = ExitCode.FAILED;
   });
+}
+
+/** The page stays until the user has seen enough; the status is that of the run. */
+async function shown(run: RunOptions, { out, open }: RunArguments): Promise<number> {
+  const { viewRun } = await import('../view/view-run.js');
+  const view = await viewRun(out, open);
+  try {
+    const status = await supervise(run);
+    await view.untilEnded();
+    return status;
+  } finally {
+    await view.close();
+  }
 }
 
 interface Export {

@@ -9,15 +9,22 @@ export interface Announcement {
   /** Of the page's address, with `#`. */
   readonly hash: string;
   readonly wantsBrowser: boolean;
+  /** Where the address is printed; default: stdout. */
+  readonly isStdoutTaken?: boolean;
+  /** Instead of the sentence on Ctrl-C. */
+  readonly ending?: string;
 }
 
 export async function announce(
-  { name, hash, wantsBrowser }: Announcement,
+  { name, hash, wantsBrowser, isStdoutTaken = false, ending = 'Ctrl-C ends' }: Announcement,
   { url, port }: ViewServer,
 ): Promise<void> {
-  io.out(`${url}${hash}\n`);
-  io.flush();
-  io.err(`uscope: showing ${name}; Ctrl-C ends`);
+  if (isStdoutTaken) io.err(`uscope: ${url}${hash}`);
+  else {
+    io.out(`${url}${hash}\n`);
+    io.flush();
+  }
+  io.err(`uscope: showing ${name}; ${ending}`);
   io.err(
     `uscope: from another machine: ssh -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}`,
   );

@@ -3,10 +3,16 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
-import { type OpenTrace, openServedTrace, serveDirectory, type ViewCommand } from '../../view/index.js';
+import {
+  type OpenTrace,
+  openServedTrace,
+  serveDirectory,
+  type ViewCommand,
+  type ViewServer,
+} from '../../view/index.js';
 import { missingPackage } from '../common/optional-packages.js';
 import { listRuns } from '../runs/listing.js';
-import { announce, raised } from './announce.js';
+import { type Announcement, announce, raised } from './announce.js';
 
 export interface DirectoryRequest {
   readonly directory: string;
@@ -25,15 +31,25 @@ const HASTEN_EVERY_MS = 1000;
 
 /** Until the signal is raised. @throws UscopeError VIEW_PORT */
 export async function viewDirectory(request: DirectoryRequest, signal: AbortSignal): Promise<void> {
-  const token = request.isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await serveDirectory(new Directory(request.directory), { port: request.port, token });
+  const server = await startDirectoryView(request);
   try {
-    const hash = token === null ? '' : `#token=${token}`;
-    await announce({ name: request.directory, hash, wantsBrowser: request.wantsBrowser }, server);
     await raised(signal);
   } finally {
     await server.close();
   }
+}
+
+/** Serves and announces it. @throws UscopeError VIEW_PORT, ENV_MISSING */
+export async function startDirectoryView(
+  request: DirectoryRequest,
+  announcement: Partial<Announcement> = {},
+): Promise<ViewServer> {
+  const { directory, port, wantsBrowser, isReadOnly } = request;
+  const token = isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
+  const server = await serveDirectory(new Directory(directory), { port, token });
+  const hash = token === null ? '' : `#token=${token}`;
+  await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
+  return server;
 }
 
 interface Recording {

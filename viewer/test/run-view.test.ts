@@ -1,0 +1,102 @@
+/** `uscope run --view` in a real browser: the list of the run, its trace while it is written, commands, and how it ends. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startChromium } from '../../test/support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
+import { lacks } from '../../test/support/needs.js';
+import { BIN, childrenOf, Running } from '../../test/support/processes.js';
+import { chromiumPath, needBuiltPage } from './support/viewer.js';
+
+// A browser, daemons and simulators are started.
+limitOfFile(PROCESSES_MS);
+
+const SIMULATOR = fileURLToPath(new URL('../../test/bridge/simulator.mjs', import.meta.url));
+
+describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
+  let browser: Browser;
+  const started: Running[] = [];
+  const folders: string[] = [];
+  beforeAll(async () => {
+    needBuiltPage();
+    browser = await startChromium();
+  });
+  afterEach(async () => {
+    for (const running of started.splice(0)) {
+      running.kill('SIGKILL');
+      await running.ended;
+    }
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+  });
+  afterAll(() => browser?.close());
+
+  /** @returns the command, the address it prints, and a page of that */
+  async function view(...simulator: string[]) {
+    const cwd = mkdtempSync(join(tmpdir(), 'uscope-run-view-'));
+    folders.push(cwd);
+    mkdirSync(join(cwd, 'out'));
+    const args = ['run', '--view', '--no-open', '--out', 'out', '--', process.execPath, SIMULATOR];
+    const running = new Running(process.execPath, [BIN, ...args, ...simulator], {
+      cwd,
+      env: { TMPDIR: cwd },
+    });
+    started.push(running);
+    await running.printed('ssh -L');
+    const url = /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/.exec(running.stderr)![0];
+    const list = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    await list.goto(url);
+    await list.waitForSelector('#link-core0');
+    return { cwd, running, list, url };
+  }
+
+  const openTrace = async (url: string): Promise<Page> => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    await page.goto(new URL('traces/core0/', url).href);
+    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > 0);
+    return page;
+  };
+
+  it('lists the traces as they appear, says what became of a command, shows what is written, and stays when the run has ended', async () => {
+    const gate = 'gate';
+    const { cwd, running, list, url } = await view('slow', '3000', gate);
+    await list.waitForFunction(() => document.body.textContent?.includes('recording'));
+    const page = await openTrace(url);
+    // All that is sent before the gate.
+    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
+    expect(await page.textContent('.live')).toContain('live');
+    list.once('dialog', (dialog) => void dialog.accept('here'));
+    await list.click('#trigger-core0');
+    // This simulator waits for the gate: it begins no cycle in which it could act, which is said.
+    await list.waitForFunction(() =>
+      document.getElementById('state')?.textContent?.includes('core0: the client has not begun a cycle'),
+    );
+    const other = await browser.newPage();
+    await other.goto(new URL('/', url).href);
+    await other.waitForSelector('#link-core0');
+    expect(await other.locator('button').count()).toBe(0);
+    writeFileSync(join(cwd, gate), '');
+    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
+    await list.waitForFunction(() => document.body.textContent?.includes('complete'));
+    await running.printed('the run has ended');
+    running.kill('SIGINT');
+    const { status, stdout } = await running.ended;
+    expect(status).toBe(0);
+    // It belongs to the simulator.
+    expect(stdout).not.toContain('http://');
+    for (const one of [list, page, other]) await one.close();
+  });
+
+  it('says that the simulator was killed', async () => {
+    const { running, list, url } = await view('hangs', '500');
+    const page = await openTrace(url);
+    const [simulator] = childrenOf(running.pid, 'simulator.mjs');
+    process.kill(simulator!, 'SIGKILL');
+    await page.waitForFunction(() => window.__uscope.problems().some(({ code }) => code === 'VIEW_CRASHED'));
+    expect(existsSync(join(folders[0]!, 'out/core0.uscope'))).toBe(true);
+    for (const one of [list, page]) await one.close();
+  });
+});
