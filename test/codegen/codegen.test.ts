@@ -25,6 +25,7 @@ import {
   St,
   type Writer,
 } from '../vectors/codegen/hostile.js';
+import { WideTrace, type Writer as WideWriter } from '../vectors/codegen/wide.js';
 import {
   C_PROGRAM,
   EXPECTED,
@@ -34,12 +35,21 @@ import {
   PYTHON_PROGRAM,
   SV_PROGRAM,
 } from './programs.js';
-import { VECTORS, writeRecorder } from './recorder.js';
+import { ROOT, VECTORS, writeRecorder } from './recorder.js';
+import {
+  C_WIDE,
+  CPP_WIDE,
+  EXPECTED_WIDE,
+  EXPECTED_WIDE_SNAPSHOT,
+  icarusModule,
+  PACKED_BURST,
+  PYTHON_WIDE,
+} from './wide-programs.js';
 
 // Generated code is compiled, and SystemVerilog simulated.
 limitOfFile(BUILDS_MS);
 
-const NAMES = ['core', 'hostile', 'plain'] as const;
+const NAMES = ['core', 'hostile', 'plain', 'wide'] as const;
 const OPENED = `open t ${SCHEMA_SHA256.slice(0, 8)} site=lab,lane=3,class=c,trace_name=x,core=-1`;
 const WARNINGS = [
   '-Wall',
@@ -155,7 +165,7 @@ describe('Python', () => {
 
   it.skipIf(lacks('mypy', succeeds(PYTHON, '-m', 'mypy', '--version')))('is clean for mypy --strict', () => {
     file('program.py', PYTHON_PROGRAM);
-    run(PYTHON, '-m', 'mypy', '--strict', 'core.py', 'hostile.py', 'plain.py', 'program.py');
+    run(PYTHON, '-m', 'mypy', '--strict', ...NAMES.map((name) => `${name}.py`), 'program.py');
   });
 
   it('makes the calls it promises', () => {
@@ -253,5 +263,51 @@ describe('TypeScript', () => {
     const schemaText = readFileSync(join(VECTORS, 'core.yaml'), 'utf8').replace('slots: 64', 'slots: 128');
     const opening = coreOpen({ path: join(directory, 'other.uscope'), schemaText });
     await expect(opening).rejects.toThrow(new RegExp(`SCHEMA_MISMATCH: .*${CORE_SHA256}`));
+  });
+});
+
+describe('values of more than 64 bits', () => {
+  const opened = /^open t [0-9a-f]{8} $/;
+  const whole = [...EXPECTED_WIDE, EXPECTED_WIDE_SNAPSHOT];
+
+  it('C', () => {
+    run('gcc', '-std=c11', ...WARNINGS, '-o', 'wide', file('wide.c', C_WIDE), 'recorder.c');
+    expect(lines(run('./wide'))).toEqual([expect.stringMatching(opened), ...whole, PACKED_BURST]);
+  });
+
+  it('C++ takes arrays of the right size', () => {
+    const source = file('wide.cpp', CPP_WIDE);
+    const check = ['-std=c++17', ...WARNINGS, '-I', join(ROOT, 'dpi/include'), '-fsyntax-only'];
+    expect(run('g++', ...check, source)).toBe('');
+    file('other.cpp', CPP_WIDE.replace('vregs.put(4, other, bus, 7)', 'vregs.put(4, bus, bus, 7)'));
+    expect(() => run('g++', ...check, 'other.cpp')).toThrow('array');
+  });
+
+  // Verilator knows no x and z.
+  it.skipIf(lacks('iverilog', succeeds('iverilog', '-V')))('SystemVerilog, with x and z', () => {
+    const source = icarusModule(readFileSync(join(directory, 'wide.sv'), 'utf8'));
+    run('iverilog', '-g2012', '-o', 'wide.vvp', file('icarus.sv', source));
+    expect(lines(run('vvp', 'wide.vvp'))).toEqual(whole);
+  });
+
+  it('Python', () =>
+    expect(lines(run('python3', file('wide_program.py', PYTHON_WIDE)))).toEqual(EXPECTED_WIDE));
+
+  it('TypeScript', () => {
+    const calls: string[] = [];
+    const log = (...words: unknown[]): void => void calls.push(words.join(' '));
+    const signed = (value: unknown): bigint => BigInt.asIntN(64, BigInt(value as bigint));
+    const t = new WideTrace<WideWriter>({
+      slotSet: (storage, slot, field, value) => log('set', storage, slot, field, signed(value)),
+      slotClear: () => undefined,
+      slotAdd: () => undefined,
+      propSet: (storage, property, value) => log('prop', storage, property, signed(value)),
+      event: (type, values) => log('event', type, ...(values as readonly unknown[])),
+    });
+    t.vregs.setData(3, (0xffff_ffff_ffff_fffen << 64n) | 1n);
+    t.vregs.put(4, (6n << 64n) | 5n, [(165n << 64n) | 240n, (128n << 64n) | 240n], 7);
+    t.vregs.propLine((1n << 64n) | 9n);
+    t.evBeat(2, [(((1n << 36n) - 1n) << 64n) | 3n, (1n << 99n) | 1n]);
+    expect(calls).toEqual(EXPECTED_WIDE);
   });
 });

@@ -14,7 +14,7 @@
 #include "base/keys.h"
 #include "link/io.h"
 
-enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, SILENT_MS = 1000, MESSAGES_PER_TURN = 256 };
+enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, SILENT_MS = 4000, MESSAGES_PER_TURN = 256 };
 
 static void discard(struct io *io)
 {

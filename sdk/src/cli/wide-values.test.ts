@@ -82,6 +82,30 @@ describe('wide fields', () => {
     ]);
   });
 
+  it('are dumped as one op where all pieces are set, and as they are where only some are', async () => {
+    const ops = (await runUscope(['dump', file('a')])).out
+      .split('\n')
+      .filter((line) => !line.includes('event'));
+    expect(ops.map((line) => line.replace(/^\d+ ps {2}/, ''))).toEqual([
+      'set    core/line[1].tag = 5',
+      `set    core/line[1].data = ${text(FIRST)}`,
+      `set    core/line[1].data = ${text(SECOND)}`,
+      `prop   core/line.last = ${wideText(100, 1n << 70n)}`,
+      'set    core/line[1].data.bits130.2 = 3',
+      'clear  core/line[1]',
+      '',
+    ]);
+    const json = jsonLinesOf(
+      await runUscope(['dump', '--jsonl', file('a'), '--from', '2000', '--to', '3000']),
+    );
+    expect(json).toEqual([
+      { t: '2000', op: 'set', storage: 'core/line', slot: 1, field: 'data', value: text(SECOND) },
+      { t: '2000', op: 'prop', storage: 'core/line', field: 'last', value: wideText(100, 1n << 70n) },
+    ]);
+    const four = (await runUscope(['dump', file('four')])).out;
+    expect(four.match(/bits130\.[012] =/g)).toHaveLength(7);
+  });
+
   it('are followed by their name', async () => {
     const changes = jsonLinesOf(
       await runUscope(['history', file('a'), 'line[1].data', '--json', '--from', '2000']),

@@ -11,6 +11,7 @@ import { PERIOD_PS, STAGES } from '../../../test/support/pipeline-model.js';
 import { anyPausedTrace, anyTrace, bytesOf, openBytes } from '../../../test/support/random-trace.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { FieldType } from '../format/types.js';
+import { splitPieces, wideText } from '../format/wide-fields.js';
 import { memorySource, openTrace, type Trace } from '../reader/index.js';
 import { parseSchema } from '../schema/index.js';
 import { findCore, instructions, isCounterStorage } from '../semantics/cpu/index.js';
@@ -246,5 +247,37 @@ events:
   const asked = await exported(readFileSync(path));
   expect(await asked.ask('select storage, storage_2 from slots')).toEqual([['queue', 7n]]);
   expect(await asked.ask('select event, event_2 from events')).toEqual([['go', 5n]]);
+  await asked.close();
+});
+
+it('fields of more than 64 bits are one text, as every verb prints them', async () => {
+  const { schema } = parseSchema(`uscope: 1
+clocks: {clk: 1 ns}
+storages:
+  vregs: {slots: 2, kind: sparse, fields: {data: {bits: 100}, bus: {bits: 72, states: 4}}}
+events:
+  beat: {id: u8, bus: {bits: 72, states: 4}, last: bool}
+`);
+  const values = [0n, 1n, (1n << 63n) | 5n, (0xabn << 64n) | 0xfn, (1n << 72n) - 1n];
+  const masks = [0n, 0xf0n, 0x80n << 64n, (1n << 72n) - 1n];
+  const cases = values.flatMap((value) => masks.map((mask) => [value, mask] as const));
+  const path = join(directory, 'wide.uscope');
+  const writer = await TraceWriter.create({ path, schema });
+  cases.forEach(([value, mask], index) => {
+    writer.beginCycle(index * 1000);
+    const words = [...splitPieces(value, 72), ...splitPieces(mask, 72)];
+    writer.event('beat', [index, ...words, true]);
+    for (const [field, word] of [...splitPieces(value, 100), ...words].entries())
+      writer.slotSet('vregs', 1, field, word);
+    writer.endCycle();
+  });
+  await writer.close();
+  const asked = await exported(readFileSync(path));
+  expect(await asked.ask('select id, bus, last from events order by id')).toEqual(
+    cases.map(([value, mask], index) => [BigInt(index), wideText(72, value, mask), true]),
+  );
+  expect(await asked.ask('select data, bus from slots order by from_cycle')).toEqual(
+    cases.map(([value, mask]) => [wideText(100, value), wideText(72, value, mask)]),
+  );
   await asked.close();
 });

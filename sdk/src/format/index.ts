@@ -23,3 +23,4 @@ export * from './string-table.js';
 export * from './trace-config.js';
 export * from './tsum.js';
 export * from './types.js';
+export * from './wide-fields.js';

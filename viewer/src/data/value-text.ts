@@ -1,5 +1,5 @@
 /** Values of fields for people, as the command prints them: labels of enums, addresses in hexadecimal, strings. */
-import { FieldType } from 'uscope/format';
+import { FieldType, joinPieces, type LogicalField, wideText } from 'uscope/format';
 import { interpret } from 'uscope/reader';
 import type { TraceSchema } from './library.js';
 
@@ -32,6 +32,19 @@ export function valueText(
     default:
       return String(interpret(type, raw));
   }
+}
+
+/** The same of a field that may be wider than 64 bits (docs/format.md#wide-fields). @param raw by index in `fields` */
+export function logicalText(
+  fields: readonly Field[],
+  { bits, pieces, unknown }: LogicalField,
+  raw: (index: number) => bigint,
+  schema: TraceSchema,
+  stringOf: (index: number) => string | null,
+): string {
+  const first = pieces[0]!;
+  if (bits === 0) return valueText(fields[first]!, raw(first), schema, stringOf);
+  return wideText(bits, joinPieces(pieces.map(raw)), joinPieces(unknown.map(raw)));
 }
 
 export const isString = ({ type }: Field): boolean => type === FieldType.STRING_REF;

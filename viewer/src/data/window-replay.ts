@@ -1,5 +1,5 @@
 /** A window of time from replay: every cycle is looked at. */
-import { Action } from 'uscope/format';
+import { Action, logicalFields } from 'uscope/format';
 import { payloadLayout, readRaw, type ScanVisitor, stateBefore } from 'uscope/reader';
 import {
   type Columns,
@@ -11,7 +11,7 @@ import {
   type WindowArgs,
 } from '../model/window.js';
 import type { QuestionContext } from './questions/question.js';
-import { type Field, isString, valueText } from './value-text.js';
+import { type Field, isString, logicalText, valueText } from './value-text.js';
 import { CounterTrack, EventTrack, OccupancyTrack } from './window-tracks.js';
 
 type State = Awaited<ReturnType<typeof stateBefore>>;
@@ -225,9 +225,12 @@ class Replay {
       type: Uint16Array.from(types),
       cycle: Float64Array.from(cycles),
       texts: types.map((type, index) =>
-        schema.events[type]!.fields.map(
-          (field, at) => `${field.name} ${valueText(field, values[index]![at]!, schema, this.stringOf)}`,
-        ).join(', '),
+        logicalFields(schema.events[type]!.fields)
+          .map(
+            (field) =>
+              `${field.name} ${logicalText(schema.events[type]!.fields, field, (at) => values[index]![at]!, schema, this.stringOf)}`,
+          )
+          .join(', '),
       ),
     };
   }

@@ -6,6 +6,7 @@ import { joinPieces, type LogicalField } from '../../format/wide-fields.js';
 import { type LoadedSegment, payloadLayout, type Trace } from '../../reader/index.js';
 import { paint } from './io.js';
 import { decimal, ValueFormat } from './values.js';
+import type { WideOp } from './wide-ops.js';
 import { fieldsWithWide, wideValueText } from './wide-values.js';
 
 interface StorageFormat {
@@ -103,6 +104,18 @@ export class ItemFormat {
       default:
         return `{"t":"${time}","op":"prop","storage":${storage.nameJson}${storage.propertyParts[field]}${storage.properties[field].json(lo, hi)}}\n`;
     }
+  }
+
+  wideOpJson({ time, storageId, slot, field }: WideOp, value: string): string {
+    const { nameJson } = this.storages[storageId];
+    const [op, place] = slot === null ? ['prop', ''] : ['set', `,"slot":${slot}`];
+    return `{"t":"${time}","op":"${op}","storage":${nameJson}${place},"field":${JSON.stringify(field)},"value":"${value}"}\n`;
+  }
+
+  wideOpText({ time, storageId, slot, field }: WideOp, value: string): string {
+    const { name } = this.storages[storageId];
+    const target = slot === null ? `prop   ${name}` : `set    ${name}[${slot}]`;
+    return `${paint('dim', `${time} ps`)}  ${target}.${field} = ${value}\n`;
   }
 
   eventJson(cursor: FrameCursor, time: string): string {

@@ -15,6 +15,7 @@ import {
 } from '../common/ranges.js';
 import { append } from '../common/repeated.js';
 import { scanFraction } from '../common/scan-progress.js';
+import { WideOps } from '../common/wide-ops.js';
 
 interface DumpOptions extends RangeArguments {
   readonly jsonl?: boolean;
@@ -68,27 +69,35 @@ const idsOf = (qualified: readonly string[], name: string): number[] =>
 
 async function dump(trace: Trace, range: TimeBounds, asJson: boolean, without: LeftOut): Promise<void> {
   const format = new ItemFormat(trace);
+  const wideOp = asJson ? format.wideOpJson.bind(format) : format.wideOpText.bind(format);
+  const wideOps = WideOps.of(trace, wideOp, (line) => io.out(line));
   let time = '';
-  await withProgress(
-    'reading',
-    (update) =>
-      trace.scan(range, {
-        segment: (segment) => {
-          update(scanFraction(trace, range, segment));
-          return format.loadStrings(segment);
-        },
-        frame: (cursor) => {
-          time = frameTime(cursor);
-        },
-        op: (cursor) => {
-          if (without.storages.has(cursor.storageId)) return;
-          io.out(asJson ? format.opJson(cursor, time) : format.opText(cursor, time));
-        },
-        event: (cursor) => {
-          if (without.events.has(cursor.eventType)) return;
-          io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, time));
-        },
-      }),
-    { streams: true },
-  );
+  const scan = (update: (part: number) => void): Promise<void> =>
+    trace.scan(range, {
+      segment: (segment) => {
+        update(scanFraction(trace, range, segment));
+        return format.loadStrings(segment);
+      },
+      frame: (cursor) => {
+        wideOps?.flush();
+        time = frameTime(cursor);
+      },
+      op: (cursor) => {
+        if (without.storages.has(cursor.storageId)) return;
+        const line = asJson ? format.opJson(cursor, time) : format.opText(cursor, time);
+        if (wideOps) wideOps.op(cursor, time, line);
+        else io.out(line);
+      },
+      event: (cursor) => {
+        if (without.events.has(cursor.eventType)) return;
+        wideOps?.flush();
+        io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, time));
+      },
+    });
+  try {
+    await withProgress('reading', scan, { streams: true });
+  } finally {
+    // Also what precedes a damage.
+    wideOps?.flush();
+  }
 }

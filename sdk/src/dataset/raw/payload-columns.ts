@@ -1,16 +1,20 @@
-/** Fields of events and slots as columns: numbers as BIGINT, of 64 bits their bit pattern; labels and strings as text; truth values as BOOLEAN. */
+/**
+ * Fields of events and slots as columns: numbers as BIGINT, of 64 bits their bit pattern; labels and strings as text; truth values as BOOLEAN;
+ * wide fields as one text. */
 import { type FieldDef, FieldType, fieldSize, isSigned, type Schema } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import { payloadLayout } from '../../reader/index.js';
 import type { BigintValues } from '../engine/bigint-column.js';
 import { named } from '../engine/duckdb.js';
 import { caseOf } from '../files/labels.js';
 import { ColumnNames } from '../files/names.js';
+import { wideTextOf } from '../files/wide-text.js';
 import type { TextTable } from './text-table.js';
 
 export interface PayloadColumn {
   readonly column: string;
-  /** As an expression over the scratch table `r`; strings over `TextTable`. */
-  readonly expression: string;
+  /** As an expression over the scratch table `r`; strings over `TextTable`. null: the piece of a wide field whose first one has the expression. */
+  readonly expression: string | null;
   readonly isString: boolean;
   readonly type: FieldType;
   readonly offset: number;
@@ -26,7 +30,7 @@ export function payloadColumns(
 ): PayloadColumn[] {
   const names = new ColumnNames(fixed);
   const { offsets } = payloadLayout(fields);
-  return fields.map((field, index) => {
+  const columns = fields.map((field, index): PayloadColumn => {
     const column = names.add(field.name);
     const source = `r.${named(column)}`;
     const isString = field.type === FieldType.STRING_REF;
@@ -44,6 +48,25 @@ export function payloadColumns(
       isSigned: isSigned(field.type),
     };
   });
+  return withWideFields(fields, columns, names);
+}
+
+/** Pieces of a wide field become one column, with the name of the field. */
+function withWideFields(
+  fields: readonly FieldDef[],
+  columns: readonly PayloadColumn[],
+  names: ColumnNames,
+): PayloadColumn[] {
+  const all = [...columns];
+  for (const { name, bits, pieces, unknown } of logicalFields(fields)) {
+    if (bits === 0) continue;
+    const source = (index: number): string => `r.${named(columns[index].column)}`;
+    const text = wideTextOf(bits, pieces.map(source), unknown.map(source));
+    for (const index of [...pieces, ...unknown]) all[index] = { ...columns[index], expression: null };
+    const expression = `${text} AS ${named(names.add(name))}`;
+    all[pieces[0]] = { ...columns[pieces[0]], expression };
+  }
+  return all;
 }
 
 /** Sets a value from its u32 halves, of which the upper one only counts for fields of 64 bits. */
@@ -75,6 +98,9 @@ export function selectFields(
       ? ` LEFT JOIN ${texts.table} s${index} ON r.${named(column)} = s${index}.reference`
       : '',
   );
-  const list = [...fixed.map((name) => `r.${name}`), ...columns.map(({ expression }) => expression)];
+  const list = [
+    ...fixed.map((name) => `r.${name}`),
+    ...columns.flatMap(({ expression }) => expression ?? []),
+  ];
   return `SELECT ${list.join(', ')} FROM ${source} r${joins.join('')}`;
 }

@@ -1,14 +1,25 @@
 /** C11 and C++: one header of inline functions over uscope.h. C has no packages, so every name begins with that of the schema. */
-import { type CallSyntax, callLines, type NamedParam } from './client-calls.js';
+import { type CallSyntax, callLines, type FieldValue, type NamedParam } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
 import { type CountFunction, type LaneFunction, Lanes } from './lanes.js';
 import { type CodeModel, describe, type EnumModel, type EventModel, type StorageModel } from './model.js';
-import { enumOf, hasWideEvents, type NamedProcedure, namedProcedures, type ParamType } from './procedures.js';
+import {
+  enumOf,
+  hasWideEvents,
+  type NamedProcedure,
+  namedProcedures,
+  type ParamType,
+  wideOf,
+  wideSlice,
+  wideTypes,
+  wideWords,
+} from './procedures.js';
 import { call, quotedBytes, separated } from './text.js';
 
-const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
+type Builtin = Extract<ParamType, string>;
+const TYPES: Readonly<Record<Builtin, string>> = {
   u8: 'uint8_t ',
   u16: 'uint16_t ',
   u32: 'uint32_t ',
@@ -22,7 +33,7 @@ const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
   slot: 'uint16_t ',
   text: 'const char *',
 };
-const SIZES: Readonly<Record<Extract<ParamType, string>, number>> = {
+const SIZES: Readonly<Record<Builtin, number>> = {
   ...{ u8: 1, u16: 2, u32: 4, u64: 8, i8: 1, i16: 2, i32: 4, i64: 8 },
   ...{ bool: 1, string: 4, slot: 2, text: 4 },
 };
@@ -99,6 +110,12 @@ class CGenerator {
         ` * A storage of one value has ${n}STORAGE_set(w, value), ${n}STORAGE_add(w, delta) and`,
         ` * ${n}STORAGE_snapshot(w, value). Text fields take an index from uscope_string; the functions that end in _str take`,
         ' * the text. A null handle does nothing.',
+        ...(wideTypes(this.model).length > 0
+          ? [
+              ' * A field of more than 64 bits takes words of 64 bits, the lowest first; of four states the same number of words follows,',
+              ' * with the bits that are unknown: x where the value has a 1, z where it has a 0.',
+            ]
+          : []),
         ' */',
       ],
       ['#include <stdbool.h>', '#include <stdint.h>', '#include <stdio.h>', '#include <stdlib.h>'],
@@ -234,7 +251,11 @@ class CGenerator {
   private functionLines({ name, procedure }: NamedProcedure): string[] {
     const names = this.paramNames(['w', 'payload', 'at']);
     const params = procedure.params.map((param) => ({ param, name: names.claim(param.word) }));
-    const inputs = params.map((item) => `${this.type(item.param.type)}${item.name}`);
+    const inputs = params.map(({ param: { type }, name }) => {
+      const wide = wideOf(type);
+      if (!wide) return `${this.type(type)}${name}`;
+      return `const uint64_t ${name}[${wideWords(wide) * (wide.isFourState ? 2 : 1)}]`;
+    });
     const slot = params.find(({ param }) => param.type === 'slot')?.name ?? '0';
     const values = params.filter(({ param }) => param.type !== 'slot');
     return [
@@ -285,19 +306,19 @@ class CGenerator {
       constants,
       statement,
       widened,
+      wideWord: ({ param: { type }, name }, index) => `(unsigned long long)${wideWord(type, name, index)}`,
       emptyEvent: (id) => statement('uscope_event_bytes', [id, 'NULL', '0']),
       packedEvent: (id, size, values) => this.packedEvent(id, size, values),
     };
   }
 
-  private packedEvent(id: string, size: number, values: readonly NamedParam[]): string[] {
+  private packedEvent(id: string, size: number, values: readonly FieldValue[]): string[] {
     return [
       `    uint8_t payload[${size}];`,
       '    uint8_t *at = payload;',
-      ...values.map((value) => {
-        const { type } = value.param;
-        const bytes = enumOf(type) ? 1 : SIZES[type as Extract<ParamType, string>];
-        return `    at = ${this.packName}(at, ${widened(value)}, ${bytes}u);`;
+      ...values.map(({ text, value: { param } }) => {
+        const bytes = enumOf(param.type) ? 1 : wideOf(param.type) ? 8 : SIZES[param.type as Builtin];
+        return `    at = ${this.packName}(at, ${text}, ${bytes}u);`;
       }),
       `    uscope_event_bytes(w, ${id}, payload, (uint32_t)(at - payload));`,
     ];
@@ -311,7 +332,7 @@ class CGenerator {
 
   private type(type: ParamType): string {
     const def = enumOf(type);
-    return def ? `${this.enumNames(def).name} ` : TYPES[type as Extract<ParamType, string>];
+    return def ? `${this.enumNames(def).name} ` : TYPES[type as Builtin];
   }
 
   private enumNames(def: EnumModel): { readonly name: string; readonly values: string[] } {
@@ -322,6 +343,14 @@ class CGenerator {
 }
 
 const LANES = ['unsigned long long lanes'];
+
+/** Word `index` of an array, without the bits that the value does not have. */
+export function wideWord(type: ParamType, name: string, index: number): string {
+  const wide = wideOf(type);
+  const bits = wide ? wideSlice(wide, index).bits : 64;
+  const word = `${name}[${index}]`;
+  return bits === 64 ? word : `(${word} & 0x${((1n << BigInt(bits)) - 1n).toString(16)}ull)`;
+}
 
 function widened({ param, name }: NamedParam): string {
   return param.type === 'text' ? `uscope_string(w, ${name})` : `(unsigned long long)${name}`;

@@ -10,6 +10,8 @@ import {
   type Procedure,
   type SnapshotStep,
   snapshotSteps,
+  wideOf,
+  wideWords,
 } from './procedures.js';
 
 /** A parameter under the name that it has in the function. */
@@ -25,25 +27,32 @@ export interface CallSyntax {
   statement(fn: string, args: readonly string[]): string[];
   /** A value as the client takes it: 64 bits, sign-extended when its type is signed. */
   widened(value: NamedParam): string;
+  /** Field `index` of those that hold a wide value (`ValueModel.fields`), as `widened` has it. */
+  wideWord(value: NamedParam, index: number): string;
   emptyEvent(id: string): string[];
   /** An event with more fields than the fixed calls take; its payload has `size` bytes. */
-  packedEvent(id: string, size: number, values: readonly NamedParam[]): string[];
+  packedEvent(id: string, size: number, values: readonly FieldValue[]): string[];
 }
 
 /** @param slot expression of the slot */
 export function callLines(
   { action }: Procedure,
   slot: string,
-  values: readonly NamedParam[],
+  params: readonly NamedParam[],
   syntax: CallSyntax,
 ): string[] {
   const { constants } = syntax;
-  const wide = values.map((value) => syntax.widened(value));
+  const values = params.flatMap((value) => fieldValues(value, syntax));
+  const wide = values.map(({ text }) => text);
   switch (action.kind) {
     case 'set':
+      return action.fields.flatMap((field, index) => {
+        const target = [constants.of(action.storage), slot, constants.of(field)];
+        return syntax.statement('uscope_slot_set', [...target, wide[index]]);
+      });
     case 'add': {
       const target = [constants.of(action.storage), slot, constants.of(action.field)];
-      return syntax.statement(`uscope_slot_${action.kind}`, [...target, ...wide]);
+      return syntax.statement('uscope_slot_add', [...target, ...wide]);
     }
     case 'clear':
       return syntax.statement('uscope_slot_clear', [constants.of(action.storage), slot]);
@@ -57,10 +66,11 @@ export function callLines(
       return snapshotSteps(action.step).flatMap((step) =>
         snapshotLines(step, action.storage, slot, wide, syntax),
       );
-    case 'prop': {
-      const target = [constants.of(action.storage), constants.of(action.property)];
-      return syntax.statement('uscope_prop_set', [...target, ...wide]);
-    }
+    case 'prop':
+      return action.properties.flatMap((property, index) => {
+        const target = [constants.of(action.storage), constants.of(property)];
+        return syntax.statement('uscope_prop_set', [...target, wide[index]]);
+      });
     case 'event': {
       const id = constants.of(action.event);
       if (values.length === 0) return syntax.emptyEvent(id);
@@ -68,6 +78,19 @@ export function callLines(
       return syntax.statement(`uscope_event${values.length}`, [id, ...wide]);
     }
   }
+}
+
+/** A value of a field: what the client's calls take, and where it comes from. */
+export interface FieldValue {
+  readonly text: string;
+  readonly value: NamedParam;
+}
+
+function fieldValues(value: NamedParam, syntax: CallSyntax): FieldValue[] {
+  const type = wideOf(value.param.type);
+  if (!type) return [{ text: syntax.widened(value), value }];
+  const count = wideWords(type) * (type.isFourState ? 2 : 1);
+  return Array.from({ length: count }, (_, index) => ({ text: syntax.wideWord(value, index), value }));
 }
 
 function snapshotLines(

@@ -8,7 +8,9 @@ import {
   qualifiedName,
   type Schema,
   SF_SPARSE,
+  type StorageDef,
 } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
 import type { UnboundSchema } from '../parse.js';
 import { type BuiltinTypeName, STORAGE_KINDS, typeName, wordFor } from '../types.js';
 import { uniqueWords, variablesIn, wordOf } from './identifiers.js';
@@ -64,6 +66,20 @@ export interface FieldModel {
   readonly type: ValueType;
 }
 
+/** A value of more than 64 bits (docs/format.md#wide-fields). */
+export interface WideType {
+  readonly bits: number;
+  readonly isFourState: boolean;
+}
+
+/** What a generated function takes as one value: a field, or the fields that hold a wide value. */
+export interface ValueModel {
+  readonly word: string;
+  readonly type: ValueType | WideType;
+  /** One; of a wide value those of its bits, the lowest first, then those of its unknown bits. */
+  readonly fields: readonly FieldModel[];
+}
+
 export interface StorageModel {
   readonly word: string;
   /** Of the scope it is in, with those above it; '' for the root. */
@@ -78,6 +94,9 @@ export interface StorageModel {
   readonly single: boolean;
   readonly fields: readonly FieldModel[];
   readonly properties: readonly FieldModel[];
+  /** The fields, and the properties, as values. */
+  readonly values: readonly ValueModel[];
+  readonly propertyValues: readonly ValueModel[];
 }
 
 export interface EventModel {
@@ -85,6 +104,7 @@ export interface EventModel {
   readonly title: string;
   readonly id: number;
   readonly fields: readonly FieldModel[];
+  readonly values: readonly ValueModel[];
   /** Bytes of the packed payload (docs/format.md#packing). */
   readonly payloadSize: number;
 }
@@ -113,6 +133,7 @@ export function buildModel(input: CodegenInput): CodeModel {
       .filter(({ periodPs }) => periodPs > 0),
     enums,
     storages: schema.storages.map((def, index) => ({
+      ...storageValues(def, enums),
       word: storageWords[index],
       scopeWord: scopeWords(schema, def.scopeId).join('_'),
       title: qualifiedName(schema, def),
@@ -121,14 +142,12 @@ export function buildModel(input: CodegenInput): CodeModel {
       kind: wordFor(STORAGE_KINDS, def.flags) ?? 'dense',
       sparse: (def.flags & SF_SPARSE) !== 0,
       single: (def.flags & SF_SPARSE) === 0 && def.numSlots === 1 && def.fields.length === 1,
-      fields: fieldModels(def.fields, enums),
-      properties: fieldModels(def.properties, enums),
     })),
     events: schema.events.map((def, index) => ({
       word: eventWords[index],
       title: qualifiedName(schema, def),
       id: def.eventTypeId,
-      fields: fieldModels(def.fields, enums),
+      ...eventValues(def.fields, enums),
       payloadSize: packedSize(def.fields),
     })),
   };
@@ -148,6 +167,32 @@ function fieldModels(defs: readonly FieldDef[], enums: readonly EnumModel[]): Fi
   return defs.map((def, index) => {
     const builtin = def.type === FieldType.ENUM ? undefined : (typeName(def.type, 0, []) as BuiltinTypeName);
     return { word: words[index], index, type: builtin ?? enums[def.enumId] };
+  });
+}
+
+function storageValues(def: StorageDef, enums: readonly EnumModel[]) {
+  const fields = fieldModels(def.fields, enums);
+  const properties = fieldModels(def.properties, enums);
+  return {
+    fields,
+    properties,
+    values: valueModels(def.fields, fields),
+    propertyValues: valueModels(def.properties, properties),
+  };
+}
+
+function eventValues(defs: readonly FieldDef[], enums: readonly EnumModel[]) {
+  const fields = fieldModels(defs, enums);
+  return { fields, values: valueModels(defs, fields) };
+}
+
+function valueModels(defs: readonly FieldDef[], models: readonly FieldModel[]): ValueModel[] {
+  const logical = logicalFields(defs);
+  const words = uniqueWords(logical.map(({ name }) => wordOf(name)));
+  return logical.map(({ bits, pieces, unknown }, index) => {
+    const fields = [...pieces, ...unknown].map((at) => models[at]);
+    const type = bits === 0 ? fields[0].type : { bits, isFourState: unknown.length > 0 };
+    return { word: words[index], type, fields };
   });
 }
 

@@ -10,7 +10,17 @@ import {
   type StorageModel,
   type VariableModel,
 } from './model.js';
-import { enumOf, eventProcedures, type ParamType, type Procedure, storageProcedures } from './procedures.js';
+import {
+  enumOf,
+  eventProcedures,
+  type ParamType,
+  type Procedure,
+  storageProcedures,
+  wideOf,
+  wideSlice,
+  wideTypes,
+  wideWords,
+} from './procedures.js';
 import { call, indented, quoted, separated } from './text.js';
 
 const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
@@ -43,6 +53,16 @@ const TEXT_INDEX = [
   'def _index(trace: Trace, text: str | int) -> int:',
   '    """Index of a text, or the index itself."""',
   '    return trace.string(text) if isinstance(text, str) else text',
+];
+
+const FOUR_STATES = [
+  'def _bits(value: int | tuple[int, int]) -> int:',
+  '    """Of a value, or of a value and its unknown bits."""',
+  '    return value[0] if isinstance(value, tuple) else value',
+  '',
+  '',
+  'def _unknown(value: int | tuple[int, int]) -> int:',
+  '    return value[1] if isinstance(value, tuple) else 0',
 ];
 
 const isReserved = (name: string): boolean => PYTHON_WORDS.has(name);
@@ -83,6 +103,12 @@ class PythonGenerator {
         '             trace.STORAGE.prop_PROPERTY(value)       sets a property of the storage',
         '             trace.ev_EVENT(field, ...)               an event',
         'A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().',
+        ...(wideTypes(this.model).some(({ isFourState }) => isFourState)
+          ? [
+              'A field of more than 64 bits and four states takes an int, or two: the value and the bits that are unknown, which are x',
+              'where the value has a 1, z where it has a 0.',
+            ]
+          : []),
         '"""',
       ],
       ['from __future__ import annotations'],
@@ -100,6 +126,7 @@ class PythonGenerator {
       ...this.model.enums.map((def) => this.enumLines(def)),
       PROTOCOL.split('\n'),
       ...(this.hasText() ? [TEXT_INDEX] : []),
+      ...(wideTypes(this.model).some(({ isFourState }) => isFourState) ? [FOUR_STATES] : []),
       ...this.classes.map(([def, name]) => this.storageClass(def, name)),
       this.traceClassLines(),
       this.openLines(),
@@ -172,7 +199,7 @@ class PythonGenerator {
     const claimed = params.map((param) => ({ type: param.type, name: names.claim(param.word) }));
     const inputs = claimed.map((param) => `${param.name}: ${this.type(param.type)}`);
     const slot = claimed.find(({ type }) => type === 'slot')?.name ?? '0';
-    const values = claimed.filter(({ type }) => type !== 'slot').map((param) => asInteger(param));
+    const values = claimed.filter(({ type }) => type !== 'slot').flatMap((param) => asIntegers(param));
     return [
       ...call(`def ${name}`, ['self', ...inputs], ' -> None:', '', '    '),
       ...this.body(action, slot, values),
@@ -185,8 +212,11 @@ class PythonGenerator {
     const id = (owner: Parameters<Constants['of']>[0]): string => this.constants.of(owner);
     switch (action.kind) {
       case 'set':
+        return action.fields.flatMap((field, index) =>
+          statement('slot_set', [id(action.storage), slot, id(field), values[index]]),
+        );
       case 'add':
-        return statement(`slot_${action.kind}`, [id(action.storage), slot, id(action.field), ...values]);
+        return statement('slot_add', [id(action.storage), slot, id(action.field), ...values]);
       case 'clear':
         return statement('slot_clear', [id(action.storage), slot]);
       case 'put':
@@ -194,7 +224,9 @@ class PythonGenerator {
           statement('slot_set', [id(action.storage), slot, id(field), values[field.index]]),
         );
       case 'prop':
-        return statement('prop_set', [id(action.storage), id(action.property), ...values]);
+        return action.properties.flatMap((property, index) =>
+          statement('prop_set', [id(action.storage), id(property), values[index]]),
+        );
       case 'snapshot':
         throw new Error('the protocol has no snapshots');
       case 'event':
@@ -225,14 +257,24 @@ class PythonGenerator {
   }
 
   private type(type: ParamType): string {
+    const wide = wideOf(type);
+    if (wide) return wide.isFourState ? 'int | tuple[int, int]' : 'int';
     const def = enumOf(type);
     return (def && this.enums.get(def)) ?? TYPES[type as Extract<ParamType, string>];
   }
 }
 
-function asInteger({ type, name }: { readonly type: ParamType; readonly name: string }): string {
-  if (type === 'string') return `_index(self._trace, ${name})`;
-  return type === 'bool' ? `int(${name})` : name;
+/** One, or the words of a wide value. */
+function asIntegers({ type, name }: { readonly type: ParamType; readonly name: string }): string[] {
+  const wide = wideOf(type);
+  if (!wide)
+    return [type === 'string' ? `_index(self._trace, ${name})` : type === 'bool' ? `int(${name})` : name];
+  const count = wideWords(wide) * (wide.isFourState ? 2 : 1);
+  return Array.from({ length: count }, (_, index) => {
+    const { from, bits, unknown } = wideSlice(wide, index);
+    const whole = wide.isFourState ? `${unknown ? '_unknown' : '_bits'}(${name})` : name;
+    return `${whole}${from > 0 ? ` >> ${from}` : ''} & 0x${((1n << BigInt(bits)) - 1n).toString(16)}`;
+  });
 }
 
 function openParam({ type, fallback }: VariableModel, name: string): string {

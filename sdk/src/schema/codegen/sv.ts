@@ -1,5 +1,5 @@
 /** SystemVerilog: a package over the DPI imports of uscope_pkg. */
-import { type CallSyntax, callLines, type NamedParam } from './client-calls.js';
+import { type CallSyntax, callLines, type FieldValue, type NamedParam } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { SV_WORDS } from './keywords.js';
@@ -18,6 +18,9 @@ import {
   type NamedProcedure,
   namedProcedures,
   type ParamType,
+  wideOf,
+  wideSlice,
+  wideTypes,
 } from './procedures.js';
 import { call, indented, quotedBytes, separated } from './text.js';
 
@@ -110,6 +113,9 @@ class SvGenerator {
       '//              STORAGE_snapshot_end(w)                ends it',
       '// A storage of one value has STORAGE_set(w, value), STORAGE_add(w, delta) and STORAGE_snapshot(w, value). Text fields',
       '// take an index from uscope_string; the functions that end in _str take the text. A null handle does nothing.',
+      ...(wideTypes(this.model).length > 0
+        ? ['// A field of more than 64 bits takes the whole vector, of four states with its x and z.']
+        : []),
       '/* verilator lint_save */',
       '/* verilator lint_off DECLFILENAME */',
       '/* verilator lint_off UNUSEDPARAM */',
@@ -160,16 +166,18 @@ class SvGenerator {
   private functionLines({ name, procedure }: NamedProcedure): string[] {
     const names = this.paramNames();
     const params = procedure.params.map((param) => ({ param, name: names.claim(param.word) }));
+    const fourState = params.filter(({ param }) => wideOf(param.type)?.isFourState);
     const inputs = params.map((item) => `input ${this.type(item.param.type)} ${item.name}`);
     const values = params.filter(({ param }) => param.type !== 'slot');
     const slot = params.find(({ param }) => param.type === 'slot')?.name ?? "16'd0";
     const { action } = procedure;
     const lines = [
       ...call(`function automatic void ${name}`, ['input chandle w', ...inputs], ';', '', '    '),
+      ...fourState.flatMap((value) => unknownLines(value)),
       ...callLines(procedure, slot, values, this.syntax),
       'endfunction',
     ];
-    return action.kind === 'event' && values.length > MAX_CALL_VALUES ? rawOnly(lines) : lines;
+    return action.kind === 'event' && action.event.fields.length > MAX_CALL_VALUES ? rawOnly(lines) : lines;
   }
 
   private laneLines(def: StorageModel | EventModel, { name, call: lanes }: LaneFunction): string[] {
@@ -209,6 +217,7 @@ class SvGenerator {
       constants,
       statement,
       widened,
+      wideWord,
       emptyEvent: (id) => statement('uscope_event0', [id]),
       packedEvent,
     };
@@ -221,6 +230,8 @@ class SvGenerator {
   }
 
   private type(type: ParamType): string {
+    const wide = wideOf(type);
+    if (wide) return `${wide.isFourState ? 'logic' : 'bit'} [${wide.bits - 1}:0]`;
     const def = enumOf(type);
     return def ? this.enumNames(def).name : TYPES[type as Extract<ParamType, string>];
   }
@@ -241,6 +252,31 @@ function widened({ param: { type }, name }: NamedParam): string {
   return isSigned(type) ? `unsigned'(64'(${name}))` : `64'(${name})`;
 }
 
+/** The words of a wide value are cut from it; of four states, from what `unknownLines` has made of it. */
+function wideWord({ param: { type }, name }: NamedParam, index: number): string {
+  const wide = wideOf(type);
+  if (!wide) throw new Error(`${name} is not wide`);
+  const { from, bits, unknown } = wideSlice(wide, index);
+  const source = wide.isFourState ? `${name}${unknown ? UNKNOWN : BITS}` : name;
+  const slice = `${source}[${from + bits - 1}:${from}]`;
+  return bits === 64 ? slice : `64'(${slice})`;
+}
+
+/** No parameter has such a name: words have no two underscores in a row. */
+const BITS = '__bits';
+const UNKNOWN = '__unknown';
+
+/** A value of four states as two of two states, as the file has it (docs/format.md#wide-fields). */
+function unknownLines({ param: { type }, name }: NamedParam): string[] {
+  const { bits } = wideOf(type) ?? { bits: 0 };
+  return [`  bit [${bits - 1}:0] ${name}${BITS};`, `  bit [${bits - 1}:0] ${name}${UNKNOWN};`].concat([
+    `  for (int i = 0; i < ${bits}; i++) begin`,
+    `    ${name}${BITS}[i] = ${name}[i] === 1'b1 || ${name}[i] === 1'bx;`,
+    `    ${name}${UNKNOWN}[i] = ${name}[i] === 1'bx || ${name}[i] === 1'bz;`,
+    '  end',
+  ]);
+}
+
 function isSigned(type: ParamType): boolean {
   return type === 'i8' || type === 'i16' || type === 'i32';
 }
@@ -251,8 +287,9 @@ function openParam({ type, fallback }: VariableModel, name: string): string {
 }
 
 /** The payload as the file stores it: first field at the lowest byte, every field as wide as its type. */
-function packedEvent(id: string, size: number, values: readonly NamedParam[]): string[] {
-  const parts = values.map(({ param, name }) => {
+function packedEvent(id: string, size: number, values: readonly FieldValue[]): string[] {
+  const parts = values.map(({ text, value: { param, name } }) => {
+    if (wideOf(param.type)) return text;
     if (param.type === 'bool') return `8'(${name})`;
     return param.type === 'text' ? `uscope_string(w, ${name})` : name;
   });

@@ -3,7 +3,17 @@ import { Constants } from './constants.js';
 import { camel, Names, pascal } from './identifiers.js';
 import { TS_WORDS } from './keywords.js';
 import { type CodeModel, describe, type EnumModel, type StorageModel, type VariableModel } from './model.js';
-import { enumOf, eventProcedures, type ParamType, type Procedure, storageProcedures } from './procedures.js';
+import {
+  enumOf,
+  eventProcedures,
+  type ParamType,
+  type Procedure,
+  storageProcedures,
+  wideOf,
+  wideSlice,
+  wideTypes,
+  wideWords,
+} from './procedures.js';
 import { call, indented, quoted, separated } from './text.js';
 
 const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
@@ -11,6 +21,13 @@ const TYPES: Readonly<Record<Extract<ParamType, string>, string>> = {
   ...{ u64: 'number | bigint', i64: 'number | bigint', bool: 'boolean' },
   ...{ string: 'string | number', slot: 'number', text: 'string | number' },
 };
+
+const FOUR_STATES = [
+  '/** A value, or a value and the bits that are unknown: x where the value has a 1, z where it has a 0. */',
+  'export type FourStates = bigint | readonly [bits: bigint, unknown: bigint];',
+  "const bitsOf = (value: FourStates): bigint => (typeof value === 'bigint' ? value : value[0]);",
+  "const unknownOf = (value: FourStates): bigint => (typeof value === 'bigint' ? 0n : value[1]);",
+];
 
 const isReserved = (name: string): boolean => TS_WORDS.has(name);
 const IMPORTED = [
@@ -37,7 +54,16 @@ class TsGenerator {
 
   constructor(private readonly model: CodeModel) {
     const { names } = this;
-    for (const taken of [...IMPORTED, 'OpenOptions', 'Variables', 'Writer', 'SCHEMA_SHA256'])
+    for (const taken of [
+      ...IMPORTED,
+      'OpenOptions',
+      'Variables',
+      'Writer',
+      'FourStates',
+      'bitsOf',
+      'unknownOf',
+      'SCHEMA_SHA256',
+    ])
       names.claim(taken);
     for (const taken of ['Omit', 'Pick']) names.claim(taken);
     this.constants = new Constants(model, names);
@@ -83,6 +109,7 @@ class TsGenerator {
         '/** The calls of a writer that the classes below use. */',
         "export type Writer = Pick<TraceWriter, 'slotSet' | 'slotClear' | 'slotAdd' | 'propSet' | 'event'>;",
       ],
+      ...(wideTypes(this.model).some(({ isFourState }) => isFourState) ? [FOUR_STATES] : []),
       ...this.classes.map(([def, name]) => this.storageClass(def, name)),
       this.traceClassLines(),
       ...this.openLines(),
@@ -164,7 +191,7 @@ class TsGenerator {
     const claimed = params.map((param) => ({ type: param.type, name: names.claim(camel(param.word)) }));
     const inputs = claimed.map((param) => `${param.name}: ${this.type(param.type)}`);
     const slot = claimed.find(({ type }) => type === 'slot')?.name ?? '0';
-    const values = claimed.filter(({ type }) => type !== 'slot').map((param) => param.name);
+    const values = claimed.filter(({ type }) => type !== 'slot').flatMap((param) => words(param));
     return [...call(name, inputs, ': void {'), ...this.body(action, slot, values, writer), '}'];
   }
 
@@ -179,7 +206,9 @@ class TsGenerator {
     const id = (owner: Parameters<Constants['of']>[0]): string => this.constants.of(owner);
     switch (action.kind) {
       case 'set':
-        return statement('slotSet', [id(action.storage), slot, id(action.field), ...values]);
+        return action.fields.flatMap((field, index) =>
+          statement('slotSet', [id(action.storage), slot, id(field), values[index]]),
+        );
       case 'add':
         return statement('slotAdd', [id(action.storage), slot, id(action.field), ...values]);
       case 'clear':
@@ -189,7 +218,9 @@ class TsGenerator {
           statement('slotSet', [id(action.storage), slot, id(field), values[field.index]]),
         );
       case 'prop':
-        return statement('propSet', [id(action.storage), id(action.property), ...values]);
+        return action.properties.flatMap((property, index) =>
+          statement('propSet', [id(action.storage), id(property), values[index]]),
+        );
       case 'snapshot':
         throw new Error('snapshots take packed bytes here');
       case 'event':
@@ -251,9 +282,23 @@ class TsGenerator {
   }
 
   private type(type: ParamType): string {
+    const wide = wideOf(type);
+    if (wide) return wide.isFourState ? 'FourStates' : 'bigint';
     const def = enumOf(type);
     return (def && this.enums.get(def)) ?? TYPES[type as Extract<ParamType, string>];
   }
+}
+
+/** One value, or the words of a wide one. */
+function words({ type, name }: { readonly type: ParamType; readonly name: string }): string[] {
+  const wide = wideOf(type);
+  if (!wide) return [name];
+  const count = wideWords(wide) * (wide.isFourState ? 2 : 1);
+  return Array.from({ length: count }, (_, index) => {
+    const { from, bits, unknown } = wideSlice(wide, index);
+    const whole = wide.isFourState ? `${unknown ? 'unknownOf' : 'bitsOf'}(${name})` : name;
+    return `BigInt.asUintN(${bits}, ${whole}${from > 0 ? ` >> ${from}n` : ''})`;
+  });
 }
 
 function variableField({ name, type, fallback }: VariableModel): string {

@@ -1,11 +1,11 @@
 /** What every storage holds after a cycle, and what of it that cycle changed. */
 
 import * as cpu from 'uscope/cpu';
-import { SF_BUFFER, SF_SPARSE, type StorageDef } from 'uscope/format';
+import { type LogicalField, logicalFields, SF_BUFFER, SF_SPARSE, type StorageDef } from 'uscope/format';
 import type { StorageSlot, StorageState, ValueOf } from '../../model/inspection.js';
 import { type Changes, changesOf } from '../cycle-changes.js';
 import type { Trace } from '../library.js';
-import { isString, valueText } from '../value-text.js';
+import { isString, logicalText } from '../value-text.js';
 import type { Question, QuestionContext } from './question.js';
 
 export interface InspectArgs {
@@ -99,16 +99,17 @@ class Inspection {
       isOfCore: this.context.core !== null && def.scopeId === this.context.core.scopeId,
       slotCount: numSlots,
       occupied: after.occupancy(storageId),
-      fields: def.fields.map(({ name }) => name),
-      properties: def.properties.map((property, index) => ({
-        name: property.name,
-        ...this.change(
-          this.text(property, after.raw.property(storageId, index)),
-          this.changes.hasProperty(storageId, index) && this.states.before
-            ? this.text(property, this.states.before.raw.property(storageId, index))
-            : null,
-        ),
-      })),
+      fields: logicalFields(def.fields).map(({ name }) => name),
+      properties: logicalFields(def.properties).map((property) => {
+        const textIn = (state: State): string =>
+          this.text(def.properties, property, (index) => state.raw.property(storageId, index));
+        const isWritten = piecesOf(property).some((index) => this.changes.hasProperty(storageId, index));
+        const { before } = this.states;
+        return {
+          name: property.name,
+          ...this.change(textIn(after), isWritten && before ? textIn(before) : null),
+        };
+      }),
       slots,
       hidden: Math.max(0, taken - slots.filter(({ isCleared }) => !isCleared).length),
       counter: isCounter ? this.counter(def) : null,
@@ -137,12 +138,12 @@ class Inspection {
     const { after, before } = this.states;
     const { storageId } = def;
     const wasTaken = before?.storage(storageId).occupied(slot) ?? false;
-    const values = def.fields.map((field, index): ValueOf => {
-      const now = isTaken ? this.text(field, after.raw.value(storageId, slot, index)) : '';
-      const isWritten = this.changes.hasField(storageId, slot, index);
-      const then =
-        isWritten && before && wasTaken ? this.text(field, before.raw.value(storageId, slot, index)) : null;
-      return this.change(now, isWritten && !wasTaken ? '' : then);
+    const values = logicalFields(def.fields).map((field): ValueOf => {
+      const textIn = (state: State): string =>
+        this.text(def.fields, field, (index) => state.raw.value(storageId, slot, index));
+      const isWritten = piecesOf(field).some((index) => this.changes.hasField(storageId, slot, index));
+      const then = isWritten && before && wasTaken ? textIn(before) : null;
+      return this.change(isTaken ? textIn(after) : '', isWritten && !wasTaken ? '' : then);
     });
     return {
       slot,
@@ -180,11 +181,13 @@ class Inspection {
     return { text: now, before: before !== null && before !== now ? before : null };
   }
 
-  private text(field: Parameters<typeof valueText>[0], raw: bigint): string {
+  private text(fields: StorageDef['fields'], field: LogicalField, raw: (index: number) => bigint): string {
     const { schema, strings } = this.context.trace;
-    return valueText(field, raw, schema, (index) => strings.peek(index) ?? null);
+    return logicalText(fields, field, raw, schema, (index) => strings.peek(index) ?? null);
   }
 }
+
+const piecesOf = ({ pieces, unknown }: LogicalField): readonly number[] => [...pieces, ...unknown];
 
 /** Slots that properties point to. */
 function markersOf(
