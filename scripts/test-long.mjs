@@ -2,7 +2,7 @@
 /**
  * `npm run test:long [-- --minutes N] [PART...]`: what is too long for `npm test`: the same tests with more runs, other seeds and larger
  * sizes. Every part gets a share of the time (20 minutes by default) and does as much in it as the machine can. What fails is printed with
- * the seed that runs it again. The last line is `N passed, N failed`; the exit status is 0 only when nothing failed.
+ * the seed that runs it again. Parts that build for minutes, or need PyPI, run only where they are named. The last line is `N passed, N failed`; the exit status is 0 only when nothing failed.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,6 +22,7 @@ import { printResult, ROOT, run } from './step.mjs';
  * @property {number} share of the time
  * @property {(seconds: number) => Command} [timed] A command that ends after about this time.
  * @property {(round: number) => Command} [round] One that is repeated while there is time, at least once.
+ * @property {boolean} [byName] Runs only where it is named: it builds for minutes, or gets tools or cores from PyPI.
  */
 
 const DEFAULT_MINUTES = 20;
@@ -70,6 +71,7 @@ const PARTS = {
     }),
   },
   compilers: {
+    byName: true,
     title: 'SystemC with every compiler and standard',
     share: 1,
     round: () => ({
@@ -78,6 +80,7 @@ const PARTS = {
     }),
   },
   demo: {
+    byName: true,
     title: 'the core of the demo, built without its tracer',
     share: 0.5,
     round: () => ({
@@ -86,11 +89,13 @@ const PARTS = {
     }),
   },
   'lint-sv': {
+    byName: true,
     title: 'SystemVerilog under verible and slang',
     share: 0.2,
     round: () => script('', 'scripts/lint-sv.mjs', []),
   },
   o3: {
+    byName: true,
     title: 'the out-of-order core, 20 programs of 10,000 instructions in lockstep',
     share: 1,
     round: () => ({
@@ -99,6 +104,7 @@ const PARTS = {
     }),
   },
   cores: {
+    byName: true,
     title: 'all public cores, two of them on Icarus with cocotb',
     share: 1,
     round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
@@ -176,7 +182,8 @@ function request() {
   const unknown = positionals.find((name) => !Object.hasOwn(PARTS, name));
   if (!(minutes > 0)) throw new SetupError(`CLI_USAGE: --minutes takes a number, not ${values.minutes}`, 2);
   if (unknown) throw new SetupError(`CLI_USAGE: ${unknown} is none of ${Object.keys(PARTS).join(', ')}`, 2);
-  return { minutes, names: positionals.length > 0 ? positionals : Object.keys(PARTS) };
+  const usual = Object.keys(PARTS).filter((name) => !PARTS[name]?.byName);
+  return { minutes, names: positionals.length > 0 ? positionals : usual };
 }
 
 await runScript(async () => {
