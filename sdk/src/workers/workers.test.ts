@@ -1,5 +1,5 @@
 /** Threads of Node that read a trace: their answers are those of one reader in this thread. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -100,7 +100,10 @@ describe('threads over a trace', () => {
     const heard = new Promise((resolve, reject) => {
       pool.subscribe({ grown: resolve, failed: reject }, 5);
     });
-    await writeFile(live, segment(1).bytes);
+    // In place, as a writer does: a file that is written anew is empty for a moment.
+    const file = await open(live, 'r+');
+    await file.write(segment(1).bytes, 0, null, 0);
+    await file.close();
     expect(await heard).toMatchObject({ newSegments: 1, segments: 2, finalized: false });
     const columns = await Promise.all([
       pool.request('state', { timePs: 15_000n, storages: [3] }),
