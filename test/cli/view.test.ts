@@ -179,8 +179,14 @@ describe('uscope view', () => {
       const before = cached();
       const log = `Kanata\t0004\nC=\t0\n${'C\t1\n'.repeat(200_000)}`;
       const server = await startRangeServer(Buffer.from(log));
-      // The end of the file is not sent.
-      server.intercept = (request) => Number(/bytes=(\d+)/.exec(request.headers.range ?? '')?.[1]) > 300_000;
+      // The end of the file is not sent: the conversion waits for it.
+      const waits = new Promise<void>((resolve) => {
+        server.intercept = ({ headers }) => {
+          const isEnd = Number(/bytes=(\d+)/.exec(headers.range ?? '')?.[1]) > 300_000;
+          if (isEnd) resolve();
+          return isEnd;
+        };
+      });
       try {
         const running = start([server.url]);
         await running.printed('ssh -L');
@@ -191,6 +197,7 @@ describe('uscope view', () => {
           format: expect.stringContaining('Kanata'),
         });
         expect((await fetch(new URL('trace.uscope', url))).status).toBe(503);
+        await waits;
         running.kill('SIGINT');
         const { status: exit, stderr } = await running.ended;
         expect([exit, stderr]).toEqual([0, expect.stringContaining('interrupted')]);

@@ -52,6 +52,7 @@ export class HttpFile {
   private readonly url: string;
   private readonly headers: Readonly<Record<string, string>>;
   private hasAnswered = false;
+  private isClosed = false;
   private readonly running = new Set<Silence>();
 
   /** @throws UscopeError READER_OPEN for what is not an http or https URL */
@@ -77,14 +78,16 @@ export class HttpFile {
         return answer;
       } catch (error) {
         if (!(error instanceof Transient)) throw error;
-        if (!this.hasAnswered || attempt === ATTEMPTS) throw error.reported;
+        if (!this.hasAnswered || this.isClosed || attempt === ATTEMPTS) throw error.reported;
         await new Promise((resolve) => setTimeout(resolve, FIRST_PAUSE_MS * 2 ** (attempt - 1)));
+        if (this.isClosed) throw error.reported;
       }
     }
   }
 
   /** Ends what is under way: nobody waits for it any more. */
   close(): void {
+    this.isClosed = true;
     for (const silence of this.running) silence.cancel();
   }
 

@@ -307,6 +307,23 @@ describe('a server in trouble', () => {
     await expect(source.read(65536, 100)).rejects.toMatchObject({ code: 'READER_HTTP_TIMEOUT' });
   });
 
+  it('is not asked again by a source that was closed while it waited', async () => {
+    const source = httpSource(server.url);
+    await source.read(0, 16);
+    const before = server.requests.length;
+    const asked = new Promise<void>((resolve) => {
+      server.intercept = () => {
+        resolve();
+        return true;
+      };
+    });
+    const reading = source.read(big.byteLength - 16, 16);
+    await asked;
+    await source.close!();
+    await expect(reading).rejects.toMatchObject({ code: 'READER_OPEN' });
+    expect(server.requests.length).toBe(before + 1);
+  });
+
   it('one that has answered is asked again when it fails for a moment, or breaks off', async () => {
     const source = httpSource(server.url);
     await source.size();

@@ -5,10 +5,27 @@ import type { Source } from '../reader/index.js';
 /** A signal handler runs when the event loop turns: at the latest after that much work between two reads. */
 const TURN_MS = 20;
 
-/** Reads fail with the reason of the signal once it was raised, and let the event loop turn now and then, so that it can be raised. */
+/**
+ * Reads fail with the reason of the signal once it was raised, also those that wait for a server that sends nothing. They let the event loop turn
+ * now and then, so that it can be raised.
+ */
 export function interruptible(source: Source, signal: AbortSignal | undefined): Source {
   if (!signal) return source;
   let turned = performance.now();
+  const waiting = new Set<(reason: unknown) => void>();
+  signal.addEventListener(
+    'abort',
+    () => {
+      for (const reject of waiting) reject(signal.reason);
+    },
+    { once: true },
+  );
+  // Not Promise.race: a promise that is never settled keeps what every one of its races has added to it.
+  const orInterrupted = <T>(work: Promise<T>): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      waiting.add(reject);
+      work.then(resolve, reject).finally(() => waiting.delete(reject));
+    });
   return {
     name: source.name,
     size: () => source.size(),
@@ -18,7 +35,7 @@ export function interruptible(source: Source, signal: AbortSignal | undefined): 
         turned = performance.now();
       }
       signal.throwIfAborted();
-      return source.read(offset, length);
+      return orInterrupted(source.read(offset, length));
     },
     refresh: async () => source.refresh?.(),
     settle: () => source.settle?.(),
