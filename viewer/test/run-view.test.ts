@@ -6,7 +6,6 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChromium } from '../../test/support/chromium.js';
-import { TRIES_ALL } from '../../test/support/effort.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { BIN, childrenOf, Running } from '../../test/support/processes.js';
@@ -60,41 +59,36 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     return page;
   };
 
-  // Once it hung on a loaded machine, and the cause is not found yet.
-  const whole = it.skipIf(lacks('USCOPE_TEST_ALL=1 (a whole run in the page)', TRIES_ALL));
-  whole(
-    'lists the traces as they appear, says what became of a command, shows what is written, and stays when the run has ended',
-    async () => {
-      const gate = 'gate';
-      const { cwd, running, list, url } = await view('slow', '3000', gate);
-      await list.waitForFunction(() => document.body.textContent?.includes('recording'));
-      const page = await openTrace(url);
-      // All that is sent before the gate.
-      await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
-      expect(await page.textContent('.live')).toContain('live');
-      list.once('dialog', (dialog) => void dialog.accept('here'));
-      await list.click('#trigger-core0');
-      // This simulator waits for the gate: it begins no cycle in which it could act, which is said.
-      await list.waitForFunction(() =>
-        document.getElementById('state')?.textContent?.includes('core0: the client has not begun a cycle'),
-      );
-      const other = await browser.newPage();
-      await other.goto(new URL('/', url).href);
-      await other.waitForSelector('#link-core0');
-      expect(await other.locator('button').count()).toBe(0);
-      writeFileSync(join(cwd, gate), '');
-      await page.waitForFunction(() => window.__uscope.info()?.isComplete);
-      expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
-      await list.waitForFunction(() => document.body.textContent?.includes('complete'));
-      await running.printed('the run has ended');
-      running.kill('SIGINT');
-      const { status, stdout } = await running.ended;
-      expect(status).toBe(0);
-      // It belongs to the simulator.
-      expect(stdout).not.toContain('http://');
-      for (const one of [list, page, other]) await one.close();
-    },
-  );
+  it('lists the traces as they appear, says what became of a command, shows what is written, and stays when the run has ended', async () => {
+    const gate = 'gate';
+    const { cwd, running, list, url } = await view('slow', '3000', gate);
+    await list.waitForFunction(() => document.body.textContent?.includes('recording'));
+    const page = await openTrace(url);
+    // All that is sent before the gate.
+    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
+    expect(await page.textContent('.live')).toContain('live');
+    list.once('dialog', (dialog) => void dialog.accept('here'));
+    await list.click('#trigger-core0');
+    // This simulator waits for the gate: it begins no cycle in which it could act, which is said.
+    await list.waitForFunction(() =>
+      document.getElementById('state')?.textContent?.includes('core0: the client has not begun a cycle'),
+    );
+    const other = await browser.newPage();
+    await other.goto(new URL('/', url).href);
+    await other.waitForSelector('#link-core0');
+    expect(await other.locator('button').count()).toBe(0);
+    writeFileSync(join(cwd, gate), '');
+    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
+    await list.waitForFunction(() => document.body.textContent?.includes('complete'));
+    await running.printed('the run has ended; Ctrl-C ends the page');
+    running.kill('SIGINT');
+    const { status, stdout } = await running.ended;
+    expect(status).toBe(0);
+    // It belongs to the simulator.
+    expect(stdout).not.toContain('http://');
+    for (const one of [list, page, other]) await one.close();
+  });
 
   it('says that the simulator was killed', async () => {
     const { running, list, url } = await view('hangs', '500');

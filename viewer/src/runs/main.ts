@@ -29,6 +29,8 @@ interface ListedTrace {
 }
 
 const POLL_MS = 1000;
+/** How long what became of a command is shown. */
+const OUTCOME_MS = 10_000;
 const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1] ?? null;
 const place = document.getElementById('runs')!;
 const state = document.getElementById('state')!;
@@ -50,15 +52,31 @@ function say(text: string, isBad = false): void {
 }
 
 let shown = '';
+/** performance.now() until which the outcome of a command is shown. */
+let outcomeUntil = 0;
+/** A button that is replaced while it is pressed gets no click. */
+let isPressed = false;
+addEventListener('pointerdown', () => {
+  isPressed = true;
+});
+for (const name of ['pointerup', 'pointercancel'])
+  addEventListener(name, () => {
+    isPressed = false;
+  });
 
 function show(text: string): void {
+  if (outcomeUntil > 0 && performance.now() >= outcomeUntil) {
+    outcomeUntil = 0;
+    shown = '';
+  }
   // What a pointer is over must stay what it is.
-  if (text === shown) return;
+  if (text === shown || isPressed) return;
   shown = text;
   const { directory, runs, trouble } = JSON.parse(text) as Listing;
   document.getElementById('directory')!.textContent = directory;
   const count = runs.reduce((sum, { traces }) => sum + traces.length, 0);
-  say(trouble ?? (count === 1 ? '1 trace' : `${grouped(count)} traces`), trouble !== null);
+  if (trouble !== null || outcomeUntil === 0)
+    say(trouble ?? (count === 1 ? '1 trace' : `${grouped(count)} traces`), trouble !== null);
   const focused = document.activeElement?.id;
   place.replaceChildren(...[...runs].reverse().map(sectionOf));
   if (count === 0)
@@ -131,6 +149,7 @@ function buttonsOf({ name }: NonNullable<ListedTrace['recording']>): HTMLElement
 
 async function command(action: string, trace: string, operand: string | null): Promise<void> {
   say(`${action} ${trace}…`);
+  outcomeUntil = Number.POSITIVE_INFINITY;
   try {
     const answer = await fetch('control', {
       method: 'POST',
@@ -140,15 +159,17 @@ async function command(action: string, trace: string, operand: string | null): P
     const text = await answer.text();
     if (!answer.ok) return say(text.trim(), true);
     const outcomes = JSON.parse(text) as { name: string; outcome: string; message: string | null }[];
-    const failed = outcomes.find(({ outcome }) => outcome !== 'done');
+    const other = outcomes.find(({ outcome }) => outcome !== 'done');
     say(
-      failed ? `${failed.name}: ${failed.message ?? failed.outcome}` : `${action} ${trace}: done`,
-      failed !== undefined,
+      other ? `${other.name}: ${other.message ?? other.outcome}` : `${action} ${trace}: done`,
+      other !== undefined && other.outcome !== 'pending',
     );
   } catch {
     say('VIEW_LOST: the server does not answer', true);
+  } finally {
+    outcomeUntil = performance.now() + OUTCOME_MS;
+    shown = '';
   }
-  shown = '';
 }
 
 async function follow(): Promise<void> {
