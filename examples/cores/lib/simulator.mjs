@@ -20,6 +20,8 @@ const OPTIONS =
   '--cc --exe --build -j 2 -O3 --x-assign fast --noassert -Wno-fatal -Wno-lint -Wno-style --prefix Vtop --top-module top';
 
 const QUICK = ['-MAKEFLAGS', 'OPT_FAST=-O0 OPT_SLOW=-O0 OPT_GLOBAL=-O0'];
+/** Verilator's makefile compiles for size by default, also what writes waveforms. */
+const FAST = ['-MAKEFLAGS', 'OPT_FAST=-O2 OPT_GLOBAL=-O2'];
 
 /** Records stages, stalls and buffers, too: the core's folder has a tracer for them. */
 export const hasPipeline = (core) => existsSync(join(here, core.id, 'pipeline.sv'));
@@ -58,7 +60,7 @@ export function buildSimulator(core, folder, work, kind) {
       `-I${SV}`,
       ...defines.map((name) => `-D${name}`),
       ...(core.verilator ?? []),
-      ...(core.quick ? QUICK : []),
+      ...(core.quick ? QUICK : FAST),
       ...(isTraced ? ['-LDFLAGS', `${LIBRARY} -lzmq -lpthread`] : []),
       ...sources,
       main,

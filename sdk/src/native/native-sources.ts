@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '89e90197f505d97ac22f0b98147f8dada533519603bfdbd6550fa235c9a0fd97';
+export const SOURCES_SHA256 = '97dfcb644fd5fcfa1e63287e979849ca0780fc349604aaaaee9bc63aba9fe06c';

@@ -1,4 +1,4 @@
-/** Copies of traces in other formats: of which, when, and what is told when there is none. */
+/** Copies of traces in other formats: of which, when, and what the daemon reports when there is none. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
