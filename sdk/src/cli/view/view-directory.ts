@@ -9,6 +9,7 @@ import {
   type ViewedDirectory,
   type ViewServer,
 } from '../../view/index.js';
+import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
 import { Daemons, type Recording } from './daemons.js';
@@ -64,11 +65,12 @@ class Directory implements ViewedDirectory {
     const runs = await listRuns(this.directory, () => undefined);
     const listed = new Set(runs.flatMap(({ traces }) => traces.map(({ path }) => resolve(path))));
     const rings = await Promise.all(all.filter(({ path }) => !listed.has(path)).map(ringTrace));
+    const headers = new Set(all.map(({ path }) => headerPath(spoolDirectory(path))));
     return {
       directory: this.directory,
       trouble,
       rings: rings.filter((one) => one !== null),
-      runs: runs.map((run) => shownRun(run, all)),
+      runs: runs.map((run) => shownRun(run, all, headers)).filter(({ traces }) => traces.length > 0),
     };
   }
 
@@ -90,14 +92,21 @@ class Directory implements ViewedDirectory {
   }
 }
 
-const shownRun = ({ id, startTimeMs, traces }: ListedRun, recordings: readonly Recording[]) => ({
+/** @param hidden files of rings that are being recorded: no traces by themselves */
+const shownRun = (
+  { id, startTimeMs, traces }: ListedRun,
+  recordings: readonly Recording[],
+  hidden: ReadonlySet<string>,
+) => ({
   id,
   startTimeMs,
-  traces: traces.map(({ name, path, state, reason, lastCycle, bytes }) => ({
-    ...{ name, state, reason, bytes },
-    lastCycle: lastCycle === null ? null : Number(lastCycle),
-    recording: recordings.find((one) => one.path === resolve(path)) ?? null,
-  })),
+  traces: traces
+    .filter(({ path }) => !hidden.has(resolve(path)))
+    .map(({ name, path, state, reason, lastCycle, bytes }) => ({
+      ...{ name, state, reason, bytes },
+      lastCycle: lastCycle === null ? null : Number(lastCycle),
+      recording: recordings.find((one) => one.path === resolve(path)) ?? null,
+    })),
 });
 
 /** A flight recorder makes its file at the end; until then it is a ring of segments. */
