@@ -63,7 +63,12 @@ export interface CompareTotals {
 
 /** Thread → page. */
 export type CompareReport =
-  | { readonly type: 'opened'; readonly side: Side; readonly core: string | null; readonly isComplete: boolean }
+  | {
+      readonly type: 'opened';
+      readonly side: Side;
+      readonly core: string | null;
+      readonly isComplete: boolean;
+    }
   | { readonly type: 'pairs'; readonly columns: PairColumns; readonly count: number }
   | { readonly type: 'differences'; readonly list: readonly Difference[] }
   | { readonly type: 'progress'; readonly part: number; readonly totals: CompareTotals }
