@@ -4,7 +4,6 @@ import type { Trace } from '../../reader/index.js';
 import { BlockEnd } from '../../semantics/cpu/index.js';
 import { type Connection, named, quoted } from '../engine/duckdb.js';
 import { ColumnNames, plainName } from '../files/names.js';
-import { COLUMNS } from '../layout.js';
 import type { Unit } from '../raw/units.js';
 
 const STATUS_NAMES: Readonly<Record<SessionStatus, string>> = {
@@ -63,8 +62,9 @@ function sessionColumns({ session }: Trace): string[] {
   ];
 }
 
+/** No other column begins as they do. */
 function dutColumns(dut: Trace['dut']): string[] {
-  const names = new ColumnNames(Object.keys(COLUMNS.traces));
+  const names = new ColumnNames(['dut']);
   return dut.map(([key, value]) => {
     const column = names.add(`dut_${plainName(key).replace(/^dut_/, '')}`);
     return `${quoted(value)} AS ${named(column)}`;
