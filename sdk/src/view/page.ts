@@ -48,21 +48,27 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   return files;
 }
 
-/**
- * Names to the page the trace to open, in its head.
- * @param address relative to the page
- * @param status where the page asks how far the trace is; null: it is there
- */
+/** Addresses, relative to the page. */
+export interface PagePlaces {
+  /** The trace. */
+  readonly address: string;
+  /** Where the page asks how far the trace is; null: it is there. */
+  readonly status?: string | null;
+  /** Where it asks what the trace's daemon says; null: nowhere. */
+  readonly recording?: string | null;
+}
+
+/** Names to the page the trace to open, in its head. */
 export function withTraceNamed(
   html: string,
-  address: string,
   name: string,
-  status: string | null = null,
+  { address, status = null, recording = null }: PagePlaces,
 ): string {
   return withNames(html, {
     'uscope-trace': address,
     'uscope-name': name,
-    ...(status === null ? {} : { 'uscope-status': status }),
+    'uscope-status': status,
+    'uscope-recording': recording,
   });
 }
 
@@ -83,13 +89,14 @@ export function withTracesNamed(html: string, a: ComparedPart, b: ComparedPart, 
     'uscope-a-name': a.name,
     'uscope-b': b.address,
     'uscope-b-name': b.name,
-    ...(elf === null ? {} : { 'uscope-elf': elf }),
+    'uscope-elf': elf,
   });
 }
 
-function withNames(html: string, names: Readonly<Record<string, string>>): string {
-  const metas = Object.entries(names).map(
-    ([key, value]) => `\n    <meta name="${key}" content="${escaped(value)}" />`,
+/** @param names null: nothing is said of it */
+function withNames(html: string, names: Readonly<Record<string, string | null>>): string {
+  const metas = Object.entries(names).map(([key, value]) =>
+    value === null ? '' : `\n    <meta name="${key}" content="${escaped(value)}" />`,
   );
   // As a function: a name may hold what replacements give a meaning.
   return html.replace('</title>', () => `</title>${metas.join('')}`);

@@ -1,9 +1,9 @@
 /** Compares two runs as far as they are read, and hands on what it finds in pieces. */
 import { type CpuCore, disassemble } from 'uscope/cpu';
 import { Aligner, type AlignSink } from './aligner.js';
-import { Costs, type Side } from './costs.js';
+import { Costs, type Side, type SideCost } from './costs.js';
 import { emptyColumns, type PairColumns } from './pairs.js';
-import type { CompareTotals, CostLine, Difference, Line } from './protocol.js';
+import type { CompareTotals, CostLine, Difference, FunctionCost, Line } from './protocol.js';
 import { RetiredQueue } from './retired-queue.js';
 import { Statics } from './statics.js';
 
@@ -53,6 +53,21 @@ export class Comparison implements AlignSink {
       a,
       b,
     }));
+  }
+
+  /** What each function costs; those whose cycles differ most first. What is in no function has an empty name. */
+  functionCosts(functionOf: (pc: bigint) => string | null): FunctionCost[] {
+    const { costs, statics } = this;
+    const sums = new Map<string, FunctionCost>();
+    for (let instruction = 0; instruction < statics.count; instruction++) {
+      const { pc } = statics.at(instruction);
+      const name = (pc === null ? null : functionOf(pc)) ?? '';
+      const { a, b } = costs.of(instruction);
+      const before = sums.get(name);
+      sums.set(name, { name, a: sumOf(before?.a, a), b: sumOf(before?.b, b) });
+    }
+    const change = ({ a, b }: FunctionCost): number => Math.abs(b.cycles - a.cycles);
+    return [...sums.values()].sort((x, y) => change(y) - change(x));
   }
 
   pair(): void {
@@ -131,3 +146,8 @@ export class Comparison implements AlignSink {
     this.pieceCount = 0;
   }
 }
+
+const sumOf = (one: SideCost | undefined, other: SideCost): SideCost => ({
+  count: (one?.count ?? 0) + other.count,
+  cycles: (one?.cycles ?? 0) + other.cycles,
+});

@@ -98,7 +98,7 @@ function Functions() {
         Functions come from the program: <code>uscope view A B --elf PROGRAM</code>.
       </p>
     );
-  return <Costs rows={functions.value.map(({ name, a, b }) => ({ key: name, name, detail: '', a, b }))} title="function" />;
+  return <Costs rows={functions.value.map(({ name, a, b }) => ({ key: name, name: name || '(in no function)', detail: '', a, b }))} title="function" />;
 }
 
 function Statistics() {

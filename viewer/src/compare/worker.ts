@@ -1,5 +1,6 @@
 /** The thread that compares two runs: it reads both, a segment of each in turn, and reports what it finds while it reads. */
 import { analyzePerformance, type CpuCore, findCore, findCores } from 'uscope/cpu';
+import { ElfSymbols } from 'uscope/program';
 import { begun, openTrace, sourceOf, type Trace } from '../data/library.js';
 import { CodedError, describeProblem } from '../data/problems.js';
 import type { Problem, TraceOrigin } from '../data/protocol.js';
@@ -46,14 +47,29 @@ async function open(side: Side, origin: TraceOrigin, name: string | null): Promi
 
 async function compare(request: CompareRequest): Promise<void> {
   const runs = await Promise.all([open('a', request.a, request.coreA), open('b', request.b, request.coreB)]);
-  await align(runs);
+  await align(runs, request.elf === null ? null : await functionsOf(request.elf));
   for (const { side, trace, core } of runs) {
     const { cores } = await analyzePerformance(trace, { cores: [core.name], points: 0 });
     post({ type: 'statistics', side, report: cores[0] ?? null });
   }
 }
 
-async function align([a, b]: readonly [Run, Run]): Promise<void> {
+type FunctionOf = (pc: bigint) => string | null;
+
+/** null: its functions are not known, which is reported. */
+async function functionsOf(url: string): Promise<FunctionOf | null> {
+  try {
+    const answer = await fetch(url);
+    if (!answer.ok) throw new CodedError('READER_OPEN', `the program: the server answers ${answer.status}`);
+    const symbols = ElfSymbols.parse(new Uint8Array(await answer.arrayBuffer()));
+    return (pc) => symbols.find(pc)?.name ?? null;
+  } catch (error) {
+    problem(describeProblem(error));
+    return null;
+  }
+}
+
+async function align([a, b]: readonly [Run, Run], functionOf: FunctionOf | null): Promise<void> {
   let found: Difference[] = [];
   const comparison = new Comparison(a.core, {
     pairs: (columns, count) =>
@@ -72,7 +88,8 @@ async function align([a, b]: readonly [Run, Run]): Promise<void> {
     found = [];
     const part = (readers[0].part + readers[1].part) / 2;
     post({ type: 'progress', part, totals: comparison.totals() });
-    post({ type: 'costs', lines: comparison.costLines(MAX_COST_LINES), functions: null });
+    const functions = functionOf && comparison.functionCosts(functionOf);
+    post({ type: 'costs', lines: comparison.costLines(MAX_COST_LINES), functions });
   };
   for (let reported = performance.now(); !comparison.run(); ) {
     await Promise.all(readers.map((reader) => reader.fill()));
