@@ -125,7 +125,10 @@ cpSync(join(SOURCE, 'runs/index.html'), join(TARGET, 'runs.html'));
 // So is that of two runs, with a thread that reads both.
 await build({
   ...OPTIONS,
-  entryPoints: { compare: join(SOURCE, 'compare/main.tsx'), 'compare-data': join(SOURCE, 'compare/worker.ts') },
+  entryPoints: {
+    compare: join(SOURCE, 'compare/main.tsx'),
+    'compare-data': join(SOURCE, 'compare/worker.ts'),
+  },
 });
 const COMPARE_STYLE = { compare: join(SOURCE, 'compare/style.css') };
 await build({ ...OPTIONS, entryPoints: COMPARE_STYLE });

@@ -1,6 +1,7 @@
 /** Serves two traces and the page that shows them beside each other, on the loopback, by the rules of `server.ts`. */
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { UscopeError } from '../base/errors.js';
 import { readPage, withTracesNamed } from './page.js';
 import {
   admit,
@@ -21,14 +22,14 @@ export interface CompareServerOptions extends ViewServerOptions {
   readonly elf?: string | undefined;
 }
 
-/** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken) */
+/** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken), READER_OPEN (the program cannot be read) */
 export async function serveComparison(
   a: ServedTrace,
   b: ServedTrace,
   { page, port = 0, elf }: CompareServerOptions = {},
 ): Promise<ViewServer> {
   const files = comparisonOf(page ?? (await readPage()), a, b, elf !== undefined);
-  const program = elf === undefined ? null : await readFile(elf);
+  const program = elf === undefined ? null : await readProgram(elf);
   const traces = new Map([
     [`/${addressOf('a', a)}`, a],
     [`/${addressOf('b', b)}`, b],
@@ -61,6 +62,14 @@ function comparisonOf(
     hasProgram ? PROGRAM : null,
   );
   return new Map(page).set('compare.html', Buffer.from(named));
+}
+
+async function readProgram(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new UscopeError('READER_OPEN', (error as Error).message, { file: path }, { cause: error });
+  }
 }
 
 function sendProgram(response: ServerResponse, program: Uint8Array | null): void {

@@ -2,6 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { adviceFor } from '../page/advice.js';
 import { grouped } from '../model/ticks.js';
+import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { DifferenceList } from './difference-list.js';
 import { DriftPlot } from './drift-plot.js';
 import { Frames } from './frames.js';
@@ -171,8 +172,11 @@ function Pictures() {
     );
     frames = made;
     const stop = alignment.subscribe(() => made.align());
+    // What is in the frame comes and changes its size on its own.
+    const clipping = setInterval(() => b.current && clip(b.current), 250);
     return () => {
       stop();
+      clearInterval(clipping);
       made.close();
       frames = null;
     };
@@ -204,6 +208,15 @@ function Pictures() {
       )}
     </main>
   );
+}
+
+/** Of an overlay only the pipeline of B is laid over A: doubled labels cannot be read. */
+function clip(frame: HTMLIFrameElement): void {
+  const isOverlay = arrangement.value === 'overlay';
+  const rows = frame.contentDocument?.querySelector('canvas.rows')?.getBoundingClientRect();
+  const gutter = frame.contentDocument?.querySelector('.of-gutter')?.getBoundingClientRect().right ?? 0;
+  const below = rows ? frame.clientHeight - rows.bottom : 0;
+  frame.style.clipPath = isOverlay && rows ? `inset(${rows.top + AXIS_HEIGHT}px 0 ${below}px ${gutter}px)` : '';
 }
 
 /** The picture that the user touches leads; the keys of this page work in it too. */

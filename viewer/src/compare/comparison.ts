@@ -131,7 +131,7 @@ export class Comparison implements AlignSink {
     const isCode = xlen !== null && bits !== null && bits !== 0;
     return {
       pc: pc === null ? '' : pc.toString(16).padStart(xlen === 64 ? 16 : 8, '0'),
-      text: isCode ? disassemble(bits, { xlen, pc: pc ?? undefined }) : '',
+      text: isCode ? disassemble(bits, { xlen, pc: pc ?? undefined }) : this.statics.nameOf(instruction),
     };
   }
 

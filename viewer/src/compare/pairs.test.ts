@@ -32,6 +32,7 @@ describe('places of one run in the other', () => {
     const pairs = pairsOf(100);
     expect(pairs.drift(0)).toBe(0);
     expect(pairs.drift(99)).toBe(9);
+    expect(pairs.nextChange(-1, 1, 1)).toBe(10);
     expect(pairs.nextChange(0, 1, 1)).toBe(10);
     expect(pairs.nextChange(10, 1, 1)).toBe(20);
     expect(pairs.nextChange(20, -1, 1)).toBe(10);

@@ -79,7 +79,8 @@ export class Pairs {
    * @param from pair not looked at any more
    */
   nextChange(from: number, direction: 1 | -1, cycles: number): number | null {
-    for (let at = from + direction; at > 0 && at < this.count; at += direction)
+    const first = direction > 0 ? Math.max(1, from + 1) : from - 1;
+    for (let at = first; at > 0 && at < this.count; at += direction)
       if (Math.abs(this.drift(at) - this.drift(at - 1)) >= cycles) return at;
     return null;
   }

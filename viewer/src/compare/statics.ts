@@ -7,6 +7,8 @@ export interface StaticInstruction {
 }
 
 export class Statics {
+  /** What models annotate: names of instructions whose machine code says nothing. */
+  private readonly names = new Map<number, string>();
   private readonly numbers = new Map<string, number>();
   private readonly list: StaticInstruction[] = [];
 
@@ -24,6 +26,19 @@ export class Statics {
 
   at(number: number): StaticInstruction {
     return this.list[number] ?? { pc: null, bits: null };
+  }
+
+  hasName(number: number): boolean {
+    return this.names.has(number);
+  }
+
+  nameAs(number: number, name: string): void {
+    this.names.set(number, name);
+  }
+
+  /** '': none is known. */
+  nameOf(number: number): string {
+    return this.names.get(number) ?? '';
   }
 
   /** What a trace does not say is not compared. */
