@@ -147,7 +147,7 @@ describe('the ready-made questions', () => {
     const totals = await rowsOf('from counter_totals()');
     expect(totals[0]?.total).toBe(recorded.added.reduce((sum, value) => sum + value, 0));
     const [compared] = await rowsOf("from compare('runA', 'runA')");
-    expect(compared).toMatchObject({ runs_a: 1, runs_b: 1, difference: 0 });
+    expect(compared).toMatchObject({ runs_a: 0, runs_b: 0, runs_both: 1, difference: null });
   });
 });
 
