@@ -33,7 +33,8 @@ export {
 } from './cores.js';
 export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
-export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
+export type { CounterOptions, CounterPoint, CounterReport } from './counter-work.js';
+export { counters } from './counters.js';
 export { annotatedName, instructionText, withLineBreaks } from './instruction-text.js';
 export {
   type Annotation,
