@@ -226,6 +226,13 @@ describe('a question', () => {
     const tables = readdirSync(join(directory, 'live', '.uscope-sql'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
+    // Columns of these names are no tables.
+    await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
+    const built = readdirSync(join(directory, 'live', '.uscope-sql'));
+    expect(built).not.toContain('cycles');
+    expect(built).not.toContain('stalls');
+    expect((await rowsOf('explain select * from stalls', trace)).length).toBe(1);
+    expect(readdirSync(join(directory, 'live', '.uscope-sql'))).toContain('stalls');
     writeRun('live', bytes);
     expect(await count()).toBe(report.instructions.fetched);
     expect(before).toBeLessThan(report.instructions.fetched);

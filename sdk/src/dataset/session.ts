@@ -6,7 +6,7 @@ import type { FunctionSymbol } from '../semantics/program/index.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
 import { openDataset, TABLES, type TableName } from './layout.js';
 import { loadMacros, type Macro } from './macros.js';
-import { viewsIn } from './named-tables.js';
+import { NamedTables } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
 import { queryError, requireQuestion } from './statements.js';
@@ -26,6 +26,7 @@ type Result = Awaited<ReturnType<Connection['stream']>>;
 export class SqlSession {
   /** Of the tables whose views are those of the files: what the joined ones were then. */
   private readonly viewed = new Map<TableName, string>();
+  private readonly names: NamedTables;
 
   private constructor(
     private readonly engine: Engine,
@@ -35,7 +36,9 @@ export class SqlSession {
     private readonly macros: readonly Macro[],
     readonly scratch: string,
     private readonly timeoutMs: number | undefined,
-  ) {}
+  ) {
+    this.names = new NamedTables(connection, macros);
+  }
 
   /**
    * @param datasets directories, read as one
@@ -80,7 +83,7 @@ export class SqlSession {
   /** Makes the views that a question names, of the files that there are now. */
   private async view(question: string, readings: readonly Reading[]): Promise<void> {
     const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
-    for (const table of viewsIn(question, this.macros)) {
+    for (const table of await this.names.viewsOf(question)) {
       const query = await viewOf(datasets, table);
       if (this.viewed.get(table) === query) continue;
       await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);

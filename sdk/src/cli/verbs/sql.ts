@@ -67,7 +67,7 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   }
   const { sources, question } = await questionOf(args, options.file);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, tablesIn(question, await loadMacros()));
+  const datasets = await datasetsOf(sources, await tablesIn(engine, question, await loadMacros()));
   const session = await SqlSession.open(engine, datasets, limits);
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
@@ -111,9 +111,10 @@ async function areAllSources(args: readonly string[]): Promise<boolean> {
 /** Tables of traces are made when a question names them first. */
 async function atPrompt(sources: readonly string[], form: Form, limits: SessionOptions): Promise<void> {
   const macros = await loadMacros();
-  const session = await SqlSession.open(await loadEngine(), await datasetsOf(sources, ['traces']), limits);
+  const engine = await loadEngine();
+  const session = await SqlSession.open(engine, await datasetsOf(sources, ['traces']), limits);
   const ask = async (question: string, signal: AbortSignal): Promise<void> => {
-    await datasetsOf(sources, tablesIn(question, macros));
+    await datasetsOf(sources, await tablesIn(engine, question, macros));
     await print(session, question, form, signal);
   };
   try {
