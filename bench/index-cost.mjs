@@ -17,6 +17,10 @@ const COMMAND = fileURLToPath(new URL('../sdk/bin/uscope.js', import.meta.url));
 const WORKLOAD = 'ooo';
 /** % of the file, % of the time */
 const TARGETS = { size: 3, cost: 20 };
+/** Of a model that works in each cycle: ns, cycles, and % of the time, which is noise. */
+const MODEL_NS = 500;
+const MODEL_CYCLES = 2e6;
+const NOISE = 3;
 
 /**
  * @param {Options} options
@@ -38,6 +42,7 @@ export async function benchIndexCost({ compression, runs }, directory, cycles) {
     indexed = statSync(path).size;
     ratios.push((on / off - 1) * 100);
   }
+  const models = await pacedRows(directory, compression, runs);
   const sidecars = [];
   for (let run = 0; run < runs; run++) {
     const start = performance.now();
@@ -62,12 +67,53 @@ export async function benchIndexCost({ compression, runs }, directory, cycles) {
       unit: '%',
       target: { atMost: TARGETS.cost },
     },
+    ...models,
     {
       name: `uscope index of ${(cycles / 1e6).toLocaleString('en-US')} M cycles, process included`,
       ...spread(sidecars),
       unit: 'ns',
     },
   ];
+}
+
+/**
+ * A model of 500 ns per cycle, with an index and without, in turn.
+ * @param {string} directory
+ * @param {string} compression
+ * @param {number} runs
+ * @returns {Promise<Row[]>}
+ */
+async function pacedRows(directory, compression, runs) {
+  /** @type {number[][]} */
+  const [all, model, cycle] = [[], [], []];
+  for (let run = 0; run < runs; run++) {
+    const [off, on] = [
+      await paced(directory, compression, ['--no-index']),
+      await paced(directory, compression, []),
+    ];
+    all.push((on.seconds / off.seconds - 1) * 100);
+    model.push((on.model_seconds / off.model_seconds - 1) * 100);
+    cycle.push(on.client_ns_p50 - off.client_ns_p50);
+  }
+  const of = `a model of ${MODEL_NS} ns per cycle`;
+  const target = { atMost: NOISE };
+  return [
+    { name: `${of}: more time until the file is complete`, ...spread(all), unit: '%', target },
+    { name: `${of}: more time until its last cycle`, ...spread(model), unit: '%', target },
+    { name: `${of}: more time for the calls of half of its cycles`, ...spread(cycle), unit: 'ns' },
+  ];
+}
+
+/**
+ * @param {string} directory
+ * @param {string} compression
+ * @param {string[]} more
+ */
+async function paced(directory, compression, more) {
+  const args = ['paced', 'std', String(MODEL_CYCLES), String(MODEL_NS)];
+  const found = await withDaemon(directory, compression, (env) => native(args, env), [], more);
+  rmSync(join(directory, 'path.uscope'));
+  return found;
 }
 
 /**
