@@ -29,6 +29,8 @@ export async function viewOf(datasets: readonly ViewedDataset[], table: TableNam
     selects.push(...joinedSelects(root, joined, table, key));
   }
   if (plain.length > 0) selects.unshift(filesOf(plain, ['run', 'core'], key));
+  // Datasets of before lack some of its columns.
+  if (table === 'traces') selects.push(emptyView(table));
   return selects.length > 0 ? selects.join(' UNION ALL BY NAME ') : emptyView(table);
 }
 

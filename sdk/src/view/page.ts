@@ -44,23 +44,30 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   return files;
 }
 
-/**
- * Names to the page the trace to open, in its head.
- * @param address relative to the page
- * @param status where the page asks how far the trace is; null: it is there
- */
+/** Addresses, relative to the page. */
+export interface PagePlaces {
+  /** The trace. */
+  readonly address: string;
+  /** Where the page asks how far the trace is; null: it is there. */
+  readonly status?: string | null;
+  /** Where it asks what the trace's daemon says; null: nowhere. */
+  readonly recording?: string | null;
+}
+
+/** Names to the page the trace to open, in its head. */
 export function withTraceNamed(
   html: string,
-  address: string,
   name: string,
-  status: string | null = null,
+  { address, status = null, recording = null }: PagePlaces,
 ): string {
-  const meta = (key: string, value: string): string =>
-    `\n    <meta name="${key}" content="${escaped(value)}" />`;
-  const named = `</title>${meta('uscope-trace', address)}${meta('uscope-name', name)}`;
-  const whole = status === null ? named : named + meta('uscope-status', status);
+  const meta = (key: string, value: string | null): string =>
+    value === null ? '' : `\n    <meta name="${key}" content="${escaped(value)}" />`;
+  const whole = [
+    ...[meta('uscope-trace', address), meta('uscope-name', name)],
+    ...[meta('uscope-status', status), meta('uscope-recording', recording)],
+  ].join('');
   // As a function: a name may hold what replacements give a meaning.
-  return html.replace('</title>', () => whole);
+  return html.replace('</title>', () => `</title>${whole}`);
 }
 
 function escaped(text: string): string {
