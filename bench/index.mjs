@@ -21,7 +21,7 @@ export async function benchIndex(options, directory) {
     cycles === null ? lengths.map((length) => length * 1e6) : [cycles];
   /** @type {import('./table.mjs').Row[]} */
   const rows = [];
-  if (wants('cost')) rows.push(...(await benchIndexCost(options, directory, cycles ?? 1e6)));
+  if (wants('cost')) rows.push(...(await benchIndexCost(options, directory, cycles)));
   if (wants('questions')) {
     for (const length of lengthsOf(LENGTHS)) rows.push(...(await benchQuestions(options, directory, length)));
   }
