@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import {
   type OpenTrace,
   openServedTrace,
+  type ServedProgram,
   serveDirectory,
   type ViewCommand,
   type ViewedDirectory,
@@ -22,6 +23,8 @@ export interface DirectoryRequest {
   readonly wantsBrowser: boolean;
   /** The page gets no token: it shows, and commands nothing. */
   readonly isReadOnly: boolean;
+  /** What the cores ran. */
+  readonly program?: ServedProgram | null;
 }
 
 const TOKEN_BYTES = 24;
@@ -41,9 +44,9 @@ export async function startDirectoryView(
   request: DirectoryRequest,
   announcement: Partial<Announcement> = {},
 ): Promise<ViewServer> {
-  const { directory, port, wantsBrowser, isReadOnly } = request;
+  const { directory, port, wantsBrowser, isReadOnly, program = null } = request;
   const token = isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await serveDirectory(new Directory(directory), { port, token });
+  const server = await serveDirectory(new Directory(directory), { port, token, program });
   const hash = token === null ? '' : `#token=${token}`;
   await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
   return server;
