@@ -5,11 +5,11 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readPage } from './page.js';
-import type { ServedProgram } from './program.js';
 import type { OpenTrace } from './served-trace.js';
 import {
   admit,
   answerForTrace,
+  type ProgramSource,
   pageOf,
   READS,
   refuse,
@@ -88,7 +88,7 @@ class DirectorySites {
     private readonly directory: ViewedDirectory,
     private readonly page: ReadonlyMap<string, Uint8Array>,
     private readonly token: string | null,
-    private readonly program: ServedProgram | null,
+    private readonly program: ProgramSource | null,
   ) {}
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -6,14 +6,14 @@ import { UscopeError } from '../base/errors.js';
 import { ElfSymbols } from '../semantics/program/index.js';
 import { SourceLines, SourceTexts } from '../semantics/program/node-lines.js';
 import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
-import { refuse, sendJson } from './server.js';
+import { type ProgramSource, refuse, sendJson } from './server.js';
 
 /** Of one request; addresses are hexadecimal. */
 const MAX_ADDRESSES = 512;
 const ADDRESS = /^[0-9a-f]{1,16}$/;
 const MAX_TEXT = 400;
 
-export class ServedProgram {
+export class ServedProgram implements ProgramSource {
   private readonly lines: SourceLines;
   private readonly texts = new SourceTexts();
 
@@ -31,7 +31,6 @@ export class ServedProgram {
     return new ServedProgram(path, bytes);
   }
 
-  /** @param path of the request, below that of the page. @returns false: it is none of a program */
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     if (path === PROGRAM_PATH) {
       sendProgram(response, this.bytes);

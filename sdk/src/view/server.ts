@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
 import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
-import type { ServedProgram } from './program.js';
 import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
 import { parseRange } from './ranges.js';
 
@@ -26,13 +25,19 @@ export interface ServedTrace {
   pinned?(): Promise<ServedTrace>;
 }
 
+/** The program that ran: `program.ts`. */
+export interface ProgramSource {
+  /** @param path of the request, below that of the page. @returns false: it is none of a program */
+  answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
+}
+
 export interface ViewServerOptions {
   /** 0: any that is free. */
   readonly port?: number | undefined;
   /** Instead of the page of the package. */
   readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
   /** What the core ran. */
-  readonly program?: ServedProgram | null | undefined;
+  readonly program?: ProgramSource | null | undefined;
 }
 
 export interface ViewServer {
@@ -87,7 +92,7 @@ export async function serveView(
 export interface PageSources {
   /** Where it asks what the trace's daemon says. */
   readonly recording?: string | null;
-  readonly program?: ServedProgram | null;
+  readonly program?: ProgramSource | null;
 }
 
 /** The files of the page, which names the trace. */
@@ -171,7 +176,7 @@ export async function answerForTrace(
   response: ServerResponse,
   files: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
-  program: ServedProgram | null = null,
+  program: ProgramSource | null = null,
 ): Promise<void> {
   if (path === TRACE_PATH) {
     const trace = isOpening(subject) ? subject.trace() : subject;
