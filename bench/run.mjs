@@ -76,7 +76,7 @@ async function buildAll(packages) {
 }
 
 /** @param {Options} options */
-async function prepare({ json, names }) {
+async function prepare({ json, names, workload }) {
   // stdout carries the results alone when they are for a program.
   const log = console.log;
   const write = process.stdout.write;
@@ -86,7 +86,7 @@ async function prepare({ json, names }) {
   }
   try {
     await buildAll(names.includes('demo') ? 'bench' : 'demo');
-    if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo();
+    if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo(workload);
   } finally {
     console.log = log;
     process.stdout.write = write;

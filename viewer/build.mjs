@@ -142,6 +142,17 @@ await build({
 await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/main.ts') } });
 await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/style.css') } });
 cpSync(join(SOURCE, 'runs/index.html'), join(TARGET, 'runs.html'));
+// So is that of two runs, with a thread that reads both.
+await build({
+  ...OPTIONS,
+  entryPoints: {
+    compare: join(SOURCE, 'compare/main.tsx'),
+    'compare-data': join(SOURCE, 'compare/worker.ts'),
+  },
+});
+const COMPARE_STYLE = { compare: join(SOURCE, 'compare/style.css') };
+await build({ ...OPTIONS, entryPoints: COMPARE_STYLE });
+cpSync(join(SOURCE, 'compare/index.html'), join(TARGET, 'compare.html'));
 cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
 await build({
   ...OPTIONS,

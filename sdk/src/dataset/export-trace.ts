@@ -17,6 +17,7 @@ import { CyclesSink } from './tables/cycles.js';
 import { EventsSink } from './tables/events.js';
 import { gapsQuery } from './tables/gaps.js';
 import { InstructionsTable } from './tables/instructions.js';
+import { OccupancySink } from './tables/occupancy.js';
 import { RetiredTable } from './tables/retired.js';
 import { SlotsSink } from './tables/slots.js';
 import { StagesTable } from './tables/stages.js';
@@ -41,7 +42,7 @@ export interface TraceExport {
 const MEMORY = '128MB';
 /** Tables that the instructions are followed for, and those that ops and events are read for. */
 const FOLLOWED: readonly TableName[] = ['instructions', 'stages', 'cycles', 'traces'];
-const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'cycles'];
+const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'occupancy', 'cycles'];
 
 export async function exportTrace(
   engine: Engine,
@@ -158,6 +159,10 @@ class TraceWork {
     for (const unit of units) {
       if (this.wants('counters')) sinks.push(await CountersSink.create(to, unit, request.window));
       if (this.wants('stalls')) sinks.push(await StallsSink.create(to, unit));
+      if (this.wants('occupancy')) {
+        const total = Number(trace.totalTimePs / unit.unit.periodPs) + 1;
+        sinks.push(await OccupancySink.create(to, unit, total));
+      }
       if (this.wants('cycles'))
         sinks.push(await CyclesSink.create(to, unit, this.retired.get(unit.unit.name)?.table ?? null));
     }

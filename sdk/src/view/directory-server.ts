@@ -34,6 +34,8 @@ export interface ViewedDirectory {
   list(): Promise<unknown>;
   /** null: the list has no trace of this name. */
   open(name: string): Promise<OpenTrace | null>;
+  /** What the daemon that writes a trace says of it now: plain values for the page. */
+  recording?(name: string): Promise<unknown>;
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
   /** @returns plain values for the page */
@@ -47,6 +49,7 @@ export interface DirectoryServerOptions extends ViewServerOptions {
 
 const TRACES = '/traces/';
 const LIST_PATH = '/runs.json';
+const RECORDING_PATH = '/recording.json';
 const CONTROL_PATH = '/control';
 const ACTIONS: readonly string[] = ['pause', 'resume', 'disable', 'enable', 'trigger'];
 /** Asked for by every page once a second: they share an answer. */
@@ -115,6 +118,8 @@ class DirectorySites {
     const site = name === null ? null : await this.site(name);
     if (!site) return refuse(response, 404, 'there is no such trace');
     if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
+    if (slash >= 0 && rest.slice(slash) === RECORDING_PATH)
+      return sendJson(response, (await this.directory.recording?.(name!)) ?? null);
     if (slash >= 0) return answerForTrace(rest.slice(slash), request, response, site.files, site.trace);
     // Addresses in the page are relative to it.
     response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();
@@ -125,7 +130,7 @@ class DirectorySites {
     if (known) return known;
     const opening = this.directory
       .open(name)
-      .then((trace) => trace && { trace, files: pageOf(this.page, trace) });
+      .then((trace) => trace && { trace, files: pageOf(this.page, trace, RECORDING_PATH.slice(1)) });
     this.open.set(name, opening);
     const site = await opening.catch(() => null);
     // It may be there later.

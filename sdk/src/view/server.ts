@@ -51,7 +51,9 @@ const POLICY = [
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  // The page of two runs holds two viewers of the same server.
+  "frame-src 'self'",
+  "frame-ancestors 'self'",
 ].join('; ');
 const HEADERS = {
   'content-security-policy': POLICY,
@@ -76,15 +78,20 @@ export async function serveView(
   });
 }
 
-/** The files of the page, which names the trace. */
+/**
+ * The files of the page, which names the trace.
+ * @param recording where the page asks what the trace's daemon says; null: nowhere
+ */
 export function pageOf(
   page: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
+  recording: string | null = null,
 ): Map<string, Uint8Array> {
   const files = new Map(page);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
   const status = isOpening(subject) ? STATUS_PATH.slice(1) : null;
-  files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), subject.name, status)));
+  const places = { address: TRACE_PATH.slice(1), status, recording };
+  files.set('index.html', Buffer.from(withTraceNamed(html, subject.name, places)));
   return files;
 }
 
@@ -198,7 +205,7 @@ function isOwnHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i.test(host ?? '');
 }
 
-async function sendTrace(
+export async function sendTrace(
   request: IncomingMessage,
   response: ServerResponse,
   trace: ServedTrace,

@@ -6,6 +6,7 @@ import { deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { everyEntry, put, written } from '../../../../test/support/flux-fixtures.js';
+import { contextOf } from '../../../../test/support/foreign.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { ConversionReport } from '../common/report.js';
@@ -157,6 +158,22 @@ describe('bytes that change', () => {
         expect.stringMatching(/^at offset 69: CONVERT_FORMAT: values of f are none of their signal's type/),
       ],
     ]);
+  });
+
+  it('and a conversion of them warns', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'uscope-flux-doubts-'));
+    const bytes = new Uint8Array(
+      readFileSync(new URL('../../../../test/vectors/flux/ring_wrapped.flux', import.meta.url)),
+    );
+    bytes[71] ^= 2;
+    const context = contextOf();
+    const foreign = await FORMAT.open!(memorySource(bytes), context.options);
+    await foreign.toUscope({ path: join(directory, 'damaged.uscope') }, context);
+    expect(context.warnings).toEqual([
+      expect.stringContaining('does not begin at the time at which the one before ends'),
+      expect.stringContaining("values of f are none of their signal's type"),
+    ]);
+    rmSync(directory, { recursive: true });
   });
 
   it('of a block that holds less or more than it says are reported with the place of the block', async () => {

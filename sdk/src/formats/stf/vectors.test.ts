@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { lacks } from '../../../../test/support/needs.js';
-import { everyRecord, everyTransaction, written } from '../../../../test/support/stf-records.js';
+import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
 import { FORMAT } from './format.js';
-import { listRecord, StfFile, type StfRecord } from './index.js';
+import { listRecord, StfFeature, StfFile, type StfRecord, StfType } from './index.js';
 
 const vector = (name: string): Uint8Array =>
   new Uint8Array(
@@ -67,6 +67,7 @@ describe('a trace opened as a foreign file', () => {
     expect(rows.get('features')).toBe('EVENT, RV64, VEC, EVENT64');
     expect(rows.get('instructions')).toBe('5');
     expect(rows.get('INST_OPCODE32')).toBe('4');
+    expect(rows.get('first pc')).toBe('0x80000000');
     const stats = new Map((await trace.stats!(context)).flatMap(({ rows }) => rows));
     expect(Object.fromEntries(stats)).toMatchObject({ 'compressed instructions': '1', 'memory reads': '1' });
     const lines: string[] = [];
@@ -82,6 +83,19 @@ describe('a trace opened as a foreign file', () => {
         ['bits', 0x33],
       ],
     });
+    await trace.close();
+  });
+
+  it('has as its first pc that of the first instruction, whatever FORCE_PC said before', async () => {
+    const records: StfRecord[] = [
+      ...header(2, 1n << BigInt(StfFeature.RV64)),
+      { type: StfType.FORCE_PC, pc: 0x1000n },
+      { type: StfType.INST_OPCODE32, bits: 0x13 },
+      { type: StfType.INST_OPCODE32, bits: 0x13 },
+    ];
+    const trace = await FORMAT.open!(memorySource(await written(records)), new Map());
+    const [, content] = await trace.info(context);
+    expect(content.rows).toContainEqual(['first pc', '0x1000']);
     await trace.close();
   });
 
