@@ -9,7 +9,6 @@ import { isSlow } from './slowness.js';
 const OF_READER = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
 const LOADED_WITH: Readonly<Record<string, readonly string[]>> = {
   'data.js': [...OF_READER, 'index_making.js'],
-  'helper.js': OF_READER,
   'drawing.js': ['forms.js'],
 };
 
@@ -73,7 +72,7 @@ export class Thread {
     const known = window as unknown as Record<string, Record<string, MessagePort[]> | undefined>;
     const ports = known[PORTS] ?? {};
     known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
-    this.loadAll([this.file, ...(LOADED_WITH[this.file] ?? [])]);
+    this.loadAll([this.file, ...(LOADED_WITH[this.file] ?? OF_READER)]);
   }
 
   /** In this order: parts take from the first what they need. What it is sent waits for all. */
