@@ -35,7 +35,7 @@ interface ListedTrace {
 }
 
 const POLL_MS = 1000;
-/** Traces on one page: each has a frame with threads of its own. */
+/** Traces on one page: each has a frame with several threads. */
 const MAX_TOGETHER = 32;
 /** How long what became of a command is shown. */
 const OUTCOME_MS = 10_000;

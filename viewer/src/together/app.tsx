@@ -4,6 +4,7 @@ import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { applyLink, hookOf } from '../framed/viewer-hook.js';
 import { grouped, timeText } from '../model/ticks.js';
 import { followHandoff } from './follow.js';
+import type { Step } from './journey.js';
 import { GUTTER, HEIGHTS, type LaneRef, linkOf } from './lanes.js';
 import { expanded, infos, journey, lanes, notice, problems, time, touched, traces } from './store.js';
 import { TimeSync } from './time-sync.js';
@@ -114,12 +115,15 @@ function Bar() {
       </button>
       <span class="fill" role="status">
         {notice.value}
-        {way && `, ${timeText(way.steps[way.at]!.toPs - way.steps[way.at]!.fromPs, 1)}`}
+        {way && `, ${durationText(way.steps[way.at]!)}`}
       </span>
       <span class="dim">{window && `from ${timeText(Math.max(0, window.fromPs), 1)}`}</span>
     </header>
   );
 }
+
+/** Three digits or more. */
+const durationText = ({ fromPs, toPs }: Step): string => timeText(toPs - fromPs, (toPs - fromPs) / 100);
 
 function Lane({ lane, hasAxis }: { readonly lane: LaneRef; readonly hasAxis: boolean }) {
   const frame = useRef<HTMLIFrameElement>(null);
