@@ -9,7 +9,7 @@ import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup
 
 const USAGE = `npm run viewer:bench -- [PART...] [options]
 
-  PART            picture, flush, memory, frames, konata; default: all
+  PART            picture, flush, memory, frames, live, followers, konata; default: all
   --cycles N      of the long trace (default 100,000,000)
   --frame-cycles N  of the trace that is moved about in (default 10,000,000)
   --jumps N       random jumps before memory is measured (default 1,000)
@@ -18,7 +18,9 @@ const USAGE = `npm run viewer:bench -- [PART...] [options]
   --no-build      measure what is built already
 `;
 
-const PARTS = /** @type {const} */ (['picture', 'flush', 'memory', 'frames', 'konata']);
+const PARTS = /** @type {const} */ (['picture', 'flush', 'memory', 'frames', 'live', 'followers', 'konata']);
+/** Those that need the long trace. */
+const OF_LONG_TRACE = /** @type {const} */ (['picture', 'flush', 'memory', 'konata']);
 
 function request() {
   const count = (/** @type {string} */ name, /** @type {string} */ text) => {
@@ -74,7 +76,7 @@ await runScript(async () => {
   }
   const measured = await import('./measurements.mjs');
   const { flushCycle } = await import('./long-trace.mjs');
-  const path = await traceOf(cycles);
+  const path = OF_LONG_TRACE.some((part) => parts.has(part)) ? await traceOf(cycles) : '';
   if (parts.has('picture')) printTable('First picture', await measured.measureFirstPicture(path));
   if (parts.has('flush'))
     printTable('A single flush in the whole run', await measured.measureLoneFlush(path, flushCycle(cycles)));
@@ -84,5 +86,8 @@ await runScript(async () => {
       'Frames, without a GPU, all panels open',
       await measured.measureFrames(await traceOf(frameCycles), frames),
     );
+  const live = await import('./live.mjs');
+  if (parts.has('live')) printTable('A trace that is being written', await live.measureLatency());
+  if (parts.has('followers')) printTable('Followers', await live.measureFollowers());
   return 0;
 });

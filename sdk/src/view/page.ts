@@ -62,19 +62,23 @@ export interface PagePlaces {
   readonly status?: string | null;
   /** Where it asks what the trace's daemon says; null: nowhere. */
   readonly recording?: string | null;
+  /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
+  readonly program?: { readonly elf: string; readonly lines: string } | null;
 }
 
 /** Names to the page the trace to open, in its head. */
 export function withTraceNamed(
   html: string,
   name: string,
-  { address, status = null, recording = null }: PagePlaces,
+  { address, status = null, recording = null, program = null }: PagePlaces,
 ): string {
   return withNames(html, {
     'uscope-trace': address,
     'uscope-name': name,
     'uscope-status': status,
     'uscope-recording': recording,
+    'uscope-elf': program?.elf ?? null,
+    'uscope-lines': program?.lines ?? null,
   });
 }
 

@@ -1,12 +1,11 @@
 /** Serves several traces and a page that shows them together, on the loopback, by the rules of `server.ts`. */
-import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { UscopeError } from '../base/errors.js';
 import { readPage, withAllNamed, withTracesNamed } from './page.js';
+import { readProgram, sendProgram } from './program.js';
+import { PROGRAM_PATH } from './program-paths.js';
 import {
   admit,
   READS,
-  refuse,
   type ServedTrace,
   sendFile,
   sendTrace,
@@ -14,8 +13,6 @@ import {
   type ViewServer,
   type ViewServerOptions,
 } from './server.js';
-
-const PROGRAM = 'program.elf';
 
 export interface CompareServerOptions extends ViewServerOptions {
   /** Path of the program's ELF file. */
@@ -39,7 +36,7 @@ export async function serveComparison(
     textOf(files, 'compare.html'),
     partA!,
     partB!,
-    program === null ? null : PROGRAM,
+    program === null ? null : PROGRAM_PATH.slice(1),
   );
   return serve({ files, start: 'compare.html', named, traces, program, port });
 }
@@ -79,29 +76,8 @@ function serve({ files, start, named, traces, program, port }: Site): Promise<Vi
     if (path === null) return;
     const trace = traces.get(path.slice(1));
     if (trace) return sendTrace(request, response, (await trace.pinned?.()) ?? trace);
-    if (path === `/${PROGRAM}`) return sendProgram(response, program);
+    if (program && path === PROGRAM_PATH) return sendProgram(response, program);
     sendFile(response, all, path === '/' ? start : path.slice(1));
   };
   return startServer(port, answer);
-}
-
-async function readProgram(path: string): Promise<Uint8Array> {
-  try {
-    return await readFile(path);
-  } catch (error) {
-    throw new UscopeError('READER_OPEN', (error as Error).message, { file: path }, { cause: error });
-  }
-}
-
-function sendProgram(response: ServerResponse, program: Uint8Array | null): void {
-  if (!program) {
-    refuse(response, 404, 'no program was given');
-    return;
-  }
-  response.writeHead(200, {
-    'content-type': 'application/octet-stream',
-    'content-length': program.byteLength,
-    'cache-control': 'no-cache',
-  });
-  response.end(response.req.method === 'HEAD' ? undefined : program);
 }

@@ -17,7 +17,7 @@ interface ViewOptions extends PictureOptions {
   readonly elf?: string;
 }
 
-const ELF_USAGE = '--elf is for two runs: uscope view A B --elf PROGRAM';
+const ELF_USAGE = '--elf is for one trace, or for two runs';
 
 export function register(program: Command): void {
   program
@@ -34,7 +34,7 @@ export function register(program: Command): void {
     .option('--no-open', 'open no browser')
     .option('--at <cycle>', 'show this cycle first')
     .option('--core <name>', 'which core; by default the first')
-    .option('--elf <program>', 'of two runs: the program, for what its functions cost')
+    .option('--elf <program>', 'the program that ran, for functions, lines of source and what they cost')
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
     .option('--png <out>', 'write a picture instead, without a window; a name that ends in .svg makes an SVG')
     .option('--cycles <a:b>', 'of the picture: cycles a to b (exclusive); by default the whole run')
@@ -46,7 +46,11 @@ export function register(program: Command): void {
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
       if (files.length > 1) return viewSeveral(severalOf(files, options));
-      if (options.elf !== undefined) throw new UscopeError('CLI_USAGE', ELF_USAGE);
+      if (options.elf !== undefined && (options.export !== undefined || options.png !== undefined))
+        throw new UscopeError(
+          'CLI_USAGE',
+          '--elf is for the page that is served: leave out --export and --png',
+        );
       if (options.export !== undefined) return exportPage(options.export, file);
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
@@ -56,7 +60,8 @@ export function register(program: Command): void {
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
       const isReadOnly = options.readOnly === true;
-      await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache, isReadOnly });
+      const { elf = null, open: wantsBrowser, cache: keeps } = options;
+      await viewTrace({ file, port, hash, wantsBrowser, keeps, isReadOnly, elf });
     });
 }
 
