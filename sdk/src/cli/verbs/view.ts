@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { exportPage } from '../view/export-page.js';
 import { type PictureOptions, parsePicture, pictureOfTrace } from '../view/picture.js';
+import { type ViewSeveralRequest, viewSeveral } from '../view/view-several.js';
 import { viewTrace } from '../view/view-trace.js';
-import { type ViewTwoRequest, viewTwo } from '../view/view-two.js';
 
 interface ViewOptions extends PictureOptions {
   readonly png?: string;
@@ -17,14 +17,19 @@ interface ViewOptions extends PictureOptions {
   readonly elf?: string;
 }
 
+const ELF_USAGE = '--elf is for one trace, or for two runs';
+
 export function register(program: Command): void {
   program
     .command('view')
     .summary('look at a trace in a browser')
     .description(
-      'Serves the viewer and one trace, two runs beside each other, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
+      'Serves the viewer and one trace, two runs beside each other, several traces on one time axis, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
     )
-    .argument('[files...]', 'trace file or URL, two of them to compare, or a directory of traces')
+    .argument(
+      '[files...]',
+      'trace file or URL, two of them to compare, more of them on one time axis, or a directory of traces',
+    )
     .option('--port <n>', 'port of the server; by default one that is free')
     .option('--no-open', 'open no browser')
     .option('--at <cycle>', 'show this cycle first')
@@ -39,9 +44,8 @@ export function register(program: Command): void {
     .option('--read-only', 'of a directory: the page shows what is recorded, and controls nothing')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
-      const [file, other, ...more] = files;
-      if (more.length > 0) throw new UscopeError('CLI_USAGE', 'view shows one trace, or compares two');
-      if (file !== undefined && other !== undefined) return viewTwo(twoOf(file, other, options));
+      const [file] = files;
+      if (files.length > 1) return viewSeveral(severalOf(files, options));
       if (options.elf !== undefined && (options.export !== undefined || options.png !== undefined))
         throw new UscopeError(
           'CLI_USAGE',
@@ -62,13 +66,14 @@ export function register(program: Command): void {
 }
 
 /** @throws UscopeError CLI_USAGE */
-function twoOf(a: string, b: string, options: ViewOptions): ViewTwoRequest {
+function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralRequest {
   for (const name of ['export', 'png', 'at', 'core', 'readOnly'] as const)
     if (options[name] !== undefined)
       throw new UscopeError('CLI_USAGE', `--${name === 'readOnly' ? 'read-only' : name} is for one trace`);
+  if (options.elf !== undefined && files.length > 2) throw new UscopeError('CLI_USAGE', ELF_USAGE);
   refusePictureOptions(options);
   const port = numberOption('--port', options.port, 65_535) ?? 0;
-  return { a, b, elf: options.elf, port, wantsBrowser: options.open, keeps: options.cache };
+  return { files, elf: options.elf, port, wantsBrowser: options.open, keeps: options.cache };
 }
 
 /** @throws UscopeError CLI_USAGE */
