@@ -117,5 +117,36 @@ export async function takePictures(path, directory = IMAGES) {
   }
 }
 
+/** The page of two runs. @param {string} a @param {string} b paths of traces @param {string} [directory] */
+export async function takeComparison(a, b, directory = IMAGES) {
+  const { chromium } = await import('playwright-core');
+  const { findChromium, openServedTrace, serveComparison } = await import(
+    join(ROOT, 'sdk/dist/view/index.js')
+  );
+  const traces = [await openServedTrace(a, 'before'), await openServedTrace(b, 'after')];
+  const server = await serveComparison(...traces);
+  const browser = await chromium.launch({
+    executablePath: findChromium() ?? 'chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
+    await page.goto(server.url);
+    await page.waitForFunction(() => /** @type {any} */ (window).__compare?.reports().b);
+    await page.keyboard.press('x');
+    await page.keyboard.press('x');
+    await page.waitForTimeout(3000);
+    await page.screenshot({ path: join(directory, 'viewer-compare.png') });
+    console.log(join(directory, 'viewer-compare.png'));
+  } finally {
+    await browser.close();
+    await server.close();
+    for (const trace of traces) await trace.close();
+  }
+}
+
+/** The demo's program on the core with a quarter of its data cache. */
+export const slowerTrace = () => join(ROOT, 'verilator-demo/out/smallcache/core0.uscope');
+export const hasSlower = () => existsSync(slowerTrace());
 export const demoTrace = () => join(ROOT, 'verilator-demo/out/core0.uscope');
 export const hasDemo = () => existsSync(demoTrace());

@@ -147,7 +147,7 @@ describe('the ready-made questions', () => {
     const totals = await rowsOf('from counter_totals()');
     expect(totals[0]?.total).toBe(recorded.added.reduce((sum, value) => sum + value, 0));
     const [compared] = await rowsOf("from compare('runA', 'runA')");
-    expect(compared).toMatchObject({ runs_a: 1, runs_b: 1, difference: 0 });
+    expect(compared).toMatchObject({ runs_a: 0, runs_b: 0, runs_both: 1, difference: null });
   });
 });
 
@@ -226,6 +226,13 @@ describe('a question', () => {
     const tables = readdirSync(join(directory, 'live', '.uscope-sql'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
+    // Columns of these names are no tables.
+    await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
+    const built = readdirSync(join(directory, 'live', '.uscope-sql'));
+    expect(built).not.toContain('cycles');
+    expect(built).not.toContain('stalls');
+    expect((await rowsOf('explain select * from stalls', trace)).length).toBe(1);
+    expect(readdirSync(join(directory, 'live', '.uscope-sql'))).toContain('stalls');
     writeRun('live', bytes);
     expect(await count()).toBe(report.instructions.fetched);
     expect(before).toBeLessThan(report.instructions.fetched);

@@ -2,20 +2,23 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { FunctionSymbol } from '../semantics/program/index.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
 import { openDataset, TABLES, type TableName } from './layout.js';
 import { loadMacros, type Macro } from './macros.js';
-import { viewsIn } from './named-tables.js';
+import { NamedTables } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
 import { queryError, requireQuestion } from './statements.js';
-import { emptyView, viewOf } from './views.js';
+import { emptyView, functionsView, viewOf } from './views.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
   readonly memory?: string | undefined;
   /** Longest time of a question. */
   readonly timeoutMs?: number | undefined;
+  /** Rows of the table `functions`. */
+  readonly functions?: readonly FunctionSymbol[] | undefined;
 }
 
 type Result = Awaited<ReturnType<Connection['stream']>>;
@@ -23,6 +26,7 @@ type Result = Awaited<ReturnType<Connection['stream']>>;
 export class SqlSession {
   /** Of the tables whose views are those of the files: what the joined ones were then. */
   private readonly viewed = new Map<TableName, string>();
+  private readonly names: NamedTables;
 
   private constructor(
     private readonly engine: Engine,
@@ -32,7 +36,9 @@ export class SqlSession {
     private readonly macros: readonly Macro[],
     readonly scratch: string,
     private readonly timeoutMs: number | undefined,
-  ) {}
+  ) {
+    this.names = new NamedTables(connection, macros);
+  }
 
   /**
    * @param datasets directories, read as one
@@ -57,7 +63,7 @@ export class SqlSession {
       const macros = await loadMacros();
       const session = new SqlSession(engine, instance, connection, roots, macros, scratch, options.timeoutMs);
       if (options.memory !== undefined) await connection.run(`SET memory_limit = ${quoted(options.memory)}`);
-      await session.prepare();
+      await session.prepare(options.functions ?? []);
       await session.lock(roots);
       return session;
     } catch (error) {
@@ -67,19 +73,17 @@ export class SqlSession {
   }
 
   /** The tables are empty until a question names them: the engine opens every file of a view. */
-  private async prepare(): Promise<void> {
+  private async prepare(functions: readonly FunctionSymbol[]): Promise<void> {
     for (const table of TABLES)
       await this.connection.run(`CREATE VIEW ${named(table)} AS ${emptyView(table)}`);
-    // Those that give a value first: tables use them.
-    const isTable = ({ sql }: Macro): boolean => /^CREATE MACRO [^\n]* AS TABLE$/m.test(sql);
-    for (const kind of [false, true])
-      for (const macro of this.macros) if (isTable(macro) === kind) await this.connection.run(macro.sql);
+    await this.connection.run(`CREATE VIEW functions AS ${functionsView(functions)}`);
+    for (const { sql } of this.macros) await this.connection.run(sql);
   }
 
   /** Makes the views that a question names, of the files that there are now. */
   private async view(question: string, readings: readonly Reading[]): Promise<void> {
     const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
-    for (const table of viewsIn(question, this.macros)) {
+    for (const table of await this.names.viewsOf(question)) {
       const query = await viewOf(datasets, table);
       if (this.viewed.get(table) === query) continue;
       await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);

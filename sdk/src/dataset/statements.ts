@@ -5,14 +5,20 @@ import type { Connection, DuckDb } from './engine/duckdb.js';
 /** EXPLAIN runs what it explains when ANALYZE is asked for: the statement after it is checked as if it stood alone. */
 const EXPLAIN = /^\s*EXPLAIN\b\s*(?:ANALYZE\b|\((?:[^()'"]*)\))?/i;
 
+/** What an EXPLAIN explains; null: it is none. */
+export function explained(sql: string): string | null {
+  const rest = sql.replace(EXPLAIN, '');
+  return rest === sql ? null : rest;
+}
+
 /** @throws UscopeError DATASET_STATEMENT, DATASET_QUERY */
 export async function requireQuestion(api: DuckDb, connection: Connection, sql: string): Promise<void> {
   const { SELECT, EXPLAIN: EXPLAINS } = api.StatementType;
   const type = await typeOf(connection, sql);
   if (type === SELECT) return;
   if (type === EXPLAINS) {
-    const rest = sql.replace(EXPLAIN, '');
-    if (rest !== sql && (await typeOf(connection, rest)) === SELECT) return;
+    const rest = explained(sql);
+    if (rest !== null && (await typeOf(connection, rest)) === SELECT) return;
   }
   throw new UscopeError(
     'DATASET_STATEMENT',

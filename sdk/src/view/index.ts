@@ -2,6 +2,7 @@
 export { commandFor, openBrowser } from './browser.js';
 export { findChromium } from './chromium/find.js';
 export { type PictureRequest, takePicture } from './chromium/take-picture.js';
+export { type CompareServerOptions, serveComparison } from './compare-server.js';
 export {
   type DirectoryServerOptions,
   serveDirectory,

@@ -51,7 +51,9 @@ const POLICY = [
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  // The page of two runs holds two viewers of the same server.
+  "frame-src 'self'",
+  "frame-ancestors 'self'",
 ].join('; ');
 const HEADERS = {
   'content-security-policy': POLICY,
@@ -203,7 +205,7 @@ function isOwnHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i.test(host ?? '');
 }
 
-async function sendTrace(
+export async function sendTrace(
   request: IncomingMessage,
   response: ServerResponse,
   trace: ServedTrace,

@@ -19,7 +19,7 @@ import { rasterAxis } from './axis.js';
 import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
 import { AxisOnly } from './forms/axis-only.js';
-import { chooseForm, makeForms } from './forms/choose.js';
+import { chooseForm, Forms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
 import type { Frame, Pointer } from './frame.js';
@@ -74,7 +74,7 @@ export class Scene {
   private readonly context: OffscreenCanvasRenderingContext2D;
   private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
-  private readonly forms = makeForms();
+  private readonly forms = new Forms();
   private readonly axisOnly = new AxisOnly();
   private raster: Raster;
   private shown: Shown | null = null;
@@ -207,7 +207,7 @@ export class Scene {
 
   get form(): Form {
     if (this.shown && this.shown.info.core < 0) return this.axisOnly;
-    return this.forms[chooseForm(this.view, this.settings)];
+    return this.forms.get(chooseForm(this.view, this.settings));
   }
 
   get ground(): Ground {

@@ -141,3 +141,9 @@ export function tell(text: string): void {
     notice.value = null;
   }, 2500) as unknown as number;
 }
+
+/** Cycle at a pixel of the picture, in forms whose x is time. */
+export function cycleAt(x: number): number {
+  const view = state.value?.view;
+  return view ? Math.floor(view.x + (x - settings.value.gutter) / view.scale) : 0;
+}

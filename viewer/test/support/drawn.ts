@@ -9,8 +9,9 @@ import { Session } from '../../src/data/session.js';
 import { shownCore } from '../../src/data/shown-core.js';
 import { rasterAxis } from '../../src/drawing/axis.js';
 import { Colouring } from '../../src/drawing/colouring.js';
-import { chooseForm, makeForms } from '../../src/drawing/forms/choose.js';
+import { chooseForm, Forms } from '../../src/drawing/forms/choose.js';
 import type { Ground } from '../../src/drawing/forms/ground.js';
+import * as laterForms from '../../src/drawing/forms/on-demand.js';
 import type { Frame } from '../../src/drawing/frame.js';
 import type { Hits } from '../../src/drawing/hits.js';
 import { Disassembly } from '../../src/drawing/labels.js';
@@ -105,10 +106,13 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
   } as Frame;
 }
 
-const forms = makeForms();
+/** Parts of the script are here already. */
+Object.assign(globalThis, { uscope_forms: laterForms });
+
+const forms = new Forms();
 
 export const formOf = ({ view, settings }: Wanted) =>
-  forms[chooseForm(view, { ...DEFAULT_SETTINGS, ...settings })];
+  forms.get(chooseForm(view, { ...DEFAULT_SETTINGS, ...settings }));
 
 /** Everything that the picture needs, brought in as the data worker does. */
 export async function complete(trace: DrawnTrace, wanted: Wanted): Promise<Frame> {

@@ -1,7 +1,7 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
 import { copyFile, readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { UscopeError } from '../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
   loadEngine,
   loadMacros,
@@ -10,6 +10,7 @@ import {
   TABLES,
   tablesIn,
 } from '../../dataset/index.js';
+import { ElfSymbols } from '../../semantics/program/index.js';
 import { writeAtomically } from '../../stream/index.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
@@ -27,6 +28,7 @@ interface SqlOptions {
   readonly memory?: string;
   readonly questions?: boolean;
   readonly force?: boolean;
+  readonly elf?: string;
 }
 
 export function register(program: Command): void {
@@ -46,6 +48,7 @@ export function register(program: Command): void {
     .option('--markdown', 'a table in Markdown')
     .option('--timeout <seconds>', 'longest time of the question')
     .option('--memory <size>', 'most memory of the engine, such as 2GB')
+    .option('--elf <file>', 'the program that ran, for the names of functions')
     .option('--questions', 'list the ready-made questions')
     .action((args: string[], options: SqlOptions) => sql(args, options));
 }
@@ -57,14 +60,14 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   }
   const form = formOf(options);
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
-  const limits = { memory: options.memory, timeoutMs };
+  const limits = { memory: options.memory, timeoutMs, functions: await functionsOf(options.elf) };
   if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
     await atPrompt(args, form, limits);
     return;
   }
   const { sources, question } = await questionOf(args, options.file);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, tablesIn(question, await loadMacros()));
+  const datasets = await datasetsOf(sources, await tablesIn(engine, question, await loadMacros()));
   const session = await SqlSession.open(engine, datasets, limits);
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
@@ -75,6 +78,19 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   } finally {
     process.off('SIGINT', interrupt);
     await session.close();
+  }
+}
+
+/** Rows of the table `functions`. */
+async function functionsOf(file: string | undefined): Promise<SessionOptions['functions']> {
+  if (file === undefined) return undefined;
+  const bytes = await readFile(file).catch((cause) => {
+    throw new UscopeError('CLI_USAGE', `the program cannot be read: ${(cause as Error).message}`);
+  });
+  try {
+    return ElfSymbols.parse(bytes).functions;
+  } catch (error) {
+    throw isUscopeError(error) ? error.at({ file }) : error;
   }
 }
 
@@ -95,9 +111,10 @@ async function areAllSources(args: readonly string[]): Promise<boolean> {
 /** Tables of traces are made when a question names them first. */
 async function atPrompt(sources: readonly string[], form: Form, limits: SessionOptions): Promise<void> {
   const macros = await loadMacros();
-  const session = await SqlSession.open(await loadEngine(), await datasetsOf(sources, ['traces']), limits);
+  const engine = await loadEngine();
+  const session = await SqlSession.open(engine, await datasetsOf(sources, ['traces']), limits);
   const ask = async (question: string, signal: AbortSignal): Promise<void> => {
-    await datasetsOf(sources, tablesIn(question, macros));
+    await datasetsOf(sources, await tablesIn(engine, question, macros));
     await print(session, question, form, signal);
   };
   try {
