@@ -60,6 +60,8 @@ export class SqlSession {
         temp_directory: join(scratch, 'spill'),
       });
       const connection = await instance.connect();
+      // The next question does not read the footers of a thousand files again.
+      await connection.run('SET parquet_metadata_cache = true');
       const macros = await loadMacros();
       const session = new SqlSession(engine, instance, connection, roots, macros, scratch, options.timeoutMs);
       if (options.memory !== undefined) await connection.run(`SET memory_limit = ${quoted(options.memory)}`);
