@@ -9,7 +9,8 @@ import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup
 
 const USAGE = `npm run viewer:bench -- [PART...] [options]
 
-  PART            picture, flush, memory, frames, search, konata; default: all
+  PART            picture, flush, memory, frames, search, live, followers, konata;
+                  default: all
   --cycles N      of the long trace (default 100,000,000)
   --frame-cycles N  of the trace that is moved about in (default 10,000,000)
   --jumps N       random jumps before memory is measured (default 1,000)
@@ -19,7 +20,17 @@ const USAGE = `npm run viewer:bench -- [PART...] [options]
   --no-build      measure what is built already
 `;
 
-const PARTS = /** @type {const} */ (['picture', 'flush', 'memory', 'frames', 'search', 'konata']);
+const PARTS = /** @type {const} */ ([
+  'picture',
+  'flush',
+  'memory',
+  'frames',
+  'search',
+  'live',
+  'followers',
+  'konata',
+]);
+/** Those that need the long trace. */
 const OF_LONG_TRACE = /** @type {const} */ (['picture', 'flush', 'memory']);
 
 function request() {
@@ -109,6 +120,9 @@ await runScript(async () => {
     const { measureCancelling } = await import('./cancelling.mjs');
     printTable('Esc ends a search', await measureCancelling(await traceOf(frameCycles)));
   }
+  const live = await import('./live.mjs');
+  if (parts.has('live')) printTable('A trace that is being written', await live.measureLatency());
+  if (parts.has('followers')) printTable('Followers', await live.measureFollowers());
   if (parts.has('konata')) await measureKonata(asked);
   return 0;
 });
