@@ -153,6 +153,10 @@ await build({
 const COMPARE_STYLE = { compare: join(SOURCE, 'compare/style.css') };
 await build({ ...OPTIONS, entryPoints: COMPARE_STYLE });
 cpSync(join(SOURCE, 'compare/index.html'), join(TARGET, 'compare.html'));
+// And that of several traces on one time axis.
+await build({ ...OPTIONS, entryPoints: { together: join(SOURCE, 'together/main.tsx') } });
+await build({ ...OPTIONS, entryPoints: { together: join(SOURCE, 'together/style.css') } });
+cpSync(join(SOURCE, 'together/index.html'), join(TARGET, 'together.html'));
 cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
 await build({
   ...OPTIONS,

@@ -14,7 +14,7 @@ const QUICK_INTERVALS = 2048;
 const OVERVIEW_INTERVALS = 4096;
 const PROGRESS_INTERVAL_MS = 100;
 /** Between two looks for more of a trace that is being written; and after one that failed. */
-const POLL_MS = 250;
+const POLL_MS = 100;
 const RETRY_MS = 2000;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;

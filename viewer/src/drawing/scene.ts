@@ -34,6 +34,7 @@ import { RowStore } from './row-store.js';
 import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
+import { SourceNotes } from './source-notes.js';
 import { SumsSources } from './strip/sources.js';
 import type * as svg from './svg/on-demand.js';
 
@@ -83,6 +84,7 @@ export class Scene {
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
   private hits: Hits | null = null;
+  private readonly sources = new SourceNotes();
   private places: Places = NO_PLACES;
   private isScheduled = false;
   private isMinimapStale = true;
@@ -158,6 +160,12 @@ export class Scene {
   mark(rows: Float64Array, cycles: Float64Array): void {
     this.hits = rows.length + cycles.length > 0 ? new Hits(rows, cycles) : null;
     this.isMinimapStale = true;
+    this.schedule();
+  }
+
+  /** Writes beside instructions what the page says of their addresses. */
+  note(texts: readonly (readonly [string, string])[]): void {
+    this.sources.add(texts);
     this.schedule();
   }
 
@@ -343,6 +351,8 @@ export class Scene {
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
+    const pcs = this.sources.takeWanted();
+    if (pcs.length > 0) this.report({ type: 'sources', pcs });
   }
 
   /** What is shown now, without the pointer. @returns null before the trace is open */
@@ -425,6 +435,7 @@ export class Scene {
       pointer: this.pointer,
       selected: this.selected,
       hits: this.hits,
+      sources: this.sources,
       places: this.places,
       raster: this.raster,
       context: this.context,

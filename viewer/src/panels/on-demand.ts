@@ -12,6 +12,7 @@ export { Help } from './help.js';
 export { Inspector } from './inspector.js';
 export { Palette } from './palette.js';
 export { PlacesPanel } from './places.js';
+export { Profile } from './profile.js';
 export { Results } from './results.js';
 export { SearchBar } from './search-bar.js';
 export { Statistics } from './statistics.js';

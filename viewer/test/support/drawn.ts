@@ -19,6 +19,7 @@ import { Raster } from '../../src/drawing/raster.js';
 import { RowStore } from '../../src/drawing/row-store.js';
 import { ShownLines } from '../../src/drawing/rows/shown-lines.js';
 import { AXIS_HEIGHT, DEFAULT_SETTINGS, type Settings } from '../../src/drawing/settings.js';
+import { SourceNotes } from '../../src/drawing/source-notes.js';
 import { SumsSources } from '../../src/drawing/strip/sources.js';
 import { pixelOf, themeOf } from '../../src/model/palette.js';
 import { NO_PLACES } from '../../src/model/places.js';
@@ -92,6 +93,7 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
     settings,
     theme,
     disassembly: new Disassembly(shownCore(info)),
+    sources: new SourceNotes(),
     left: settings.gutter,
     top: AXIS_HEIGHT,
     ratio,
