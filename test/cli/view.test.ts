@@ -92,10 +92,10 @@ describe('uscope view', () => {
   });
 
   it.each([
-    [['A', '.'], 'CLI_USAGE: . is a directory; two runs are compared trace by trace: name two trace files'],
-    [['A', 'A', 'A'], 'CLI_USAGE: view shows one trace, or compares two'],
+    [['A', '.'], 'CLI_USAGE: . is a directory; several traces are shown file by file: name trace files'],
+    [['A', 'A', 'A', '--elf', 'program'], 'CLI_USAGE: --elf is for one trace, or for two runs'],
     [['A', 'A', '--at', '3'], 'CLI_USAGE: --at is for one trace'],
-    [['A', '--elf', 'program'], 'CLI_USAGE: --elf is for two runs: uscope view A B --elf PROGRAM'],
+    [['A', '--elf', 'none.elf'], 'READER_OPEN: '],
     [['A', 'A', '--elf', 'none.elf'], 'READER_OPEN: '],
     [['A', 'none.uscope'], 'READER_OPEN: '],
   ])('refuses to compare with %j', async (args, message) => {

@@ -1,8 +1,8 @@
 /** Two runs beside each other, in a real browser: what is compared equals `uscope diff --by retired`, and both pictures show the same place. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { serveComparison } from '../../sdk/src/view/compare-server.js';
 import type { ViewServer } from '../../sdk/src/view/server.js';
+import { serveComparison } from '../../sdk/src/view/several-server.js';
 import { clear, frame, set, TraceBuilder } from '../../test/support/build-trace.js';
 import { startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
@@ -195,6 +195,14 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
     await frames[1]!.waitForFunction(() => window.__uscope.state()!.view.y > 2900);
     const rowOfB = await frames[1]!.evaluate(() => window.__uscope.state()!.view.y);
     await isAt(rowOfB - 3);
+
+    // Both are drawn in the same way.
+    await frames[1]!.evaluate(() =>
+      document.body.dispatchEvent(new KeyboardEvent('keydown', { key: 'c', bubbles: true })),
+    );
+    const colours = () =>
+      Promise.all(frames.map((one) => one.evaluate(() => window.__uscope.settings().colour)));
+    await expect.poll(colours).toEqual(['class', 'class']);
 
     await page.getByLabel('aligned').selectOption('cycle');
     await page.waitForFunction(() => {

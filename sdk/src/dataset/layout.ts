@@ -51,7 +51,7 @@ export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>
     ...bigints('birth_cycle end_cycle'),
     outcome: 'VARCHAR',
     flush_reason: 'VARCHAR',
-    stalls: 'BIGINT',
+    ...bigints('flush_cycle stalls'),
     dependencies: 'STRUCT(seq BIGINT, "type" VARCHAR, cycle BIGINT)[]',
     annotations: 'STRUCT(cycle BIGINT, "text" VARCHAR)[]',
   },

@@ -17,6 +17,9 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['svg.js', 'text/javascript; charset=utf-8'],
   ['panels.js', 'text/javascript; charset=utf-8'],
   ['questions.js', 'text/javascript; charset=utf-8'],
+  ['forms.js', 'text/javascript; charset=utf-8'],
+  ['index_making.js', 'text/javascript; charset=utf-8'],
+  ['panels.css', 'text/css; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
   ['runs.html', 'text/html; charset=utf-8'],
   ['runs.css', 'text/css; charset=utf-8'],
@@ -25,6 +28,9 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['compare.css', 'text/css; charset=utf-8'],
   ['compare.js', 'text/javascript; charset=utf-8'],
   ['compare-data.js', 'text/javascript; charset=utf-8'],
+  ['together.html', 'text/html; charset=utf-8'],
+  ['together.css', 'text/css; charset=utf-8'],
+  ['together.js', 'text/javascript; charset=utf-8'],
 ]);
 
 /** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */
@@ -56,19 +62,23 @@ export interface PagePlaces {
   readonly status?: string | null;
   /** Where it asks what the trace's daemon says; null: nowhere. */
   readonly recording?: string | null;
+  /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
+  readonly program?: { readonly elf: string; readonly lines: string } | null;
 }
 
 /** Names to the page the trace to open, in its head. */
 export function withTraceNamed(
   html: string,
   name: string,
-  { address, status = null, recording = null }: PagePlaces,
+  { address, status = null, recording = null, program = null }: PagePlaces,
 ): string {
   return withNames(html, {
     'uscope-trace': address,
     'uscope-name': name,
     'uscope-status': status,
     'uscope-recording': recording,
+    'uscope-elf': program?.elf ?? null,
+    'uscope-lines': program?.lines ?? null,
   });
 }
 
@@ -93,9 +103,19 @@ export function withTracesNamed(html: string, a: ComparedPart, b: ComparedPart, 
   });
 }
 
+/** Names to the page of several traces which ones it shows. @param addresses relative to the page */
+export const withAllNamed = (html: string, addresses: readonly string[]): string =>
+  withMetas(
+    html,
+    addresses.map((address) => ['uscope-trace', address] as const),
+  );
+
+const withNames = (html: string, names: Readonly<Record<string, string | null>>): string =>
+  withMetas(html, Object.entries(names));
+
 /** @param names null: nothing is said of it */
-function withNames(html: string, names: Readonly<Record<string, string | null>>): string {
-  const metas = Object.entries(names).map(([key, value]) =>
+function withMetas(html: string, names: readonly (readonly [key: string, value: string | null])[]): string {
+  const metas = names.map(([key, value]) =>
     value === null ? '' : `\n    <meta name="${key}" content="${escaped(value)}" />`,
   );
   // As a function: a name may hold what replacements give a meaning.

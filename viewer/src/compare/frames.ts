@@ -2,27 +2,14 @@
  * Two viewers in frames, which show the same place of the program. The one that the user touched last leads; the other one follows it.
  */
 import type { SceneState } from '../drawing/protocol.js';
-import type { Command } from '../model/commands.js';
+import { hookOf, shareSettings } from '../framed/viewer-hook.js';
 import type { View } from '../model/view.js';
 import type { Side } from './costs.js';
 import type { Pairs } from './pairs.js';
 import type { Alignment } from './store.js';
 
-/** What the viewer's page offers (page/main.tsx). */
-interface ViewerHook {
-  state(): SceneState | null;
-  settings(): { readonly squashed: string };
-  link(): string;
-  run(command: Command): void;
-}
-
-const hookOf = (frame: HTMLIFrameElement): ViewerHook | null =>
-  (frame.contentWindow as unknown as { __uscope?: ViewerHook } | null)?.__uscope ?? null;
-
 /** Where in the picture the two are brought to the same height, in parts of it. */
 const ANCHOR = 1 / 3;
-/** Parts of a link that say where one is in a trace, and what is marked there. */
-const OF_ONE_TRACE = ['core', 'view', 'row', 'at', 'cycles', 'c', 'range', 'b', 'search', 'watch'];
 const other = (side: Side): Side => (side === 'a' ? 'b' : 'a');
 
 interface Shown {
@@ -96,13 +83,7 @@ export class Frames {
     const isFirst = this.knownSettings === '';
     this.knownSettings = settings;
     if (isFirst && settings === JSON.stringify(to.settings())) return;
-    const link = new URLSearchParams(from.link());
-    const own = new URLSearchParams(to.link());
-    for (const key of OF_ONE_TRACE) {
-      link.delete(key);
-      for (const text of own.getAll(key)) link.append(key, text);
-    }
-    this.frames[other(this.leader)].contentWindow?.location.replace(`#${link}`);
+    shareSettings(this.frames[this.leader], this.frames[other(this.leader)]);
   }
 
   private shown(side: Side): Shown | null {

@@ -1,19 +1,19 @@
-/** `uscope view A B`: two runs beside each other, until Ctrl-C. */
+/** `uscope view A B`: two runs beside each other; with more traces, all of them on one time axis. Until Ctrl-C. */
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openTraceFile } from '../../reader/node.js';
-import { type OpenTrace, openServedTrace, serveComparison } from '../../view/index.js';
+import { type OpenTrace, openServedTrace, serveComparison, serveTogether } from '../../view/index.js';
 import { io } from '../common/io.js';
 import { announce, raised } from './announce.js';
 import { Conversion } from './conversion.js';
 import { foreignFormatOf } from './foreign-format.js';
 
-export interface ViewTwoRequest {
-  readonly a: string;
-  readonly b: string;
-  /** Path of the program's ELF file. */
+export interface ViewSeveralRequest {
+  /** Two are compared. */
+  readonly files: readonly string[];
+  /** Path of the program's ELF file, of two. */
   readonly elf: string | undefined;
   /** 0: any that is free. */
   readonly port: number;
@@ -23,22 +23,31 @@ export interface ViewTwoRequest {
 }
 
 /** @throws UscopeError CLI_USAGE, READER_*, FORMAT_*, CONVERT_*, VIEW_PORT */
-export async function viewTwo({ a, b, elf, port, wantsBrowser, keeps }: ViewTwoRequest): Promise<void> {
+export async function viewSeveral({
+  files,
+  elf,
+  port,
+  wantsBrowser,
+  keeps,
+}: ViewSeveralRequest): Promise<void> {
   const interruption = new AbortController();
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
-  const [nameA, nameB] = distinctNames(a, b);
+  const names = distinctNames(files);
   const opened: { close(): Promise<void> }[] = [];
   try {
-    const open = (file: string, name: string) => openOne(file, name, keeps, interruption.signal, opened);
-    const [traceA, traceB] = [await open(a, nameA), await open(b, nameB)];
-    const server = await serveComparison(traceA, traceB, { port, elf });
-    await announce({ name: `${nameA} and ${nameB}`, hash: '', wantsBrowser }, server);
+    const traces: OpenTrace[] = [];
+    for (const [index, file] of files.entries())
+      traces.push(await openOne(file, names[index], keeps, interruption.signal, opened));
+    const [a, b, ...more] = traces;
+    const server =
+      more.length === 0 ? await serveComparison(a, b, { port, elf }) : await serveTogether(traces, { port });
+    await announce({ name: names.join(more.length === 0 ? ' and ' : ', '), hash: '', wantsBrowser }, server);
     await raised(interruption.signal);
     await server.close();
   } catch (error) {
     if (!interruption.signal.aborted) throw error;
-    io.err('uscope: interrupted before both traces were converted');
+    io.err('uscope: interrupted before all traces were converted');
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
     for (const one of opened) await one.close();
@@ -56,7 +65,7 @@ async function openOne(
   if (!isHttpUrl(file) && (await isDirectory(file)))
     throw new UscopeError(
       'CLI_USAGE',
-      `${file} is a directory; two runs are compared trace by trace: name two trace files`,
+      `${file} is a directory; several traces are shown file by file: name trace files`,
     );
   const format = await foreignFormatOf(file);
   if (format !== null) {
@@ -79,13 +88,13 @@ const isDirectory = (file: string): Promise<boolean> =>
   );
 
 /** As much of the end of each path as tells them apart. */
-export function distinctNames(a: string, b: string): [a: string, b: string] {
-  const [partsA, partsB] = [partsOf(a), partsOf(b)];
-  for (let count = 1; count <= Math.max(partsA.length, partsB.length); count++) {
-    const names = [partsA, partsB].map((parts) => parts.slice(-count).join('/')) as [string, string];
-    if (names[0] !== names[1]) return names;
+export function distinctNames(files: readonly string[]): string[] {
+  const paths = files.map(partsOf);
+  for (let count = 1; count <= Math.max(...paths.map(({ length }) => length)); count++) {
+    const names = paths.map((parts) => parts.slice(-count).join('/'));
+    if (new Set(names).size === names.length) return names;
   }
-  return [basename(a), basename(b)];
+  return files.map((file) => basename(file));
 }
 
 function partsOf(file: string): string[] {
