@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * A stand-in for a simulator: its arguments say what it traces through the bridge and how it ends.
+ * Replaces a simulator: its arguments say what it traces through the bridge and how it ends.
  *
  *     node simulator.mjs MODE [FRAMES [GATE]]
  *
