@@ -387,7 +387,7 @@ describe('profiles', () => {
 describe('a tiny run', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   // demo and cocotb need simulators built for minutes, systemc SystemC and seconds: their rows are tested above and by hand
-  const names = BENCHMARKS.filter((name) => !['demo', 'cocotb', 'systemc'].includes(name));
+  const names = BENCHMARKS.filter((name) => !['dataset', 'demo', 'cocotb', 'systemc'].includes(name));
   let directory: string;
   const bench = (...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...args], {

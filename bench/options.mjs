@@ -15,6 +15,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'reader',
   'answers',
   'index',
+  'dataset',
   'demo',
   'cocotb',
   'stf',

@@ -25,6 +25,7 @@ const LOADERS = {
   reader: async () => (await import('./reader.mjs')).benchReader,
   answers: async () => (await import('./answers.mjs')).benchAnswers,
   index: async () => (await import('./index.mjs')).benchIndex,
+  dataset: async () => (await import('./dataset.mjs')).benchDataset,
   demo: async () => (await import('./demo.mjs')).benchDemo,
   stf: async () => (await import('./stf.mjs')).benchStf,
   waves: async () => (await import('./waves.mjs')).benchWaves,

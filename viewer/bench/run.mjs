@@ -9,8 +9,7 @@ import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup
 
 const USAGE = `npm run viewer:bench -- [PART...] [options]
 
-  PART            picture, flush, memory, frames, search, live, followers, konata;
-                  default: all
+  PART            picture, flush, memory, frames, search, live, open, followers, konata; default: all
   --cycles N      of the long trace (default 100,000,000)
   --frame-cycles N  of the trace that is moved about in (default 10,000,000)
   --jumps N       random jumps before memory is measured (default 1,000)
@@ -27,10 +26,10 @@ const PARTS = /** @type {const} */ ([
   'frames',
   'search',
   'live',
+  'open',
   'followers',
   'konata',
 ]);
-/** Those that need the long trace. */
 const OF_LONG_TRACE = /** @type {const} */ (['picture', 'flush', 'memory']);
 
 function request() {
@@ -120,9 +119,15 @@ await runScript(async () => {
     const { measureCancelling } = await import('./cancelling.mjs');
     printTable('Esc ends a search', await measureCancelling(await traceOf(frameCycles)));
   }
-  const live = await import('./live.mjs');
-  if (parts.has('live')) printTable('A trace that is being written', await live.measureLatency());
-  if (parts.has('followers')) printTable('Followers', await live.measureFollowers());
+  if (parts.has('open')) {
+    const { measureOpenPage } = await import('./open-page.mjs');
+    printTable('A page that is open during a run', await measureOpenPage(asked.cycles));
+  }
+  if (parts.has('live') || parts.has('followers')) {
+    const { measureFollowers, measureLatency } = await import('./live.mjs');
+    if (parts.has('live')) printTable('A trace that is being written', await measureLatency());
+    if (parts.has('followers')) printTable('Followers', await measureFollowers());
+  }
   if (parts.has('konata')) await measureKonata(asked);
   return 0;
 });

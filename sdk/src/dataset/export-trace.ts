@@ -1,8 +1,9 @@
 /** Exports one trace: every unit of it into every table that is wanted. */
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { UscopeError } from '../base/errors.js';
+import { isHttpUrl } from '../reader/http-url.js';
 import type { Trace } from '../reader/index.js';
 import type { Engine } from './engine/duckdb.js';
 import { type Destination, writePart } from './files/part-files.js';
@@ -190,7 +191,7 @@ class TraceWork {
         to.connection,
         trace,
         unit,
-        request.file,
+        isHttpUrl(request.file) ? request.file : resolve(request.file),
         ends.get(unit.name) ?? null,
         request.tags,
       );

@@ -122,7 +122,9 @@ export class InstructionsTable {
   async add(block: InstructionBlock): Promise<void> {
     await this.trace.strings.load(new Set(block.annotations.string));
     this.rows(block);
-    await this.files.rotate();
+    if (!this.files.isFull && !this.statics.isFull) return;
+    await this.files.next();
+    this.statics.restart();
   }
 
   finish(): Promise<void> {
