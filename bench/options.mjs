@@ -28,7 +28,7 @@ export const BENCHMARKS = /** @type {const} */ ([
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
-export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', 'blocks']);
+export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', 'blocks', 'reports']);
 /** @typedef {(typeof INDEX_PARTS)[number]} IndexPart */
 /** @typedef {'lz4' | 'zstd' | 'none' | 'small'} Compression */
 

@@ -61,3 +61,32 @@ export function calledOnDemand({ module, importer, name, script, global }) {
     },
   };
 }
+
+/**
+ * A class of a part of the script (`parts.mjs`): the part is loaded when the class is used first.
+ * @param {{ module: RegExp, importer: RegExp, name: string, part: string }} options
+ * @returns {import('esbuild').Plugin}
+ */
+export function takenFromPart({ module, importer, name, part }) {
+  const global = JSON.stringify(`uscope_${part}`);
+  return {
+    name: 'taken from a part',
+    setup(build) {
+      build.onResolve({ filter: module }, ({ importer: from, path, resolveDir }) =>
+        importer.test(from) ? { path: resolve(resolveDir, path), namespace: 'taken-from-part' } : undefined,
+      );
+      // CommonJS, as above.
+      build.onLoad({ filter: module, namespace: 'taken-from-part' }, () => ({
+        contents: `Object.defineProperty(exports, ${JSON.stringify(name)}, {
+          enumerable: true,
+          get() {
+            if (!(${global} in self)) importScripts(new URL(${JSON.stringify(`${part}.js`)}, self.location.href).href);
+            return self[${global}].${name};
+          },
+        });
+        Object.defineProperty(exports, '__esModule', { value: true });`,
+        loader: 'js',
+      }));
+    },
+  };
+}

@@ -12,6 +12,7 @@
 
 #include "uscope_systemc.hpp"
 
+#include "systemc/transport.hpp"
 #include "systemc/types.hpp"
 
 using namespace sc_core;
@@ -656,6 +657,8 @@ int sc_main(int argc, char **argv)
     const std::string part = argc > 1 ? argv[1] : "";
     if (part == "signals") run_signals();
     if (part == "types") types::run_types();
+    if (part == "direct") transport::run_transport(false);
+    if (part == "transport") transport::run_transport(true);
     if (part == "femtoseconds") types::run_resolution(part, 1, SC_FS);
     if (part == "nanoseconds") types::run_resolution(part, 10, SC_NS);
     if (part == "killed") run_killed();

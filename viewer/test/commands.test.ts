@@ -113,6 +113,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     );
     const segments = await page.locator('.ring path').count();
     expect(segments).toBeGreaterThan(1);
+    expect(await page.textContent('#runs')).not.toContain('header');
     page.once('dialog', (dialog) => void dialog.accept('keep this'));
     await page.click('#trigger-core0');
     await page.waitForFunction(() => document.getElementById('state')?.textContent === 'trigger core0: done');
@@ -209,7 +210,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
       foreign.close();
     }
     run.stopModel();
-    await until('the end of the run', () => run.running.stderr.includes('the run has ended'));
+    await until('the end of the run', () => run.running.stderr.includes('the run has ended;'));
     expect(await marksOf(run.file('core0.uscope'))).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ import type { OpenTrace } from './served-trace.js';
 import {
   admit,
   answerForTrace,
+  type ProgramSource,
   pageOf,
   READS,
   refuse,
@@ -65,9 +66,9 @@ interface Site {
 /** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT */
 export async function serveDirectory(
   directory: ViewedDirectory,
-  { page, port = 0, token }: DirectoryServerOptions,
+  { page, port = 0, token, program = null }: DirectoryServerOptions,
 ): Promise<ViewServer> {
-  const sites = new DirectorySites(directory, page ?? (await readPage()), token);
+  const sites = new DirectorySites(directory, page ?? (await readPage()), token, program);
   const server = await startServer(port, (request, response) => sites.answer(request, response));
   return {
     ...server,
@@ -87,6 +88,7 @@ class DirectorySites {
     private readonly directory: ViewedDirectory,
     private readonly page: ReadonlyMap<string, Uint8Array>,
     private readonly token: string | null,
+    private readonly program: ProgramSource | null,
   ) {}
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,7 +122,8 @@ class DirectorySites {
     if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
     if (slash >= 0 && rest.slice(slash) === RECORDING_PATH)
       return sendJson(response, (await this.directory.recording?.(name!)) ?? null);
-    if (slash >= 0) return answerForTrace(rest.slice(slash), request, response, site.files, site.trace);
+    if (slash >= 0)
+      return answerForTrace(rest.slice(slash), request, response, site.files, site.trace, this.program);
     // Addresses in the page are relative to it.
     response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();
   }
@@ -128,9 +131,13 @@ class DirectorySites {
   private async site(name: string): Promise<Site | null> {
     const known = this.open.get(name);
     if (known) return known;
-    const opening = this.directory
-      .open(name)
-      .then((trace) => trace && { trace, files: pageOf(this.page, trace, RECORDING_PATH.slice(1)) });
+    const opening = this.directory.open(name).then(
+      (trace) =>
+        trace && {
+          trace,
+          files: pageOf(this.page, trace, { recording: RECORDING_PATH.slice(1), program: this.program }),
+        },
+    );
     this.open.set(name, opening);
     const site = await opening.catch(() => null);
     // It may be there later.

@@ -19,7 +19,7 @@ import { rasterAxis } from './axis.js';
 import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
 import { AxisOnly } from './forms/axis-only.js';
-import { chooseForm, makeForms } from './forms/choose.js';
+import { chooseForm, Forms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
 import type { Frame, Pointer } from './frame.js';
@@ -34,6 +34,7 @@ import { RowStore } from './row-store.js';
 import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
+import { SourceNotes } from './source-notes.js';
 import { SumsSources } from './strip/sources.js';
 import type * as svg from './svg/on-demand.js';
 
@@ -74,7 +75,7 @@ export class Scene {
   private readonly context: OffscreenCanvasRenderingContext2D;
   private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
-  private readonly forms = makeForms();
+  private readonly forms = new Forms();
   private readonly axisOnly = new AxisOnly();
   private raster: Raster;
   private shown: Shown | null = null;
@@ -83,6 +84,7 @@ export class Scene {
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
   private hits: Hits | null = null;
+  private readonly sources = new SourceNotes();
   private places: Places = NO_PLACES;
   private isScheduled = false;
   private isMinimapStale = true;
@@ -161,6 +163,12 @@ export class Scene {
     this.schedule();
   }
 
+  /** Writes beside instructions what the page says of their addresses. */
+  note(texts: readonly (readonly [string, string])[]): void {
+    this.sources.add(texts);
+    this.schedule();
+  }
+
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
@@ -207,7 +215,7 @@ export class Scene {
 
   get form(): Form {
     if (this.shown && this.shown.info.core < 0) return this.axisOnly;
-    return this.forms[chooseForm(this.view, this.settings)];
+    return this.forms.get(chooseForm(this.view, this.settings));
   }
 
   get ground(): Ground {
@@ -343,6 +351,8 @@ export class Scene {
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
+    const pcs = this.sources.takeWanted();
+    if (pcs.length > 0) this.report({ type: 'sources', pcs });
   }
 
   /** What is shown now, without the pointer. @returns null before the trace is open */
@@ -425,6 +435,7 @@ export class Scene {
       pointer: this.pointer,
       selected: this.selected,
       hits: this.hits,
+      sources: this.sources,
       places: this.places,
       raster: this.raster,
       context: this.context,

@@ -35,6 +35,8 @@ interface ListedTrace {
 }
 
 const POLL_MS = 1000;
+/** Traces on one page: each has a frame with several threads. */
+const MAX_TOGETHER = 32;
 /** How long what became of a command is shown. */
 const OUTCOME_MS = 10_000;
 const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1] ?? null;
@@ -94,6 +96,7 @@ function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLEl
   const head = element('h2', id === null ? 'Traces of no run' : 'Run');
   const start = startTimeMs === null ? '' : new Date(startTimeMs).toLocaleString();
   head.append(element('small', [start, id ?? ''].filter((part) => part !== '').join('  ')));
+  head.append(...pagesOfAll(traces));
   const table = document.createElement('table');
   const titles = document.createElement('tr');
   for (const title of ['trace', 'state', 'last cycle', 'size', 'items/s', ''])
@@ -101,6 +104,28 @@ function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLEl
   table.append(titles, ...traces.map(rowOf));
   section.append(head, table);
   return section;
+}
+
+/** Of several traces: one page with all of them, and of two one that compares them. */
+function pagesOfAll(traces: readonly ListedTrace[]): HTMLElement[] {
+  const addresses = traces.map(({ name }) => `traces/${encodeURIComponent(name)}/trace.uscope`);
+  const link = (text: string, page: string, query: readonly (readonly [string, string])[]): HTMLElement => {
+    const made = element('a', text, 'together') as HTMLAnchorElement;
+    made.href = `${page}?${query.map(([key, address]) => `${key}=${encodeURIComponent(address)}`).join('&')}`;
+    return made;
+  };
+  const [a, b, ...more] = addresses;
+  if (a === undefined || b === undefined || addresses.length > MAX_TOGETHER) return [];
+  const all = link(
+    'on one time axis',
+    'together.html',
+    addresses.map((address) => ['trace', address]),
+  );
+  const both = [
+    ['a', a],
+    ['b', b],
+  ] as const;
+  return more.length > 0 ? [all] : [all, link('compared', 'compare.html', both)];
 }
 
 function rowOf(trace: ListedTrace): HTMLElement {

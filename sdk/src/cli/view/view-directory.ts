@@ -4,11 +4,13 @@ import { resolve } from 'node:path';
 import {
   type OpenTrace,
   openServedTrace,
+  type ServedProgram,
   serveDirectory,
   type ViewCommand,
   type ViewedDirectory,
   type ViewServer,
 } from '../../view/index.js';
+import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
 import { Daemons, type Recording } from './daemons.js';
@@ -21,6 +23,8 @@ export interface DirectoryRequest {
   readonly wantsBrowser: boolean;
   /** The page gets no token: it shows, and commands nothing. */
   readonly isReadOnly: boolean;
+  /** What the cores ran. */
+  readonly program?: ServedProgram | null;
 }
 
 const TOKEN_BYTES = 24;
@@ -40,9 +44,9 @@ export async function startDirectoryView(
   request: DirectoryRequest,
   announcement: Partial<Announcement> = {},
 ): Promise<ViewServer> {
-  const { directory, port, wantsBrowser, isReadOnly } = request;
+  const { directory, port, wantsBrowser, isReadOnly, program = null } = request;
   const token = isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await serveDirectory(new Directory(directory), { port, token });
+  const server = await serveDirectory(new Directory(directory), { port, token, program });
   const hash = token === null ? '' : `#token=${token}`;
   await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
   return server;
@@ -64,11 +68,12 @@ class Directory implements ViewedDirectory {
     const runs = await listRuns(this.directory, () => undefined);
     const listed = new Set(runs.flatMap(({ traces }) => traces.map(({ path }) => resolve(path))));
     const rings = await Promise.all(all.filter(({ path }) => !listed.has(path)).map(ringTrace));
+    const headers = new Set(all.map(({ path }) => headerPath(spoolDirectory(path))));
     return {
       directory: this.directory,
       trouble,
       rings: rings.filter((one) => one !== null),
-      runs: runs.map((run) => shownRun(run, all)),
+      runs: runs.map((run) => shownRun(run, all, headers)).filter(({ traces }) => traces.length > 0),
     };
   }
 
@@ -90,14 +95,21 @@ class Directory implements ViewedDirectory {
   }
 }
 
-const shownRun = ({ id, startTimeMs, traces }: ListedRun, recordings: readonly Recording[]) => ({
+/** @param hidden files of rings that are being recorded: no traces by themselves */
+const shownRun = (
+  { id, startTimeMs, traces }: ListedRun,
+  recordings: readonly Recording[],
+  hidden: ReadonlySet<string>,
+) => ({
   id,
   startTimeMs,
-  traces: traces.map(({ name, path, state, reason, lastCycle, bytes }) => ({
-    ...{ name, state, reason, bytes },
-    lastCycle: lastCycle === null ? null : Number(lastCycle),
-    recording: recordings.find((one) => one.path === resolve(path)) ?? null,
-  })),
+  traces: traces
+    .filter(({ path }) => !hidden.has(resolve(path)))
+    .map(({ name, path, state, reason, lastCycle, bytes }) => ({
+      ...{ name, state, reason, bytes },
+      lastCycle: lastCycle === null ? null : Number(lastCycle),
+      recording: recordings.find((one) => one.path === resolve(path)) ?? null,
+    })),
 });
 
 /** A flight recorder makes its file at the end; until then it is a ring of segments. */

@@ -46,6 +46,7 @@ export {
   type StageEntry,
   type Trap,
 } from './lifecycle.js';
+export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './meeting.js';
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';

@@ -4,6 +4,7 @@ import { expect, it } from 'vitest';
 import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
 import { indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -12,6 +13,9 @@ import type { CounterReport } from '../../semantics/cpu/counter-work.js';
 import { counters } from '../../semantics/cpu/counters.js';
 import { openIndex } from '../questions/open-index.js';
 import { countersFromIndex } from './counters.js';
+
+// Each case is a trace that is written, and replayed.
+limitOfFile(MANY_CASES_MS);
 
 const PERIOD = 10;
 const { schema } = parseSchema(`
@@ -95,9 +99,9 @@ it('equals the replay of any range', async () => {
         expect(plain(found)).toEqual(plain(await counters(trace, { ...range, points, exact: true })));
       },
     ),
-    { numRuns: cases(60) },
+    { numRuns: cases(40) },
   );
-  expect([answered > 20, partly > 5, long > 5]).toEqual([true, true, true]);
+  expect([answered > 10, partly > 3, long > 3]).toEqual([true, true, true]);
 });
 
 it('is left to the replay where the index does not know', async () => {
