@@ -193,6 +193,13 @@ export function decodeColumns(
   signed: (column: number) => boolean,
 ): Float64Array[] {
   const columns: Float64Array[] = [];
+  // One piece of memory for all: there are many parts with few rows.
+  const cells = new Float64Array(count * rows);
+  const add = (): Float64Array => {
+    const column = cells.subarray(columns.length * rows, (columns.length + 1) * rows);
+    columns.push(column);
+    return column;
+  };
   while (columns.length < count) {
     const at = reader.offset;
     const form = reader.u8();
@@ -205,12 +212,11 @@ export function decodeColumns(
           at,
         );
       }
-      for (let left = run; left > 0; left--) columns.push(new Float64Array(rows));
+      for (let left = run; left > 0; left--) add();
       continue;
     }
-    const column = new Float64Array(rows);
-    decodeColumn(reader, form, at, column, signed(columns.length));
-    columns.push(column);
+    const isSigned = signed(columns.length);
+    decodeColumn(reader, form, at, add(), isSigned);
   }
   return columns;
 }
