@@ -88,6 +88,15 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  'viewer-demo': {
+    byName: true,
+    title: 'the demo while a page shows it, to its end and killed',
+    share: 0.3,
+    round: () => ({
+      ...vitest(['builds'], ['viewer/test/demo-live.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   'lint-sv': {
     byName: true,
     title: 'SystemVerilog under verible and slang',

@@ -9,7 +9,7 @@ import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup
 
 const USAGE = `npm run viewer:bench -- [PART...] [options]
 
-  PART            picture, flush, memory, frames, search, live, followers, konata; default: all
+  PART            picture, flush, memory, frames, search, live, open, followers, konata; default: all
   --cycles N      of the long trace (default 100,000,000)
   --frame-cycles N  of the trace that is moved about in (default 10,000,000)
   --jumps N       random jumps before memory is measured (default 1,000)
@@ -26,6 +26,7 @@ const PARTS = /** @type {const} */ ([
   'frames',
   'search',
   'live',
+  'open',
   'followers',
   'konata',
 ]);
@@ -117,6 +118,10 @@ await runScript(async () => {
   if (parts.has('search')) {
     const { measureCancelling } = await import('./cancelling.mjs');
     printTable('Esc ends a search', await measureCancelling(await traceOf(frameCycles)));
+  }
+  if (parts.has('open')) {
+    const { measureOpenPage } = await import('./open-page.mjs');
+    printTable('A page that is open during a run', await measureOpenPage(asked.cycles));
   }
   if (parts.has('live') || parts.has('followers')) {
     const { measureFollowers, measureLatency } = await import('./live.mjs');

@@ -210,7 +210,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
       foreign.close();
     }
     run.stopModel();
-    await until('the end of the run', () => run.running.stderr.includes('the run has ended'));
+    await until('the end of the run', () => run.running.stderr.includes('the run has ended;'));
     expect(await marksOf(run.file('core0.uscope'))).toEqual([]);
   });
 });

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type Questions, questions } from '../../../test/support/dataset-rows.js';
+import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { parseSchema } from '../schema/index.js';
 import { TraceWriter } from '../writer/index.js';
 import { exportOneRun } from './export-runs.js';
 import { TABLES } from './layout.js';
+
+// Exports and asks with the database engine's threads.
+limitOfFile(THREADS_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-questions-'));
 let count = 0;

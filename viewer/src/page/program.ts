@@ -54,6 +54,13 @@ export function functionText(pc: bigint): string | null {
   return offset === 0n ? found.name : `${found.name}+0x${offset.toString(16)}`;
 }
 
+/** What the search finds all instructions of a function with, also those that never retire; null: there is none of that name. */
+export function functionPattern(name: string): string | null {
+  const ranges = symbols.value?.functions.filter((one) => one.name === name) ?? [];
+  const texts = ranges.map(({ from, to }) => `0x${from.toString(16)}-0x${(to - 1n).toString(16)}`);
+  return texts.length === 0 ? null : `pc:${texts.join(',')}`;
+}
+
 /** null: not known yet, or not at all. It is asked for. */
 export function lineOf(pc: bigint): SourceLine | null {
   const key = keyOf(pc);

@@ -8,7 +8,7 @@ import { grouped } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
 import { changeLayout } from '../page/layout.js';
 import { range } from '../page/places.js';
-import { hasProgram, isReadingLines, lacksTool, linesVersion, placeOf, symbols, wantLines } from '../page/program.js';
+import { functionPattern, hasProgram, isReadingLines, lacksTool, linesVersion, placeOf, symbols, wantLines } from '../page/program.js';
 import { beginSearch } from '../page/search.js';
 import { info } from '../page/store.js';
 
@@ -128,7 +128,7 @@ function Line({ line, total }: { line: ProfileLine; total: number }) {
             class="link"
             title="find its instructions: mark them and list them"
             onClick={() => {
-              beginSearch(patternOf(line));
+              beginSearch((grouping.value === 'function' ? functionPattern(line.name) : null) ?? patternOf(line));
               changeLayout({ isDockOpen: true, tab: 'results' });
             }}
           >
