@@ -95,6 +95,7 @@ if (mode === 'cores') {
   client.close();
   process.exit(0);
 }
+/** @type {[string, string][] | undefined} */
 const dut = mode === 'copied' ? [['uscope.copy', 'ftr']] : undefined;
 const trace = await client.open({ name: 'core0', schema: SCHEMA, dut });
 const endless = mode === 'patient' || mode === 'stubborn';
