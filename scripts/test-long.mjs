@@ -103,6 +103,19 @@ const PARTS = {
     share: 0.2,
     round: () => script('', 'scripts/lint-sv.mjs', []),
   },
+  engines: {
+    byName: true,
+    title: 'Spark, pandas and Polars over a dataset',
+    share: 0.5,
+    round: () => script('', 'scripts/engines.mjs', []),
+  },
+  regressions: {
+    byName: true,
+    title: 'a farm of 1,000 runs with ten regressions',
+    share: 1,
+    round: () =>
+      script('', 'verilator-demo/farm/main.ts', [], ['--import', './test/support/source-process.mjs']),
+  },
   o3: {
     byName: true,
     title: 'the out-of-order core, 20 programs of 10,000 instructions in lockstep',

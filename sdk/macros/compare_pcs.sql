@@ -7,7 +7,8 @@ CREATE MACRO compare_pcs(a, b, n) AS TABLE
     SELECT run, pc, "text", end_cycle - lag(end_cycle, 1, -1) OVER (PARTITION BY run, core ORDER BY end_cycle, seq) AS cost
     FROM instructions WHERE outcome = 'retired' AND pc IS NOT NULL AND (run LIKE a) <> (run LIKE b)),
   places AS (
-    SELECT pc, any_value("text") AS instruction,
+    -- The program may have changed: what is there in b.
+    SELECT pc, coalesce(max("text") FILTER (run LIKE b), max("text")) AS instruction,
            coalesce(sum(cost) FILTER (run LIKE a), 0) AS cost_a, count(*) FILTER (run LIKE a) AS retired_a,
            coalesce(sum(cost) FILTER (run LIKE b), 0) AS cost_b, count(*) FILTER (run LIKE b) AS retired_b
     FROM costs GROUP BY pc)

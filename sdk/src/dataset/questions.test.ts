@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Questions, questions } from '../../../test/support/dataset-rows.js';
+import { type Questions, questions, theEngine } from '../../../test/support/dataset-rows.js';
 import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { parseSchema } from '../schema/index.js';
 import { TraceWriter } from '../writer/index.js';
 import { exportOneRun } from './export-runs.js';
-import { TABLES } from './layout.js';
+import { LAYOUT, TABLES } from './layout.js';
 
 // Exports and asks with the database engine's threads.
 limitOfFile(THREADS_MS);
@@ -113,27 +113,26 @@ ${counters.join('')}      others: counter
   });
 });
 
-/** Runs of which only the length counts. */
+/** Runs of which only the length and the tags count: their table `traces`, written at once. */
 async function farm(
   runs: readonly { run: string; cycles: number; tags: Record<string, string> }[],
 ): Promise<Questions> {
   const root = join(directory, `farm${count++}`);
-  const { schema } = parseSchema(`uscope: 1
-clocks: {clk: 1 ns}
-scopes:
-  core0: {protocol: cpu, clock: clk, storages: {committed_insns: counter}}
-`);
-  for (const { run, cycles, tags } of runs) {
-    const path = newPath();
-    const writer = await TraceWriter.create({ path, schema });
-    writer.beginCycle(0);
-    writer.slotAdd('core0/committed_insns', 0, 0, 1);
-    writer.endCycle();
-    writer.beginCycle((cycles - 1) * 1000);
-    writer.endCycle();
-    await writer.close();
-    await exportOneRun(root, { run, files: [path], tables: ['traces'], window: 50, tags, replace: false });
-  }
+  mkdirSync(root);
+  writeFileSync(join(root, 'uscope-dataset.json'), JSON.stringify({ layout: LAYOUT }));
+  const rows = runs.map(({ run, cycles, tags }) => {
+    const pairs = Object.entries(tags).map(([key, value]) => `'${key}': '${value}'`);
+    return `('${run}', 'core0', 'cpu', ${cycles}::BIGINT, 1::BIGINT, MAP {${pairs.join(', ')}})`;
+  });
+  const { api } = await theEngine();
+  const instance = await api.DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  await connection.run(
+    `COPY (SELECT * FROM (VALUES ${rows.join(', ')}) t(run, core, kind, cycles, retired, tags))
+     TO '${join(root, 'traces')}' (FORMAT parquet, PARTITION_BY (run, core))`,
+  );
+  connection.closeSync();
+  instance.closeSync();
   return questions(root);
 }
 
@@ -209,6 +208,10 @@ describe('regressions', () => {
     rows[0]!.forEach((value, index) => {
       expect(Math.abs(Number(value) - wanted[index]!), `value ${index}`).toBeLessThan(0.05);
     });
+    const [shown] = await some.ask(
+      'select unsigned(-1), unsigned(0), unsigned(9223372036854775807), unsigned(-9223372036854775808)',
+    );
+    expect(shown).toEqual([2n ** 64n - 1n, 0n, 2n ** 63n - 1n, 2n ** 63n]);
     await some.close();
   });
 });
