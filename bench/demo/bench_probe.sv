@@ -28,4 +28,7 @@ module bench_probe (
 `endif
 endmodule
 
+`ifndef BENCH_TOP
+`define BENCH_TOP top
+`endif
 bind `BENCH_TOP bench_probe u_bench_probe (.clk_i);
