@@ -8,7 +8,7 @@ import { ROOT } from './step.mjs';
 const RUNTIME = '/somewhere/include/verilated_dpi.cpp';
 let directory = '';
 
-/** A stand-in for a compiler: it notes that it was called, and makes an object of its arguments. */
+/** Replaces a compiler: it notes that it was called, and makes an object of its arguments. */
 const COMPILER = `#!/bin/sh
 echo "$@" >> calls
 case $* in *-Wrong*) exit 3 ;; esac

@@ -1,5 +1,5 @@
 // @ts-check
-/** Parts of the data worker as scripts of their own, which it loads when it first needs them: a long constant, or a function and all that it uses. */
+/** Parts of the data worker as separate scripts, which it loads when it first needs them: a long constant, or a function and all that it uses. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';

@@ -14,6 +14,7 @@ import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
 import { runUscope } from '../support/run-cli.js';
+import { callsOf, transfersOf } from './systemc-transport.js';
 import { differences, stepsOf } from './systemc-values.js';
 
 // SystemC's headers are compiled.
@@ -57,7 +58,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const PARTS = [
   ...['signals', 'killed', 'exception', 'gone', 'names', 'hostile', 'transactions', 'managed', 'tlm'],
-  ...['unbound', 'mixed', 'types', 'femtoseconds', 'nanoseconds'],
+  ...['direct', 'transport', 'unbound', 'mixed', 'types', 'femtoseconds', 'nanoseconds'],
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -86,7 +87,7 @@ const fileOf = (name: string): string => join(directory, 'out', `${name}.uscope`
 /** Its transactions in FTR, whose bytes keep the rules. */
 async function ftrOf(name: string) {
   const ftr = join(directory, `${name}.ftr`);
-  expect((await runUscope(['convert', fileOf(name), '-o', ftr])).status).toBe(0);
+  expect((await runUscope(['convert', '--force', fileOf(name), '-o', ftr])).status).toBe(0);
   const bytes = readFileSync(ftr);
   const content = await contentOf(memorySource(bytes));
   const { transactions, relations } = checkFtrRules(bytes);
@@ -122,6 +123,111 @@ describe.skipIf(isMissing)('every part', () => {
       for await (const _ of trace.events(0n, undefined, ['tr/begin', 'tr/number', 'tr/end'])) found++;
       expect([Number(state.slotField('signals', 0, 'done')), found]).toEqual([calls, calls]);
       await trace.close();
+    }
+  });
+});
+
+describe.skipIf(isMissing).each([
+  ['bits32', 32],
+  ['bits256', 64],
+  ['own64', 64],
+])('TLM transfers of sockets %s, through two recorders', (link, bits) => {
+  it('arrive as without recorders: phases, delays, data, responses, DMI, debug, extensions, exceptions', () => {
+    const calls = callsOf(run('transport').stdout, link);
+    expect(calls).toHaveLength(91);
+    expect(calls).toEqual(callsOf(run('direct').stdout, link));
+    expect(run('transport').stdout).toContain('> open 0\n');
+  });
+
+  it('are recorded with times, attributes and phases', async () => {
+    const { of, phasesOf } = transfersOf(await ftrOf('transport'), link);
+    const data = (first: bigint) => {
+      let value = 0n;
+      for (let i = 7n; i >= 0n; i--) value = (value << 8n) | (first + i);
+      return BigInt.asUintN(bits, value);
+    };
+    const shown = (fiber: string) =>
+      of(fiber).map(({ start, end, get }) => [get('addr'), start / 1000n, end / 1000n, get('response')]);
+    const ok = 'TLM_OK_RESPONSE';
+    for (const recorder of ['outer', 'inner']) {
+      expect(shown(`${recorder}.b`)).toEqual([
+        [0x100n, 105n, 115n, ok],
+        [0x200n, 145n, 155n, ok],
+        [0x900n, 185n, 195n, 'TLM_BURST_ERROR_RESPONSE'],
+        [0x800n, 225n, 225n, 'exception'],
+        [0xa00n, 265n, 295n, ok],
+      ]);
+      expect(shown(`${recorder}.nb`)).toEqual([
+        [0x100n, 336n, 378n, ok],
+        [0x200n, 417n, 440n, ok],
+        [0x300n, 483n, 489n, ok],
+        [0x400n, 528n, 532n, ok],
+        [0x500n, 568n, 589n, ok],
+        [0x600n, 634n, 661n, ok],
+        [0x700n, 700n, 727n, ok],
+        [0x800n, 766n, 766n, 'exception'],
+        [0x100n, 805n, 840n, ok],
+        [0x200n, 806n, 829n, ok],
+      ]);
+      expect(of(`${recorder}.nb`).map((one) => phasesOf(recorder, one.id))).toEqual([
+        ['BEGIN_REQ 336', 'END_REQ 357', 'BEGIN_RESP 372', 'END_RESP 378'],
+        ['BEGIN_REQ 417', 'END_REQ 419', 'BEGIN_RESP 438', 'END_RESP 440'],
+        ['BEGIN_REQ 483', 'BEGIN_RESP 486', 'END_RESP 489'],
+        ['BEGIN_REQ 528'],
+        ['BEGIN_REQ 568', 'BEGIN_RESP 589'],
+        ['BEGIN_REQ 634', 'BEGIN_RESP 655', 'END_RESP 661'],
+        ['BEGIN_REQ 700', 'BEGIN_RESP 721', 'REFRESH 725', 'END_RESP 727'],
+        ['BEGIN_REQ 766'],
+        ['BEGIN_REQ 805', 'END_REQ 826', 'BEGIN_RESP 841', 'END_RESP 840'],
+        ['BEGIN_REQ 806', 'END_REQ 808', 'BEGIN_RESP 827', 'END_RESP 829'],
+      ]);
+      const early = of(`${recorder}.nb`).filter(({ get }) => get('early_completion') === true);
+      expect(early.map(({ get }) => get('addr'))).toEqual([0x400n, 0x500n]);
+      const [written, read] = of(`${recorder}.b`);
+      expect(written!.names).toEqual([
+        'cmd',
+        'addr',
+        'len',
+        'data',
+        'tag',
+        'tag_after',
+        'response',
+        'dmi_allowed',
+      ]);
+      expect([written!.get('cmd'), written!.get('data'), written!.get('dmi_allowed')]).toEqual([
+        'write',
+        data(1n),
+        true,
+      ]);
+      expect([written!.get('tag'), written!.get('tag_after')]).toEqual([7n, 8n]);
+      expect([read!.get('cmd'), read!.get('data')]).toEqual(['read', data(1n)]);
+      const width = link === 'bits32' ? undefined : 4n; // 4 bytes are its data length
+      expect([read!.get('streaming_width'), read!.get('byte_enable_len')]).toEqual([width, 2n]);
+      const answers = of(`${recorder}.dmi`).map(({ get }) => [get('granted'), get('response'), get('end')]);
+      expect(answers).toEqual([
+        [true, undefined, 0x13fn],
+        [false, undefined, 0x13fn],
+        [undefined, 'exception', undefined],
+        [undefined, undefined, 0x13fn], // invalidated
+      ]);
+      expect(of(`${recorder}.debug`).map(({ get }) => get('bytes') ?? get('response'))).toEqual([
+        4n,
+        4n,
+        'exception',
+      ]);
+    }
+  });
+
+  it('have parents in the recorder before, and predecessors in the same', async () => {
+    const { of, related } = transfersOf(await ftrOf('transport'), link);
+    for (const fiber of ['b', 'nb']) {
+      const [outer, inner] = ['outer', 'inner'].map((recorder) => of(`${recorder}.${fiber}`));
+      expect(inner!.map(({ id }) => related('parent_of', id))).toEqual(outer!.map(({ id }) => [id]));
+      expect(outer!.map(({ id }) => related('parent_of', id))).toEqual(outer!.map(() => []));
+      for (const transfers of [outer!, inner!]) {
+        const before = transfers.map((_, i) => (i > 0 ? [transfers[i - 1]!.id] : []));
+        expect(transfers.map(({ id }) => related('pred', id))).toEqual(before);
+      }
     }
   });
 });

@@ -3,7 +3,9 @@
 import { httpSource, openTrace } from 'uscope/reader';
 
 const [url = '', count = '1'] = process.argv.slice(2);
-const POLL_MS = 250;
+const POLL_MS = 100;
+/** As viewer/src/data/news.ts. */
+const TRUSTED_MS = 1000;
 const RECORDING_MS = 500;
 
 /** The page's reader looks for growth, and takes what is new. */
@@ -11,14 +13,19 @@ async function follow() {
   const source = httpSource(new URL('trace.uscope', url).href);
   const trace = await openTrace(source, { cacheBytes: 1024 * 1024 });
   let end = 0;
+  let [known, looked] = ['', 0];
   while (!trace.isComplete) {
+    const { headers } = await fetch(new URL('trace.uscope', url), { method: 'HEAD' });
+    const mark = String(headers.get('uscope-mark'));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    if (mark === known && performance.now() - looked < TRUSTED_MS) continue;
+    [known, looked] = [mark, performance.now()];
     const { newSegments } = await trace.poll();
     if (newSegments > 0) {
       const size = await source.size();
       if (end > 0 && size > end) await source.read(end, Math.min(size - end, 4 * 1024 * 1024));
       end = size;
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 

@@ -133,8 +133,8 @@ export async function takeComparison(a, b, directory = IMAGES) {
     const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
     await page.goto(server.url);
     await page.waitForFunction(() => /** @type {any} */ (window).__compare?.reports().b);
-    await page.keyboard.press('x');
-    await page.keyboard.press('x');
+    await page.keyboard.press('F8');
+    await page.keyboard.press('F8');
     await page.waitForTimeout(3000);
     await page.screenshot({ path: join(directory, 'viewer-compare.png') });
     console.log(join(directory, 'viewer-compare.png'));
@@ -173,7 +173,7 @@ export async function takeTogether(directory) {
     await hook(`hook.run({ do: 'select', row: ${WAITING_LOAD} });`);
     await page.waitForTimeout(1000);
     for (let step = 0; step < 3; step++) {
-      await page.keyboard.press('h');
+      await page.keyboard.press('F8');
       await page.waitForTimeout(1500);
     }
     await page.screenshot({ path: join(IMAGES, 'viewer-together.png') });

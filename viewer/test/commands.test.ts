@@ -50,11 +50,17 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     rmSync(directory, { recursive: true, force: true });
   });
 
+  async function newPage(): Promise<Page> {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    page.setDefaultTimeout(PROCESSES_MS);
+    return page;
+  }
+
   async function startRun(options: readonly string[] = []) {
     const run = new ViewedRun(program, options);
     runs.push(run);
     const url = await run.url();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    const page = await newPage();
     await page.goto(url);
     return { run, url, page };
   }
@@ -143,23 +149,19 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await page.close();
   });
 
-  it('without the token the page may only look', async () => {
-    const { url } = await startRun();
-    const other = await browser.newPage();
+  it('without the token the page may only look; a page of another origin reads nothing, commands nothing, and reaches no file', async () => {
+    const { run, url } = await startRun();
+    const other = await newPage();
     await other.goto(new URL('/traces/core0/', url).href);
     await statusOf(other, 'recording, ');
     await other.click('#recording');
     expect(await other.textContent('.chooser')).toContain('may only look');
     expect(await other.locator('[id^=do-]').count()).toBe(0);
     await other.close();
-  });
-
-  it('a page of another origin reads nothing, commands nothing, and reaches no file', async () => {
-    const { run, url } = await startRun();
     const token = /token=(\S+)/.exec(url)![1]!;
     const foreign = createServer((_, response) => response.end('<html><body></body></html>'));
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
-    const page = await browser.newPage();
+    const page = await newPage();
     try {
       await page.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
       const reach = (path: string, init: RequestInit = {}): Promise<string> =>

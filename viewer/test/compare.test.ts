@@ -160,18 +160,18 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
     await page.getByRole('button', { name: 'first difference' }).click();
     // What comes after the handler, which is above it in B.
     await selected(page, 1000, 1003);
-    await page.keyboard.press('x');
+    await page.keyboard.press('F8');
     await selected(page, 2497, 2500);
     const [a, b] = await shown(page);
     expect(b!.y - a!.y).toBeCloseTo(3, 6);
-    await page.keyboard.press('Shift+X');
+    await page.keyboard.press('Shift+F8');
     await selected(page, 1000, 1003);
     // Where time is lost: the first load that misses in B only is the 37th instruction.
     await cycles.fill('8');
     await cycles.blur();
     await page.getByRole('button', { name: 'first difference' }).click();
     await selected(page, 36, 36);
-    await page.keyboard.press('x');
+    await page.keyboard.press('F8');
     await selected(page, 100, 100);
     expect(complaints).toEqual([]);
     await page.close();

@@ -8,7 +8,7 @@ import { openServedTrace } from '../../sdk/src/view/served-trace.js';
 import { serveView } from '../../sdk/src/view/server.js';
 import { startChromium } from '../../test/support/chromium.js';
 import { TRIES_ALL } from '../../test/support/effort.js';
-import { BUILDS_MS, limitOfFile } from '../../test/support/limits.js';
+import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { BIN, childrenOf, Running, until } from '../../test/support/processes.js';
 import { DEMO, FAST_BUILD, make } from '../../verilator-demo/lib/simulator.js';
@@ -71,6 +71,7 @@ describe.skipIf(!TRIES_ALL || lacks('Chromium', chromiumPath))('the demo while a
 
   async function open(url: string): Promise<Page> {
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
+    page.setDefaultTimeout(PROCESSES_MS);
     const layout = JSON.stringify(ONLY_PICTURE);
     await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), layout);
     await page.goto(url);

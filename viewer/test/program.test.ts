@@ -73,6 +73,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
     server = await serveView(served(traceOf(model)), { program });
     browser = await startChromium();
     page = await browser.newPage({ viewport: SIZE });
+    page.setDefaultTimeout(PROCESSES_MS);
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     await page.goto(`${server.url}#gutter=600`);

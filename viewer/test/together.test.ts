@@ -233,7 +233,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
     await slow.waitForFunction(() => window.__uscope.state()!.isSharp);
     await slow.evaluate((wanted) => window.__uscope.run({ do: 'select', row: wanted }), row);
     await slow.waitForFunction((wanted) => window.__uscope.state()!.selectedRow === wanted, row);
-    await page.keyboard.press('h');
+    await page.keyboard.press('F8');
     await followed(0);
     const { steps } = await page.evaluate(() => (window as unknown as Together).__together.journey()!);
     const start = fromPs + 1000;
@@ -247,11 +247,11 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
     expect(steps[0]!.what).toMatch(/^core1: lw a0,0\(zero\)$/);
     expect(steps[1]!.what).toMatch(/^noc port 1: read_line 0x9/);
     expect(steps[2]!.what).toMatch(/^noc\/memory: read_line 0x9/);
-    await page.keyboard.press('h');
+    await page.keyboard.press('F8');
     await followed(1);
-    await page.keyboard.press('h');
+    await page.keyboard.press('F8');
     await followed(2);
-    await page.keyboard.press('Shift+H');
+    await page.keyboard.press('Shift+F8');
     await followed(1);
     expect(await page.getByRole('status').textContent()).toContain('2 of 5: noc port 1');
     await page.locator('.band div').waitFor();

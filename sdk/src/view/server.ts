@@ -21,6 +21,8 @@ export interface ServedTrace {
   version(): Promise<string>;
   /** Nobody writes the file any more: where it is not finalized, it never will be. */
   isAbandoned?(): Promise<boolean>;
+  /** Another text after each write: whoever follows the file need not read it to see that there is nothing new. */
+  mark?(): Promise<string>;
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
 }
@@ -233,6 +235,8 @@ export async function sendTrace(
   const [size, version] = [await trace.size(), await trace.version()];
   const etag = `"${version}"`;
   if ((await trace.isAbandoned?.()) === true) response.setHeader('uscope-writer', 'gone');
+  const mark = await trace.mark?.();
+  if (mark !== undefined) response.setHeader('uscope-mark', mark);
   response.setHeader('etag', etag);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('content-type', 'application/octet-stream');

@@ -48,8 +48,9 @@ function onKey(event: KeyboardEvent): void {
   if (target instanceof Element && target.matches('input, textarea, select')) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const isBack = event.shiftKey;
-  if (event.key.toLowerCase() === 'x' || event.key === 'F8') go(isBack ? -1 : 1);
-  else if (event.key.toLowerCase() === 'e') arrangement.value = next(ARRANGEMENTS, arrangement.value);
+  // The viewer has other uses for all letters.
+  if (event.key === 'F8') go(isBack ? -1 : 1);
+  else if (event.key === 'F9') arrangement.value = next(ARRANGEMENTS, arrangement.value);
   else return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -91,8 +92,8 @@ function Bar() {
       <Choice label="shown" choices={ARRANGEMENTS} titles={ARRANGED} signal={arrangement} />
       <span class="go">
         <button type="button" onClick={() => go('first')}>first difference</button>
-        <button type="button" title="Shift+X" aria-label="difference before" onClick={() => go(-1)}>‹</button>
-        <button type="button" title="X" aria-label="next difference" onClick={() => go(1)}>next ›</button>
+        <button type="button" title="Shift+F8" aria-label="difference before" onClick={() => go(-1)}>‹</button>
+        <button type="button" title="F8" aria-label="next difference" onClick={() => go(1)}>next ›</button>
         <label title="the commands stop where B loses or gains at least this number of cycles; 0: only where the instructions differ">
           from
           <input

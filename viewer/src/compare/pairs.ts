@@ -75,7 +75,7 @@ export class Pairs {
   }
 
   /**
-   * The next pair, in a direction, over which the drift changes by at least so many cycles.
+   * The next pair, in a direction, over which the drift changes by at least this number of cycles.
    * @param from pair not looked at any more
    */
   nextChange(from: number, direction: 1 | -1, cycles: number): number | null {

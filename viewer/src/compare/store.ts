@@ -21,7 +21,7 @@ export const traces = { a: comparedTrace('a'), b: comparedTrace('b') };
 export const alignment = signal<Alignment>(chosen('align', ALIGNMENTS));
 export const arrangement = signal<Arrangement>(chosen('show', ARRANGEMENTS));
 export const tab = signal<Tab>(chosen('tab', TABS));
-/** Which differences the commands go to: of the program only, or also where B loses or gains at least so many cycles; 0: only those of the program. */
+/** Which differences the commands go to: of the program only, or also where B loses or gains at least this number of cycles; 0: only those of the program. */
 export const threshold = signal(
   Math.max(0, Math.min(1e9, Math.floor(Number(asked.get('cycles') ?? 1)) || 0)),
 );

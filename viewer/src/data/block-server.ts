@@ -53,6 +53,8 @@ export class BlockServer {
       readonly grown: (info: TraceInfo) => void;
       /** Somebody may still write the file, as far as its server knows. */
       readonly isWritten: () => boolean;
+      /** There may be more of the trace: it must be looked at. */
+      readonly hasNews: () => Promise<boolean>;
     },
   ) {
     const { ownIndex } = session;
@@ -106,7 +108,7 @@ export class BlockServer {
     const { session } = this;
     let wait = POLL_MS;
     try {
-      const hasGrown = await session.grow();
+      const hasGrown = (await this.live.hasNews()) && (await session.grow());
       this.hasFailed = false;
       if (hasGrown) await this.takeGrowth();
       this.noticeAbandoned();

@@ -1,6 +1,7 @@
 /** The picture: what is on the screen, and when it is drawn again. Forms draw it; the navigator moves it. */
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
+import type { RowBlock } from '../model/blocks.js';
 import type { Command } from '../model/commands.js';
 import { loadPart } from '../model/load.js';
 import { pixelOf, type Theme, themeOf } from '../model/palette.js';
@@ -200,6 +201,17 @@ export class Scene {
     this.showEnd(this.shown!);
   }
 
+  /** Where nothing is fetched for long at first, or the beginning is damaged, the first picture begins with the first instruction. */
+  private showBeginning({ firstRow, count, baseCycle, birth }: RowBlock): void {
+    const { view, at } = this.start;
+    const { x, y, scale } = this.view;
+    const isUntouched =
+      view === null && at === null && y === 0 && x === this.shown!.store.extent.firstCycle - 0.5;
+    if (!isUntouched || this.isFollowing || firstRow !== 0 || count === 0) return;
+    const first = baseCycle + birth[0]!;
+    if (first > x + this.plot.width / scale) this.view = { ...this.view, x: first - 0.5 };
+  }
+
   /** The picture stays as it is until the rows at the end are here. */
   private showEnd({ navigator, store }: Shown): void {
     if (!this.isEndAwaited || (this.form.hasRows && !store.has(store.segments - 1))) return;
@@ -272,6 +284,7 @@ export class Scene {
     if (message.type === 'grown') this.grow(shown, message.info);
     else if (message.type === 'block') {
       shown.store.add(message.block);
+      this.showBeginning(message.block);
       this.showEnd(shown);
       shown.navigator.resume();
     } else if (message.type === 'index') {

@@ -49,9 +49,10 @@ function onKey(event: KeyboardEvent): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if ((target as Element | null)?.matches?.('input, textarea, select')) return;
   const lane = lanes().find((one) => one.key === touched.value);
-  if (key.toLowerCase() === 'h') step(event.shiftKey ? -1 : 1);
-  else if (key === 'e' && lane) toggle(lane);
-  else if (key === 'E') expandAll();
+  // The viewer has other uses for all letters.
+  if (key === 'F8') step(event.shiftKey ? -1 : 1);
+  else if (key === 'F9' && event.shiftKey) expandAll();
+  else if (key === 'F9' && lane) toggle(lane);
   else return;
   event.preventDefault();
   event.stopImmediatePropagation();
@@ -104,13 +105,13 @@ function Bar() {
     <header class="bar">
       <b>µScope</b>
       <span class="names">{traces.map(({ name }) => name).join(', ')}</span>
-      <button type="button" title="E" onClick={expandAll}>
+      <button type="button" title="Shift+F9" onClick={expandAll}>
         {expanded.value.size > 0 ? 'collapse or expand all' : 'expand all'}
       </button>
-      <button type="button" title="Shift+H" aria-label="step before" onClick={() => step(-1)}>
+      <button type="button" title="Shift+F8" aria-label="step before" onClick={() => step(-1)}>
         ‹
       </button>
-      <button type="button" title="H" onClick={() => step(1)}>
+      <button type="button" title="F8" onClick={() => step(1)}>
         follow the request ›
       </button>
       <span class="fill" role="status">

@@ -68,7 +68,10 @@ export async function followHandoff(
 ): Promise<void> {
   const before = journey.value;
   const isOver = !before || before.at + direction < 0 || before.at + direction >= before.steps.length;
-  if (!isOver) return goTo(before.steps, before.at + direction, sync, width);
+  if (!isOver) {
+    goTo(before.steps, before.at + direction, sync, width);
+    return;
+  }
   if (!lane || lane.kind !== 'core') {
     notice.value = 'select an instruction of a core first';
     return;
