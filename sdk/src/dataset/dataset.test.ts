@@ -314,6 +314,16 @@ describe('what goes wrong', () => {
     expect(existsSync(join(target, 'instructions', 'run=runA'))).toBe(true);
   });
 
+  it('two directories of the same name, and a memory limit that is none', async () => {
+    const paths = ['x', 'y'].map((parent) => writeRun(join(parent, 'same'), bytes));
+    const twice = await exported(...paths);
+    expect(twice.status).toBe(1);
+    expect(twice.err).toMatch(/DATASET_RUN: two directories are called "same"; .*--run/);
+    const { status, err } = await runUscope(['sql', dataset, 'select 1', '--memory', 'much']);
+    expect(status).toBe(1);
+    expect(err).toMatch(/DATASET_QUERY: /);
+  });
+
   it('wrong names and arguments', async () => {
     const trace = join(directory, 'runA', 'core0.uscope');
     expect((await exported(trace, '--run', '../x')).err).toContain('DATASET_NAME');
