@@ -15,10 +15,24 @@ const alias = [
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
-/** These compute from what they are given and keep nothing: no daemons, no memory that is used again, no replaced functions. */
+/**
+ * These run one after the other in the same processes, which load the sources once: that takes as long as most of them run. They leave
+ * behind no daemons, replaced functions or changed environment.
+ */
 const calculations = [
   'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
+  'sdk/src/{reader,trace-index,dataset,cli,view,writer}/**/*.test.ts',
+  'scripts/**/*.test.ts',
   'viewer/src/**/*.test.ts',
+];
+/** These replace functions, change the environment or the rights of new files, or measure the memory of their process. */
+const alone = [
+  'sdk/src/cli/{file-modes,health,interrupt}.test.ts',
+  'sdk/src/dataset/publish.test.ts',
+  'sdk/src/reader/codec.test.ts',
+  'sdk/src/writer/large-state.test.ts',
+  'sdk/src/writer/frames/{cut-timer,writer-memory}.test.ts',
+  'sdk/src/writer/output/path-lock.test.ts',
 ];
 /** These wait for compilers, simulators and browsers most of the time, each in a separate folder. */
 const builds = [
@@ -47,6 +61,7 @@ export default defineConfig({
   resolve: { alias },
   test: {
     // Processes, not threads: native packages and tests that send signals must not share one.
+    setupFiles: [fromRoot('./test/support/processor-time.ts')],
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     // More than the machine of the rules has cores (two): many tests wait for processes.
@@ -59,8 +74,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['sdk/src/**/*.test.ts', 'scripts/**/*.test.ts'],
-          exclude: [...elsewhere, ...calculations],
+          include: ['sdk/src/{bridge,native,workers}/**/*.test.ts', ...alone],
         },
       },
       {
@@ -68,7 +82,7 @@ export default defineConfig({
         test: {
           name: 'calculations',
           include: calculations,
-          // One process loads the sources once for many files, which takes as long as most of them run.
+          exclude: [...elsewhere, ...alone],
           isolate: false,
         },
       },

@@ -7,7 +7,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withDaemon } from './daemon.mjs';
-import { buildDemo, simulatorOf, TRACED_SCHEMA } from './demo.mjs';
+import { buildDemo, schemaOf, simulatorOf } from './demo.mjs';
 
 /** @typedef {import('./profile.mjs').Profile} Profile */
 /** @typedef {Map<string, number>} Instructions by source file */
@@ -22,7 +22,7 @@ const LINES = 8;
 export async function profileDemo(directory) {
   const title = "demo: the simulator's thread";
   if (!(await hasValgrind())) return { title, total: 'not counted, valgrind is not installed', lines: [] };
-  await buildDemo(['untraced', 'traced']);
+  await buildDemo('std', ['untraced', 'traced']);
   const { untraced, traced } = await withDaemon(directory, 'lz4', async (daemon) => ({
     untraced: await countCycles('untraced', directory, daemon),
     traced: await countCycles('traced', directory, daemon),
@@ -67,11 +67,11 @@ async function count(name, cycles, directory, daemon) {
       '--tool=callgrind',
       '--separate-threads=yes',
       `--callgrind-out-file=${file}`,
-      simulatorOf(name),
+      simulatorOf('std', name),
       '+quiet',
       `+max-cycles=${cycles}`,
     ],
-    { env: { ...process.env, ...daemon, USCOPE_SCHEMA: TRACED_SCHEMA }, maxBuffer: 1 << 26 },
+    { env: { ...process.env, ...daemon, USCOPE_SCHEMA: schemaOf('std') }, maxBuffer: 1 << 26 },
   );
   // A program that has not ended within the limit is a failure to the simulator: exit status 1.
   await run.catch((error) => {

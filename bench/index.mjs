@@ -1,8 +1,9 @@
 // @ts-check
-/** The index: what it takes while a trace is recorded, and what is answered by it; and blocks of instructions. */
+/** The index: what it takes while a trace is recorded, and what is answered by it; blocks of instructions; reports of a whole trace. */
 import { benchBlocks } from './index-blocks.mjs';
 import { benchIndexCost } from './index-cost.mjs';
 import { benchLongQuestions, benchQuestions } from './index-questions.mjs';
+import { benchReports } from './index-reports.mjs';
 
 /** M cycles of `ooo`, and of the viewer's long trace, whose segments are small. */
 const LENGTHS = [1, 10];
@@ -20,7 +21,7 @@ export async function benchIndex(options, directory) {
     cycles === null ? lengths.map((length) => length * 1e6) : [cycles];
   /** @type {import('./table.mjs').Row[]} */
   const rows = [];
-  if (wants('cost')) rows.push(...(await benchIndexCost(options, directory, cycles ?? 1e6)));
+  if (wants('cost')) rows.push(...(await benchIndexCost(options, directory, cycles)));
   if (wants('questions')) {
     for (const length of lengthsOf(LENGTHS)) rows.push(...(await benchQuestions(options, directory, length)));
   }
@@ -28,5 +29,6 @@ export async function benchIndex(options, directory) {
     for (const length of lengthsOf(LONG_LENGTHS)) rows.push(...(await benchLongQuestions(options, length)));
   }
   if (wants('blocks')) rows.push(...(await benchBlocks(options, directory)));
+  if (wants('reports')) rows.push(...(await benchReports(options, directory)));
   return rows;
 }

@@ -15,6 +15,7 @@ export const BENCHMARKS = /** @type {const} */ ([
   'reader',
   'answers',
   'index',
+  'dataset',
   'demo',
   'cocotb',
   'stf',
@@ -27,7 +28,7 @@ export const BENCHMARKS = /** @type {const} */ ([
 ]);
 
 /** @typedef {(typeof BENCHMARKS)[number]} BenchmarkName */
-export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', 'blocks']);
+export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', 'blocks', 'reports']);
 /** @typedef {(typeof INDEX_PARTS)[number]} IndexPart */
 /** @typedef {'lz4' | 'zstd' | 'none' | 'small'} Compression */
 
@@ -58,7 +59,7 @@ npm run bench -- report FILE.json...          writes docs/performance.md (of the
 npm run bench -- profile                      where the time goes: client, daemon, reader
 
   NAME           ${BENCHMARKS.join(', ')}; default: all
-  --workload W   std (7 items per cycle, default) or ooo (about 18); demo has its own
+  --workload W   std (7 items per cycle, default) or ooo (about 18); of demo: the in-order or the out-of-order core
   --cycles N     cycles per run; demo runs its program to the end
   --runs N       runs of each measurement (default 5); the median is reported
   --compression  lz4 (default), zstd, none or small

@@ -25,6 +25,7 @@ const LOADERS = {
   reader: async () => (await import('./reader.mjs')).benchReader,
   answers: async () => (await import('./answers.mjs')).benchAnswers,
   index: async () => (await import('./index.mjs')).benchIndex,
+  dataset: async () => (await import('./dataset.mjs')).benchDataset,
   demo: async () => (await import('./demo.mjs')).benchDemo,
   stf: async () => (await import('./stf.mjs')).benchStf,
   waves: async () => (await import('./waves.mjs')).benchWaves,
@@ -76,7 +77,7 @@ async function buildAll(packages) {
 }
 
 /** @param {Options} options */
-async function prepare({ json, names }) {
+async function prepare({ json, names, workload }) {
   // stdout carries the results alone when they are for a program.
   const log = console.log;
   const write = process.stdout.write;
@@ -86,7 +87,7 @@ async function prepare({ json, names }) {
   }
   try {
     await buildAll(names.includes('demo') ? 'bench' : 'demo');
-    if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo();
+    if (names.includes('demo')) await (await import('./demo.mjs')).buildDemo(workload);
   } finally {
     console.log = log;
     process.stdout.write = write;

@@ -8,7 +8,8 @@
  *      entry and lies above it;
  *   4. the folders that WALLS names (one for each foreign format) know nothing of each other;
  *   5. the rooms in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other
- *      rooms (their types may be imported), except in reader/node*.ts and workers/node-*.ts, which the rest does not import;
+ *      rooms (their types may be imported), except in reader/node*.ts, workers/node-*.ts and semantics/program/node-*.ts, which the rest does not
+ *      import;
  *   6. the entries that BROWSER_ENTRIES names run in a browser, with all that they import: no Node builtins, nothing of Node's by its name
  *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES.
  *
@@ -66,7 +67,7 @@ const ENTRY = 'index.ts';
 
 const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));
 const isNodeOnly = (/** @type {string} */ path) =>
-  /^(reader\/node[^/]*|codecs\/node\/.*|workers\/node-[^/]*)\.ts$/.test(path);
+  /^(reader\/node[^/]*|codecs\/node\/.*|workers\/node-[^/]*|semantics\/program\/node-[^/]*)\.ts$/.test(path);
 
 /**
  * @typedef {object} Violation

@@ -27,8 +27,9 @@ export function make(title, folder, targets = []) {
  * @param {string} title
  * @param {string} path of a Node program of the repository
  * @param {string[]} args
+ * @param {string[]} flags of Node
  * @returns {Command}
  */
-export function script(title, path, args = []) {
-  return { title, command: process.execPath, args: [path, ...args] };
+export function script(title, path, args = [], flags = []) {
+  return { title, command: process.execPath, args: [...flags, path, ...args] };
 }

@@ -29,6 +29,17 @@ writeFileSync(GUIDE, `${before}${BEGIN}${keysTable()}${after}`);
 
 // Its code runs in the page, whose types this folder does not have.
 const pictures = new URL('../viewer/guide/pictures.mjs', import.meta.url).href;
-const { demoTrace, hasDemo, takePictures } = await import(pictures);
+const guided = await import(pictures);
+const { demoTrace, hasDemo, hasSlower, slowerTrace, takeComparison, takePictures } = guided;
 if (hasDemo()) await takePictures(demoTrace());
 else console.log(`no pictures: ${demoTrace()} is missing; npm run demo makes it`);
+if (hasDemo() && hasSlower()) await takeComparison(demoTrace(), slowerTrace());
+else
+  console.log(
+    `no picture of two runs: ${slowerTrace()} is missing; in verilator-demo: make CONFIG=smallcache PARAMS=-GDCacheSets=4, then demo.mjs --build smallcache --out out/smallcache`,
+  );
+if (guided.hasFourCores()) await guided.takeTogether(guided.fourCores());
+else
+  console.log(
+    `no picture of several traces: ${guided.fourCores()} is missing; in verilator-demo: demo.mjs --cores 4 --out out/four`,
+  );

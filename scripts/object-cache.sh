@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Compiles once what every Verilator model is made of again: Verilator's own runtime, most of the time a small model takes to
-# build. For Verilator's OBJCACHE:
+# Compiles once what several Verilator models are made of: Verilator's own runtime, most of the time a small model takes to
+# build, and what Verilator makes of a design that tests build several times. For Verilator's OBJCACHE:
 #
 #   OBJECT_CACHE=DIRECTORY OBJCACHE="sh object-cache.sh" verilator --build ...
 #
 # The runtime depends on nothing but its source and the options (all of them but where to look for the model's own headers and
-# where to write), and a directory is for one run with one compiler. Everything else is compiled as ever, and so is everything
-# where the directory cannot be used.
+# where to write), and a directory is for one run with one compiler. What Verilator makes depends on the files it makes as well,
+# which are all in the current directory. Everything else is compiled as ever, and so is everything where the directory cannot
+# be used.
 set -eu
 
-source='' output='' options='' previous=''
+source='' output='' options='' previous='' made=''
 for word in "$@"; do
   case $word in
     -o | -I*) ;;
@@ -20,11 +21,19 @@ for word in "$@"; do
   esac
   case $word in
     */include/verilated*.cpp) source=$word ;;
+    */*) ;;
+    *__*.cpp) source=$word made=yes ;;
   esac
   previous=$word
 done
+# Debug information names the directory.
+case "$made $options " in yes*' -g'*) source='' ;; esac
 if [ ! -d "${OBJECT_CACHE:-}" ] || [ -z "$source" ] || [ -z "$output" ]; then
   exec "$@"
+fi
+if [ "$made" ]; then
+  files=$(cat ./*.h ./*.cpp 2> /dev/null | sha256sum) || exec "$@"
+  options="$options $files"
 fi
 
 kept=$OBJECT_CACHE/$(basename "$source" .cpp)-$(echo "$options" | cksum | tr ' ' -)

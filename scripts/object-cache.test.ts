@@ -8,7 +8,7 @@ import { ROOT } from './step.mjs';
 const RUNTIME = '/somewhere/include/verilated_dpi.cpp';
 let directory = '';
 
-/** A stand-in for a compiler: it notes that it was called, and makes an object of its arguments. */
+/** Replaces a compiler: it notes that it was called, and makes an object of its arguments. */
 const COMPILER = `#!/bin/sh
 echo "$@" >> calls
 case $* in *-Wrong*) exit 3 ;; esac
@@ -47,6 +47,36 @@ describe('the object cache', () => {
     compile(['-Os', '-c', '-o', 'a.o', before], 'first');
     expect(compile(args, 'second')).toBe(0);
     expect([calls(), object('b.o')]).toEqual([2, 'second']);
+  });
+
+  describe('of what Verilator makes of a design', () => {
+    const ALL = 'Vtop__ALL.cpp';
+    const write = (name: string, text: string): void => writeFileSync(join(directory, name), text);
+    beforeEach(() => {
+      write(ALL, '#include "Vtop.cpp"');
+      write('Vtop.cpp', '#include "Vtop.h"');
+      write('Vtop.h', 'the top');
+      expect(compile(['-Os', '-c', '-o', 'a.o', ALL], 'first')).toBe(0);
+    });
+
+    it('compiles the same files once, whatever else is in their directory', () => {
+      write('verilated.o', 'compiled');
+      expect(compile(['-Os', '-c', '-o', 'b.o', ALL], 'second')).toBe(0);
+      expect([calls(), object('b.o')]).toEqual([1, 'first']);
+    });
+
+    it.each(['Vtop.h', 'Vtop.cpp', ALL])('compiles anew when %s has changed', (name) => {
+      write(name, 'another design');
+      expect(compile(['-Os', '-c', '-o', 'b.o', ALL], 'second')).toBe(0);
+      expect([calls(), object('b.o')]).toEqual([2, 'second']);
+    });
+
+    it.each([[['-O0']], [['-Os', '-g']]])('compiles anew with %j', (options) => {
+      for (const name of ['b.o', 'c.o']) expect(compile([...options, '-c', '-o', name, ALL], name)).toBe(0);
+      expect(object('b.o')).toBe('b.o');
+      // Debug information names the directory: that is compiled each time.
+      expect(object('c.o')).toBe(options.includes('-g') ? 'c.o' : 'b.o');
+    });
   });
 
   it('keeps nothing of a compiler that fails', () => {

@@ -39,18 +39,25 @@ export function skippedLines(files, reasons, root) {
 }
 
 /**
- * The files that took longest with their hooks, longest first.
- * @param {string} times lines of JSON, `{"file", "seconds"}`
+ * The files that took longest with their hooks, longest first, and the processor time of those that it is known of.
+ * @param {string} times lines of JSON, `{"file", "seconds"}` and `{"file", "computed"}` in any order
  * @param {string} root
  * @returns {string[]}
  */
 export function slowestLines(times, root) {
-  const files = times
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => /** @type {{file: string, seconds: number}} */ (JSON.parse(line)));
-  return files
-    .sort((a, b) => b.seconds - a.seconds)
+  /** @type {Map<string, {seconds: number, computed?: number}>} */
+  const files = new Map();
+  for (const line of times.split('\n').filter(Boolean)) {
+    const { file, ...known } = /** @type {{file: string, seconds?: number, computed?: number}} */ (
+      JSON.parse(line)
+    );
+    files.set(file, { seconds: 0, ...files.get(file), ...known });
+  }
+  return [...files]
+    .sort(([, a], [, b]) => b.seconds - a.seconds)
     .slice(0, SLOWEST)
-    .map(({ file, seconds }) => `${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}`);
+    .map(([file, { seconds, computed }]) => {
+      const processor = computed === undefined ? '' : `, ${computed.toFixed(1)} s of processor time`;
+      return `${seconds.toFixed(1).padStart(6)} s  ${relative(root, file)}${processor}`;
+    });
 }

@@ -43,6 +43,18 @@ describe('the slowest files', () => {
     expect(lines[9]).toBe('   2.0 s  2.test.ts');
   });
 
+  it('have the processor time that is known, written before or after', () => {
+    const lines = [
+      { file: '/root/a.test.ts', computed: 1.25 },
+      { file: '/root/b.test.ts', seconds: 3 },
+      { file: '/root/a.test.ts', seconds: 4 },
+    ].map((line) => JSON.stringify(line));
+    expect(slowestLines(lines.join('\n'), '/root')).toEqual([
+      '   4.0 s  a.test.ts, 1.3 s of processor time',
+      '   3.0 s  b.test.ts',
+    ]);
+  });
+
   it('have the time of their hooks and imports', () => {
     const folder = mkdtempSync(join(tmpdir(), 'uscope-times-'));
     try {

@@ -88,11 +88,33 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  'viewer-demo': {
+    byName: true,
+    title: 'the demo while a page shows it, to its end and killed',
+    share: 0.3,
+    round: () => ({
+      ...vitest(['builds'], ['viewer/test/demo-live.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   'lint-sv': {
     byName: true,
     title: 'SystemVerilog under verible and slang',
     share: 0.2,
     round: () => script('', 'scripts/lint-sv.mjs', []),
+  },
+  engines: {
+    byName: true,
+    title: 'Spark, pandas and Polars over a dataset',
+    share: 0.5,
+    round: () => script('', 'scripts/engines.mjs', []),
+  },
+  regressions: {
+    byName: true,
+    title: 'a farm of 1,000 runs with ten regressions',
+    share: 1,
+    round: () =>
+      script('', 'verilator-demo/farm/main.ts', [], ['--import', './test/support/source-process.mjs']),
   },
   o3: {
     byName: true,

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
+import { analyzePerformance } from '../sdk/src/semantics/cpu/analysis/index.js';
 import { verifyTrace } from '../sdk/src/tools/verify/index.js';
 import { cases, TRIES_ALL } from '../test/support/effort.js';
 import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';
@@ -26,6 +27,8 @@ const ROOT = dirname(DEMO.replace(/\/$/, ''));
 const CYCLE = 1000;
 const TRACED = `obj_dir_o3_${TESTS}`;
 const UNTRACED = TRIES_ALL ? `obj_dir_o3_notrace_${TESTS}` : TRACED;
+const WIDTH = 2;
+const ROB_ENTRIES = 48;
 const HIGH = RAM_BASE >>> 12;
 const out = mkdtempSync(join(tmpdir(), 'uscope-o3-'));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
@@ -119,6 +122,27 @@ describe('the program of the demo on the out-of-order core', () => {
     expect(most.mshrs).toBeGreaterThanOrEqual(2);
     const none = Object.entries(run.audit.flushes).filter(([, count]) => count === 0);
     expect(none).toEqual([]);
+  });
+
+  it('has top-down slots that add up to 100 %, over the whole run and, but for what is in flight, over parts of it', async () => {
+    const { trace, report } = run;
+    const { cores } = await analyzePerformance(trace, { unit: 'cycles' });
+    const { topDown, checks, instructions } = cores[0]!;
+    const cycles = Number(report.counters.cycles);
+    expect(topDown).toMatchObject({ width: WIDTH, slots: WIDTH * cycles, counted: WIDTH * cycles });
+    expect(topDown!.classes.reduce((sum, { share }) => sum + share!, 0)).toBeCloseTo(1, 12);
+    for (const { name, slots } of topDown!.classes)
+      expect([name, `${slots}`]).toEqual([name, report.counters[`slots_${name}`]]);
+    expect(topDown!.classes.find(({ name }) => name === 'retiring')!.slots).toBe(instructions.retired);
+    // A flush that finds nothing to squash is one to the core, but no event.
+    for (const { what, counted, value } of checks.filter((check) => !check.what.startsWith('flushes')))
+      expect([what, BigInt(counted)]).toEqual([what, value]);
+    for (const fromCycle of [10_000n, 100_000n, 150_000n]) {
+      const range = { from: fromCycle, to: fromCycle + 5000n, unit: 'cycles' } as const;
+      const part = (await analyzePerformance(trace, range)).cores[0]!.topDown!;
+      expect(part.slots).toBe(WIDTH * 5000);
+      expect(Math.abs(part.counted - part.slots)).toBeLessThanOrEqual(ROB_ENTRIES);
+    }
   });
 
   it('executes out of order and retires in order', () => {

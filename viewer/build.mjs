@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { calledOnDemand, loadedOnDemand } from './on-demand.mjs';
+import { calledOnDemand, loadedOnDemand, takenFromPart } from './on-demand.mjs';
 import { buildWithParts } from './parts.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
@@ -95,13 +95,33 @@ await buildWithParts(OPTIONS, {
 await buildWithParts(OPTIONS, {
   name: 'drawing',
   entry: join(SOURCE, 'drawing/worker.ts'),
-  parts: { svg: join(SOURCE, 'drawing/svg/on-demand.ts') },
+  parts: {
+    svg: join(SOURCE, 'drawing/svg/on-demand.ts'),
+    forms: join(SOURCE, 'drawing/forms/on-demand.ts'),
+  },
 });
+/** What an index lacks is counted from the trace. */
+const WITHOUT_COUNTING = {
+  ...OPTIONS,
+  plugins: [
+    takenFromPart({
+      module: /index-pass\.js$/,
+      importer: /segment-parts\.js$/,
+      name: 'IndexPass',
+      part: 'index_making',
+    }),
+    ...(OPTIONS.plugins ?? []),
+  ],
+};
 // What only some traces need, or not the first picture, is fetched when it is used (src/data/load.ts).
-await buildWithParts(OPTIONS, {
+await buildWithParts(WITHOUT_COUNTING, {
   name: 'data',
   entry: join(SOURCE, 'data/worker.ts'),
-  parts: { noc: join(SOURCE, 'data/noc.ts'), questions: join(SOURCE, 'data/questions/on-demand.ts') },
+  parts: {
+    noc: join(SOURCE, 'data/noc.ts'),
+    questions: join(SOURCE, 'data/questions/on-demand.ts'),
+    index_making: join(SDK, 'trace-index/questions/index-maker.js'),
+  },
 });
 await build({
   ...OPTIONS,
@@ -122,8 +142,26 @@ await build({
 await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/main.ts') } });
 await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/style.css') } });
 cpSync(join(SOURCE, 'runs/index.html'), join(TARGET, 'runs.html'));
+// So is that of two runs, with a thread that reads both.
+await build({
+  ...OPTIONS,
+  entryPoints: {
+    compare: join(SOURCE, 'compare/main.tsx'),
+    'compare-data': join(SOURCE, 'compare/worker.ts'),
+  },
+});
+const COMPARE_STYLE = { compare: join(SOURCE, 'compare/style.css') };
+await build({ ...OPTIONS, entryPoints: COMPARE_STYLE });
+cpSync(join(SOURCE, 'compare/index.html'), join(TARGET, 'compare.html'));
+// And that of several traces on one time axis.
+await build({ ...OPTIONS, entryPoints: { together: join(SOURCE, 'together/main.tsx') } });
+await build({ ...OPTIONS, entryPoints: { together: join(SOURCE, 'together/style.css') } });
+cpSync(join(SOURCE, 'together/index.html'), join(TARGET, 'together.html'));
 cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
-await build({ ...OPTIONS, entryPoints: { style: join(SOURCE, 'page/style.css') } });
+await build({
+  ...OPTIONS,
+  entryPoints: { style: join(SOURCE, 'page/style.css'), panels: join(SOURCE, 'panels/style.css') },
+});
 
 const size = (/** @type {string} */ name) => gzipSync(readFileSync(join(TARGET, name))).length;
 const sizes = Object.fromEntries(

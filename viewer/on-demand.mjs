@@ -1,5 +1,5 @@
 // @ts-check
-/** Parts of the data worker as scripts of their own, which it loads when it first needs them: a long constant, or a function and all that it uses. */
+/** Parts of the data worker as separate scripts, which it loads when it first needs them: a long constant, or a function and all that it uses. */
 import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -56,6 +56,35 @@ export function calledOnDemand({ module, importer, name, script, global }) {
           if (!(${JSON.stringify(global)} in self)) importScripts(new URL(${JSON.stringify(script)}, self.location.href).href);
           return self[${JSON.stringify(global)}].${name}(...given);
         };`,
+        loader: 'js',
+      }));
+    },
+  };
+}
+
+/**
+ * A class of a part of the script (`parts.mjs`): the part is loaded when the class is used first.
+ * @param {{ module: RegExp, importer: RegExp, name: string, part: string }} options
+ * @returns {import('esbuild').Plugin}
+ */
+export function takenFromPart({ module, importer, name, part }) {
+  const global = JSON.stringify(`uscope_${part}`);
+  return {
+    name: 'taken from a part',
+    setup(build) {
+      build.onResolve({ filter: module }, ({ importer: from, path, resolveDir }) =>
+        importer.test(from) ? { path: resolve(resolveDir, path), namespace: 'taken-from-part' } : undefined,
+      );
+      // CommonJS, as above.
+      build.onLoad({ filter: module, namespace: 'taken-from-part' }, () => ({
+        contents: `Object.defineProperty(exports, ${JSON.stringify(name)}, {
+          enumerable: true,
+          get() {
+            if (!(${global} in self)) importScripts(new URL(${JSON.stringify(`${part}.js`)}, self.location.href).href);
+            return self[${global}].${name};
+          },
+        });
+        Object.defineProperty(exports, '__esModule', { value: true });`,
         loader: 'js',
       }));
     },

@@ -7,11 +7,12 @@
  * - latency WORKLOAD CYCLES NS: time of single cycles, begin to end, of a model whose cycles last at least
  * NS.
  * - path WORKLOAD CYCLES: first begin_cycle to the file's completion.
- * - cores WORKLOAD CYCLES CORES: the same with CORES traces at once, one thread each, CYCLES in all.
+ * - paced WORKLOAD CYCLES NS: the same of a model whose cycles last at least NS.
+ * - cores WORKLOAD CYCLES CORES: path with CORES traces at once, one thread each, CYCLES in all.
  * - records WORKLOAD CYCLES FILE: writes the records to a file, for the writer's benchmark.
  * - grow STORAGES CYCLES ITEMS: ITEMS in each cycle over STORAGES storages.
  *
- * client, latency, path, cores and grow take the daemon from USCOPE_ENDPOINT and the schema from
+ * client, latency, path, paced, cores and grow take the daemon from USCOPE_ENDPOINT and the schema from
  * USCOPE_SCHEMA.
  */
 #include <stdio.h>
@@ -222,6 +223,25 @@ static void bench_path(const job_t *job)
            items, all, model, stats.bytes, stats.segments);
 }
 
+/* How long the model runs, its cycles take, and it takes until the file is complete. */
+static void bench_paced(const job_t *job, uint64_t model_ns)
+{
+    calibrate_ticks();
+    pace_ticks = ticks_of_ns(model_ns);
+    uint32_t *times = allocate(job->cycles * sizeof *times);
+    uscope_writer_t *trace = open_trace("path");
+    uint64_t start = wall_ns();
+    uint64_t items = run_client_timed(job->workload, job->cycles, trace, times);
+    double model = (double)(wall_ns() - start) * 1e-9;
+    uscope_close_stats_t stats;
+    close_trace(trace, &stats);
+    double all = (double)(wall_ns() - start) * 1e-9;
+    printf("{");
+    print_percentiles("client_ns", times, job->cycles);
+    printf("\"items\": %lu, \"seconds\": %.4f, \"model_seconds\": %.4f}\n", items, all, model);
+    free(times);
+}
+
 static void write_records(const job_t *job, const char *path)
 {
     record_t *memory = allocate(num_records(job) * sizeof *memory);
@@ -242,7 +262,7 @@ int main(int argc, char **argv)
     if (argc < 4) {
         fprintf(
             stderr,
-            "usage: %s floor|client|latency|path|cores|records std|ooo CYCLES [RUNS|CORES|NS|FILE], or grow STORAGES CYCLES ITEMS\n",
+            "usage: %s floor|client|latency|path|paced|cores|records std|ooo CYCLES [RUNS|CORES|NS|FILE], or grow STORAGES CYCLES ITEMS\n",
             argv[0]);
         return 2;
     }
@@ -260,6 +280,10 @@ int main(int argc, char **argv)
     }
     if (!strcmp(mode, "latency")) {
         bench_latency(&job, strtoull(last, 0, 10));
+        return 0;
+    }
+    if (!strcmp(mode, "paced")) {
+        bench_paced(&job, strtoull(last, 0, 10));
         return 0;
     }
     if (job.runs == 0) job.runs = 1;

@@ -1,4 +1,4 @@
-// Bound into the demo's top module by `npm run bench -- demo`: samples the clocks of the machine now and then, and, with
+// Bound into the demo's top module, BENCH_TOP, by `npm run bench -- demo`: samples the clocks of the machine now and then, and, with
 // BENCH_WAVE defined, dumps the waveform. The demo itself knows nothing of it.
 module bench_probe (
     input logic clk_i
@@ -28,4 +28,7 @@ module bench_probe (
 `endif
 endmodule
 
-bind top bench_probe u_bench_probe (.clk_i);
+`ifndef BENCH_TOP
+`define BENCH_TOP top
+`endif
+bind `BENCH_TOP bench_probe u_bench_probe (.clk_i);

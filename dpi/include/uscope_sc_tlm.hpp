@@ -160,20 +160,44 @@ class tlm_recorder : public sc_core::sc_module,
         detail::tlm_forget(one);
     }
 
+    /** A call that is passed on. An exception that leaves it ends the transaction, also one that ends a
+     * process; not before its begin, to which the annotated delay belongs.
+     */
+    template <class Call>
+    auto passed(const tx_handle &one, const sc_core::sc_time &began, Call call) -> decltype(call())
+    {
+        try {
+            return call();
+        } catch (...) {
+            abandon(one, began);
+            throw;
+        }
+    }
+    void abandon(const tx_handle &one, const sc_core::sc_time &began) noexcept
+    {
+        if (!one) return;
+        detail::tlm_forget(one);
+        const auto ended = [&one](const flight &other) { return other.transfer == one; };
+        flying_.erase(std::remove_if(flying_.begin(), flying_.end(), ended), flying_.end());
+        try {
+            end_early(one, began, "exception");
+        } catch (...) { // of a report that the user has made throw: the model's is the one that counts
+        }
+    }
+    static void end_early(const tx_handle &one, const sc_core::sc_time &began, const char *why)
+    {
+        if (one.is_open()) one.end_at(std::max(sc_core::sc_time_stamp(), began), "response", why);
+    }
+
     void b_transport(payload &trans, sc_core::sc_time &delay) override
     {
         if (!bound()) {
             trans.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
             return;
         }
+        const sc_core::sc_time began = sc_core::sc_time_stamp() + delay;
         const tx_handle one = begin(b_, trans, delay, last_blocking_);
-        try {
-            initiator->b_transport(trans, delay);
-        } catch (...) {
-            detail::tlm_forget(one);
-            one.end("response", "exception");
-            throw;
-        }
+        passed(one, began, [&] { initiator->b_transport(trans, delay); });
         finish(one, trans, delay);
     }
 
@@ -186,11 +210,13 @@ class tlm_recorder : public sc_core::sc_module,
         if (ph == tlm::BEGIN_REQ) forget(trans);
         const tx_handle one =
             ph == tlm::BEGIN_REQ ? begin(nb_, trans, delay, last_nonblocking_) : mine(trans);
-        if (ph == tlm::BEGIN_REQ && one) flying_.push_back({&trans, one});
+        const sc_core::sc_time began = sc_core::sc_time_stamp() + delay;
+        if (ph == tlm::BEGIN_REQ && one) flying_.push_back({&trans, one, began});
         const held until_recorded(trans);
         const bool was_last = ph == tlm::END_RESP;
         mark(forward_, one, ph, delay);
-        const tlm::tlm_sync_enum result = initiator->nb_transport_fw(trans, ph, delay);
+        const tlm::tlm_sync_enum result =
+            passed(one, began, [&] { return initiator->nb_transport_fw(trans, ph, delay); });
         after(backward_, one, trans, ph, delay, result, was_last);
         return result;
     }
@@ -199,7 +225,8 @@ class tlm_recorder : public sc_core::sc_module,
         const tx_handle one = mine(trans);
         const held until_recorded(trans);
         mark(backward_, one, ph, delay);
-        const tlm::tlm_sync_enum result = target->nb_transport_bw(trans, ph, delay);
+        const tlm::tlm_sync_enum result =
+            passed(one, sc_core::sc_time_stamp(), [&] { return target->nb_transport_bw(trans, ph, delay); });
         after(forward_, one, trans, ph, delay, result, false);
         return result;
     }
@@ -214,13 +241,19 @@ class tlm_recorder : public sc_core::sc_module,
         finish(one, trans, delay);
         take(trans);
     }
+    /** A transfer by nb_transport that has not ended. */
+    struct flight {
+        const payload *trans;
+        tx_handle transfer;
+        sc_core::sc_time began;
+    };
     /** The transfer of this payload, which is not in flight any more. */
-    tx_handle take(const payload &trans)
+    flight take(const payload &trans)
     {
         const auto found = std::find_if(flying_.begin(), flying_.end(),
-                                        [&](const auto &one) { return one.first == &trans; });
-        if (found == flying_.end()) return {};
-        const tx_handle taken = found->second;
+                                        [&](const flight &one) { return one.trans == &trans; });
+        if (found == flying_.end()) return {nullptr, {}, {}};
+        const flight taken = *found;
         *found = flying_.back();
         flying_.pop_back();
         return taken;
@@ -228,10 +261,9 @@ class tlm_recorder : public sc_core::sc_module,
     /** An earlier transfer of this payload that has never ended. */
     void forget(const payload &trans)
     {
-        const tx_handle lost = take(trans);
-        if (!lost) return;
-        detail::tlm_forget(lost);
-        if (lost.is_open()) lost.end("response", "never completed");
+        const flight lost = take(trans);
+        detail::tlm_forget(lost.transfer);
+        end_early(lost.transfer, lost.began, "never completed");
     }
     /** Keeps a payload of a memory manager until a call is recorded: the initiator may release it within the
      * call. */
@@ -263,8 +295,8 @@ class tlm_recorder : public sc_core::sc_module,
     }
     tx_handle mine(const payload &trans) const
     {
-        for (const auto &[of, one] : flying_)
-            if (of == &trans) return one;
+        for (const flight &one : flying_)
+            if (one.trans == &trans) return one.transfer;
         return {};
     }
 
@@ -273,7 +305,8 @@ class tlm_recorder : public sc_core::sc_module,
         if (!bound()) return false;
         const tx_handle one = get_dmi_.begin("cmd", detail::command_name(trans.get_command()), "addr",
                                              std::uint64_t{trans.get_address()});
-        const bool granted = initiator->get_direct_mem_ptr(trans, data);
+        const bool granted =
+            passed(one, sc_core::sc_time_stamp(), [&] { return initiator->get_direct_mem_ptr(trans, data); });
         one.end("granted", granted, "start", std::uint64_t{data.get_start_address()}, "end",
                 std::uint64_t{data.get_end_address()});
         return granted;
@@ -281,7 +314,7 @@ class tlm_recorder : public sc_core::sc_module,
     void invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 end) override
     {
         const tx_handle one = invalidate_.begin("start", std::uint64_t{start}, "end", std::uint64_t{end});
-        target->invalidate_direct_mem_ptr(start, end);
+        passed(one, sc_core::sc_time_stamp(), [&] { target->invalidate_direct_mem_ptr(start, end); });
         one.end();
     }
     unsigned transport_dbg(payload &trans) override
@@ -290,7 +323,8 @@ class tlm_recorder : public sc_core::sc_module,
         const tx_handle one =
             transport_dbg_.begin("cmd", detail::command_name(trans.get_command()), "addr",
                                  std::uint64_t{trans.get_address()}, "len", trans.get_data_length());
-        const unsigned bytes = initiator->transport_dbg(trans);
+        const unsigned bytes =
+            passed(one, sc_core::sc_time_stamp(), [&] { return initiator->transport_dbg(trans); });
         one.end("bytes", bytes);
         return bytes;
     }
@@ -298,7 +332,7 @@ class tlm_recorder : public sc_core::sc_module,
     tx_fiber blocking_, nonblocking_, phases_, dmi_, debug_;
     tx_generator b_, nb_, forward_, backward_, get_dmi_, invalidate_, transport_dbg_;
     tx_handle last_blocking_, last_nonblocking_;
-    std::vector<std::pair<const payload *, tx_handle>> flying_;
+    std::vector<flight> flying_;
 };
 
 } // namespace uscope

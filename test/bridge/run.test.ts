@@ -72,6 +72,21 @@ describe('uscope run', () => {
     expect(readdirSync(cwd)).toEqual(['out']); // the private socket's directory is gone
   });
 
+  it('makes the copy that a model asks for, and ends with 3 when there is none', async () => {
+    const { running, cwd } = run(['copied', '100']);
+    expect((await running.ended).status).toBe(0);
+    expect(readdirSync(join(cwd, 'out')).sort()).toEqual(['core0.ftr', 'core0.uscope']);
+    const again = dirs.make();
+    mkdirSync(join(again, 'out/core0.ftr'), { recursive: true }); // where the copy shall be
+    const simulator = [process.execPath, SIMULATOR, 'copied', '100'];
+    const { status, stderr } = await start(['run', '--out', 'out', '--', ...simulator], again).ended;
+    expect(stderr).toMatch(
+      /core0: .*no copy was made: .*; the trace itself is complete, uscope convert makes/s,
+    );
+    expect(stderr).toMatch(/core0: out\/core0\.uscope: closed, 100 frames/);
+    expect(status).toBe(3);
+  });
+
   it('uses the options given', async () => {
     const { running, cwd } = run(
       ['whole', '1000'],

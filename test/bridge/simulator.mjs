@@ -1,10 +1,11 @@
 // @ts-check
 /**
- * A stand-in for a simulator: its arguments say what it traces through the bridge and how it ends.
+ * Replaces a simulator: its arguments say what it traces through the bridge and how it ends.
  *
  *     node simulator.mjs MODE [FRAMES [GATE]]
  *
  *   whole     FRAMES frames, then close
+ *   copied    the same, and asks for a copy in FTR
  *   cores     the same on two traces at once, and a third of a name that is taken
  *   slow      the same, 100 frames every 20 ms; where GATE is given, the last ones when there is such a file
  *   unclosed  FRAMES frames, all durable, then an end without close
@@ -94,7 +95,9 @@ if (mode === 'cores') {
   client.close();
   process.exit(0);
 }
-const trace = await client.open({ name: 'core0', schema: SCHEMA });
+/** @type {[string, string][] | undefined} */
+const dut = mode === 'copied' ? [['uscope.copy', 'ftr']] : undefined;
+const trace = await client.open({ name: 'core0', schema: SCHEMA, dut });
 const endless = mode === 'patient' || mode === 'stubborn';
 for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
   if (gate && first + BATCH >= frames) await opened(gate);

@@ -1,5 +1,14 @@
 /** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is no trace. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -65,6 +74,36 @@ describe('uscope view', () => {
       expect(stderr).toContain(`ssh -L ${port}:127.0.0.1:${port} `);
     },
   );
+
+  it('serves two traces and the page that compares them, with names that tell them apart', async () => {
+    mkdirSync(join(directory, 'after'));
+    writeFileSync(join(directory, 'after/core0.uscope'), bytes);
+    const { status, stderr } = await whileViewing(['core0.uscope', 'after/core0.uscope'], async (url) => {
+      const page = await (await fetch(url)).text();
+      expect(page).toContain('name="uscope-a-name" content="core0.uscope"');
+      expect(page).toContain('name="uscope-b-name" content="after/core0.uscope"');
+      const [, address] = /name="uscope-b" content="([^"]+)"/.exec(page)!;
+      const trace = await fetch(new URL(address!, url));
+      expect(Buffer.from(await trace.arrayBuffer()).equals(bytes)).toBe(true);
+      expect((await fetch(new URL('program.elf', url))).status).toBe(404);
+    });
+    expect(status).toBe(0);
+    expect(stderr).toContain('uscope: showing core0.uscope and after/core0.uscope; Ctrl-C ends');
+  });
+
+  it.each([
+    [['A', '.'], 'CLI_USAGE: . is a directory; several traces are shown file by file: name trace files'],
+    [['A', 'A', 'A', '--elf', 'program'], 'CLI_USAGE: --elf is for one trace, or for two runs'],
+    [['A', 'A', '--at', '3'], 'CLI_USAGE: --at is for one trace'],
+    [['A', '--elf', 'none.elf'], 'READER_OPEN: '],
+    [['A', 'A', '--elf', 'none.elf'], 'READER_OPEN: '],
+    [['A', 'none.uscope'], 'READER_OPEN: '],
+  ])('refuses to compare with %j', async (args, message) => {
+    const named = args.map((arg) => (arg === 'A' ? file : arg));
+    const { status, err } = await runUscope(['view', '--no-open', ...named]);
+    expect(err).toContain(message);
+    expect(status).toBe(message.startsWith('CLI') ? 2 : 1);
+  });
 
   it('serves a trace of a web server, whose page it need not be', async () => {
     const server = await startRangeServer(bytes);

@@ -8,11 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <tlm_utils/peq_with_cb_and_phase.h>
-#include <tlm_utils/simple_initiator_socket.h>
-#include <tlm_utils/simple_target_socket.h>
+#include "systemc/library.hpp"
 
 #include "uscope_systemc.hpp"
+
+#include "systemc/transport.hpp"
+#include "systemc/types.hpp"
 
 using namespace sc_core;
 using namespace sc_dt;
@@ -655,6 +656,11 @@ int sc_main(int argc, char **argv)
     }
     const std::string part = argc > 1 ? argv[1] : "";
     if (part == "signals") run_signals();
+    if (part == "types") types::run_types();
+    if (part == "direct") transport::run_transport(false);
+    if (part == "transport") transport::run_transport(true);
+    if (part == "femtoseconds") types::run_resolution(part, 1, SC_FS);
+    if (part == "nanoseconds") types::run_resolution(part, 10, SC_NS);
     if (part == "killed") run_killed();
     if (part == "exception") run_exception();
     if (part == "gone") run_gone();

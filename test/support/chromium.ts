@@ -9,10 +9,11 @@ function find(): string | null {
   return status === 0 ? stdout.trim() : null;
 }
 
-export function startChromium(): Promise<Browser> {
+/** @param args of the command line, more than it always gets */
+export function startChromium(args: readonly string[] = []): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath ?? 'chromium',
     // Its sandbox needs what containers and root do not have; these pages are ours.
-    args: ['--no-sandbox', '--disable-gpu'],
+    args: ['--no-sandbox', '--disable-gpu', ...args],
   });
 }

@@ -19,7 +19,7 @@ export interface IndexedSpec extends TraceSpec {
   /** Changes a container before it is written; null leaves it out. */
   readonly container?: (container: IndexContainer, segment: number) => IndexContainer | null;
   /** Changes the bytes of the directory. */
-  readonly directory?: (bytes: Uint8Array) => Uint8Array;
+  readonly directory?: ((bytes: Uint8Array) => Uint8Array) | undefined;
   readonly maxBytes?: number;
 }
 

@@ -2,7 +2,7 @@
  * How long tests may take. Each has 20 s (vitest.config.ts), so that what hangs is seen soon. A test that needs more says so with one of
  * these limits, which are generous: a machine with two cores that are busy with other things must not come near them.
  */
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
 
 /** Waits for compilers: Verilator, C, packages. */
 export const BUILDS_MS = 300_000;
@@ -13,10 +13,8 @@ export const MANY_CASES_MS = 120_000;
 /** Starts threads, which run from sources here and compile them first. */
 export const THREADS_MS = 120_000;
 
-/**
- * The limit of all tests and hooks that a file defines after the call. Files of the project "calculations" share a process: there a limit is named at
- * the test, as `it(name, { timeout }, …)`.
- */
+/** The limit of all tests and hooks that a file defines after the call. The next file in the same process has the usual one. */
 export function limitOfFile(ms: number): void {
   vi.setConfig({ testTimeout: ms, hookTimeout: ms });
+  afterAll(() => vi.resetConfig());
 }

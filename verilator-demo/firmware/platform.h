@@ -7,7 +7,7 @@
 /* Prints a character; on the core a system call. */
 void platform_put(char c);
 
-/* Bits that are set; on the core by an instruction that it does not have and a trap handler that stands in for it. */
+/* Bits that are set; on the core by an instruction that it does not have and that a trap handler emulates. */
 uint32_t platform_count_ones(uint32_t value);
 
 /* A word at any address; on the core by a load that is not aligned and a trap handler. */

@@ -174,7 +174,7 @@ static uint32_t sum_of_divisors(void) {
   return sum;
 }
 
-/* ---- what the core cannot do: instructions and accesses that a trap handler stands in for */
+/* ---- what the core cannot do: instructions and accesses that a trap handler emulates */
 
 static uint32_t ones_in_text(void) {
   uint32_t ones = 0;

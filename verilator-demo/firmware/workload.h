@@ -17,7 +17,7 @@ uint32_t workload_run(void);
 /* On the host only: runs it, printing through put. */
 uint32_t host_run(put_char_fn put);
 
-/* Parts in files of their own. */
+/* Parts in separate files. */
 uint32_t interpret_program(void);
 void start_samples(void);
 uint32_t filter_samples(void);

@@ -13,7 +13,7 @@ import { TraceWriter } from 'uscope/writer';
 import { createSegmentIndexer } from '../../sdk/dist/trace-index/recording/segment-indexer.js';
 
 const PERIOD_PS = 1000;
-const SCHEMA = `
+export const SCHEMA = `
 uscope: 1
 dut:
   dut_name: long

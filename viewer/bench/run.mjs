@@ -9,16 +9,28 @@ import { build, runScript, SetupError, setUpPackages } from '../../scripts/setup
 
 const USAGE = `npm run viewer:bench -- [PART...] [options]
 
-  PART            picture, flush, memory, frames, konata; default: all
+  PART            picture, flush, memory, frames, search, live, open, followers, konata; default: all
   --cycles N      of the long trace (default 100,000,000)
   --frame-cycles N  of the trace that is moved about in (default 10,000,000)
   --jumps N       random jumps before memory is measured (default 1,000)
   --frames N      pictures of each of the moves (default 120)
-  --konata DIR    a checkout of Konata, built: also measures it on the same trace
+  --konata DIR    a checkout of Konata in which "make production" was run: measures both on the same trace
+  --konata-cycles N  of that trace (default 300,000)
   --no-build      measure what is built already
 `;
 
-const PARTS = /** @type {const} */ (['picture', 'flush', 'memory', 'frames', 'konata']);
+const PARTS = /** @type {const} */ ([
+  'picture',
+  'flush',
+  'memory',
+  'frames',
+  'search',
+  'live',
+  'open',
+  'followers',
+  'konata',
+]);
+const OF_LONG_TRACE = /** @type {const} */ (['picture', 'flush', 'memory']);
 
 function request() {
   const count = (/** @type {string} */ name, /** @type {string} */ text) => {
@@ -33,6 +45,7 @@ function request() {
       jumps: { type: 'string', default: '1000' },
       frames: { type: 'string', default: '120' },
       konata: { type: 'string' },
+      'konata-cycles': { type: 'string', default: '300000' },
       'no-build': { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -47,6 +60,7 @@ function request() {
     jumps: count('jumps', values.jumps),
     frames: count('frames', values.frames),
     konata: values.konata ?? null,
+    konataCycles: count('konata-cycles', values['konata-cycles']),
     build: !values['no-build'],
   };
 }
@@ -62,27 +76,58 @@ async function traceOf(cycles) {
   return made.path;
 }
 
+/** @param {ReturnType<typeof request>} asked */
+async function measureLongTrace({ parts, cycles, jumps }) {
+  const { measureFirstPicture, measureLoneFlush, measureMemory } = await import('./measurements.mjs');
+  const { flushCycle } = await import('./long-trace.mjs');
+  const path = await traceOf(cycles);
+  if (parts.has('picture')) printTable('First picture', await measureFirstPicture(path));
+  if (parts.has('flush'))
+    printTable('A single flush in the whole run', await measureLoneFlush(path, flushCycle(cycles)));
+  if (parts.has('memory')) printTable('Memory', await measureMemory(path, jumps));
+}
+
+/** @param {ReturnType<typeof request>} asked */
+async function measureKonata({ konata, konataCycles }) {
+  const { compareWithKonata, whyNoKonata } = await import('./konata.mjs');
+  const reason = whyNoKonata(konata);
+  if (reason === null)
+    printTable('Beside Konata', await compareWithKonata(await traceOf(konataCycles), String(konata)));
+  else console.log(`\nBeside Konata\n  skipped: ${reason}`);
+}
+
 await runScript(async () => {
-  const { help, parts, cycles, frameCycles, jumps, frames, build: builds } = request();
-  if (help) {
+  const asked = request();
+  if (asked.help) {
     process.stdout.write(USAGE);
     return 0;
   }
-  if (builds) {
+  if (asked.build) {
     await setUpPackages('test');
     await build();
   }
-  const measured = await import('./measurements.mjs');
-  const { flushCycle } = await import('./long-trace.mjs');
-  const path = await traceOf(cycles);
-  if (parts.has('picture')) printTable('First picture', await measured.measureFirstPicture(path));
-  if (parts.has('flush'))
-    printTable('A single flush in the whole run', await measured.measureLoneFlush(path, flushCycle(cycles)));
-  if (parts.has('memory')) printTable('Memory', await measured.measureMemory(path, jumps));
-  if (parts.has('frames'))
+  const { parts, frames, frameCycles } = asked;
+  if (OF_LONG_TRACE.some((part) => parts.has(part))) await measureLongTrace(asked);
+  if (parts.has('frames')) {
+    const { measureFrames } = await import('./measurements.mjs');
     printTable(
       'Frames, without a GPU, all panels open',
-      await measured.measureFrames(await traceOf(frameCycles), frames),
+      await measureFrames(await traceOf(frameCycles), frames),
     );
+  }
+  if (parts.has('search')) {
+    const { measureCancelling } = await import('./cancelling.mjs');
+    printTable('Esc ends a search', await measureCancelling(await traceOf(frameCycles)));
+  }
+  if (parts.has('open')) {
+    const { measureOpenPage } = await import('./open-page.mjs');
+    printTable('A page that is open during a run', await measureOpenPage(asked.cycles));
+  }
+  if (parts.has('live') || parts.has('followers')) {
+    const { measureFollowers, measureLatency } = await import('./live.mjs');
+    if (parts.has('live')) printTable('A trace that is being written', await measureLatency());
+    if (parts.has('followers')) printTable('Followers', await measureFollowers());
+  }
+  if (parts.has('konata')) await measureKonata(asked);
   return 0;
 });

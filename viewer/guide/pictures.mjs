@@ -117,5 +117,80 @@ export async function takePictures(path, directory = IMAGES) {
   }
 }
 
+/** The page of two runs. @param {string} a @param {string} b paths of traces @param {string} [directory] */
+export async function takeComparison(a, b, directory = IMAGES) {
+  const { chromium } = await import('playwright-core');
+  const { findChromium, openServedTrace, serveComparison } = await import(
+    join(ROOT, 'sdk/dist/view/index.js')
+  );
+  const traces = [await openServedTrace(a, 'before'), await openServedTrace(b, 'after')];
+  const server = await serveComparison(...traces);
+  const browser = await chromium.launch({
+    executablePath: findChromium() ?? 'chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
+    await page.goto(server.url);
+    await page.waitForFunction(() => /** @type {any} */ (window).__compare?.reports().b);
+    await page.keyboard.press('F8');
+    await page.keyboard.press('F8');
+    await page.waitForTimeout(3000);
+    await page.screenshot({ path: join(directory, 'viewer-compare.png') });
+    console.log(join(directory, 'viewer-compare.png'));
+  } finally {
+    await browser.close();
+    await server.close();
+    for (const trace of traces) await trace.close();
+  }
+}
+
+/** The page of several traces. @param {string} directory with the traces of four cores and their network */
+export async function takeTogether(directory) {
+  const { chromium } = await import('playwright-core');
+  const { findChromium, openServedTrace, serveTogether } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const names = ['core0', 'core1', 'core2', 'core3', 'noc'].map((name) => `${name}.uscope`);
+  const traces = await Promise.all(names.map((name) => openServedTrace(join(directory, name))));
+  const server = await serveTogether(traces);
+  const browser = await chromium.launch({
+    executablePath: findChromium() ?? 'chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
+  try {
+    const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' });
+    await page.goto(server.url);
+    await page.waitForFunction(() => /** @type {any} */ (window).__together?.infos().length === 5);
+    await page.getByRole('button', { name: 'core3' }).click();
+    const lane = await (await page.locator('iframe[title=core3]').elementHandle())?.contentFrame();
+    const hook = (/** @type {string} */ commands) =>
+      lane?.evaluate(`{ const hook = window.__uscope; const view = hook.state().view; ${commands} }`);
+    await lane?.waitForFunction(() => /** @type {any} */ (window).__uscope?.settings().form === 'auto');
+    await lane?.locator('canvas.rows').click({ position: { x: 500, y: 200 } });
+    await hook(
+      `hook.run({ do: 'view', view: { ...view, scale: 16 }, selected: null }); hook.run({ do: 'goRow', row: ${WAITING_LOAD} });`,
+    );
+    await page.waitForTimeout(2000);
+    await hook(`hook.run({ do: 'select', row: ${WAITING_LOAD} });`);
+    await page.waitForTimeout(1000);
+    for (let step = 0; step < 3; step++) {
+      await page.keyboard.press('F8');
+      await page.waitForTimeout(1500);
+    }
+    await page.screenshot({ path: join(IMAGES, 'viewer-together.png') });
+    console.log(join(IMAGES, 'viewer-together.png'));
+  } finally {
+    await browser.close();
+    await server.close();
+    for (const trace of traces) await trace.close();
+  }
+}
+
+/** Of core 3 in the demo with four cores: a load that waits for the network. */
+const WAITING_LOAD = 9978;
+export const fourCores = () => join(ROOT, 'verilator-demo/out/four');
+export const hasFourCores = () => existsSync(join(fourCores(), 'noc.uscope'));
+/** The demo's program on the core with a quarter of its data cache. */
+export const slowerTrace = () => join(ROOT, 'verilator-demo/out/smallcache/core0.uscope');
+export const hasSlower = () => existsSync(slowerTrace());
 export const demoTrace = () => join(ROOT, 'verilator-demo/out/core0.uscope');
 export const hasDemo = () => existsSync(demoTrace());

@@ -73,9 +73,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
     await page.mouse.move(800, 300);
     await page.mouse.down();
     await page.mouse.move(860, 340, { steps: 2 });
+    await page.waitForFunction(() => document.querySelector('.notice')?.textContent?.includes('l follows'));
     await page.mouse.up();
-    expect(await page.textContent('.notice')).toContain('l follows');
-    expect(await page.textContent('.live')).toBe('live, not following');
+    await page.waitForFunction(() => document.querySelector('.live')?.textContent === 'live, not following');
     const { view } = await settled(page);
     await live.runTo(1900);
     await untilCycle(page, 1800);

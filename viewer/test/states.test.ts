@@ -114,6 +114,23 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       await server.close();
     });
 
+    it('a damaged beginning: what is wrong, and the rows after it', async () => {
+      const trace = await openTrace(memorySource(bytes));
+      const { offset } = (await trace.segments())[0]!;
+      const damaged = bytes.slice();
+      damaged.fill(0x55, offset + 400, offset + 440);
+      const server = await serveView(served(damaged));
+      await withPage(server.url, async (page) => {
+        await page.waitForSelector('.message');
+        expect((await codesOf(page))[0]).toMatch(/^FORMAT_/);
+        await page.waitForFunction(() => window.__uscope.state()?.isCounted);
+        // What the first picture shows begins where there is something.
+        await page.waitForFunction(() => (window.__uscope.state()?.view.x ?? 0) > 10);
+        expect(await page.evaluate(() => window.__uscope.state()!.rows)).toBeGreaterThan(rows / 2);
+      });
+      await server.close();
+    });
+
     it('a file that is replaced by another one: reloading shows that one', async () => {
       let current = served(bytes);
       const server = await serveView({

@@ -228,7 +228,7 @@ static bool anyone_waits(const struct io *io)
     return false;
 }
 
-/* Once a connection: a simulator that stands still must not leave its user guessing. */
+/* Once a connection: the user of a simulator that waits must not have to guess why. */
 static void say_what_is_awaited(struct io *io)
 {
     const struct uscopei_config *config = uscopei_get_config();

@@ -49,6 +49,38 @@ static void put_differences(struct output *out, const struct table *table, uint3
     }
 }
 
+/* The greatest number that is packed. */
+static const uint64_t MAX_PACKED = (uint64_t)1 << 51;
+
+static uint32_t bits_of(uint64_t range)
+{
+    uint32_t bits = 0;
+    while (range >> bits)
+        bits++;
+    return bits;
+}
+
+static uint64_t packed_size(uint64_t least, uint64_t most, uint32_t rows)
+{
+    if (most > MAX_PACKED || (most - least) >> MAX_PACKED_BITS) return UINT64_MAX;
+    return leb_size(least) + 1 + ((uint64_t)rows * bits_of(most - least) + 7) / 8;
+}
+
+static void put_packed(struct output *out, const struct table *table, uint32_t column, uint64_t least,
+                       uint64_t most)
+{
+    uint32_t bits = bits_of(most - least), filled = 0;
+    uint64_t word = 0;
+    put_leb(out, least);
+    put_byte(out, (uint8_t)bits);
+    for (uint32_t row = 0; row < table->rows; row++) {
+        word |= (cell(table, row, column) - least) << filled;
+        for (filled += bits; filled >= 8; filled -= 8, word >>= 8)
+            put_byte(out, (uint8_t)word);
+    }
+    if (filled) put_byte(out, (uint8_t)word);
+}
+
 static void put_column(struct output *out, const struct table *table, uint32_t column)
 {
     if (is_constant(table, column)) {
@@ -56,10 +88,12 @@ static void put_column(struct output *out, const struct table *table, uint32_t c
         put_leb(out, cell(table, 0, column));
         return;
     }
-    uint64_t plain = 0, sparse = 0, differences = 0, before = 0;
+    uint64_t plain = 0, sparse = 0, differences = 0, before = 0, least = UINT64_MAX, most = 0;
     uint32_t filled = 0, next = 0;
     for (uint32_t row = 0; row < table->rows; row++) {
         uint64_t value = cell(table, row, column);
+        if (value < least) least = value;
+        if (value > most) most = value;
         plain += leb_size(value);
         differences += leb_size(zigzag(value - before));
         before = value;
@@ -69,8 +103,12 @@ static void put_column(struct output *out, const struct table *table, uint32_t c
         filled++;
     }
     sparse += leb_size(filled);
+    uint64_t packed = packed_size(least, most, table->rows);
     /* Of two that are as short the first. */
-    if (plain <= sparse && plain <= differences) {
+    if (packed < plain && packed < sparse && packed < differences) {
+        put_byte(out, FORM_PACKED);
+        put_packed(out, table, column, least, most);
+    } else if (plain <= sparse && plain <= differences) {
         put_byte(out, FORM_PLAIN);
         put_plain(out, table, column);
     } else if (sparse <= differences) {

@@ -8,7 +8,9 @@
 
 #include "output.h"
 
-enum form { FORM_ZERO, FORM_CONSTANT, FORM_PLAIN, FORM_SPARSE, FORM_DIFFERENCES };
+enum form { FORM_ZERO, FORM_CONSTANT, FORM_PLAIN, FORM_SPARSE, FORM_DIFFERENCES, FORM_PACKED };
+/* Most bits of a packed number. */
+enum { MAX_PACKED_BITS = 24 };
 
 /* Numbers of a table, one row after the other. */
 struct table {

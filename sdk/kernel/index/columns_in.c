@@ -53,6 +53,25 @@ static void get_differences(struct input *in, double *cells, uint32_t rows, uint
     }
 }
 
+static void get_packed(struct input *in, double *cells, uint32_t rows, uint32_t stride, bool is_signed)
+{
+    uint64_t least = get_leb(in);
+    const uint8_t *width = get_bytes(in, 1);
+    uint32_t bits = width ? *width : 0, filled = 0;
+    if (bits < 1 || bits > MAX_PACKED_BITS) in->failed = true;
+    if (in->failed) return;
+    const uint8_t *bytes = get_bytes(in, ((uint64_t)rows * bits + 7) / 8);
+    if (!bytes) return;
+    uint64_t word = 0;
+    for (uint32_t row = 0; row < rows; row++, cells += stride) {
+        for (; filled < bits; filled += 8)
+            word |= (uint64_t)*bytes++ << filled;
+        *cells = number_of(least + (word & (((uint64_t)1 << bits) - 1)), is_signed);
+        word >>= bits;
+        filled -= bits;
+    }
+}
+
 bool get_columns(struct input *in, double *cells, uint32_t rows, uint32_t columns, const uint8_t *is_signed)
 {
     clear_bytes(cells, (uint64_t)rows * columns * sizeof *cells);
@@ -75,6 +94,8 @@ bool get_columns(struct input *in, double *cells, uint32_t rows, uint32_t column
             get_sparse(in, first, rows, columns, has_sign);
         else if (*form == FORM_DIFFERENCES)
             get_differences(in, first, rows, columns, has_sign);
+        else if (*form == FORM_PACKED)
+            get_packed(in, first, rows, columns, has_sign);
         else
             return false;
         if (in->failed) return false;

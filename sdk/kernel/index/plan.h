@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum {
-    PLAN_LAYOUT = 5,
+    PLAN_LAYOUT = 6,
     PLAN_NONE = 0xffffffff,
     PLAN_BUCKET_CYCLES = 256,
     PLAN_MAP_BYTES = 256,

@@ -147,6 +147,8 @@ export const ERROR_CODES = {
   VIEW_FAILED: 'The viewer has a defect.',
   VIEW_LOST: 'The server of the page does not answer any more.',
   VIEW_NO_BROWSER: 'There is no browser that could draw a picture.',
+  VIEW_NO_CORE: 'A trace of two that are compared has no core, so it has no instructions.',
+  VIEW_NO_TRACE: 'The address of the page of two runs names fewer than two traces.',
   VIEW_PICTURE: 'The browser that draws a picture failed.',
   VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   VIEW_SLOW:

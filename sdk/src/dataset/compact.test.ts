@@ -12,13 +12,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { questions, theEngine } from '../../../test/support/dataset-rows.js';
-import { THREADS_MS } from '../../../test/support/limits.js';
+import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { readJoined } from './joined-runs.js';
 import { TABLES } from './layout.js';
 import { compactDataset } from './manage/index.js';
 import { beginReading } from './readers.js';
+
+// Exports and joins with the database engine's threads.
+limitOfFile(THREADS_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-compact-'));
 const dataset = join(directory, 'dataset');
@@ -63,7 +66,7 @@ beforeAll(async () => {
   for (const [seed, run] of ['a-1', 'a-2', 'b-1'].entries()) writeRun(run, seed);
   await exported(join(directory, 'runs'), '--jobs', '1', '--tag', 'commit=1', '--tables', 'all');
   before = await contents();
-}, THREADS_MS);
+});
 
 describe('uscope dataset compact', () => {
   it('joins the files of runs; the tables are the same', async () => {

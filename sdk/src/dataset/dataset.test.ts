@@ -14,6 +14,7 @@ import { analyze, build, generator, type Recorded, record } from '../../../test/
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-dataset-'));
@@ -147,7 +148,7 @@ describe('the ready-made questions', () => {
     const totals = await rowsOf('from counter_totals()');
     expect(totals[0]?.total).toBe(recorded.added.reduce((sum, value) => sum + value, 0));
     const [compared] = await rowsOf("from compare('runA', 'runA')");
-    expect(compared).toMatchObject({ runs_a: 1, runs_b: 1, difference: 0 });
+    expect(compared).toMatchObject({ runs_a: 0, runs_b: 0, runs_both: 1, difference: null });
   });
 });
 
@@ -203,8 +204,38 @@ describe('a question', () => {
       '--timeout',
       '0.3',
     ]);
-    expect(err).toContain('DATASET_TIMEOUT');
+    expect(err).toMatch(/DATASET_TIMEOUT: .*--timeout/);
     expect(performance.now() - started).toBeLessThan(15_000);
+  });
+
+  it('ends when it is interrupted, which no limit of time explains', async () => {
+    const session = await SqlSession.open(await loadEngine(), [dataset]);
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(), 100);
+    const endless = 'select sum(a * b) from range(1000000) t(a), range(1000000) u(b)';
+    const answer = session.ask(endless, (result) => result.fetchChunk(), controller.signal);
+    await expect(answer).rejects.toMatchObject({
+      code: 'DATASET_TIMEOUT',
+      detail: 'the question was interrupted',
+    });
+    await session.close();
+  });
+
+  it('links the rows that name a run, a core and a cycle to the viewer', async () => {
+    const trace = join(directory, 'runA', 'core0.uscope');
+    const [row] = await rowsOf(
+      "select run, core, birth_cycle, seq from instructions where run = 'runA' and seq = 20",
+    );
+    expect(row?.view).toBe(`uscope view ${trace} --core core0 --at ${row?.birth_cycle}`);
+    const slow = await rowsOf("select * from slowest_instructions(3) where run = 'runA'");
+    expect(slow.map(({ view, birth_cycle }) => String(view).endsWith(`--at ${birth_cycle}`))).toEqual(
+      slow.map(() => true),
+    );
+    expect(await rowsOf("select run, core, null::bigint as cycle from traces where run = 'runA'")).toEqual([
+      { run: 'runA', core: 'core0', cycle: null, view: null },
+    ]);
+    const { out } = await runUscope(['sql', dataset, 'from slowest_instructions(1)', '--csv', '--no-links']);
+    expect(out.split('\n')[0]).toBe('run,core,seq,birth_cycle,cycles,address,instruction');
   });
 
   it('prints its rows in each form', async () => {
@@ -226,6 +257,13 @@ describe('a question', () => {
     const tables = readdirSync(join(directory, 'live', '.uscope-sql'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
+    // Columns of these names are no tables.
+    await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
+    const built = readdirSync(join(directory, 'live', '.uscope-sql'));
+    expect(built).not.toContain('cycles');
+    expect(built).not.toContain('stalls');
+    expect((await rowsOf('explain select * from stalls', trace)).length).toBe(1);
+    expect(readdirSync(join(directory, 'live', '.uscope-sql'))).toContain('stalls');
     writeRun('live', bytes);
     expect(await count()).toBe(report.instructions.fetched);
     expect(before).toBeLessThan(report.instructions.fetched);
@@ -274,6 +312,16 @@ describe('what goes wrong', () => {
     expect((await runUscope(['export', trace, '-o', target, '--tables', 'instructions'])).status).toBe(0);
     expect(existsSync(join(target, 'stalls', 'run=runA'))).toBe(false);
     expect(existsSync(join(target, 'instructions', 'run=runA'))).toBe(true);
+  });
+
+  it('two directories of the same name, and a memory limit that is none', async () => {
+    const paths = ['x', 'y'].map((parent) => writeRun(join(parent, 'same'), bytes));
+    const twice = await exported(...paths);
+    expect(twice.status).toBe(1);
+    expect(twice.err).toMatch(/DATASET_RUN: two directories are called "same"; .*--run/);
+    const { status, err } = await runUscope(['sql', dataset, 'select 1', '--memory', 'much']);
+    expect(status).toBe(1);
+    expect(err).toMatch(/DATASET_QUERY: /);
   });
 
   it('wrong names and arguments', async () => {

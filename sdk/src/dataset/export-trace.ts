@@ -1,8 +1,9 @@
 /** Exports one trace: every unit of it into every table that is wanted. */
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { UscopeError } from '../base/errors.js';
+import { isHttpUrl } from '../reader/http-url.js';
 import type { Trace } from '../reader/index.js';
 import type { Engine } from './engine/duckdb.js';
 import { type Destination, writePart } from './files/part-files.js';
@@ -17,6 +18,7 @@ import { CyclesSink } from './tables/cycles.js';
 import { EventsSink } from './tables/events.js';
 import { gapsQuery } from './tables/gaps.js';
 import { InstructionsTable } from './tables/instructions.js';
+import { OccupancySink } from './tables/occupancy.js';
 import { RetiredTable } from './tables/retired.js';
 import { SlotsSink } from './tables/slots.js';
 import { StagesTable } from './tables/stages.js';
@@ -41,7 +43,7 @@ export interface TraceExport {
 const MEMORY = '128MB';
 /** Tables that the instructions are followed for, and those that ops and events are read for. */
 const FOLLOWED: readonly TableName[] = ['instructions', 'stages', 'cycles', 'traces'];
-const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'cycles'];
+const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'occupancy', 'cycles'];
 
 export async function exportTrace(
   engine: Engine,
@@ -158,6 +160,10 @@ class TraceWork {
     for (const unit of units) {
       if (this.wants('counters')) sinks.push(await CountersSink.create(to, unit, request.window));
       if (this.wants('stalls')) sinks.push(await StallsSink.create(to, unit));
+      if (this.wants('occupancy')) {
+        const total = Number(trace.totalTimePs / unit.unit.periodPs) + 1;
+        sinks.push(await OccupancySink.create(to, unit, total));
+      }
       if (this.wants('cycles'))
         sinks.push(await CyclesSink.create(to, unit, this.retired.get(unit.unit.name)?.table ?? null));
     }
@@ -185,7 +191,7 @@ class TraceWork {
         to.connection,
         trace,
         unit,
-        request.file,
+        isHttpUrl(request.file) ? request.file : resolve(request.file),
         ends.get(unit.name) ?? null,
         request.tags,
       );

@@ -4,6 +4,7 @@ export type { RunExport } from './export-run.js';
 export { exportOneRun, exportRuns, type RunFailure, type RunsOptions } from './export-runs.js';
 export type { RunReport } from './export-traces.js';
 export { isDataset, TABLES, type TableName } from './layout.js';
+export { LINK } from './links.js';
 export { loadMacros, type Macro } from './macros.js';
 export {
   type Check,

@@ -21,6 +21,7 @@ export const TABLES = [
   'counters',
   'stalls',
   'transactions',
+  'occupancy',
   'cycles',
   'gaps',
 ] as const;
@@ -37,7 +38,11 @@ export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>
     isa: 'VARCHAR',
     ...bigints('period_ps total_time_ps cycles retired squashed lost in_flight'),
     is_complete: 'BOOLEAN',
+    run_id: 'VARCHAR',
+    status: 'VARCHAR',
+    ...bigints('started_ms ended_ms lost_items rejected_items'),
     dut: 'MAP(VARCHAR, VARCHAR)',
+    tags: 'MAP(VARCHAR, VARCHAR)',
   },
   instructions: {
     ...bigints('seq id thread pc bits'),
@@ -46,7 +51,7 @@ export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>
     ...bigints('birth_cycle end_cycle'),
     outcome: 'VARCHAR',
     flush_reason: 'VARCHAR',
-    stalls: 'BIGINT',
+    ...bigints('flush_cycle stalls'),
     dependencies: 'STRUCT(seq BIGINT, "type" VARCHAR, cycle BIGINT)[]',
     annotations: 'STRUCT(cycle BIGINT, "text" VARCHAR)[]',
   },
@@ -62,6 +67,7 @@ export const COLUMNS: Readonly<Record<TableName, Readonly<Record<string, string>
     outcome: 'VARCHAR',
     ...bigints('beats retries timeouts arbitrations handoffs'),
   },
+  occupancy: { buffer: 'VARCHAR', ...bigints('slots taken cycles') },
   cycles: bigints('cycle cycles retired'),
   gaps: { ...bigints('segment from_cycle to_cycle'), code: 'VARCHAR', detail: 'VARCHAR' },
 };

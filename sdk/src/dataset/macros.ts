@@ -10,12 +10,29 @@ export interface Macro {
   readonly sql: string;
 }
 
+/** Those that others use first. */
 export async function loadMacros(): Promise<Macro[]> {
   const names = (await readdir(DIRECTORY)).filter((name) => name.endsWith('.sql')).sort();
-  return Promise.all(
+  const macros = await Promise.all(
     names.map(async (name) => {
       const sql = await readFile(new URL(name, DIRECTORY), 'utf8');
       return { name: name.slice(0, -4), summary: sql.slice(3, sql.indexOf('\n')), sql };
     }),
   );
+  return inOrderOfUse(macros);
 }
+
+function inOrderOfUse(macros: readonly Macro[]): Macro[] {
+  const ordered = new Set<Macro>();
+  const add = (macro: Macro): void => {
+    for (const other of macros) {
+      const isUsed = other !== macro && new RegExp(`\\b${other.name}\\(`).test(bodyOf(macro));
+      if (isUsed && !ordered.has(other)) add(other);
+    }
+    ordered.add(macro);
+  };
+  for (const macro of macros) if (!ordered.has(macro)) add(macro);
+  return [...ordered];
+}
+
+const bodyOf = ({ sql }: Macro): string => sql.slice(sql.indexOf('\n'));

@@ -1,28 +1,102 @@
-/** Which tables a question can need: a view of a thousand files takes time, and a table of a trace even more. */
+/** Which tables a question needs: a view of a thousand files takes time, and a table of a trace even more. The engine's own parser says what names a table. */
+import { type Connection, type Engine, quoted } from './engine/duckdb.js';
 import { TABLES, type TableName } from './layout.js';
 import type { Macro } from './macros.js';
+import { explained } from './statements.js';
 
 /** Questions about the tables themselves. */
 const CATALOG = /\b(information_schema|duckdb_\w+|pg_catalog|sqlite_master|show|describe|summarize)\b/i;
 
-/** Tables whose names are in a question, or in the ready-made questions that it names, directly or through others. */
-export function tablesIn(question: string, macros: readonly Macro[]): TableName[] {
-  const texts = [question];
-  const asked = new Set<string>();
-  for (let at = 0; at < texts.length; at++) {
-    for (const { name, sql } of macros) {
-      if (asked.has(name) || !hasWord(texts[at], name)) continue;
-      asked.add(name);
-      texts.push(sql);
+/** Tables and ready-made questions that a text names. */
+interface Names {
+  readonly tables: readonly TableName[];
+  readonly macros: readonly Macro[];
+}
+
+export class NamedTables {
+  private readonly ofMacros = new Map<Macro, Names>();
+
+  constructor(
+    private readonly connection: Connection,
+    private readonly macros: readonly Macro[],
+  ) {}
+
+  /** Tables that a question names, and those of the ready-made questions in it, directly or through others. */
+  async of(question: string): Promise<TableName[]> {
+    const found = new Set<TableName>();
+    const asked = new Set<Macro>();
+    const waiting = [await this.namesIn(explained(question) ?? question)];
+    for (let names = waiting.pop(); names; names = waiting.pop()) {
+      for (const table of names.tables) found.add(table);
+      for (const macro of names.macros) {
+        if (asked.has(macro)) continue;
+        asked.add(macro);
+        waiting.push(await this.namesOf(macro));
+      }
     }
+    return TABLES.filter((table) => found.has(table));
   }
-  return TABLES.filter((table) => texts.some((text) => hasWord(text, table)));
+
+  /** Tables whose views a question reads: all, when it asks what there is. */
+  async viewsOf(question: string): Promise<readonly TableName[]> {
+    const tables = await this.of(question);
+    return tables.length === 0 && CATALOG.test(question) ? TABLES : tables;
+  }
+
+  private async namesOf(macro: Macro): Promise<Names> {
+    let names = this.ofMacros.get(macro);
+    if (!names) {
+      const { sql } = macro;
+      const body = sql.slice(sql.search(/\bAS TABLE\b/) + 'AS TABLE'.length);
+      names = /\bAS TABLE\b/.test(sql)
+        ? await this.namesIn(body.replace(/;\s*$/, ''))
+        : { tables: [], macros: [] };
+      this.ofMacros.set(macro, names);
+    }
+    return names;
+  }
+
+  private async namesIn(sql: string): Promise<Names> {
+    const parsed = await this.parse(sql);
+    const words = parsed ?? new Set(sql.toLowerCase().match(/\w+/g) ?? []);
+    return {
+      tables: TABLES.filter((table) => words.has(table)),
+      macros: this.macros.filter(({ name }) => words.has(name)),
+    };
+  }
+
+  /** Names of tables and of functions; null: the parser has no answer (PIVOT, wrong SQL), so that any word may be one. */
+  private async parse(sql: string): Promise<Set<string> | null> {
+    const result = await this.connection.runAndReadAll(`SELECT json_serialize_sql(${quoted(sql)})`);
+    const root = JSON.parse(String(result.getRows()[0]?.[0])) as { readonly error?: boolean };
+    if (root.error !== false) return null;
+    const names = new Set<string>();
+    collect(root, names);
+    return names;
+  }
 }
 
-/** Tables whose views a question reads: all, when it asks what there is. */
-export function viewsIn(question: string, macros: readonly Macro[]): readonly TableName[] {
-  const tables = tablesIn(question, macros);
-  return tables.length === 0 && CATALOG.test(question) ? TABLES : tables;
+function collect(node: unknown, names: Set<string>): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const [key, value] of Object.entries(node)) {
+    if ((key === 'table_name' || key === 'function_name') && typeof value === 'string')
+      names.add(value.toLowerCase());
+    else collect(value, names);
+  }
 }
 
-const hasWord = (text: string, word: string): boolean => new RegExp(`\\b${word}\\b`, 'i').test(text);
+/** As of a session, before there is one. */
+export async function tablesIn(
+  { api }: Engine,
+  question: string,
+  macros: readonly Macro[],
+): Promise<TableName[]> {
+  const instance = await api.DuckDBInstance.create(':memory:');
+  const connection = await instance.connect();
+  try {
+    return await new NamedTables(connection, macros).of(question);
+  } finally {
+    connection.closeSync();
+    instance.closeSync();
+  }
+}

@@ -2,20 +2,24 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import type { FunctionSymbol } from '../semantics/program/index.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
 import { openDataset, TABLES, type TableName } from './layout.js';
+import { type LinkOf, linksOf, placeColumns } from './links.js';
 import { loadMacros, type Macro } from './macros.js';
-import { viewsIn } from './named-tables.js';
+import { NamedTables } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
-import { queryError, requireQuestion } from './statements.js';
-import { emptyView, viewOf } from './views.js';
+import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
+import { emptyView, functionsView, viewOf } from './views.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
   readonly memory?: string | undefined;
   /** Longest time of a question. */
   readonly timeoutMs?: number | undefined;
+  /** Rows of the table `functions`. */
+  readonly functions?: readonly FunctionSymbol[] | undefined;
 }
 
 type Result = Awaited<ReturnType<Connection['stream']>>;
@@ -23,6 +27,7 @@ type Result = Awaited<ReturnType<Connection['stream']>>;
 export class SqlSession {
   /** Of the tables whose views are those of the files: what the joined ones were then. */
   private readonly viewed = new Map<TableName, string>();
+  private readonly names: NamedTables;
 
   private constructor(
     private readonly engine: Engine,
@@ -32,7 +37,9 @@ export class SqlSession {
     private readonly macros: readonly Macro[],
     readonly scratch: string,
     private readonly timeoutMs: number | undefined,
-  ) {}
+  ) {
+    this.names = new NamedTables(connection, macros);
+  }
 
   /**
    * @param datasets directories, read as one
@@ -54,10 +61,12 @@ export class SqlSession {
         temp_directory: join(scratch, 'spill'),
       });
       const connection = await instance.connect();
+      // The next question does not read the footers of a thousand files again.
+      await connection.run('SET parquet_metadata_cache = true');
       const macros = await loadMacros();
       const session = new SqlSession(engine, instance, connection, roots, macros, scratch, options.timeoutMs);
       if (options.memory !== undefined) await connection.run(`SET memory_limit = ${quoted(options.memory)}`);
-      await session.prepare();
+      await session.prepare(options.functions ?? []);
       await session.lock(roots);
       return session;
     } catch (error) {
@@ -67,19 +76,17 @@ export class SqlSession {
   }
 
   /** The tables are empty until a question names them: the engine opens every file of a view. */
-  private async prepare(): Promise<void> {
+  private async prepare(functions: readonly FunctionSymbol[]): Promise<void> {
     for (const table of TABLES)
       await this.connection.run(`CREATE VIEW ${named(table)} AS ${emptyView(table)}`);
-    // Those that give a value first: tables use them.
-    const isTable = ({ sql }: Macro): boolean => /^CREATE MACRO [^\n]* AS TABLE$/m.test(sql);
-    for (const kind of [false, true])
-      for (const macro of this.macros) if (isTable(macro) === kind) await this.connection.run(macro.sql);
+    await this.connection.run(`CREATE VIEW functions AS ${functionsView(functions)}`);
+    for (const { sql } of this.macros) await this.connection.run(sql);
   }
 
-  /** Makes the views that a question names, of the files that there are now. */
-  private async view(question: string, readings: readonly Reading[]): Promise<void> {
+  /** Makes views, of the files that there are now. */
+  private async view(tables: readonly TableName[], readings: readonly Reading[]): Promise<void> {
     const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
-    for (const table of viewsIn(question, this.macros)) {
+    for (const table of tables) {
       const query = await viewOf(datasets, table);
       if (this.viewed.get(table) === query) continue;
       await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);
@@ -100,9 +107,24 @@ export class SqlSession {
     }
   }
 
-  /** Runs one question and hands its result to `use`, which reads it. */
-  ask<T>(sql: string, use: (result: Result) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.answer(sql, signal, async () => use(await this.connection.stream(sql)));
+  /** Runs one question and hands its result to `use`, which reads it, with the links of its rows to the viewer, if they have some. */
+  ask<T>(
+    sql: string,
+    use: (result: Result, linkOf: LinkOf | null) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.answer(sql, signal, async (prepared, readings) => {
+      const linkOf = await this.links(prepared, readings);
+      return use(await prepared.stream(), linkOf);
+    });
+  }
+
+  private async links(prepared: PreparedQuestion, readings: readonly Reading[]): Promise<LinkOf | null> {
+    const names = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index));
+    const columns = placeColumns(names);
+    if (columns === null) return null;
+    await this.view(['traces'], readings);
+    return linksOf(this.connection, columns);
   }
 
   /** Names of all columns, for completion. */
@@ -125,14 +147,22 @@ export class SqlSession {
   }
 
   /** Files that are joined or replaced meanwhile stay until the question has its answer. */
-  private async answer<T>(sql: string, signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  private async answer<T>(
+    sql: string,
+    signal: AbortSignal | undefined,
+    work: (prepared: PreparedQuestion, readings: readonly Reading[]) => Promise<T>,
+  ): Promise<T> {
     const readings: Reading[] = [];
     try {
       for (const root of this.roots) readings.push(await beginReading(root));
       return await this.limited(signal, async () => {
-        await this.view(sql, readings);
-        await requireQuestion(this.engine.api, this.connection, sql);
-        return work();
+        await this.view(await this.names.viewsOf(sql), readings);
+        const prepared = await prepareQuestion(this.engine.api, this.connection, sql);
+        try {
+          return await work(prepared, readings);
+        } finally {
+          prepared.destroySync();
+        }
       });
     } finally {
       for (const reading of readings) reading.end();
@@ -140,13 +170,18 @@ export class SqlSession {
   }
 
   private async limited<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
-    const interrupt = (): void => this.connection.interrupt();
-    const timer = this.timeoutMs === undefined ? undefined : setTimeout(interrupt, this.timeoutMs);
+    let ended: Ended | undefined;
+    const end = (why: Ended): void => {
+      ended ??= why;
+      this.connection.interrupt();
+    };
+    const timer = this.timeoutMs === undefined ? undefined : setTimeout(end, this.timeoutMs, 'timeout');
+    const interrupt = (): void => end('interrupt');
     signal?.addEventListener('abort', interrupt);
     try {
       return await work();
     } catch (error) {
-      throw queryError(error);
+      throw queryError(error, ended);
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', interrupt);

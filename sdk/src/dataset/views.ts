@@ -1,5 +1,6 @@
 /** The views that a session has: one for each table, of the files of runs and of joined files. */
 import { join } from 'node:path';
+import type { FunctionSymbol } from '../semantics/program/index.js';
 import { named, quoted } from './engine/duckdb.js';
 import { KEYS } from './files/names.js';
 import { hasDirectories, type JoinedRuns, joinedNames } from './joined-runs.js';
@@ -29,6 +30,8 @@ export async function viewOf(datasets: readonly ViewedDataset[], table: TableNam
     selects.push(...joinedSelects(root, joined, table, key));
   }
   if (plain.length > 0) selects.unshift(filesOf(plain, ['run', 'core'], key));
+  // Datasets of before lack some of its columns.
+  if (table === 'traces' || table === 'instructions') selects.push(emptyView(table));
   return selects.length > 0 ? selects.join(' UNION ALL BY NAME ') : emptyView(table);
 }
 
@@ -67,3 +70,15 @@ export function emptyView(table: TableName): string {
   const casts = Object.entries(columns).map(([name, type]) => `NULL::${type} AS ${named(name)}`);
   return `SELECT ${casts.join(', ')} WHERE false`;
 }
+
+/** The functions of a program; addresses are the BIGINT of the same bits, as in `instructions`. */
+export function functionsView(functions: readonly FunctionSymbol[]): string {
+  if (functions.length === 0)
+    return 'SELECT NULL::VARCHAR AS name, NULL::BIGINT AS from_pc, NULL::BIGINT AS to_pc WHERE false';
+  const rows = functions.map(
+    ({ name, from, to }) => `(${quoted(name)}, ${signed(from)}, ${signed(to - 1n)} + 1)`,
+  );
+  return `SELECT name, from_pc::BIGINT AS from_pc, to_pc::BIGINT AS to_pc FROM (VALUES ${rows.join(', ')}) AS f(name, from_pc, to_pc)`;
+}
+
+const signed = (address: bigint): string => BigInt.asIntN(64, address).toString();

@@ -25,6 +25,10 @@ export interface Compressed {
   readonly crc?: number | undefined;
 }
 
+/** What the type of a browser's `buffer` does not say: the memory is shared. */
+export const sharedBuffer = (memory: WebAssembly.Memory): SharedArrayBuffer =>
+  memory.buffer as ArrayBufferLike as SharedArrayBuffer;
+
 export function bindLz4(memory: WebAssembly.Memory): Lz4Compress {
-  return bindNativeLz4(memory.buffer) ?? bindWasmLz4(memory);
+  return bindNativeLz4(sharedBuffer(memory)) ?? bindWasmLz4(memory);
 }

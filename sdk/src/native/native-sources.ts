@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '97dfcb644fd5fcfa1e63287e979849ca0780fc349604aaaaee9bc63aba9fe06c';
+export const SOURCES_SHA256 = '4c070a427603957cff3f9525295fad36d0fa7be319994c9404cc533791360505';

@@ -1,7 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ByteReader, ByteWriter } from '../base/bytes.js';
-import { decodeColumns, encodeColumns, MAX_SMALL, smallZigzag, unzigzag, zigzag } from './columns.js';
+import {
+  ColumnForm,
+  decodeColumns,
+  encodeColumns,
+  MAX_SMALL,
+  smallZigzag,
+  unzigzag,
+  zigzag,
+} from './columns.js';
 
 const encode = (...columns: (number | bigint)[][]): number[] => {
   const writer = new ByteWriter();
@@ -18,7 +26,9 @@ describe('columns', () => {
     expect(encode([7, 7, 7])).toEqual([1, 7]);
     expect(encode([1, 2, 3])).toEqual([2, 1, 2, 3]);
     expect(encode([0, 0, 0, 0, 0, 9])).toEqual([3, 1, 5, 9]);
-    expect(encode([200, 201, 200, 201])).toEqual([4, 0x90, 3, 2, 1, 2]);
+    expect(encode([200, 202, 204, 206])).toEqual([4, 0x90, 3, 4, 4, 4]);
+    expect(encode([200, 201, 200, 201])).toEqual([5, 0xc8, 1, 1, 0b1010]);
+    expect(encode([9, 12, 10, 11, 9, 12])).toEqual([5, 9, 2, 0b10011100, 0b1100]);
   });
 
   it('come back as they were', () => {
@@ -43,6 +53,30 @@ describe('columns', () => {
         expect(reader.remaining).toBe(0);
       }),
     );
+  });
+
+  it('that are packed are those of few bits above any least number', () => {
+    const packed = fc
+      .tuple(fc.nat(MAX_SMALL - 2 ** 25), fc.integer({ min: 1, max: 26 }), fc.integer({ min: 3, max: 40 }))
+      .chain(([least, bits, rows]) =>
+        fc
+          .array(fc.nat(2 ** bits - 1), { minLength: rows, maxLength: rows })
+          .map((above) => above.map((one) => least + one)),
+      );
+    let found = 0;
+    fc.assert(
+      fc.property(packed, fc.boolean(), (column, isSigned) => {
+        const writer = new ByteWriter();
+        encodeColumns(writer, [column]);
+        const bytes = writer.finish();
+        if (bytes[0] === ColumnForm.PACKED) found++;
+        const reader = new ByteReader(bytes);
+        const [decoded] = decodeColumns(reader, 1, column.length, () => isSigned);
+        expect([...decoded!]).toEqual(column.map((one) => (isSigned ? Number(unzigzag(BigInt(one))) : one)));
+        expect(reader.remaining).toBe(0);
+      }),
+    );
+    expect(found).toBeGreaterThan(20);
   });
 
   it('of numbers and of 64-bit ones have the same bytes', () => {

@@ -16,7 +16,12 @@ export const ColumnForm = {
   SPARSE: 3,
   /** Zigzag LEB128 difference to the row before each; the first to 0. */
   DIFFERENCES: 4,
+  /** LEB128 least number; u8 bits of each; how much each is greater than the least, in that many bits, the lowest first. */
+  PACKED: 5,
 } as const;
+
+/** Most bits of a packed number, and the greatest that is packed. */
+const MAX_PACKED_BITS = 24;
 
 const U64 = (1n << 64n) - 1n;
 
@@ -102,6 +107,7 @@ function encodeColumn<T extends number | bigint>(
   const form = shortestForm(column, width);
   writer.u8(form);
   if (form === ColumnForm.SPARSE) writeSparse(writer, column);
+  else if (form === ColumnForm.PACKED) writePacked(writer, column.map(Number));
   else if (form === ColumnForm.PLAIN) for (const value of column) writeLeb128(writer, value);
   else {
     let before = width.zero;
@@ -117,8 +123,11 @@ function shortestForm<T extends number | bigint>(column: readonly T[], width: Wi
   let [plain, differences, sparse] = [0, 0, 0];
   let [nonzero, next] = [0, 0];
   let before = width.zero;
+  let [least, most] = [column[0]!, column[0]!];
   for (let row = 0; row < column.length; row++) {
     const value = column[row]!;
+    if (value < least) least = value;
+    if (value > most) most = value;
     const size = lebSize(value);
     plain += size;
     differences += lebSize(width.difference(value, before));
@@ -129,8 +138,35 @@ function shortestForm<T extends number | bigint>(column: readonly T[], width: Wi
     nonzero++;
   }
   sparse += lebSize(nonzero);
+  const packed = packedSize(Number(least), Number(most), column.length);
+  if (packed < plain && packed < sparse && packed < differences) return ColumnForm.PACKED;
   if (plain <= sparse && plain <= differences) return ColumnForm.PLAIN;
   return sparse <= differences ? ColumnForm.SPARSE : ColumnForm.DIFFERENCES;
+}
+
+/** Infinite where they cannot be packed. */
+function packedSize(least: number, most: number, rows: number): number {
+  const bits = packedBits(most - least);
+  if (bits > MAX_PACKED_BITS || most > MAX_SMALL) return Number.POSITIVE_INFINITY;
+  return lebSize(least) + 1 + Math.ceil((rows * bits) / 8);
+}
+
+function packedBits(range: number): number {
+  return range < 2 ** MAX_PACKED_BITS ? 32 - Math.clz32(range) : MAX_PACKED_BITS + 1;
+}
+
+function writePacked(writer: ByteWriter, column: readonly number[]): void {
+  const least = column.reduce((a, b) => Math.min(a, b));
+  const bits = packedBits(column.reduce((a, b) => Math.max(a, b)) - least);
+  writeLeb128(writer, least);
+  writer.u8(bits);
+  let [word, filled] = [0, 0];
+  for (const value of column) {
+    word |= (value - least) << filled;
+    filled += bits;
+    for (; filled >= 8; filled -= 8, word >>>= 8) writer.u8(word & 0xff);
+  }
+  if (filled > 0) writer.u8(word);
 }
 
 function writeSparse(writer: ByteWriter, column: readonly (number | bigint)[]): void {
@@ -157,6 +193,13 @@ export function decodeColumns(
   signed: (column: number) => boolean,
 ): Float64Array[] {
   const columns: Float64Array[] = [];
+  // One piece of memory for all: there are many parts with few rows.
+  const cells = new Float64Array(count * rows);
+  const add = (): Float64Array => {
+    const column = cells.subarray(columns.length * rows, (columns.length + 1) * rows);
+    columns.push(column);
+    return column;
+  };
   while (columns.length < count) {
     const at = reader.offset;
     const form = reader.u8();
@@ -169,12 +212,11 @@ export function decodeColumns(
           at,
         );
       }
-      for (let left = run; left > 0; left--) columns.push(new Float64Array(rows));
+      for (let left = run; left > 0; left--) add();
       continue;
     }
-    const column = new Float64Array(rows);
-    decodeColumn(reader, form, at, column, signed(columns.length));
-    columns.push(column);
+    const isSigned = signed(columns.length);
+    decodeColumn(reader, form, at, add(), isSigned);
   }
   return columns;
 }
@@ -199,12 +241,28 @@ function decodeColumn(
       }
       column[row] = read(reader);
     }
-  } else if (form === ColumnForm.DIFFERENCES) {
+  } else if (form === ColumnForm.PACKED) readPacked(reader, at, column, isSigned);
+  else if (form === ColumnForm.DIFFERENCES) {
     const start = reader.offset;
     if (smallDifferences(reader, column, isSigned)) return;
     reader.offset = start;
     wideDifferences(reader, column, isSigned);
   } else throw reader.error('FORMAT_VALUE', `${form} is no form of a column`, at);
+}
+
+function readPacked(reader: ByteReader, at: number, column: Float64Array, isSigned: boolean): void {
+  const least = readLeb128Number(reader);
+  const bits = reader.u8();
+  if (bits < 1 || bits > MAX_PACKED_BITS)
+    throw reader.error('FORMAT_VALUE', `packed numbers of ${bits} bits`, at);
+  let [word, filled] = [0, 0];
+  for (let row = 0; row < column.length; row++) {
+    for (; filled < bits; filled += 8) word |= reader.u8() << filled;
+    const value = least + (word & ((1 << bits) - 1));
+    column[row] = isSigned ? smallUnzigzag(value) : value;
+    word >>>= bits;
+    filled -= bits;
+  }
 }
 
 /** A number in zigzag form. */

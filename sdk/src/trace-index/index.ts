@@ -24,6 +24,7 @@ export { searchIndex } from './questions/search-index.js';
 export type { SegmentCandidate, TextQuery } from './questions/segments-with.js';
 export type { ChannelSeries, Series, SeriesColumn, SeriesRange } from './questions/series.js';
 export { type ChannelName, TraceIndex, type Wanted } from './questions/trace-index.js';
+export { countersFromIndex } from './reports/counters.js';
 export { occupancyFromIndex } from './reports/occupancy.js';
 export { performanceFromIndex } from './reports/performance.js';
 export { stageColumns } from './row-plan.js';

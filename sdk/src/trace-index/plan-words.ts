@@ -28,7 +28,7 @@ import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { type SlotField, stringOffsets } from './row-plan.js';
 
-const LAYOUT = 5;
+const LAYOUT = 6;
 const HEAD_WORDS = 12;
 const MAP_WORDS = 64;
 const NONE = 0xffff_ffff;

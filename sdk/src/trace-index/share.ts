@@ -4,7 +4,7 @@
 const MAX_SHARE = 0.03;
 const MAX_SHARE_OF_SMALL = 0.05;
 /** Of these, what is left to the directory: without levels of the whole trace, a picture of it takes all containers. */
-const DIRECTORY_SHARE_OF_SMALL = 0.005;
+const DIRECTORY_SHARE_OF_SMALL = 0.003;
 const SMALL_BYTES = 64 * 1024;
 
 /** @param segmentBytes the mean of the trace's segments */

@@ -9,6 +9,7 @@ import type { OpenTrace } from './served-trace.js';
 import {
   admit,
   answerForTrace,
+  type ProgramSource,
   pageOf,
   READS,
   refuse,
@@ -34,6 +35,8 @@ export interface ViewedDirectory {
   list(): Promise<unknown>;
   /** null: the list has no trace of this name. */
   open(name: string): Promise<OpenTrace | null>;
+  /** What the daemon that writes a trace says of it now: plain values for the page. */
+  recording?(name: string): Promise<unknown>;
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
   /** @returns plain values for the page */
@@ -47,6 +50,7 @@ export interface DirectoryServerOptions extends ViewServerOptions {
 
 const TRACES = '/traces/';
 const LIST_PATH = '/runs.json';
+const RECORDING_PATH = '/recording.json';
 const CONTROL_PATH = '/control';
 const ACTIONS: readonly string[] = ['pause', 'resume', 'disable', 'enable', 'trigger'];
 /** Asked for by every page once a second: they share an answer. */
@@ -62,9 +66,9 @@ interface Site {
 /** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT */
 export async function serveDirectory(
   directory: ViewedDirectory,
-  { page, port = 0, token }: DirectoryServerOptions,
+  { page, port = 0, token, program = null }: DirectoryServerOptions,
 ): Promise<ViewServer> {
-  const sites = new DirectorySites(directory, page ?? (await readPage()), token);
+  const sites = new DirectorySites(directory, page ?? (await readPage()), token, program);
   const server = await startServer(port, (request, response) => sites.answer(request, response));
   return {
     ...server,
@@ -84,6 +88,7 @@ class DirectorySites {
     private readonly directory: ViewedDirectory,
     private readonly page: ReadonlyMap<string, Uint8Array>,
     private readonly token: string | null,
+    private readonly program: ProgramSource | null,
   ) {}
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -115,7 +120,10 @@ class DirectorySites {
     const site = name === null ? null : await this.site(name);
     if (!site) return refuse(response, 404, 'there is no such trace');
     if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
-    if (slash >= 0) return answerForTrace(rest.slice(slash), request, response, site.files, site.trace);
+    if (slash >= 0 && rest.slice(slash) === RECORDING_PATH)
+      return sendJson(response, (await this.directory.recording?.(name!)) ?? null);
+    if (slash >= 0)
+      return answerForTrace(rest.slice(slash), request, response, site.files, site.trace, this.program);
     // Addresses in the page are relative to it.
     response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();
   }
@@ -123,9 +131,13 @@ class DirectorySites {
   private async site(name: string): Promise<Site | null> {
     const known = this.open.get(name);
     if (known) return known;
-    const opening = this.directory
-      .open(name)
-      .then((trace) => trace && { trace, files: pageOf(this.page, trace) });
+    const opening = this.directory.open(name).then(
+      (trace) =>
+        trace && {
+          trace,
+          files: pageOf(this.page, trace, { recording: RECORDING_PATH.slice(1), program: this.program }),
+        },
+    );
     this.open.set(name, opening);
     const site = await opening.catch(() => null);
     // It may be there later.

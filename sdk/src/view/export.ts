@@ -22,7 +22,7 @@ export async function exportView(
   for (const [file, bytes] of files) {
     const isPage = file === 'index.html' && name !== undefined;
     const html = isPage
-      ? withTraceNamed(Buffer.from(bytes).toString('utf8'), encodeURIComponent(name), name)
+      ? withTraceNamed(Buffer.from(bytes).toString('utf8'), name, { address: encodeURIComponent(name) })
       : null;
     await writeFile(join(directory, file), html ?? bytes);
   }

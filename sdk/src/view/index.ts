@@ -11,5 +11,7 @@ export {
 export { exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
 export { PICTURE_FORMS } from './picture-forms.js';
+export { ServedProgram } from './program.js';
 export { type OpenTrace, openServedTrace } from './served-trace.js';
 export { type ServedTrace, serveView, type ViewServer, type ViewServerOptions } from './server.js';
+export { type CompareServerOptions, serveComparison, serveTogether } from './several-server.js';

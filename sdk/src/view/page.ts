@@ -17,10 +17,20 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['svg.js', 'text/javascript; charset=utf-8'],
   ['panels.js', 'text/javascript; charset=utf-8'],
   ['questions.js', 'text/javascript; charset=utf-8'],
+  ['forms.js', 'text/javascript; charset=utf-8'],
+  ['index_making.js', 'text/javascript; charset=utf-8'],
+  ['panels.css', 'text/css; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
   ['runs.html', 'text/html; charset=utf-8'],
   ['runs.css', 'text/css; charset=utf-8'],
   ['runs.js', 'text/javascript; charset=utf-8'],
+  ['compare.html', 'text/html; charset=utf-8'],
+  ['compare.css', 'text/css; charset=utf-8'],
+  ['compare.js', 'text/javascript; charset=utf-8'],
+  ['compare-data.js', 'text/javascript; charset=utf-8'],
+  ['together.html', 'text/html; charset=utf-8'],
+  ['together.css', 'text/css; charset=utf-8'],
+  ['together.js', 'text/javascript; charset=utf-8'],
 ]);
 
 /** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */
@@ -44,23 +54,72 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   return files;
 }
 
-/**
- * Names to the page the trace to open, in its head.
- * @param address relative to the page
- * @param status where the page asks how far the trace is; null: it is there
- */
+/** Addresses, relative to the page. */
+export interface PagePlaces {
+  /** The trace. */
+  readonly address: string;
+  /** Where the page asks how far the trace is; null: it is there. */
+  readonly status?: string | null;
+  /** Where it asks what the trace's daemon says; null: nowhere. */
+  readonly recording?: string | null;
+  /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
+  readonly program?: { readonly elf: string; readonly lines: string } | null;
+}
+
+/** Names to the page the trace to open, in its head. */
 export function withTraceNamed(
   html: string,
-  address: string,
   name: string,
-  status: string | null = null,
+  { address, status = null, recording = null, program = null }: PagePlaces,
 ): string {
-  const meta = (key: string, value: string): string =>
-    `\n    <meta name="${key}" content="${escaped(value)}" />`;
-  const named = `</title>${meta('uscope-trace', address)}${meta('uscope-name', name)}`;
-  const whole = status === null ? named : named + meta('uscope-status', status);
+  return withNames(html, {
+    'uscope-trace': address,
+    'uscope-name': name,
+    'uscope-status': status,
+    'uscope-recording': recording,
+    'uscope-elf': program?.elf ?? null,
+    'uscope-lines': program?.lines ?? null,
+  });
+}
+
+/** A trace of two, as the page of both names it. */
+export interface ComparedPart {
+  /** Relative to the page. */
+  readonly address: string;
+  readonly name: string;
+}
+
+/**
+ * Names to the page of two runs what it compares.
+ * @param elf address of the program's ELF file; null: none was given
+ */
+export function withTracesNamed(html: string, a: ComparedPart, b: ComparedPart, elf: string | null): string {
+  return withNames(html, {
+    'uscope-a': a.address,
+    'uscope-a-name': a.name,
+    'uscope-b': b.address,
+    'uscope-b-name': b.name,
+    'uscope-elf': elf,
+  });
+}
+
+/** Names to the page of several traces which ones it shows. @param addresses relative to the page */
+export const withAllNamed = (html: string, addresses: readonly string[]): string =>
+  withMetas(
+    html,
+    addresses.map((address) => ['uscope-trace', address] as const),
+  );
+
+const withNames = (html: string, names: Readonly<Record<string, string | null>>): string =>
+  withMetas(html, Object.entries(names));
+
+/** @param names null: nothing is said of it */
+function withMetas(html: string, names: readonly (readonly [key: string, value: string | null])[]): string {
+  const metas = names.map(([key, value]) =>
+    value === null ? '' : `\n    <meta name="${key}" content="${escaped(value)}" />`,
+  );
   // As a function: a name may hold what replacements give a meaning.
-  return html.replace('</title>', () => whole);
+  return html.replace('</title>', () => `</title>${metas.join('')}`);
 }
 
 function escaped(text: string): string {

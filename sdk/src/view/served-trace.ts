@@ -65,7 +65,8 @@ class ServedFile implements OpenTrace {
     const { name } = this;
     const read: ServedTrace['read'] = (offset, length) => source.read(offset, length);
     const isAbandoned = (): Promise<boolean> => this.isAbandoned();
-    return { name, size: () => source.size(), read, version: async () => version, isAbandoned };
+    const mark = (): Promise<string> => this.mark();
+    return { name, size: () => source.size(), read, version: async () => version, isAbandoned, mark };
   }
 
   async size(): Promise<number> {
@@ -78,6 +79,12 @@ class ServedFile implements OpenTrace {
 
   async version(): Promise<string> {
     return (await this.look()).version;
+  }
+
+  /** Size and time of the last write. */
+  async mark(): Promise<string> {
+    const { size, mtimeNs } = await stat(this.path, { bigint: true });
+    return `${size.toString(36)}-${mtimeNs.toString(36)}`;
   }
 
   isAbandoned(): Promise<boolean> {

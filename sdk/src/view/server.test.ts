@@ -132,7 +132,7 @@ describe('the page', () => {
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
     expect(body.toString()).toContain('<meta name="uscope-trace" content="trace.uscope" />');
     expect(body.toString()).toContain('content="core &quot;0&quot; &lt;&amp;&gt;.uscope"');
-    expect(withTraceNamed('<title></title>', 'a"b', '$&').match(/content="[^"]*"/g)).toEqual([
+    expect(withTraceNamed('<title></title>', '$&', { address: 'a"b' }).match(/content="[^"]*"/g)).toEqual([
       'content="a&quot;b"',
       'content="$&amp;"',
     ]);

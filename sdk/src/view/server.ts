@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
 import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
+import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
 import { parseRange } from './ranges.js';
 
 /** The bytes served as the trace. */
@@ -20,8 +21,16 @@ export interface ServedTrace {
   version(): Promise<string>;
   /** Nobody writes the file any more: where it is not finalized, it never will be. */
   isAbandoned?(): Promise<boolean>;
+  /** Another text after each write: whoever follows the file need not read it to see that there is nothing new. */
+  mark?(): Promise<string>;
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
+}
+
+/** The program that ran: `program.ts`. */
+export interface ProgramSource {
+  /** @param path of the request, below that of the page. @returns false: it is none of a program */
+  answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean>;
 }
 
 export interface ViewServerOptions {
@@ -29,6 +38,8 @@ export interface ViewServerOptions {
   readonly port?: number | undefined;
   /** Instead of the page of the package. */
   readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
+  /** What the core ran. */
+  readonly program?: ProgramSource | null | undefined;
 }
 
 export interface ViewServer {
@@ -51,7 +62,9 @@ const POLICY = [
   'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
-  "frame-ancestors 'none'",
+  // The page of two runs holds two viewers of the same server.
+  "frame-src 'self'",
+  "frame-ancestors 'self'",
 ].join('; ');
 const HEADERS = {
   'content-security-policy': POLICY,
@@ -69,22 +82,36 @@ export async function serveView(
   subject: ServedTrace | Opening,
   options: ViewServerOptions = {},
 ): Promise<ViewServer> {
-  const files = pageOf(options.page ?? (await readPage()), subject);
+  const { program = null } = options;
+  const files = pageOf(options.page ?? (await readPage()), subject, { program });
   return startServer(options.port ?? 0, async (request, response) => {
     const path = admit(request, response, READS);
-    if (path !== null) await answerForTrace(path, request, response, files, subject);
+    if (path !== null) await answerForTrace(path, request, response, files, subject, program);
   });
+}
+
+/** What the page of a trace may ask in addition. */
+export interface PageSources {
+  /** Where it asks what the trace's daemon says. */
+  readonly recording?: string | null;
+  readonly program?: ProgramSource | null;
 }
 
 /** The files of the page, which names the trace. */
 export function pageOf(
   page: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
+  { recording = null, program = null }: PageSources = {},
 ): Map<string, Uint8Array> {
   const files = new Map(page);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
-  const status = isOpening(subject) ? STATUS_PATH.slice(1) : null;
-  files.set('index.html', Buffer.from(withTraceNamed(html, TRACE_PATH.slice(1), subject.name, status)));
+  const places = {
+    address: TRACE_PATH.slice(1),
+    status: isOpening(subject) ? STATUS_PATH.slice(1) : null,
+    recording,
+    program: program && { elf: PROGRAM_PATH.slice(1), lines: LINES_PATH.slice(1) },
+  };
+  files.set('index.html', Buffer.from(withTraceNamed(html, subject.name, places)));
   return files;
 }
 
@@ -151,6 +178,7 @@ export async function answerForTrace(
   response: ServerResponse,
   files: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
+  program: ProgramSource | null = null,
 ): Promise<void> {
   if (path === TRACE_PATH) {
     const trace = isOpening(subject) ? subject.trace() : subject;
@@ -159,6 +187,7 @@ export async function answerForTrace(
     return refuse(response, 503, 'the trace is not converted yet');
   }
   if (path === STATUS_PATH && isOpening(subject)) return sendStatus(response, subject.status());
+  if (await program?.answer(path, request, response)) return;
   sendFile(response, files, path === '/' ? 'index.html' : path.slice(1));
 }
 
@@ -198,7 +227,7 @@ function isOwnHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i.test(host ?? '');
 }
 
-async function sendTrace(
+export async function sendTrace(
   request: IncomingMessage,
   response: ServerResponse,
   trace: ServedTrace,
@@ -206,6 +235,8 @@ async function sendTrace(
   const [size, version] = [await trace.size(), await trace.version()];
   const etag = `"${version}"`;
   if ((await trace.isAbandoned?.()) === true) response.setHeader('uscope-writer', 'gone');
+  const mark = await trace.mark?.();
+  if (mark !== undefined) response.setHeader('uscope-mark', mark);
   response.setHeader('etag', etag);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('content-type', 'application/octet-stream');

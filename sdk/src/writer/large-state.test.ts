@@ -92,7 +92,7 @@ async function pushInTurns(writer: Sink, { words, length }: RecordBatch, size: n
   return turns;
 }
 
-/** What is in the segments, wherever they stand: their bytes by a hash, as there are many. */
+/** What is in the segments, at any offset: a hash of their bytes, as there are many. */
 function contentOf(path: string): unknown {
   return decodeFile(path).segments.map(({ frames: items, checkpoint }) => ({
     items,

@@ -49,7 +49,7 @@ platform_put:
     ret
 
     .data
-    .align 5                 # in a cache line of its own
+    .align 5                 # in a separate cache line
 started:
     .word 0
     .align 5

@@ -1,6 +1,6 @@
 /* Three parts, each with a result that does not depend on who did what: a sorted list under a spin lock with a histogram
  * under a ticket lock, jobs that go from a producer through workers to a collector, and a matrix product whose rows are
- * handed out by a counter. Barriers stand between them. */
+ * handed out by a counter. Barriers separate them. */
 #include "parallel.h"
 
 #include "sync.h"

@@ -1,5 +1,5 @@
 /* The program that several cores run on one memory. It is plain C with the compiler's atomic builtins, compiled twice: for
- * the cores, and for the host, where one thread plays the only core: whoever does what when, the results are the same. */
+ * the cores, and for the host, where one thread plays the only core. The results do not depend on which core does what, and when. */
 #ifndef PARALLEL_H
 #define PARALLEL_H
 

@@ -1,6 +1,8 @@
 /** What the drawing worker wants, most urgent first: blocks of instructions, then sums, then the index where the trace has none. */
-import { IndexMaker, type TraceIndex } from 'uscope/trace-index';
+import type * as traceIndex from 'uscope/trace-index';
+import type { IndexMaker, TraceIndex } from 'uscope/trace-index';
 import { transferables } from '../model/blocks.js';
+import { loadPart } from '../model/load.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
 import { describeProblem } from './problems.js';
@@ -12,7 +14,7 @@ const QUICK_INTERVALS = 2048;
 const OVERVIEW_INTERVALS = 4096;
 const PROGRESS_INTERVAL_MS = 100;
 /** Between two looks for more of a trace that is being written; and after one that failed. */
-const POLL_MS = 250;
+const POLL_MS = 100;
 const RETRY_MS = 2000;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
@@ -51,14 +53,12 @@ export class BlockServer {
       readonly grown: (info: TraceInfo) => void;
       /** Somebody may still write the file, as far as its server knows. */
       readonly isWritten: () => boolean;
+      /** There may be more of the trace: it must be looked at. */
+      readonly hasNews: () => Promise<boolean>;
     },
   ) {
-    const { ownIndex, core, trace } = session;
-    if (ownIndex) this.background = () => this.begin(ownIndex);
-    else {
-      const maker = core && core.periodPs === 0n ? null : IndexMaker.of(trace);
-      this.background = maker ? () => this.make(maker) : () => this.withoutIndex();
-    }
+    const { ownIndex } = session;
+    this.background = ownIndex ? () => this.begin(ownIndex) : () => this.withoutOwnIndex();
   }
 
   want({ segments, sums }: Pick<Want, 'segments' | 'sums'>): void {
@@ -108,7 +108,7 @@ export class BlockServer {
     const { session } = this;
     let wait = POLL_MS;
     try {
-      const hasGrown = await session.grow();
+      const hasGrown = (await this.live.hasNews()) && (await session.grow());
       this.hasFailed = false;
       if (hasGrown) await this.takeGrowth();
       this.noticeAbandoned();
@@ -212,6 +212,21 @@ export class BlockServer {
     const diagonal = await index.diagonal(this.session.lastCycle);
     const mostInFlight = await index.mostInFlight();
     this.post({ type: 'index', rows: diagonal.rows.at(-1)!, diagonal, mostInFlight }, []);
+  }
+
+  private async withoutOwnIndex(): Promise<void> {
+    const { core, trace } = this.session;
+    const maker = core && core.periodPs === 0n ? null : await this.makerOf(trace);
+    this.background = maker ? () => this.make(maker) : () => this.withoutIndex();
+  }
+
+  private async makerOf(trace: Session['trace']): Promise<IndexMaker | null> {
+    try {
+      return (await loadPart<typeof traceIndex>('index_making')).IndexMaker.of(trace);
+    } catch (error) {
+      this.report(describeProblem(error));
+      return null;
+    }
   }
 
   private async withoutIndex(): Promise<void> {

@@ -50,6 +50,7 @@ function listOf(
     port: Int32Array.from(found, ({ one }) => one.srcPort ?? -1),
     birth: Float64Array.from(found, ({ one }) => orNaN(one.birthPs)),
     end: Float64Array.from(found, ({ one }) => orNaN(one.endPs)),
+    continuesAs: Int32Array.from(found, ({ one }) => nextOf(one, found)),
     isLost: Uint8Array.from(found, ({ one }) => Number(one.end === 'lost')),
     stageStart,
     stage: Uint8Array.from(stages, ({ stage }) => (stage < 0 || stage >= NO_STAGE ? NO_STAGE : stage)),
@@ -57,6 +58,16 @@ function listOf(
     labels: found.map(({ one }) => labelOf(one)),
     details: found.map(({ one }) => linesOf(one, (ps) => grouped(Math.floor(cycleOf(ps))))),
   };
+}
+
+/** Where the first handoff of a transaction leads. */
+function nextOf(of: Transaction, found: readonly { one: Transaction }[]): number {
+  const handoff = of.handoffs.find(({ direction }) => direction === 'to');
+  if (!handoff) return -1;
+  const { network, id, birthPs } = handoff;
+  return found.findIndex(
+    ({ one }) => one.network === network && one.id === id && (birthPs === null || one.birthPs === birthPs),
+  );
 }
 
 const hex = (value: bigint): string => `0x${value.toString(16)}`;

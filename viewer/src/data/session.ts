@@ -6,6 +6,7 @@ import type { RowBlock } from '../model/blocks.js';
 import type { SumsShape } from '../model/sums.js';
 import { IndexSums } from './index-sums.js';
 import type { Trace } from './library.js';
+import { describeProblem } from './problems.js';
 import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
 import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
@@ -70,7 +71,7 @@ export class Session implements QuestionContext {
       isComplete: trace.isComplete,
       dut: trace.dut,
     };
-    const before = core ? await rowsAtStart(trace, core) : 0;
+    const before = core ? await rowsAtStart(trace, core).catch(noneIfDamaged) : 0;
     return new Session(trace, core, periodPs, extent, info, before, index);
   }
 
@@ -151,6 +152,12 @@ export class Session implements QuestionContext {
     for await (const stall of cpu.stalls(this.trace, core, { from, to })) stalls.push(stall);
     return stalls;
   }
+}
+
+/** The damage is reported when the segment is to be shown; what follows it is shown all the same. */
+function noneIfDamaged(error: unknown): number {
+  if (describeProblem(error).code.startsWith('FORMAT_')) return 0;
+  throw error;
 }
 
 /** Where segments begin, and at last where the trace ends. */

@@ -3,6 +3,7 @@ import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
 import { begun, openTrace, sourceOf } from './library.js';
+import { newsOf } from './news.js';
 import { describeProblem } from './problems.js';
 import type {
   AskMessage,
@@ -50,6 +51,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const live = {
       grown: (info: TraceInfo): void => scope.postMessage({ type: 'grown', info } satisfies DataReport),
       isWritten: (): boolean => isWritten,
+      hasNews: newsOf(origin),
     };
     server = new BlockServer(session, post, report, live);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);

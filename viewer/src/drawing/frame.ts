@@ -11,6 +11,7 @@ import type { Disassembly } from './labels.js';
 import type { Raster } from './raster.js';
 import type { RowStore } from './row-store.js';
 import type { Settings, Sort } from './settings.js';
+import type { SourceNotes } from './source-notes.js';
 import type { SumsSources } from './strip/sources.js';
 
 export interface Pointer {
@@ -33,6 +34,7 @@ export interface Frame {
   readonly theme: Theme;
   readonly colouring: Colouring;
   readonly disassembly: Disassembly;
+  readonly sources: SourceNotes;
   /** The plot: without labels and axis. CSS pixels. */
   readonly plot: PlotSize;
   /** Its upper left corner on the canvas. */

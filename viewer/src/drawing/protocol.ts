@@ -35,6 +35,8 @@ export type SceneRequest =
   | { readonly type: 'places'; readonly places: Places }
   /** What the search found, both rising; empty: nothing is marked. */
   | { readonly type: 'hits'; readonly rows: Float64Array; readonly cycles: Float64Array }
+  /** What is written beside instructions, by hexadecimal address. */
+  | { readonly type: 'sources'; readonly texts: readonly (readonly [string, string])[] }
   /** Answered with `picture`: what is shown now, without the pointer. */
   | { readonly type: 'picture'; readonly kind: 'png' | 'svg'; readonly id: number }
   /** Answered with `row`, for tests and copying. */
@@ -66,6 +68,8 @@ export type SceneReport =
   /** PNG: a blob; SVG: what is inside of the `svg` element. */
   | { readonly type: 'picture'; readonly id: number; readonly picture: Blob | string }
   | { readonly type: 'noPicture'; readonly id: number; readonly message: string }
+  /** Addresses of rows beside which nothing is written yet; each once. */
+  | { readonly type: 'sources'; readonly pcs: readonly string[] }
   | { readonly type: 'problem'; readonly message: string }
   /** The browser took the memory of a canvas away, or gave it back. */
   | { readonly type: 'canvas'; readonly isLost: boolean };

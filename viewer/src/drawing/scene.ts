@@ -1,6 +1,7 @@
 /** The picture: what is on the screen, and when it is drawn again. Forms draw it; the navigator moves it. */
 import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
+import type { RowBlock } from '../model/blocks.js';
 import type { Command } from '../model/commands.js';
 import { loadPart } from '../model/load.js';
 import { pixelOf, type Theme, themeOf } from '../model/palette.js';
@@ -19,7 +20,7 @@ import { rasterAxis } from './axis.js';
 import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
 import { AxisOnly } from './forms/axis-only.js';
-import { chooseForm, makeForms } from './forms/choose.js';
+import { chooseForm, Forms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
 import type { Frame, Pointer } from './frame.js';
@@ -34,6 +35,7 @@ import { RowStore } from './row-store.js';
 import { ShownLines } from './rows/shown-lines.js';
 import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
+import { SourceNotes } from './source-notes.js';
 import { SumsSources } from './strip/sources.js';
 import type * as svg from './svg/on-demand.js';
 
@@ -74,7 +76,7 @@ export class Scene {
   private readonly context: OffscreenCanvasRenderingContext2D;
   private readonly minimapContext: OffscreenCanvasRenderingContext2D;
   private readonly widths: Frame['widths'];
-  private readonly forms = makeForms();
+  private readonly forms = new Forms();
   private readonly axisOnly = new AxisOnly();
   private raster: Raster;
   private shown: Shown | null = null;
@@ -83,6 +85,7 @@ export class Scene {
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
   private hits: Hits | null = null;
+  private readonly sources = new SourceNotes();
   private places: Places = NO_PLACES;
   private isScheduled = false;
   private isMinimapStale = true;
@@ -161,6 +164,12 @@ export class Scene {
     this.schedule();
   }
 
+  /** Writes beside instructions what the page says of their addresses. */
+  note(texts: readonly (readonly [string, string])[]): void {
+    this.sources.add(texts);
+    this.schedule();
+  }
+
   run(command: Command): void {
     const { shown } = this;
     if (!shown) return;
@@ -192,6 +201,17 @@ export class Scene {
     this.showEnd(this.shown!);
   }
 
+  /** Where nothing is fetched for long at first, or the beginning is damaged, the first picture begins with the first instruction. */
+  private showBeginning({ firstRow, count, baseCycle, birth }: RowBlock): void {
+    const { view, at } = this.start;
+    const { x, y, scale } = this.view;
+    const isUntouched =
+      view === null && at === null && y === 0 && x === this.shown!.store.extent.firstCycle - 0.5;
+    if (!isUntouched || this.isFollowing || firstRow !== 0 || count === 0) return;
+    const first = baseCycle + birth[0]!;
+    if (first > x + this.plot.width / scale) this.view = { ...this.view, x: first - 0.5 };
+  }
+
   /** The picture stays as it is until the rows at the end are here. */
   private showEnd({ navigator, store }: Shown): void {
     if (!this.isEndAwaited || (this.form.hasRows && !store.has(store.segments - 1))) return;
@@ -207,7 +227,7 @@ export class Scene {
 
   get form(): Form {
     if (this.shown && this.shown.info.core < 0) return this.axisOnly;
-    return this.forms[chooseForm(this.view, this.settings)];
+    return this.forms.get(chooseForm(this.view, this.settings));
   }
 
   get ground(): Ground {
@@ -264,6 +284,7 @@ export class Scene {
     if (message.type === 'grown') this.grow(shown, message.info);
     else if (message.type === 'block') {
       shown.store.add(message.block);
+      this.showBeginning(message.block);
       this.showEnd(shown);
       shown.navigator.resume();
     } else if (message.type === 'index') {
@@ -343,6 +364,8 @@ export class Scene {
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
+    const pcs = this.sources.takeWanted();
+    if (pcs.length > 0) this.report({ type: 'sources', pcs });
   }
 
   /** What is shown now, without the pointer. @returns null before the trace is open */
@@ -425,6 +448,7 @@ export class Scene {
       pointer: this.pointer,
       selected: this.selected,
       hits: this.hits,
+      sources: this.sources,
       places: this.places,
       raster: this.raster,
       context: this.context,

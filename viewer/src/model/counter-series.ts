@@ -49,16 +49,23 @@ export function rangeOf(curves: readonly Float64Array[]): { low: number; high: n
   return { low, high: most };
 }
 
-/** Marks of the scale between two values, about `count` of them: 1, 2 or 5 times a power of ten apart. */
+/** Marks of the scale between two values, about `count` of them but two if there is room for two: 1, 2 or 5 times a power of ten apart. */
 export function marksBetween(low: number, high: number, count: number): number[] {
   const wanted = (high - low) / Math.max(1, count);
   if (!(wanted > 0)) return [];
-  const power = 10 ** Math.floor(Math.log10(wanted));
-  const step = power * ([1, 2, 5].find((factor) => factor * power >= wanted) ?? 10);
+  const step = Math.min(roundAtLeast(wanted), roundAtMost(high - low));
   const first = Math.ceil(low / step);
   const marks = Math.floor(high / step) - first + 1;
   return Array.from({ length: Math.max(0, Math.min(100, marks)) }, (_, index) => (first + index) * step);
 }
+
+const powerOf = (value: number): number => 10 ** Math.floor(Math.log10(value));
+
+const roundAtLeast = (value: number): number =>
+  powerOf(value) * ([1, 2, 5].find((factor) => factor * powerOf(value) >= value) ?? 10);
+
+const roundAtMost = (value: number): number =>
+  powerOf(value) * ([5, 2].find((factor) => factor * powerOf(value) <= value) ?? 1);
 
 const SUFFIXES = ['', 'k', 'M', 'G', 'T'];
 

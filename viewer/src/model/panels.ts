@@ -34,6 +34,7 @@ export const PANELS = [
   { id: 'inspector', title: 'Inspector', place: 'tab', keys: ['i'], isShown: true, size: 0 },
   { id: 'places', title: 'Places', place: 'tab', keys: ['Shift+L'], isShown: true, size: 0 },
   { id: 'statistics', title: 'Statistics', place: 'tab', keys: ['Shift+S'], isShown: true, size: 0 },
+  { id: 'profile', title: 'Profile', place: 'tab', keys: ['Shift+U'], isShown: true, size: 0 },
   { id: 'results', title: 'Found', place: 'tab', keys: ['Shift+R'], isShown: true, size: 0 },
 ] as const satisfies readonly PanelInfo[];
 

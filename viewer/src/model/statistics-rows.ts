@@ -8,6 +8,8 @@ export interface FigureRow {
   readonly run: string;
   /** How far the range differs from the run, 1: as much as it can; signed. 0 where they cannot be compared. */
   readonly difference: number;
+  /** How much larger it is in the range than in the run, in parts of the run's; 0 where they cannot be compared. */
+  readonly change: number;
 }
 
 export interface FigureGroup {
@@ -133,6 +135,7 @@ class Table {
       range: this.range ? text(range) : '',
       run: this.run ? text(run) : '',
       difference: isComparable ? (range - run) / Math.max(Math.abs(range), Math.abs(run)) : 0,
+      change: isComparable && run !== 0 ? (range - run) / Math.abs(run) : 0,
     };
   }
 }

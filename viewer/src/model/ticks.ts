@@ -36,7 +36,16 @@ export function timeText(ps: number, stepPs: number, largestPs = ps): string {
     scale *= 1000;
     unit++;
   }
-  const decimals = Math.max(0, Math.min(6, Math.ceil(Math.log10(scale / Math.max(stepPs, 1)))));
+  const decimals = Math.min(6, decimalsOf(stepPs, scale));
   const [whole, fraction] = (ps / scale).toFixed(decimals).split('.');
   return `${grouped(Number(whole))}${fraction ? `.${fraction}` : ''} ${UNITS[unit]}`;
+}
+
+/** Of a whole number of picoseconds those that it needs, so that marks 2.5 ns apart are not at 3 and 5 ns. */
+function decimalsOf(stepPs: number, scale: number): number {
+  const magnitude = Math.max(0, Math.ceil(Math.log10(scale / Math.max(stepPs, 1))));
+  if (!Number.isInteger(stepPs)) return magnitude;
+  let decimals = magnitude;
+  while (10 ** decimals < scale && stepPs % (scale / 10 ** decimals) !== 0) decimals++;
+  return decimals;
 }

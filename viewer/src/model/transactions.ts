@@ -12,6 +12,8 @@ export interface TransactionList {
   /** NaN: in flight as far as was looked. */
   readonly end: Float64Array;
   readonly isLost: Uint8Array;
+  /** Index of the transaction as which it continues in another network; -1: none, or not in this stretch. */
+  readonly continuesAs: Int32Array;
   /** Where the stages of each begin in the two arrays below; one more than transactions. */
   readonly stageStart: Uint32Array;
   /** Index into the network's stages; 255: none of them. */

@@ -10,11 +10,11 @@ import { adviceFor } from './advice.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
 import { addProblem, removeProblems } from './problems.js';
-import { info, pictureSize, settings, state, tell, writerGone } from './store.js';
+import { info, pictureSize, settings, state, tell, wantedSources, writerGone } from './store.js';
 import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
-const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000 } as const;
+const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000, profile: 2000 } as const;
 
 const WRITER_GONE: Readonly<Record<string, string>> = {
   VIEW_ABANDONED: 'not written any more',
@@ -152,6 +152,7 @@ export class Engine {
     if (report.type === 'drawn') this.drawn(report.state);
     else if (report.type === 'problem') this.fail(report.message);
     else if (report.type === 'canvas') this.canvasChanged(report.isLost);
+    else if (report.type === 'sources') wantedSources.value = report.pcs;
     else if (report.type === 'row') {
       this.asked.get(report.id)?.(report.details);
       this.asked.delete(report.id);

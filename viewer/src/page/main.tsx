@@ -13,7 +13,7 @@ import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
 import { beginAtCycles, pictureWhenReady } from './unattended.js';
 import { inspection } from './inspection.js';
-import { beginSearch, linkedSearch, search } from './search.js';
+import { linkedSearch, search, searchAsLinked } from './search-state.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state, tell } from './store.js';
@@ -47,14 +47,14 @@ followAddress();
 const stopWaiting = effect(() => {
   if (!state.value) return;
   queueMicrotask(() => stopWaiting());
-  untracked(() => void loadPanels().catch(() => tell('panels.js, a part of the page, cannot be fetched')));
+  untracked(() => void loadPanels().catch((error: Error) => tell(error.message)));
 });
 
 let isLinkedSearchDue = linkedSearch !== null;
 effect(() => {
   if (!info.value || !isLinkedSearchDue) return;
   isLinkedSearchDue = false;
-  untracked(() => beginSearch(linkedSearch!, false));
+  void searchAsLinked(linkedSearch!);
 });
 
 beginAtCycles();

@@ -1,12 +1,11 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
-import { loadPanels } from '../panels/later.js';
+import { loadPanels, panelsNow } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
-import { goToNearest, stopNearest } from './nearest.js';
-import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
-import { clearSearch, stepSearch, stopSearch } from './search.js';
 import { cycle, panel, tell } from './store.js';
+
+type Later = Awaited<ReturnType<typeof loadPanels>>;
 
 export { currentEngine };
 
@@ -22,10 +21,10 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
       return;
     case 'searchNext':
     case 'searchPrevious':
-      stepSearch(page === 'searchNext' ? 1 : -1);
+      soon(({ stepSearch }) => stepSearch(page === 'searchNext' ? 1 : -1));
       return;
     case 'nearest':
-      void goToNearest(nearest!.what, nearest!.direction);
+      soon(({ goToNearest }) => void goToNearest(nearest!.what, nearest!.direction));
       return;
     case 'palette':
       panel.value = panel.value === 'palette' ? 'none' : 'palette';
@@ -59,8 +58,8 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
       return;
     case 'escape':
       // First what runs, then what is open.
-      if (stopSearch() || stopNearest()) return;
-      if (panel.value === 'search') clearSearch();
+      if (panelsNow()?.stopSearch() || panelsNow()?.stopNearest()) return;
+      if (panel.value === 'search') panelsNow()?.clearSearch();
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
@@ -68,17 +67,24 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
     case 'copyPng':
     case 'savePng':
     case 'saveSvg':
-      void loadPanels().then(({ handOn }) => handOn(page));
+      soon(({ handOn }) => void handOn(page));
       return;
     case 'setBookmark':
-      setBookmark(String(digit));
+      soon(({ setBookmark }) => setBookmark(String(digit)));
       return;
     case 'goBookmark':
-      goBookmark(String(digit));
+      soon(({ goBookmark }) => goBookmark(String(digit)));
       return;
     case undefined:
       return;
     default:
-      PLACE_ACTIONS[page]();
+      soon(({ PLACE_ACTIONS }) => PLACE_ACTIONS[page]());
   }
+}
+
+/** What a part of the script does: at once where it is here. */
+function soon(act: (panels: Later) => void): void {
+  const panels = panelsNow();
+  if (panels) act(panels);
+  else loadPanels().then(act, (error: Error) => tell(error.message));
 }

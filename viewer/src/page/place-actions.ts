@@ -25,13 +25,7 @@ import {
   setRange,
   undo,
 } from './places.js';
-import { pictureSize, pointer, settings, state, tell } from './store.js';
-
-/** Cycle at a pixel of the picture, in forms whose x is time. */
-export function cycleAt(x: number): number {
-  const view = state.value?.view;
-  return view ? Math.floor(view.x + (x - settings.value.gutter) / view.scale) : 0;
-}
+import { cycleAt, pictureSize, pointer, settings, state, tell } from './store.js';
 
 const middle = (): number => {
   const { gutter } = settings.value;

@@ -1,9 +1,8 @@
 /** What the pointer takes on the axis: a cursor by its flag, or with Shift a range. */
 import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { rangeBetween } from '../model/places.js';
-import { cycleAt } from './place-actions.js';
 import { chooseCursor, chosenCursor, cursors, moveCursor, setRange } from './places.js';
-import { settings, state } from './store.js';
+import { cycleAt, settings, state } from './store.js';
 
 export interface Drag {
   move(x: number): void;

@@ -1,28 +1,10 @@
 /** The search of the page: hits come in slices from a worker that only searches, and can be ended at any moment. */
-import { signal } from '@preact/signals';
 import { AskError } from '../data/asker.js';
-import type { Problem } from '../data/protocol.js';
-import { HitList, type Hits, NO_HITS, nextHit } from '../model/hits.js';
+import { HitList, NO_HITS, nextHit } from '../model/hits.js';
 import { currentEngine } from './current-engine.js';
-import { registerLink } from './link-state.js';
 import { showCycle } from './place-actions.js';
+import { ignoresCase, type SearchState, search } from './search-state.js';
 import { pictureSize, settings, state, tell } from './store.js';
-
-export interface SearchState {
-  readonly pattern: string;
-  /** `stopped`: by the user, the hits so far remain. */
-  readonly status: 'searching' | 'done' | 'stopped' | 'bad';
-  /** Part of the trace looked through, 0 to 1. */
-  readonly progress: number;
-  readonly problem: Problem | null;
-  readonly hits: Hits;
-  /** Index of the hit gone to; null: none yet. */
-  readonly current: number | null;
-}
-
-export const search = signal<SearchState | null>(null);
-/** Upper and lower case are the same. */
-export const ignoresCase = signal(true);
 
 const SLICE_MS = 40;
 const MARKS_INTERVAL_MS = 200;
@@ -153,16 +135,3 @@ function rising(values: Float64Array<ArrayBuffer>): Float64Array<ArrayBuffer> {
   for (let at = 1; at < values.length; at++) if (values[at]! < values[at - 1]!) return values.sort();
   return values;
 }
-
-/** A linked search begins once the trace is here. */
-export const linkedSearch = registerLink<string>(
-  { key: 'find', format: (pattern) => [pattern], parse: ([pattern]) => pattern ?? null },
-  {
-    get: () => search.value?.pattern ?? null,
-    set: (pattern) => {
-      if (pattern === (search.value?.pattern ?? null)) return;
-      if (pattern === null) clearSearch();
-      else beginSearch(pattern, false);
-    },
-  },
-);

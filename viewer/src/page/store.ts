@@ -98,6 +98,8 @@ export const info = signal<TraceInfo | null>(null);
 export const state = signal<SceneState | null>(null);
 /** Why a trace that is not finalized will not grow; null: it may. */
 export const writerGone = signal<string | null>(null);
+/** Addresses that the picture shows and nothing is written beside yet, hexadecimal. */
+export const wantedSources = signal<readonly string[]>([]);
 export { problems } from './problems.js';
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
 /** Of the canvas of pipeline and axis, which the tracks are as wide as. */
@@ -140,4 +142,10 @@ export function tell(text: string): void {
   noticeTimer = setTimeout(() => {
     notice.value = null;
   }, 2500) as unknown as number;
+}
+
+/** Cycle at a pixel of the picture, in forms whose x is time. */
+export function cycleAt(x: number): number {
+  const view = state.value?.view;
+  return view ? Math.floor(view.x + (x - settings.value.gutter) / view.scale) : 0;
 }

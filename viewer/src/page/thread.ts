@@ -5,8 +5,12 @@
 import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
-/** What workers load when they need it, in one go with their code where that runs in the page. */
-const ON_DEMAND = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
+/** What workers load in the middle of something, when they need it: loaded with their code where that runs in the page, which cannot do that. */
+const OF_READER = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
+const LOADED_WITH: Readonly<Record<string, readonly string[]>> = {
+  'data.js': [...OF_READER, 'index_making.js'],
+  'drawing.js': ['forms.js'],
+};
 
 interface Waiting {
   readonly message: unknown;
@@ -68,12 +72,15 @@ export class Thread {
     const known = window as unknown as Record<string, Record<string, MessagePort[]> | undefined>;
     const ports = known[PORTS] ?? {};
     known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
-    // A page cannot load a script in the middle of another one: what workers load on demand is loaded first.
-    this.loadAll([...ON_DEMAND, this.file]);
+    this.loadAll([this.file, ...(LOADED_WITH[this.file] ?? OF_READER)]);
   }
 
+  /** In this order: parts take from the first what they need. What it is sent waits for all. */
   private loadAll([file, ...others]: readonly string[]): void {
-    if (file === undefined) return;
+    if (file === undefined) {
+      this.deliver();
+      return;
+    }
     const script = document.createElement('script');
     script.src = new URL(file, document.baseURI).href;
     script.onload = () => this.loadAll(others);
@@ -87,6 +94,10 @@ export class Thread {
       this.take(data as never);
       return;
     }
+    if (this.target instanceof Worker) this.deliver();
+  }
+
+  private deliver(): void {
     const { waiting } = this;
     this.waiting = null;
     for (const { message, transfer } of waiting ?? []) this.target?.postMessage(message, transfer);

@@ -2,6 +2,7 @@
 import type { RowDetails, StageSpan } from '../model/row.js';
 import { fillOf, themeOf } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
+import { functionText, hasProgram, lineOf, linesVersion } from '../page/program.js';
 import { relations } from '../page/relations.js';
 import { core, settings } from '../page/store.js';
 
@@ -44,6 +45,7 @@ export function Card({ details, onRow, isFull = false }: CardProps) {
         {pc !== null && <code title="address">{pc}</code>}
         {bits !== null && <code title="machine code">{bits.toString(16).padStart(8, '0')}</code>}
       </div>
+      {pc !== null && hasProgram && <Source pc={BigInt(pc)} />}
       <table>
         <tbody>
           {born === null && (
@@ -128,6 +130,22 @@ export function Card({ details, onRow, isFull = false }: CardProps) {
       ))}
       {details.isAbridged && <p class="dim">More happened than is listed.</p>}
     </div>
+  );
+}
+
+/** Function and line of source. */
+function Source({ pc }: { pc: bigint }) {
+  // Lines come later.
+  linesVersion.value;
+  const line = lineOf(pc);
+  return (
+    <>
+      <div class="card-sub">
+        <span title="function">{functionText(pc) ?? 'no function'}</span>
+        {line && <span title="line of source">{`${line.file}:${line.line}`}</span>}
+      </div>
+      {line?.text && <p class="note"><code>{line.text}</code></p>}
+    </>
   );
 }
 

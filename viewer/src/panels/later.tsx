@@ -1,7 +1,7 @@
 /** Components whose code is a part of the page's script: their places are empty until it is there. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
-import { loadPart } from '../model/load.js';
+import { loadPart, loadStyle } from '../model/load.js';
 import type * as onDemand from './on-demand.js';
 
 type Panels = typeof onDemand;
@@ -12,9 +12,14 @@ const loaded = signal<Panels | null>(null);
 
 /** @throws Error where the server does not give it */
 export async function loadPanels(): Promise<Panels> {
-  loaded.value ??= await loadPart<Panels>('panels');
-  return loaded.value;
+  if (loaded.value) return loaded.value;
+  const [panels] = await Promise.all([loadPart<Panels>('panels'), loadStyle('panels.css')]);
+  loaded.value = panels;
+  return panels;
 }
+
+/** Before the first picture is here: null. */
+export const panelsNow = (): Panels | null => loaded.value;
 
 /** The component, fetched with its first use. */
 export function later<K extends keyof Panels>(name: K): ComponentType<PropsOf<K>> {

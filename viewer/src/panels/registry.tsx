@@ -20,6 +20,7 @@ const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPar
   inspector: { component: later('Inspector') },
   places: { component: later('PlacesPanel') },
   statistics: { component: later('Statistics'), isThere: ({ core }) => core >= 0 },
+  profile: { component: later('Profile'), isThere: ({ core }) => core >= 0 },
   results: { component: later('Results') },
   counters: { component: later('Counters'), isThere: has('counters') },
   occupancy: { component: later('Occupancy'), isThere: has('buffers') },

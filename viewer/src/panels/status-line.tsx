@@ -2,6 +2,7 @@
 import { grouped, timeText } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, state, writerGone } from '../page/store.js';
+import { RecordingState } from './recording.js';
 
 export function StatusLine() {
   const shown = state.value;
@@ -17,6 +18,7 @@ export function StatusLine() {
       <span>{hover?.details ? `row ${grouped(hover.details.row)}  ${hover.details.text}` : ''}</span>
       <span class="fill" />
       {selectedRow !== null && <span>selected {grouped(selectedRow)}</span>}
+      <RecordingState />
       {writerGone.value !== null && <span class="live">{writerGone.value}</span>}
       {!trace.isComplete && writerGone.value === null && (
         <button

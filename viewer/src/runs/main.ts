@@ -1,4 +1,6 @@
 /** The traces of a directory, as they appear; each is a link to its picture. With the token of the address, what `uscope ctl` does. */
+import { bytesText, element, grouped } from './elements.js';
+import { type ListedRing, ringFigure } from './ring.js';
 
 /** Of `uscope view DIR`, sdk/src/cli/view/view-directory.ts. */
 interface Listing {
@@ -10,7 +12,11 @@ interface Listing {
   }[];
   /** What daemons have to say that cannot be asked. */
   readonly trouble: string | null;
+  /** Of flight recorders, whose files are made at their end. */
+  readonly rings: readonly ListedRing[];
 }
+
+type Recording = NonNullable<ListedTrace['recording']>;
 
 interface ListedTrace {
   readonly name: string;
@@ -24,27 +30,18 @@ interface ListedTrace {
     readonly state: string;
     readonly itemsPerSecond: number;
     readonly unacknowledgedBytes: number;
-    readonly disabled: readonly string[];
+    readonly warnings: readonly string[];
   } | null;
 }
 
 const POLL_MS = 1000;
+/** Traces on one page: each has a frame with several threads. */
+const MAX_TOGETHER = 32;
 /** How long what became of a command is shown. */
 const OUTCOME_MS = 10_000;
 const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1] ?? null;
 const place = document.getElementById('runs')!;
 const state = document.getElementById('state')!;
-
-/** Text of a trace is never markup. */
-function element(name: string, text: string, className = ''): HTMLElement {
-  const made = document.createElement(name);
-  made.textContent = text;
-  if (className) made.className = className;
-  return made;
-}
-
-const grouped = (value: number): string => value.toLocaleString('en');
-const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 function say(text: string, isBad = false): void {
   state.textContent = text;
@@ -72,16 +69,26 @@ function show(text: string): void {
   // What a pointer is over must stay what it is.
   if (text === shown || isPressed) return;
   shown = text;
-  const { directory, runs, trouble } = JSON.parse(text) as Listing;
+  const { directory, runs, rings, trouble } = JSON.parse(text) as Listing;
   document.getElementById('directory')!.textContent = directory;
-  const count = runs.reduce((sum, { traces }) => sum + traces.length, 0);
+  const count = runs.reduce((sum, { traces }) => sum + traces.length, 0) + rings.length;
   if (trouble !== null || outcomeUntil === 0)
     say(trouble ?? (count === 1 ? '1 trace' : `${grouped(count)} traces`), trouble !== null);
   const focused = document.activeElement?.id;
-  place.replaceChildren(...[...runs].reverse().map(sectionOf));
+  place.replaceChildren(...rings.map(ringSection), ...[...runs].reverse().map(sectionOf));
   if (count === 0)
     place.append(element('p', 'There are no traces here yet. They appear as simulators open them.'));
   if (focused) document.getElementById(focused)?.focus();
+}
+
+function ringSection({ recording, segments }: ListedRing): HTMLElement {
+  const section = document.createElement('section');
+  const head = element('h2', `Flight recorder ${recording.name}`);
+  head.append(element('small', `${recording.state}, ${grouped(recording.itemsPerSecond)} items/s`));
+  section.append(head, ringFigure(segments));
+  for (const warning of recording.warnings) section.append(element('p', warning, 'bad'));
+  if (token !== null) section.append(...buttonsOf(recording));
+  return section;
 }
 
 function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLElement {
@@ -89,6 +96,7 @@ function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLEl
   const head = element('h2', id === null ? 'Traces of no run' : 'Run');
   const start = startTimeMs === null ? '' : new Date(startTimeMs).toLocaleString();
   head.append(element('small', [start, id ?? ''].filter((part) => part !== '').join('  ')));
+  head.append(...pagesOfAll(traces));
   const table = document.createElement('table');
   const titles = document.createElement('tr');
   for (const title of ['trace', 'state', 'last cycle', 'size', 'items/s', ''])
@@ -98,12 +106,34 @@ function sectionOf({ id, startTimeMs, traces }: Listing['runs'][number]): HTMLEl
   return section;
 }
 
+/** Of several traces: one page with all of them, and of two one that compares them. */
+function pagesOfAll(traces: readonly ListedTrace[]): HTMLElement[] {
+  const addresses = traces.map(({ name }) => `traces/${encodeURIComponent(name)}/trace.uscope`);
+  const link = (text: string, page: string, query: readonly (readonly [string, string])[]): HTMLElement => {
+    const made = element('a', text, 'together') as HTMLAnchorElement;
+    made.href = `${page}?${query.map(([key, address]) => `${key}=${encodeURIComponent(address)}`).join('&')}`;
+    return made;
+  };
+  const [a, b, ...more] = addresses;
+  if (a === undefined || b === undefined || addresses.length > MAX_TOGETHER) return [];
+  const all = link(
+    'on one time axis',
+    'together.html',
+    addresses.map((address) => ['trace', address]),
+  );
+  const both = [
+    ['a', a],
+    ['b', b],
+  ] as const;
+  return more.length > 0 ? [all] : [all, link('compared', 'compare.html', both)];
+}
+
 function rowOf(trace: ListedTrace): HTMLElement {
   const { name, lastCycle, bytes, recording, reason } = trace;
   const row = document.createElement('tr');
   const cell = document.createElement('td');
   const link = element('a', name) as HTMLAnchorElement;
-  link.href = `traces/${encodeURIComponent(name)}/`;
+  link.href = `traces/${encodeURIComponent(name)}/${token === null ? '' : `#token=${token}`}`;
   link.id = `link-${name}`;
   cell.append(link);
   const what = element(
@@ -112,23 +142,20 @@ function rowOf(trace: ListedTrace): HTMLElement {
     trace.state,
   );
   if (trace.state === 'unfinished' || trace.state === 'damaged') what.classList.add('bad');
-  const more = element('td', [reason, disabledText(recording)].filter(Boolean).join('; '), 'wide');
+  const more = element('td', [reason, ...(recording?.warnings ?? [])].filter(Boolean).join('; '), 'wide');
   if (recording && token !== null) more.prepend(...buttonsOf(recording));
   row.append(
     cell,
     what,
     element('td', lastCycle === null ? '' : grouped(lastCycle), 'num'),
-    element('td', megabytes(bytes), 'num'),
+    element('td', bytesText(bytes), 'num'),
     element('td', recording ? grouped(recording.itemsPerSecond) : '', 'num'),
     more,
   );
   return row;
 }
 
-const disabledText = (recording: ListedTrace['recording']): string =>
-  recording && recording.disabled.length > 0 ? `disabled: ${recording.disabled.join(' ')}` : '';
-
-function buttonsOf({ name }: NonNullable<ListedTrace['recording']>): HTMLElement[] {
+function buttonsOf({ name }: Pick<Recording, 'name'>): HTMLElement[] {
   const button = (title: string, action: string, ask: string | null): HTMLElement => {
     const made = element('button', title);
     made.id = `${action}-${name}`;

@@ -30,8 +30,8 @@ export function drawCounters(
   for (const mark of marksBetween(low, high, count)) {
     const y = yOf(mark);
     raster.fill(0, y, width, y + 1, grid);
-    const label = { top: y - Math.round(7 * ratio), height: Math.round(12 * ratio) };
-    if (label.top >= 0) canvas.text(shortNumber(mark), 4 * ratio, label, 60 * ratio, theme.dim);
+    const label = { top: Math.max(0, y - Math.round(7 * ratio)), height: Math.round(12 * ratio) };
+    canvas.text(shortNumber(mark), 4 * ratio, label, 60 * ratio, theme.dim);
   }
   const thick = Math.max(1, Math.round(1.25 * ratio));
   curves.forEach((curve, index) => {

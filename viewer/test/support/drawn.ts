@@ -9,8 +9,9 @@ import { Session } from '../../src/data/session.js';
 import { shownCore } from '../../src/data/shown-core.js';
 import { rasterAxis } from '../../src/drawing/axis.js';
 import { Colouring } from '../../src/drawing/colouring.js';
-import { chooseForm, makeForms } from '../../src/drawing/forms/choose.js';
+import { chooseForm, Forms } from '../../src/drawing/forms/choose.js';
 import type { Ground } from '../../src/drawing/forms/ground.js';
+import * as laterForms from '../../src/drawing/forms/on-demand.js';
 import type { Frame } from '../../src/drawing/frame.js';
 import type { Hits } from '../../src/drawing/hits.js';
 import { Disassembly } from '../../src/drawing/labels.js';
@@ -18,6 +19,7 @@ import { Raster } from '../../src/drawing/raster.js';
 import { RowStore } from '../../src/drawing/row-store.js';
 import { ShownLines } from '../../src/drawing/rows/shown-lines.js';
 import { AXIS_HEIGHT, DEFAULT_SETTINGS, type Settings } from '../../src/drawing/settings.js';
+import { SourceNotes } from '../../src/drawing/source-notes.js';
 import { SumsSources } from '../../src/drawing/strip/sources.js';
 import { pixelOf, themeOf } from '../../src/model/palette.js';
 import { NO_PLACES } from '../../src/model/places.js';
@@ -91,6 +93,7 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
     settings,
     theme,
     disassembly: new Disassembly(shownCore(info)),
+    sources: new SourceNotes(),
     left: settings.gutter,
     top: AXIS_HEIGHT,
     ratio,
@@ -105,10 +108,13 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
   } as Frame;
 }
 
-const forms = makeForms();
+/** Parts of the script are here already. */
+Object.assign(globalThis, { uscope_forms: laterForms });
+
+const forms = new Forms();
 
 export const formOf = ({ view, settings }: Wanted) =>
-  forms[chooseForm(view, { ...DEFAULT_SETTINGS, ...settings })];
+  forms.get(chooseForm(view, { ...DEFAULT_SETTINGS, ...settings }));
 
 /** Everything that the picture needs, brought in as the data worker does. */
 export async function complete(trace: DrawnTrace, wanted: Wanted): Promise<Frame> {

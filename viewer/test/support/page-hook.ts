@@ -2,12 +2,14 @@
 import type { Page } from 'playwright-core';
 import type { TraceInfo } from '../../src/data/protocol.js';
 import type { SceneState } from '../../src/drawing/protocol.js';
+import type { Settings } from '../../src/drawing/settings.js';
 import type { Command } from '../../src/model/commands.js';
 import type { RowDetails } from '../../src/model/row.js';
 
 export interface PageHook {
   state(): SceneState | null;
   info(): TraceInfo | null;
+  settings(): Settings;
   problems(): { code: string; what: string; advice: string }[];
   link(): string;
   run(command: Command): void;

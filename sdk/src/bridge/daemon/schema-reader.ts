@@ -25,7 +25,7 @@ const MIN_HEAP_MIB = 32;
 /** Of the thread besides its heap. */
 const THREAD_MIB = 32;
 /** Far more than the largest schema takes, on a machine that is busy with other things. */
-const DEFAULT_TIME_LIMIT_MS = 20_000;
+const DEFAULT_TIME_LIMIT_MS = 60_000;
 /** A thread without work is ended after this time. */
 const IDLE_MS = 10_000;
 

@@ -70,7 +70,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     (why) => printLine(`note: ${why}`),
   );
   tellBound(options, daemon);
-  const end = endSignal(daemon, supervised);
+  const end = endSignal(daemon, copies, supervised);
   reporter.tell({ type: 'ready', endpoint: daemon.endpoint });
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
   const unfinished = await end;
@@ -134,11 +134,15 @@ function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOpt
 }
 
 /** Resolves when the daemon shall end, with what else there is to finalize. */
-function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceName[]> {
+function endSignal(daemon: Daemon, copies: TraceCopies, supervised: boolean): Promise<readonly TraceName[]> {
   return new Promise((resolve) => {
     let asked = false;
+    const hurry = (): void => {
+      daemon.abortWaiting();
+      copies.abort();
+    };
     const ask = (unfinished: readonly TraceName[] = []): void => {
-      if (asked) daemon.abortWaiting();
+      if (asked) hurry();
       asked = true;
       resolve(unfinished);
     };
@@ -147,7 +151,7 @@ function endSignal(daemon: Daemon, supervised: boolean): Promise<readonly TraceN
     if (!supervised) return;
     process.on('message', (message: SupervisorMessage) => {
       if (message.type === 'finalize') ask(message.unfinished);
-      else daemon.abortWaiting();
+      else hurry();
     });
     // The supervisor was killed: no request will come any more.
     process.on('disconnect', () => ask());
@@ -212,18 +216,19 @@ function failureOf(error: UscopeError): Failure {
 class LossWatch implements Reporter {
   /** By session: one that is finished later, after a restart or by recovery, has its last word. */
   private readonly torn = new Set<string>();
-  /** What a client left was not finalized. */
-  private hasLeft = false;
+  /** What a client left was not finalized, or a copy was not made. */
+  private hasFailed = false;
 
   constructor(private readonly next: Reporter) {}
 
   get isWhole(): boolean {
-    return this.torn.size === 0 && !this.hasLeft;
+    return this.torn.size === 0 && !this.hasFailed;
   }
 
   tell(message: HostMessage): void {
     this.next.tell(message);
-    if (message.type === 'trouble' && message.orphan === 'left') this.hasLeft = true;
+    if (message.type === 'trouble' && message.orphan === 'left') this.hasFailed = true;
+    if (message.type === 'uncopied') this.hasFailed = true;
     if (message.type !== 'ended') return;
     if (lossesOf(message).length > 0) this.torn.add(message.session);
     else this.torn.delete(message.session);
@@ -257,6 +262,7 @@ function lineReporter(): Reporter {
         if (message.orphan === undefined) trouble.line(text);
         else line(text); // each once
       }
+      if (message.type === 'uncopied') line(`${message.name}: ${message.failure.message}`);
       if (message.type === 'ready') line(`listening on ${message.endpoint}`);
       else if (message.type === 'opened')
         line(`${message.resumed ? 'resumed' : 'opened'} ${message.name} (${message.path})`);

@@ -1,11 +1,11 @@
 /** Copies of traces in other formats: of which, when, and what the daemon reports when there is none. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { SchemaBuilder, TraceWriter } from '../../index.js';
 import type { HostMessage } from '../report/host-messages.js';
-import { COPY_PROPERTY, TraceCopies } from './trace-copies.js';
+import { COPY_PROPERTY, copyLimitMs, TraceCopies } from './trace-copies.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-copies-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -25,11 +25,11 @@ it('are made of complete traces that want one, one after the other', async () =>
   const told: HostMessage[] = [];
   let running = 0;
   const copies = new TraceCopies(
-    async (...call) => {
+    async (path, output) => {
       expect(running++).toBe(0);
       await new Promise((resolve) => setImmediate(resolve));
       running--;
-      made.push(call);
+      made.push([path, output]);
     },
     (message) => told.push(message),
   );
@@ -55,7 +55,7 @@ it('that cannot be made are reported with a code, and the next one is made', asy
     async () => {
       if (calls++ === 0) throw new Error('no room');
     },
-    (message) => message.type === 'trouble' && told.push(message),
+    (message) => message.type === 'uncopied' && told.push(message),
   );
   const broken = join(directory, 'broken.uscope');
   writeFileSync(broken, 'no trace');
@@ -64,10 +64,49 @@ it('that cannot be made are reported with a code, and the next one is made', asy
   copies.tell(ended(await traceWith('full', [[COPY_PROPERTY, 'ftr']])));
   copies.tell(ended(await traceWith('next', [[COPY_PROPERTY, 'ftr']])));
   await copies.settled();
-  expect(told.map((one) => one.type === 'trouble' && one.failure.code)).toEqual([
+  expect(told.map((one) => one.type === 'uncopied' && one.failure.code)).toEqual([
     'CONVERT_UNKNOWN',
     expect.stringMatching(/^(FORMAT|READER)_/),
     'CONVERT_SOURCE',
   ]);
   expect(calls).toBe(2);
+});
+
+/** One that ends only when it is aborted. */
+const endless = (_path: string, _output: string, signal: AbortSignal) =>
+  new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
+const messageOf = (one: HostMessage | undefined) => one?.type === 'uncopied' && one.failure.message;
+
+it('that take longer than their limit are ended, and the next one is made', async () => {
+  const told: HostMessage[] = [];
+  const sizes: number[] = [];
+  const copies = new TraceCopies(
+    (path, output, signal) => (path.includes('slow') ? endless(path, output, signal) : Promise.resolve()),
+    (message) => message.type === 'uncopied' && told.push(message),
+    (bytes) => (sizes.push(bytes) === 1 ? 1 : 60_000),
+  );
+  const slow = await traceWith('slow', [[COPY_PROPERTY, 'ftr']]);
+  copies.tell(ended(slow));
+  copies.tell(ended(await traceWith('quick', [[COPY_PROPERTY, 'ftr']])));
+  await copies.settled();
+  expect(told).toHaveLength(1);
+  expect(messageOf(told[0])).toContain('the copy took more than 0 s and was ended');
+  expect(sizes[0]).toBe(statSync(slow).size);
+  expect(copyLimitMs(1e9) / 1000).toBe(10_060);
+});
+
+it('are ended when they are aborted, and those that wait are not made', async () => {
+  const told: HostMessage[] = [];
+  let calls = 0;
+  const copies = new TraceCopies(
+    (path, output, signal) => {
+      if (calls++ === 0) setImmediate(() => copies.abort());
+      return endless(path, output, signal);
+    },
+    (message) => message.type === 'uncopied' && told.push(message),
+  );
+  for (const name of ['one', 'two']) copies.tell(ended(await traceWith(name, [[COPY_PROPERTY, 'ftr']])));
+  await copies.settled();
+  expect(told.map(messageOf)).toEqual(Array(2).fill(expect.stringContaining('ended by a signal')));
+  expect(calls).toBe(1);
 });

@@ -45,6 +45,8 @@ export type HostMessage =
       readonly failure: Failure;
       readonly orphan?: OrphanState | undefined;
     }
+  /** A complete trace has no copy in the other format that its model asked for. */
+  | (TraceName & { readonly type: 'uncopied'; readonly failure: Failure })
   /** Everything is finalized; the process ends. */
   | { readonly type: 'done' };
 
@@ -56,5 +58,5 @@ export interface TraceProgress {
 export type SupervisorMessage =
   /** Finalize everything and end. `unfinished`: sessions that an earlier daemon left. */
   | { readonly type: 'finalize'; readonly unfinished: readonly TraceName[] }
-  /** Stop waiting for disk space. */
+  /** Stop waiting for disk space, and for copies in other formats. */
   | { readonly type: 'abort' };

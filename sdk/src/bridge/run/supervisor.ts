@@ -80,6 +80,8 @@ class Run {
   private readonly refused = new Map<string, string>();
   /** Traces of clients that have ended, that the daemon found and could not finalize. */
   private left = 0;
+  /** Traces without the copy that their models asked for. */
+  private uncopied = 0;
   private readonly run = newRun();
   private readonly startedAt = performance.now();
   /** When the first trace was opened and the last one ended. */
@@ -193,6 +195,9 @@ class Run {
     } else if (message.type === 'trouble' && message.orphan !== undefined) {
       if (message.orphan === 'left') this.left++;
       this.progress.note(`${message.name}: ${message.failure.message}`);
+    } else if (message.type === 'uncopied') {
+      this.uncopied++;
+      this.progress.note(`${message.name}: ${message.failure.message}`);
     } else if (message.type === 'trouble') {
       this.refused.set(message.name, message.failure.message);
     } else if (message.type === 'ended') {
@@ -229,7 +234,7 @@ class Run {
       this.progress.note('the daemon is killed; its traces stay unfinished');
       this.daemon.kill();
     } else {
-      this.progress.note('finalizing what there is, without waiting for disk space');
+      this.progress.note('finalizing what there is, without waiting for disk space or copies');
       this.daemon.abortWaiting();
     }
     this.hurried = true;
@@ -251,7 +256,7 @@ class Run {
         'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
       );
     }
-    const all = exitStatus(status, reports, this.refused.size + this.left);
+    const all = exitStatus(status, reports, this.refused.size + this.left + this.uncopied);
     this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
     return all;
   }

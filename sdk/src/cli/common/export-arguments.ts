@@ -1,24 +1,20 @@
 /** What `uscope export` and `uscope run --export` have in common. */
 import { UscopeError } from '../../base/errors.js';
-import { TABLES } from '../../dataset/layout.js';
+import { COLUMNS, TABLES } from '../../dataset/layout.js';
 
 export const DEFAULT_WINDOW = 10_000;
 /** A row for each cycle is only for those who ask for it. */
 export const DEFAULT_TABLES = TABLES.filter((table) => table !== 'cycles');
 
-/** Columns that `traces` has already. */
-const RESERVED = new Set(
-  'run core file kind isa period_ps total_time_ps cycles retired squashed lost in_flight is_complete dut'.split(
-    ' ',
-  ),
-);
+/** Columns that `traces` has already; those of the DUT's properties begin with `dut_`. */
+const RESERVED = new Set(['run', 'core', ...Object.keys(COLUMNS.traces)]);
 
 /** @throws UscopeError CLI_USAGE */
 export function parseTags(tags: readonly string[]): Record<string, string> {
   const parsed: Record<string, string> = {};
   for (const tag of tags) {
     const [, key, value] = /^([a-z][a-z0-9_]{0,62})=(.*)$/s.exec(tag) ?? [];
-    if (key === undefined || RESERVED.has(key)) {
+    if (key === undefined || RESERVED.has(key) || key.startsWith('dut_')) {
       throw new UscopeError(
         'CLI_USAGE',
         `--tag "${tag}" is not key=value with a key of a-z, 0-9 and _ that is no column of traces`,

@@ -10,20 +10,25 @@ export function addExactOption(command: Command): Command {
   return command.option('--exact', 'reads the whole range, also where the index of the trace has the answer');
 }
 
-/** What the index answers, else what a scan finds. @param fromIndex null: the index does not have the answer */
+/**
+ * What the index answers, else what a scan finds.
+ * @param fromIndex null: the index does not have the answer
+ * @param scan gets whether the trace has an index, which `--exact` does not ask
+ */
 export async function fromIndexOrScan<T>(
   file: string,
   trace: Trace,
   isExact: boolean | undefined,
   fromIndex: (index: TraceIndex) => Promise<T | null>,
-  scan: () => Promise<T>,
+  scan: (hasIndex: boolean) => Promise<T>,
 ): Promise<T> {
-  if (isExact || trace.segmentCount < FEW_SEGMENTS) return scan();
+  if (trace.segmentCount < FEW_SEGMENTS) return scan(false);
   const { openIndexOf } = await import('../../trace-index/node/index.js');
   const index = await openIndexOf(trace, file);
-  if (!index) return scan();
+  if (!index) return scan(false);
   try {
-    return (await fromIndex(index)) ?? (await scan());
+    const answer = isExact ? null : await fromIndex(index);
+    return answer ?? (await scan(true));
   } finally {
     await index.close();
   }

@@ -2,7 +2,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { createInterface, type Interface } from 'node:readline';
 import { isUscopeError } from '../../base/errors.js';
 import { io } from '../common/io.js';
 
@@ -36,109 +36,146 @@ export interface Terminal {
 /** @returns when the input has ended */
 export async function prompt(work: PromptWork, { input, output, historyFile }: Terminal): Promise<void> {
   const history = historyFile === null ? [] : await readHistory(historyFile);
-  let words: readonly string[] | null = null;
-  let running: AbortController | null = null;
-  let typed = '';
-  const lines = createInterface({
-    input,
-    output,
-    terminal: true,
-    history: [...history].reverse(),
-    historySize: HISTORY_LINES,
-    prompt: 'uscope> ',
-    completer: (line: string, done: (error: null, result: [string[], string]) => void) => {
-      if (running) done(null, [[], line]);
-      else
-        void (words === null ? work.words() : Promise.resolve(words))
-          .catch(() => [] as readonly string[])
-          .then((all) => {
-            words = all;
-            done(null, completionsOf(line, all));
+  const asked = await new Prompt(work, input, output, history).run();
+  if (historyFile !== null) await writeHistory(historyFile, asked);
+}
+
+/** One prompt, from its first line to its last. */
+class Prompt {
+  private readonly lines: Interface;
+  /** Lines that wait for the question before them. */
+  private readonly pending: string[] = [];
+  /** What was typed of a question so far. */
+  private typed = '';
+  private running: AbortController | null = null;
+  private words: readonly string[] | null = null;
+  private working: Promise<void> | null = null;
+  private hasEnded = false;
+  private hasQuit = false;
+
+  constructor(
+    private readonly work: PromptWork,
+    input: NodeJS.ReadableStream,
+    private readonly output: NodeJS.WritableStream,
+    /** The oldest line first. */
+    private history: readonly string[],
+  ) {
+    this.lines = createInterface({
+      input,
+      output,
+      terminal: true,
+      history: [...history].reverse(),
+      historySize: HISTORY_LINES,
+      prompt: 'uscope> ',
+      completer: (line: string, done: (error: null, result: [string[], string]) => void) => {
+        void this.completions(line).then((result) => done(null, result));
+      },
+    });
+  }
+
+  /** @returns the history */
+  async run(): Promise<readonly string[]> {
+    const { lines } = this;
+    await new Promise<void>((resolve, reject) => {
+      const go = (): void => {
+        this.working ??= this.answerPending()
+          .then(() => {
+            this.working = null;
+            if (this.pending.length > 0 && !this.hasQuit) go();
+            else if (this.hasEnded) resolve();
+            else this.ready();
+          })
+          .catch((error) => {
+            lines.close();
+            reject(error);
           });
-    },
-  });
-  const ready = (): void => {
-    lines.setPrompt(typed === '' ? 'uscope> ' : '   ...> ');
-    lines.prompt();
-  };
-  lines.on('SIGINT', () => {
-    if (running) running.abort();
-    else {
-      typed = '';
-      output.write('\n');
-      // Clears the line without running it.
-      lines.write(null, { ctrl: true, name: 'e' });
-      lines.write(null, { ctrl: true, name: 'u' });
-      ready();
+      };
+      lines.on('line', (line) => {
+        this.pending.push(line);
+        go();
+      });
+      lines.on('history', (all: string[]) => {
+        this.history = [...all].reverse();
+      });
+      lines.on('SIGINT', () => this.interrupt());
+      lines.on('close', () => {
+        this.hasEnded = true;
+        if (this.working === null) resolve();
+      });
+      this.ready();
+    });
+    return this.history;
+  }
+
+  private ready(): void {
+    this.lines.setPrompt(this.typed === '' ? 'uscope> ' : '   ...> ');
+    this.lines.prompt();
+  }
+
+  /** Ends the question that runs, or clears what was typed. */
+  private interrupt(): void {
+    if (this.running) {
+      this.running.abort();
+      return;
     }
-  });
-  const pending: string[] = [];
-  let hasEnded = false;
-  let hasQuit = false;
-  const answer = async (): Promise<void> => {
-    for (let line = pending.shift(); line !== undefined; line = pending.shift()) {
-      if (typed === '' && /^\s*\./.test(line)) {
-        const [command, ...rest] = line.trim().split(/\s+/);
-        if (command === '.quit' || command === '.exit') {
-          hasQuit = true;
-          lines.close();
-          return;
-        }
-        if (command === '.schema' && rest.length === 1 && work.tables.includes(rest[0])) {
-          typed = `describe ${rest[0]};`;
-        } else {
-          io.out(dotAnswer(command, work));
-          io.flush();
-          continue;
-        }
-      } else typed = typed === '' ? line : `${typed}\n${line}`;
-      if (!/;\s*$/.test(typed)) {
-        if (typed.trim() === '') typed = '';
-        continue;
-      }
-      const question = typed;
-      typed = '';
-      running = new AbortController();
-      try {
-        await work.ask(question, running.signal);
-      } catch (error) {
-        if (!isUscopeError(error)) throw error;
-        io.err(`${error.code}: ${error.detail}`);
-      } finally {
-        running = null;
-        io.flush();
-      }
+    this.typed = '';
+    this.output.write('\n');
+    // Clears the line without running it.
+    this.lines.write(null, { ctrl: true, name: 'e' });
+    this.lines.write(null, { ctrl: true, name: 'u' });
+    this.ready();
+  }
+
+  private async completions(line: string): Promise<[string[], string]> {
+    if (this.running) return [[], line];
+    this.words ??= await this.work.words().catch(() => []);
+    return completionsOf(line, this.words);
+  }
+
+  private async answerPending(): Promise<void> {
+    for (let line = this.pending.shift(); line !== undefined; line = this.pending.shift()) {
+      const question = this.typed === '' && /^\s*\./.test(line) ? this.command(line) : this.more(line);
+      if (this.hasQuit) return;
+      if (question !== null) await this.ask(question);
     }
-  };
-  await new Promise<void>((resolve, reject) => {
-    let work: Promise<void> | null = null;
-    const go = (): void => {
-      work ??= answer()
-        .then(() => {
-          work = null;
-          if (pending.length > 0 && !hasQuit) go();
-          else if (hasEnded) resolve();
-          else ready();
-        })
-        .catch((error) => {
-          lines.close();
-          reject(error);
-        });
-    };
-    lines.on('line', (line) => {
-      pending.push(line);
-      go();
-    });
-    lines.on('history', (all: string[]) => {
-      history.splice(0, history.length, ...[...all].reverse());
-    });
-    lines.on('close', () => {
-      hasEnded = true;
-      if (work === null) resolve();
-    });
-    ready();
-  });
-  if (historyFile !== null) await writeHistory(historyFile, history);
+  }
+
+  /** A line that begins with a dot. @returns the question that it means, if it means one */
+  private command(line: string): string | null {
+    const { work } = this;
+    const [command, ...rest] = line.trim().split(/\s+/);
+    if (command === '.quit' || command === '.exit') {
+      this.hasQuit = true;
+      this.lines.close();
+      return null;
+    }
+    if (command === '.schema' && rest.length === 1 && work.tables.includes(rest[0]))
+      return `describe ${rest[0]};`;
+    io.out(dotAnswer(command, work));
+    io.flush();
+    return null;
+  }
+
+  /** One more line of a question. @returns the question when it is complete */
+  private more(line: string): string | null {
+    const typed = this.typed === '' ? line : `${this.typed}\n${line}`;
+    const isComplete = /;\s*$/.test(typed);
+    this.typed = isComplete || typed.trim() === '' ? '' : typed;
+    return isComplete ? typed : null;
+  }
+
+  private async ask(question: string): Promise<void> {
+    this.running = new AbortController();
+    try {
+      await this.work.ask(question, this.running.signal);
+    } catch (error) {
+      if (!isUscopeError(error)) throw error;
+      io.err(`${error.code}: ${error.detail}`);
+    } finally {
+      this.running = null;
+      io.flush();
+    }
+  }
 }
 
 function dotAnswer(command: string, { tables, summaries }: PromptWork): string {

@@ -2,7 +2,7 @@
 import type { CoreReport, PercentileError, RatioReport } from '../../semantics/cpu/analysis/index.js';
 import { decimal, grouped, percent, ratio, whole } from '../common/number-format.js';
 import { barCell, type Column, EMPTY, html, type Markup, panel, tableOf } from './markup.js';
-import { sideBySide } from './summary.js';
+import { countedShare, sideBySide } from './summary.js';
 
 const text = (name: string): Column => ({ name, isText: true });
 const numbers = (...names: readonly string[]): Column[] => names.map((name) => ({ name }));
@@ -32,6 +32,7 @@ ${tiles(core)}
 <div class="grid">
 ${panel('IPC over time', '', time('ipc'), 'wide')}
 ${panel('Stalled cycles over time', 'share of the cycles, by reason', core.stalls.reasons.length > 0 ? time('stalls') : EMPTY, 'wide')}
+${panel('Top-down', topDownRemark(core), topDownTable(core))}
 ${panel('Stalls', 'an episode is a run of stalled cycles', stallTable(core))}
 ${panel('Flushes', '', flushTable(core))}
 ${panel('Flushes over time', 'per 1000 cycles', core.flushes.flushes > 0 ? time('flushes') : EMPTY)}
@@ -89,6 +90,22 @@ function tiles(core: CoreReport): Markup {
       `cycles; p99 ${whole(lifetime.p99)}, max ${grouped(lifetime.max)}`,
     ),
   ]}</dl>`;
+}
+
+function topDownRemark({ topDown }: CoreReport): string {
+  return topDown
+    ? `what became of the ${topDown.width} slots of each cycle; together ${percent(countedShare(topDown))}`
+    : '';
+}
+
+function topDownTable({ topDown }: CoreReport): Markup {
+  const rows = (topDown?.classes ?? []).map(({ name, slots, share }) => [
+    name,
+    grouped(slots),
+    percent(share),
+    barCell(share ?? 0, 'good'),
+  ]);
+  return tableOf([text('class'), ...numbers('slots', 'share'), text('')], rows);
 }
 
 function stallTable({ stalls: { reasons } }: CoreReport): Markup {

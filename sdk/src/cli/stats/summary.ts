@@ -1,5 +1,5 @@
 /** The figures by which cores are compared. */
-import type { CoreReport, RatioReport } from '../../semantics/cpu/analysis/index.js';
+import type { CoreReport, RatioReport, TopDownReport } from '../../semantics/cpu/analysis/index.js';
 import { decimal, NONE, percent, plain, ratio, whole } from '../common/number-format.js';
 
 /** One figure of every core, in the order of the cores. */
@@ -27,6 +27,7 @@ export function sideBySide(
     row('most stalls', ({ stalls }) => (stalls.reasons[0] ? plain(stalls.reasons[0].reason) : NONE)),
     row('fetch to retirement', ({ lifetime }) => decimal(lifetime.mean)),
     row('fetch to retirement, p99', ({ lifetime }) => decimal(lifetime.p99)),
+    ...slotRows(cores),
     ...ratioRows(cores),
     ...stallRows(cores),
     ...stageRows(cores),
@@ -60,6 +61,20 @@ function stageRows(cores: readonly CoreReport[]): SummaryRow[] {
       decimal(seen(core).find(({ stage }) => stage === name)?.latency.mean ?? null),
     ),
   }));
+}
+
+/** Top-down: share of the slots by class. */
+function slotRows(cores: readonly CoreReport[]): SummaryRow[] {
+  const classes = ({ topDown }: CoreReport) => topDown?.classes ?? [];
+  return namesOf(cores, (core) => classes(core).map(({ name }) => name)).map((name) => ({
+    name: `slots ${plain(name)}`,
+    values: cores.map((core) => percent(classes(core).find((one) => one.name === name)?.share ?? null)),
+  }));
+}
+
+/** All classes together: 100 %, but for instructions in flight at the ends of a range. */
+export function countedShare({ counted, slots }: TopDownReport): number | null {
+  return slots > 0 ? counted / slots : null;
 }
 
 /** By the last part of their names, which cores of one kind share. */

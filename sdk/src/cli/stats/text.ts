@@ -4,7 +4,7 @@ import { type Style, styled } from '../../base/terminal-style.js';
 import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/index.js';
 import { bar, sparkline, table } from '../common/chart.js';
 import { decimal, NONE, percent, plain, ratio, resample, whole } from '../common/number-format.js';
-import { sideBySide } from './summary.js';
+import { countedShare, sideBySide } from './summary.js';
 
 const BAR_WIDTH = 24;
 const LINE_WIDTH = 60;
@@ -48,6 +48,7 @@ class ReportText {
     this.overview(core);
     this.overTime(core);
     this.retirement(core);
+    this.topDown(core);
     this.flushes(core);
     this.stalls(core);
     this.stages(core);
@@ -119,6 +120,19 @@ class ReportText {
       return [String(width), whole(cycles), percent(share), this.paint(GOOD, bar(share, BAR_WIDTH))];
     });
     this.section('retired per cycle', [['instructions', 'cycles', 'share', ''], ...rows], [0, 3]);
+  }
+
+  private topDown({ topDown }: CoreReport): void {
+    if (!topDown) return;
+    const rows = topDown.classes.map(({ name, slots, share }) => [
+      plain(name),
+      whole(slots),
+      percent(share),
+      this.paint(GOOD, bar(share ?? 0, BAR_WIDTH)),
+    ]);
+    rows.push(['together', whole(topDown.counted), percent(countedShare(topDown)), '']);
+    const title = `top-down, ${topDown.width} slots per cycle`;
+    this.section(title, [['class', 'slots', 'share', ''], ...rows], [0, 3]);
   }
 
   private flushes({ flushes: { reasons } }: CoreReport): void {

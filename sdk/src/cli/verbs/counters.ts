@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import type { StretchRunner } from '../../semantics/common/stretches.js';
-import { type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
+import { type CounterOptions, type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
+import { countersFromIndex } from '../../trace-index/reports/counters.js';
 import { shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
@@ -18,12 +19,14 @@ import {
 import { append } from '../common/repeated.js';
 import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
+import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 
 interface CountersOptions extends RangeArguments {
   readonly counter: readonly string[];
   readonly core?: string;
   readonly series?: string;
   readonly jobs?: string;
+  readonly exact?: boolean;
   readonly perCycle?: boolean;
   readonly json?: boolean;
 }
@@ -38,7 +41,7 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .option('--counter <name>', 'only this counter (may be repeated)', append, [])
     .option('--core <name>', 'only the counters of this core, whose clock cycles then count');
-  addJobsOption(addRangeOptions(command))
+  addExactOption(addJobsOption(addRangeOptions(command)))
     .option('--series <n>', 'also the changes in n equal parts of the range')
     .option('--per-cycle', 'also the least and the greatest change in a cycle')
     .option('--json', 'one JSON document')
@@ -47,37 +50,47 @@ export function register(program: Command): void {
       const points = parsePoints(options.series);
       const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
-        const reports = await withJobs(file, trace, jobs, (stretches) =>
-          ask(trace, options, asked, points, stretches),
-        );
+        const question = questionOf(trace, options, asked, points);
+        const scan = () => withJobs(file, trace, jobs, (stretches) => read(trace, question, stretches));
+        const reports =
+          points === undefined
+            ? await scan()
+            : await fromIndexOrScan(
+                file,
+                trace,
+                options.exact,
+                (index) => countersFromIndex(index, question),
+                scan,
+              );
+        if (reports.length === 0) throw noCounters(question);
         if (options.json) printJson({ counters: reports.map(json) });
         else printText(reports, options);
       });
     });
 }
 
-async function ask(
+function questionOf(
   trace: Trace,
   options: CountersOptions,
   asked: AskedRange,
   points: number | undefined,
+): CounterOptions {
+  const core = options.core === undefined ? undefined : findCore(trace, options.core);
+  const counters = options.counter.length > 0 ? options.counter : undefined;
+  const { perCycle, exact } = options;
+  return { ...rangeInTime(asked, trace, core?.clock?.name), core, counters, points, perCycle, exact };
+}
+
+function read(
+  trace: Trace,
+  question: CounterOptions,
   stretches: StretchRunner | undefined,
 ): Promise<CounterReport[]> {
-  const core = options.core === undefined ? undefined : findCore(trace, options.core);
-  const range = rangeInTime(asked, trace, core?.clock?.name);
-  const reports = await withProgress('counting', (progress) =>
-    counters(trace, {
-      ...range,
-      core,
-      counters: options.counter.length > 0 ? options.counter : undefined,
-      points,
-      perCycle: options.perCycle,
-      progress,
-      stretches,
-    }),
-  );
-  if (reports.length > 0) return reports;
-  throw new UscopeError(
+  return withProgress('counting', (progress) => counters(trace, { ...question, progress, stretches }));
+}
+
+function noCounters({ core }: CounterOptions): UscopeError {
+  return new UscopeError(
     'READER_NAME',
     `${core ? core.name : 'the trace'} has no counters: no dense storage with one slot of one u64 field`,
   );

@@ -29,7 +29,7 @@ export function register(program: Command): void {
     )
     .argument('<action>', 'ls, check, rm, compact, stats')
     .argument('<dataset>', 'a directory that uscope export has made')
-    .argument('[run...]', 'of rm: the runs; * stands for any characters')
+    .argument('[run...]', 'of rm: the runs; * matches any characters')
     .option('--dry-run', 'of rm: only list the runs')
     .option('--json', 'one JSON document')
     .action(async (action: string, dataset: string, runs: string[], options: DatasetOptions) => {

@@ -1,8 +1,9 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
 import { copyFile, readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { UscopeError } from '../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
+  LINK,
   loadEngine,
   loadMacros,
   type SessionOptions,
@@ -10,6 +11,7 @@ import {
   TABLES,
   tablesIn,
 } from '../../dataset/index.js';
+import { ElfSymbols } from '../../semantics/program/index.js';
 import { writeAtomically } from '../../stream/index.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
@@ -27,6 +29,14 @@ interface SqlOptions {
   readonly memory?: string;
   readonly questions?: boolean;
   readonly force?: boolean;
+  readonly elf?: string;
+  readonly links: boolean;
+}
+
+/** How rows are printed. */
+interface Shape {
+  readonly form: Form;
+  readonly links: boolean;
 }
 
 export function register(program: Command): void {
@@ -46,6 +56,8 @@ export function register(program: Command): void {
     .option('--markdown', 'a table in Markdown')
     .option('--timeout <seconds>', 'longest time of the question')
     .option('--memory <size>', 'most memory of the engine, such as 2GB')
+    .option('--no-links', 'leave out the column with the command that opens the viewer at a row')
+    .option('--elf <file>', 'the program that ran, for the names of functions')
     .option('--questions', 'list the ready-made questions')
     .action((args: string[], options: SqlOptions) => sql(args, options));
 }
@@ -55,26 +67,39 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
     for (const { summary } of await loadMacros()) io.out(`${summary}\n`);
     return;
   }
-  const form = formOf(options);
+  const shape = { form: formOf(options), links: options.links };
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
-  const limits = { memory: options.memory, timeoutMs };
+  const limits = { memory: options.memory, timeoutMs, functions: await functionsOf(options.elf) };
   if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
-    await atPrompt(args, form, limits);
+    await atPrompt(args, shape, limits);
     return;
   }
   const { sources, question } = await questionOf(args, options.file);
   const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, tablesIn(question, await loadMacros()));
+  const datasets = await datasetsOf(sources, await tablesIn(engine, question, await loadMacros()));
   const session = await SqlSession.open(engine, datasets, limits);
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
   process.once('SIGINT', interrupt);
   try {
-    if (options.output === undefined) await print(session, question, form, controller.signal);
+    if (options.output === undefined) await print(session, question, shape, controller.signal);
     else await write(session, question, options.output, options.force, controller.signal);
   } finally {
     process.off('SIGINT', interrupt);
     await session.close();
+  }
+}
+
+/** Rows of the table `functions`. */
+async function functionsOf(file: string | undefined): Promise<SessionOptions['functions']> {
+  if (file === undefined) return undefined;
+  const bytes = await readFile(file).catch((cause) => {
+    throw new UscopeError('CLI_USAGE', `the program cannot be read: ${(cause as Error).message}`);
+  });
+  try {
+    return ElfSymbols.parse(bytes).functions;
+  } catch (error) {
+    throw isUscopeError(error) ? error.at({ file }) : error;
   }
 }
 
@@ -93,12 +118,13 @@ async function areAllSources(args: readonly string[]): Promise<boolean> {
 }
 
 /** Tables of traces are made when a question names them first. */
-async function atPrompt(sources: readonly string[], form: Form, limits: SessionOptions): Promise<void> {
+async function atPrompt(sources: readonly string[], shape: Shape, limits: SessionOptions): Promise<void> {
   const macros = await loadMacros();
-  const session = await SqlSession.open(await loadEngine(), await datasetsOf(sources, ['traces']), limits);
+  const engine = await loadEngine();
+  const session = await SqlSession.open(engine, await datasetsOf(sources, ['traces']), limits);
   const ask = async (question: string, signal: AbortSignal): Promise<void> => {
-    await datasetsOf(sources, tablesIn(question, macros));
-    await print(session, question, form, signal);
+    await datasetsOf(sources, await tablesIn(engine, question, macros));
+    await print(session, question, shape, signal);
   };
   try {
     await prompt(
@@ -115,15 +141,22 @@ async function atPrompt(sources: readonly string[], form: Form, limits: SessionO
   }
 }
 
-function print(session: SqlSession, question: string, form: Form, signal: AbortSignal): Promise<void> {
+function print(
+  session: SqlSession,
+  question: string,
+  { form, links }: Shape,
+  signal: AbortSignal,
+): Promise<void> {
   return session.ask(
     question,
-    async (result) => {
-      const printer = new RowPrinter(form, result.deduplicatedColumnNames());
+    async (result, found) => {
+      const linkOf = links ? found : null;
+      const names = result.deduplicatedColumnNames();
+      const printer = new RowPrinter(form, linkOf ? [...names, LINK] : names);
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) break;
-        for (const row of chunk.getRows()) printer.row(row);
+        for (const row of chunk.getRows()) printer.row(linkOf ? [...row, linkOf(row)] : row);
       }
       printer.end();
     },

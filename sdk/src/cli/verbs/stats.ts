@@ -8,6 +8,7 @@ import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import {
   analyzePerformance,
+  type PerformanceOptions,
   type PerformanceReport,
   SYNTHETIC_TIME,
 } from '../../semantics/cpu/analysis/index.js';
@@ -188,13 +189,21 @@ function analyzeRange(
       const { performanceFromIndex } = await import('../../trace-index/reports/performance.js');
       return performanceFromIndex(index, question);
     },
-    () =>
-      withJobs(file, trace, jobs, (stretches) =>
+    async (hasIndex) => {
+      const grain = hasIndex ? await indexGrain(trace, question) : 1;
+      return withJobs(file, trace, jobs, (stretches) =>
         withProgress('analysing', (onProgress) =>
-          analyzePerformance(trace, { ...question, onProgress, stretches }),
+          analyzePerformance(trace, { ...question, grain, onProgress, stretches }),
         ),
-      ),
+      );
+    },
   );
+}
+
+/** The figures over time have the same intervals, whether the index has the answer or not. */
+async function indexGrain(trace: Trace, question: PerformanceOptions): Promise<number> {
+  const { grainOfIndex } = await import('../../trace-index/reports/performance.js');
+  return grainOfIndex(trace, question);
 }
 
 /** @throws UscopeError WRITER_IO when the file cannot be written */

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { exportPage } from '../view/export-page.js';
 import { type PictureOptions, parsePicture, pictureOfTrace } from '../view/picture.js';
+import { type ViewSeveralRequest, viewSeveral } from '../view/view-several.js';
 import { viewTrace } from '../view/view-trace.js';
 
 interface ViewOptions extends PictureOptions {
@@ -13,20 +14,27 @@ interface ViewOptions extends PictureOptions {
   readonly export?: string;
   readonly cache: boolean;
   readonly readOnly?: boolean;
+  readonly elf?: string;
 }
+
+const ELF_USAGE = '--elf is for one trace, or for two runs';
 
 export function register(program: Command): void {
   program
     .command('view')
     .summary('look at a trace in a browser')
     .description(
-      'Serves the viewer and one trace, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
+      'Serves the viewer and one trace, two runs beside each other, several traces on one time axis, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
     )
-    .argument('[file]', 'trace file or URL, or a directory of traces')
+    .argument(
+      '[files...]',
+      'trace file or URL, two of them to compare, more of them on one time axis, or a directory of traces',
+    )
     .option('--port <n>', 'port of the server; by default one that is free')
     .option('--no-open', 'open no browser')
     .option('--at <cycle>', 'show this cycle first')
     .option('--core <name>', 'which core; by default the first')
+    .option('--elf <program>', 'the program that ran, for functions, lines of source and what they cost')
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
     .option('--png <out>', 'write a picture instead, without a window; a name that ends in .svg makes an SVG')
     .option('--cycles <a:b>', 'of the picture: cycles a to b (exclusive); by default the whole run')
@@ -35,7 +43,14 @@ export function register(program: Command): void {
     .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
     .option('--read-only', 'of a directory: the page shows what is recorded, and controls nothing')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
-    .action(async (file: string | undefined, options: ViewOptions) => {
+    .action(async (files: string[], options: ViewOptions) => {
+      const [file] = files;
+      if (files.length > 1) return viewSeveral(severalOf(files, options));
+      if (options.elf !== undefined && (options.export !== undefined || options.png !== undefined))
+        throw new UscopeError(
+          'CLI_USAGE',
+          '--elf is for the page that is served: leave out --export and --png',
+        );
       if (options.export !== undefined) return exportPage(options.export, file);
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
@@ -45,8 +60,20 @@ export function register(program: Command): void {
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
       const isReadOnly = options.readOnly === true;
-      await viewTrace({ file, port, hash, wantsBrowser: options.open, keeps: options.cache, isReadOnly });
+      const { elf = null, open: wantsBrowser, cache: keeps } = options;
+      await viewTrace({ file, port, hash, wantsBrowser, keeps, isReadOnly, elf });
     });
+}
+
+/** @throws UscopeError CLI_USAGE */
+function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralRequest {
+  for (const name of ['export', 'png', 'at', 'core', 'readOnly'] as const)
+    if (options[name] !== undefined)
+      throw new UscopeError('CLI_USAGE', `--${name === 'readOnly' ? 'read-only' : name} is for one trace`);
+  if (options.elf !== undefined && files.length > 2) throw new UscopeError('CLI_USAGE', ELF_USAGE);
+  refusePictureOptions(options);
+  const port = numberOption('--port', options.port, 65_535) ?? 0;
+  return { files, elf: options.elf, port, wantsBrowser: options.open, keeps: options.cache };
 }
 
 /** @throws UscopeError CLI_USAGE */

@@ -1,18 +1,20 @@
 /** `uscope view DIR`: the traces of a directory as they appear, each with its picture, and what `uscope ctl` does. */
 import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
-import { findDaemons } from '../../bridge/daemon/daemon-file.js';
 import {
   type OpenTrace,
   openServedTrace,
+  type ServedProgram,
   serveDirectory,
   type ViewCommand,
+  type ViewedDirectory,
   type ViewServer,
 } from '../../view/index.js';
-import { missingPackage } from '../common/optional-packages.js';
-import { listRuns } from '../runs/listing.js';
+import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
+import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
+import { Daemons, type Recording } from './daemons.js';
+import { ringOf } from './ring-state.js';
 
 export interface DirectoryRequest {
   readonly directory: string;
@@ -21,13 +23,11 @@ export interface DirectoryRequest {
   readonly wantsBrowser: boolean;
   /** The page gets no token: it shows, and commands nothing. */
   readonly isReadOnly: boolean;
+  /** What the cores ran. */
+  readonly program?: ServedProgram | null;
 }
 
 const TOKEN_BYTES = 24;
-/** Daemons answer this from memory. */
-const STATUS_MS = 1000;
-/** While a page reads a trace, its daemon is asked this often to commit more often; a wish lasts two seconds. */
-const HASTEN_EVERY_MS = 1000;
 
 /** Until the signal is raised. @throws UscopeError VIEW_PORT */
 export async function viewDirectory(request: DirectoryRequest, signal: AbortSignal): Promise<void> {
@@ -44,53 +44,36 @@ export async function startDirectoryView(
   request: DirectoryRequest,
   announcement: Partial<Announcement> = {},
 ): Promise<ViewServer> {
-  const { directory, port, wantsBrowser, isReadOnly } = request;
+  const { directory, port, wantsBrowser, isReadOnly, program = null } = request;
   const token = isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await serveDirectory(new Directory(directory), { port, token });
+  const server = await serveDirectory(new Directory(directory), { port, token, program });
   const hash = token === null ? '' : `#token=${token}`;
   await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
   return server;
 }
 
-interface Recording {
-  readonly endpoint: string;
-  readonly name: string;
-  readonly trace: ControlledTrace;
-}
+class Directory implements ViewedDirectory {
+  private readonly daemons: Daemons;
 
-class Directory {
-  private hastened = Number.NEGATIVE_INFINITY;
-
-  constructor(private readonly directory: string) {}
+  constructor(private readonly directory: string) {
+    this.daemons = new Daemons(directory);
+  }
 
   looking(): void {
-    const now = performance.now();
-    if (now - this.hastened < HASTEN_EVERY_MS) return;
-    this.hastened = now;
-    // A daemon that does not answer is reported by the list.
-    for (const { endpoint } of openDaemons(this.directory))
-      void control(endpoint, { action: 'hasten', timeoutMs: STATUS_MS }).catch(() => undefined);
+    this.daemons.hasten();
   }
 
   async list(): Promise<unknown> {
-    const { recordings, trouble } = await this.recordings();
-    const byPath = new Map(recordings.map((one) => [resolve(one.trace.path), one]));
+    const { all, trouble } = await this.daemons.recordings();
     const runs = await listRuns(this.directory, () => undefined);
+    const listed = new Set(runs.flatMap(({ traces }) => traces.map(({ path }) => resolve(path))));
+    const rings = await Promise.all(all.filter(({ path }) => !listed.has(path)).map(ringTrace));
+    const headers = new Set(all.map(({ path }) => headerPath(spoolDirectory(path))));
     return {
       directory: this.directory,
       trouble,
-      runs: runs.map(({ id, startTimeMs, traces }) => ({
-        id,
-        startTimeMs,
-        traces: traces.map(({ name, path, state, reason, lastCycle, bytes }) => {
-          const recording = byPath.get(resolve(path));
-          return {
-            ...{ name, state, reason, bytes },
-            lastCycle: lastCycle === null ? null : Number(lastCycle),
-            recording: recording ? shown(recording) : null,
-          };
-        }),
-      })),
+      rings: rings.filter((one) => one !== null),
+      runs: runs.map((run) => shownRun(run, all, headers)).filter(({ traces }) => traces.length > 0),
     };
   }
 
@@ -100,59 +83,37 @@ class Directory {
     return found ? openServedTrace(found.path) : null;
   }
 
-  /** Of each trace that is meant, what has become of it. */
-  async control({ action, trace, operand }: ViewCommand): Promise<unknown> {
-    const isLabel = action === 'trigger';
-    const outcomes: { name: string; outcome: string; message: string | null }[] = [];
-    for (const { endpoint } of openDaemons(this.directory)) {
-      const request = {
-        action,
-        trace: trace ?? undefined,
-        scope: isLabel ? undefined : (operand ?? undefined),
-        text: isLabel ? (operand ?? undefined) : undefined,
-      };
-      for (const [name, { outcome, msg }] of await control(endpoint, request))
-        outcomes.push({ name, outcome, message: msg ?? null });
-    }
-    return outcomes;
+  /** Of a trace that a page shows: what its daemon says of it now. */
+  async recording(name: string): Promise<unknown> {
+    const { all, trouble } = await this.daemons.recordings();
+    const path = resolve(this.directory, `${name}.uscope`);
+    return { trouble, recording: all.find((one) => one.path === path) ?? null };
   }
 
-  private async recordings(): Promise<{ recordings: readonly Recording[]; trouble: string | null }> {
-    const recordings: Recording[] = [];
-    let trouble: string | null = null;
-    for (const { endpoint } of openDaemons(this.directory)) {
-      try {
-        const traces = await control(endpoint, { action: 'status', timeoutMs: STATUS_MS });
-        recordings.push(...traces.map(([name, trace]) => ({ endpoint, name, trace })));
-      } catch (error) {
-        trouble = (error as Error).message;
-      }
-    }
-    return { recordings, trouble };
+  control(command: ViewCommand): Promise<unknown> {
+    return this.daemons.command(command);
   }
 }
 
-/** ZeroMQ, which an installation for reading does without, is loaded only where it is used. @throws UscopeError ENV_MISSING */
-async function control(endpoint: string, request: CtlRequest) {
-  const module = await import('../../bridge/client/ctl.js').catch((failure: unknown) => {
-    throw missingPackage(failure) ?? failure;
-  });
-  return module.control(endpoint, request);
-}
-
-/** Daemons with lists of keys are not asked: this command has none. A directory that is not there yet has no daemons. */
-function openDaemons(directory: string) {
-  try {
-    return findDaemons(directory).filter(({ needsKeys }) => !needsKeys);
-  } catch {
-    return [];
-  }
-}
-
-const shown = ({ name, trace }: Recording) => ({
-  name,
-  state: trace.state,
-  itemsPerSecond: Number(trace.rate),
-  unacknowledgedBytes: Number(trace.unacked),
-  disabled: trace.disabled.map(([scope]) => scope).filter((scope) => scope !== ''),
+/** @param hidden files of rings that are being recorded: no traces by themselves */
+const shownRun = (
+  { id, startTimeMs, traces }: ListedRun,
+  recordings: readonly Recording[],
+  hidden: ReadonlySet<string>,
+) => ({
+  id,
+  startTimeMs,
+  traces: traces
+    .filter(({ path }) => !hidden.has(resolve(path)))
+    .map(({ name, path, state, reason, lastCycle, bytes }) => ({
+      ...{ name, state, reason, bytes },
+      lastCycle: lastCycle === null ? null : Number(lastCycle),
+      recording: recordings.find((one) => one.path === resolve(path)) ?? null,
+    })),
 });
+
+/** A flight recorder makes its file at the end; until then it is a ring of segments. */
+async function ringTrace(recording: Recording) {
+  const segments = await ringOf(recording.path);
+  return segments && { recording, segments };
+}

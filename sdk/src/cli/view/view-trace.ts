@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openTraceFile } from '../../reader/node.js';
-import { openServedTrace, serveView } from '../../view/index.js';
+import { openServedTrace, ServedProgram, serveView } from '../../view/index.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { announce, raised } from './announce.js';
@@ -23,6 +23,8 @@ export interface ViewRequest {
   readonly isReadOnly: boolean;
   /** Converted traces are kept for the next time. */
   readonly keeps: boolean;
+  /** Path of the program that ran; null: none was given. */
+  readonly elf: string | null;
 }
 
 /** A page that shows the conversion has this long to fetch what went wrong before the server is gone. */
@@ -34,27 +36,32 @@ export async function viewTrace(request: ViewRequest): Promise<void> {
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
+    const program = request.elf === null ? null : await ServedProgram.open(request.elf);
     if (await isDirectory(request.file)) {
       const { file: directory, port, wantsBrowser, isReadOnly } = request;
-      return await viewDirectory({ directory, port, wantsBrowser, isReadOnly }, interruption.signal);
+      return await viewDirectory({ directory, port, wantsBrowser, isReadOnly, program }, interruption.signal);
     }
     const format = await foreignFormatOf(request.file);
-    if (format === null) await viewAsItIs(request, interruption.signal);
+    if (format === null) await viewAsItIs(request, program, interruption.signal);
     else {
       const conversion = new Conversion(request.file, format, nameOf(request.file), request.keeps);
-      await viewConverted(request, conversion, interruption.signal);
+      await viewConverted(request, program, conversion, interruption.signal);
     }
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-async function viewAsItIs(request: ViewRequest, signal: AbortSignal): Promise<void> {
+async function viewAsItIs(
+  request: ViewRequest,
+  program: ServedProgram | null,
+  signal: AbortSignal,
+): Promise<void> {
   const trace = await openServedTrace(request.file);
   try {
     // What is no trace is reported here rather than in the page.
     await (await openTraceFile(request.file)).close();
-    const server = await serveView(trace, { port: request.port });
+    const server = await serveView(trace, { port: request.port, program });
     await announce({ ...request, name: shownName(request.file) }, server);
     await raised(signal);
     await server.close();
@@ -65,10 +72,11 @@ async function viewAsItIs(request: ViewRequest, signal: AbortSignal): Promise<vo
 
 async function viewConverted(
   request: ViewRequest,
+  program: ServedProgram | null,
   conversion: Conversion,
   signal: AbortSignal,
 ): Promise<void> {
-  const server = await serveView(conversion, { port: request.port });
+  const server = await serveView(conversion, { port: request.port, program });
   try {
     await announce({ ...request, name: shownName(request.file) }, server);
     await conversion.run(signal);

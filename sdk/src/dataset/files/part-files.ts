@@ -52,9 +52,18 @@ export class PartFiles {
     return new PartFiles(to, of, rows, select);
   }
 
+  /** There are enough rows for a file. */
+  get isFull(): boolean {
+    return this.rows.total >= PART_ROWS;
+  }
+
   /** Writes a file when there are enough rows. Between segments, since it waits. */
   async rotate(): Promise<void> {
-    if (this.rows.total < PART_ROWS) return;
+    if (this.isFull) await this.next();
+  }
+
+  /** Writes what there is as a file, and begins the next one. */
+  async next(): Promise<void> {
     await this.write();
     await this.rows.restart();
   }

@@ -32,11 +32,12 @@ const FIXED = [
   'end_cycle',
   'outcome',
   'flush_reason',
+  'flush_cycle',
   'stalls',
 ];
 /** What the file has instead of some of them. */
 const COLUMNS = [...FIXED, 'pc', 'bits', 'text', 'class'];
-const [SEQ, ID, THREAD, STATIC, BIRTH, END, OUTCOME, FLUSH, STALLS] = FIXED.keys();
+const [SEQ, ID, THREAD, STATIC, BIRTH, END, OUTCOME, FLUSH, FLUSHED_AT, STALLS] = FIXED.keys();
 const OUTCOMES = {
   values: [
     { value: BlockEnd.IN_FLIGHT, name: 'in_flight' },
@@ -104,7 +105,7 @@ export class InstructionsTable {
           await statics.write(to.engine, to.connection, core);
           return (
             `SELECT r.seq, r.id, r.thread, s.pc, s.bits, s."text", s.class::VARCHAR AS class, r.birth_cycle, r.end_cycle, ` +
-            `${caseOf('r.outcome', OUTCOMES)} AS outcome, ${caseOf('r.flush_reason', reasons)} AS flush_reason, r.stalls` +
+            `${caseOf('r.outcome', OUTCOMES)} AS outcome, ${caseOf('r.flush_reason', reasons)} AS flush_reason, r.flush_cycle, r.stalls` +
             `${stages.map((column) => `, r.${named(column)}`).join('')}, r.dependencies, r.annotations ` +
             `FROM ${source} r LEFT JOIN ${statics.table} s ON r.static = s.static`
           );
@@ -121,7 +122,9 @@ export class InstructionsTable {
   async add(block: InstructionBlock): Promise<void> {
     await this.trace.strings.load(new Set(block.annotations.string));
     this.rows(block);
-    await this.files.rotate();
+    if (!this.files.isFull && !this.statics.isFull) return;
+    await this.files.next();
+    this.statics.restart();
   }
 
   finish(): Promise<void> {
@@ -153,10 +156,15 @@ export class InstructionsTable {
       if (end === BlockEnd.IN_FLIGHT) columns[END].setNull(at);
       else columns[END].set(at, cycle(block.end[row]));
       columns[OUTCOME].set(at, end);
-      if (flags & BlockFlag.FLUSHED && block.flushes.reason) {
+      if (flags & BlockFlag.FLUSHED) {
         flush = firstOf(block.flushes, row);
-        columns[FLUSH].set(at, block.flushes.reason[flush]);
-      } else columns[FLUSH].setNull(at);
+        if (block.flushes.reason) columns[FLUSH].set(at, block.flushes.reason[flush]);
+        else columns[FLUSH].setNull(at);
+        columns[FLUSHED_AT].set(at, cycle(sideTick(block, block.flushes, flush)));
+      } else {
+        columns[FLUSH].setNull(at);
+        columns[FLUSHED_AT].setNull(at);
+      }
       const firstStall = stall;
       while (stall < block.stalls.row.length && block.stalls.row[stall] === row) stall++;
       columns[STALLS].set(at, stall - firstStall);

@@ -11,11 +11,24 @@ interface Static {
   readonly bits: number | null;
 }
 
+/** Of one file: programs have fewer, and a file of another trace has fewer rows. */
+const MAX_STATICS = 131_072;
+
 export class Statics {
   private readonly numbers = new Map<string, number>();
-  private readonly all: Static[] = [];
+  private all: Static[] = [];
 
   constructor(readonly table: string) {}
+
+  get isFull(): boolean {
+    return this.all.length >= MAX_STATICS;
+  }
+
+  /** Of the next file. */
+  restart(): void {
+    this.numbers.clear();
+    this.all = [];
+  }
 
   /** The numbers of a block's static instructions. */
   numbersOf({ staticTable }: InstructionBlock): Uint32Array {

@@ -142,7 +142,7 @@ describe('the bytes are those of the existing emitters', () => {
     expect(Buffer.from(await again(await contentOf(bytes))).equals(bytes)).toBe(true);
   });
 
-  it('of blocks, in which the same entries stand', async () => {
+  it('of blocks, which have the same entries', async () => {
     const packed = [
       ['java_zlib', 'zlib'],
       ['lz4', 'lz4'],

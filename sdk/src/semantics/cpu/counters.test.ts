@@ -6,7 +6,8 @@ import { Action, type Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
 import { findCore } from './cores.js';
-import { type CounterOptions, counters } from './counters.js';
+import type { CounterOptions } from './counter-work.js';
+import { counters } from './counters.js';
 
 const { schema } = parseSchema(`
 uscope: 1

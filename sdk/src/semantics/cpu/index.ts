@@ -33,7 +33,8 @@ export {
 } from './cores.js';
 export type { PerCycle } from './counter-replay.js';
 export { isCounterStorage } from './counter-storage.js';
-export { type CounterOptions, type CounterPoint, type CounterReport, counters } from './counters.js';
+export type { CounterOptions, CounterPoint, CounterReport } from './counter-work.js';
+export { counters } from './counters.js';
 export { annotatedName, instructionText, withLineBreaks } from './instruction-text.js';
 export {
   type Annotation,
@@ -45,6 +46,7 @@ export {
   type StageEntry,
   type Trap,
 } from './lifecycle.js';
+export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './meeting.js';
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';

@@ -143,6 +143,9 @@ describe('occupancy over a range', () => {
     expect(await names('entities', 'queue', 'dma/queue')).toEqual(['core0/entities', 'dma/queue']);
     await expect(names('regs')).rejects.toThrow(/READER_NAME.*always occupied/);
     await expect(names('rub')).rejects.toThrow(/READER_NAME.*core0\/rob/);
+    for (const points of [0, -1, 1.5, Number.NaN]) {
+      await expect(occupancy(opened, { points })).rejects.toThrow(/READER_RANGE.*points/);
+    }
   });
 
   it('of an empty trace is nothing', async () => {

@@ -17,6 +17,7 @@ import {
   askedRange,
   coveredRange,
   earlier,
+  indexStep,
   intervalStart,
   later,
   type PsRange,
@@ -121,22 +122,12 @@ export async function occupancyWork(trace: Trace, options: OccupancyOptions): Pr
     const periodPs = BigInt(trace.clockOf(def.scopeId)?.periodPs ?? 0);
     const range = await coveredRange(trace, asked, periodPs);
     const tick = tickOf(periodPs);
-    const step = periodPs > 0n ? stepOf((range.to - range.from) / tick, points ?? 1) : 1n;
+    const step = periodPs > 0n ? indexStep((range.to - range.from) / tick, points ?? 1) : 1n;
     const grid = points === undefined ? null : seriesGrid(range, tick, points, step);
     work.push({ def, periodPs, range, grid });
   }
   return work;
 }
-
-/** Intervals of many cycles begin and end where buckets of an index do, so that a trace with an index and one without have the same. */
-function stepOf(cycles: bigint, points: number): bigint {
-  let step = BUCKET_CYCLES;
-  while (step * 16n * BigInt(points) <= cycles) step *= 4n;
-  return step * 4n * BigInt(points) <= cycles ? step : 1n;
-}
-
-/** Of the finest level of an index; coarser ones have four times as many each. */
-const BUCKET_CYCLES = 256n;
 
 /** The kind of work that `occupancyStretch` does. */
 export const OCCUPANCY = 'occupancy';

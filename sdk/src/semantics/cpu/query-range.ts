@@ -96,9 +96,7 @@ export const MAX_POINTS = 65_536;
  * @throws UscopeError READER_RANGE when `points` is not 1 to 65,536
  */
 export function seriesGrid(range: PsRange, tickPs: bigint, points: number, step = 1n): SeriesGrid {
-  if (!(Number.isInteger(points) && points >= 1 && points <= MAX_POINTS)) {
-    throw new UscopeError('READER_RANGE', `a series has 1 to ${MAX_POINTS} points, not ${points}`);
-  }
+  requirePoints(points);
   const from = range.from / tickPs;
   const to = ceilDiv(range.to, tickPs);
   const unit = ceilDiv(to - from, BigInt(points)) >= step ? step : 1n;
@@ -106,6 +104,26 @@ export function seriesGrid(range: PsRange, tickPs: bigint, points: number, step 
   const width = ceilDiv(ceilDiv(to - first, BigInt(points)), unit) * unit || unit;
   return { firstTick: first, widthTicks: width, length: Number(ceilDiv(to - first, width)) };
 }
+
+function requirePoints(points: number): void {
+  if (Number.isInteger(points) && points >= 1 && points <= MAX_POINTS) return;
+  throw new UscopeError('READER_RANGE', `a series has 1 to ${MAX_POINTS} points, not ${points}`);
+}
+
+/**
+ * Intervals of many cycles begin and end where buckets of an index do (`seriesGrid`'s step), so that a trace with an index and one without have the
+ * same; 1n: they are too short.
+ * @throws UscopeError READER_RANGE when `points` is not 1 to 65,536
+ */
+export function indexStep(cycles: bigint, points: number): bigint {
+  requirePoints(points);
+  let step = BUCKET_CYCLES;
+  while (step * 16n * BigInt(points) <= cycles) step *= 4n;
+  return step * 4n * BigInt(points) <= cycles ? step : 1n;
+}
+
+/** Of the finest level of an index; coarser ones have four times as many each. */
+const BUCKET_CYCLES = 256n;
 
 function ceilDiv(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;

@@ -22,11 +22,17 @@ export interface TextTerm {
   readonly text: RegExp;
 }
 
-/** Addresses, numbers of instructions in the trace, or numbers among the retired ones in program order; both ends inclusive. */
-export interface NumberTerm {
-  readonly kind: 'pc' | 'seq' | 'retired';
+/** Both ends inclusive. */
+export interface NumberRange {
   readonly first: bigint;
   readonly last: bigint;
+}
+
+/** Addresses, numbers of instructions in the trace, or numbers among the retired ones in program order. */
+export interface NumberTerm extends NumberRange {
+  readonly kind: 'pc' | 'seq' | 'retired';
+  /** Of addresses: other ranges that are meant, too. */
+  readonly more?: readonly NumberRange[];
 }
 
 export interface EventTerm {
@@ -64,7 +70,7 @@ const EXAMPLES = {
 } as const;
 
 /**
- * Terms with blanks between them: `pc:0x80000000`, `pc:0x80000000-0x800000ff`; `seq:1200-1299`, `retired:1000`; `event:NAME`,
+ * Terms with blanks between them: `pc:0x80000000`, `pc:0x80000000-0x800000ff,0x80000200`; `seq:1200-1299`, `retired:1000`; `event:NAME`,
  * `event:NAME field=value …`; `stall:REASON`, `flush:REASON` (`stall:` and `flush:`: any). A value with blanks is written in double quotes. What
  * is between them, and all that follows `text:`, is a regular expression.
  * @throws UscopeError READER_PATTERN
@@ -145,11 +151,16 @@ class PatternParser {
   }
 
   private numbers(kind: NumberTerm['kind'], text: string): NumberTerm {
+    const [range, ...more] = (kind === 'pc' ? text.split(',') : [text]).map((one) => this.range(kind, one));
+    return more.length === 0 ? { kind, ...range } : { kind, ...range, more };
+  }
+
+  private range(kind: NumberTerm['kind'], text: string): NumberRange {
     const match = NUMBERS.exec(text);
     if (!match) return fail(this.source, EXAMPLES[kind]);
     const [first, last] = [match[1], match[2] ?? match[1]].map((one) => BigInt(one.replaceAll('_', '')));
     if (last < first) fail(this.source, `the last number after ${kind}: is below the first`);
-    return { kind, first, last };
+    return { first, last };
   }
 
   private event(name: string): EventTerm {

@@ -89,10 +89,11 @@ export class AddressCondition implements RowCondition {
 
   keep({ staticTable, statics }: InstructionBlock, rows: Uint8Array): void {
     const { pcLo, pcHi, known } = staticTable;
-    const { first, last } = this.term;
+    const ranges = [this.term, ...(this.term.more ?? [])];
     const matching = Uint8Array.from(pcLo, (low, index) => {
+      if ((known[index] & Known.PC) === 0) return 0;
       const pc = pcOf(low, pcHi[index]);
-      return (known[index] & Known.PC) !== 0 && pc >= first && pc <= last ? 1 : 0;
+      return ranges.some(({ first, last }) => pc >= first && pc <= last) ? 1 : 0;
     });
     for (let row = 0; row < rows.length; row++) rows[row] &= matching[statics[row]];
   }

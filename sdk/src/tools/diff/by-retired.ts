@@ -2,6 +2,7 @@
  * Two runs by the instructions they retire, core by core: when these passed plays no part, so runs with different timing can be compared.
  * After a difference the two are brought together again where they continue alike within a window.
  */
+import { MAX_MEETINGS, MEETING_AGREES, meetingSkips } from '../../semantics/cpu/meeting.js';
 import type { RetiredCoreReport, RetiredDivergence, RetiredInstruction } from './report.js';
 
 export interface RetiredCore {
@@ -21,11 +22,6 @@ export interface RetiredOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Instructions looked ahead to find where two runs meet again, and how many must then agree. */
-const WINDOW = 256;
-const AGREE = 4;
-/** Stretches after which two runs count as having nothing to do with each other any more. */
-const MAX_STRETCHES = 10_000;
 const REPORT_EVERY = 4096;
 
 export async function diffRetired(core: RetiredCore, options: RetiredOptions): Promise<RetiredCoreReport> {
@@ -128,21 +124,17 @@ class RetiredWalk {
    * many such places.
    */
   private async align(): Promise<boolean> {
-    if (this.stretches > MAX_STRETCHES) return false;
+    if (this.stretches > MAX_MEETINGS) return false;
     const { a, b } = this;
-    for (let skipped = 1; skipped <= WINDOW; skipped++) {
-      // Of equally many the balanced way first: an instruction that differs is likelier than several too many on one side.
-      for (const i of byBalance(skipped)) {
-        if (!(await this.agreesAt(i, skipped - i))) continue;
-        const j = skipped - i;
-        const changed = Math.min(i, j);
-        this.changed += changed;
-        this.onlyA += i - changed;
-        this.onlyB += j - changed;
-        a.drop(i);
-        b.drop(j);
-        return true;
-      }
+    for (const [i, j] of meetingSkips()) {
+      if (!(await this.agreesAt(i, j))) continue;
+      const changed = Math.min(i, j);
+      this.changed += changed;
+      this.onlyA += i - changed;
+      this.onlyB += j - changed;
+      a.drop(i);
+      b.drop(j);
+      return true;
     }
     return false;
   }
@@ -151,7 +143,7 @@ class RetiredWalk {
   private async agreesAt(i: number, j: number): Promise<boolean> {
     if (i > 0 && !(await this.a.peek(i - 1))) return false;
     if (j > 0 && !(await this.b.peek(j - 1))) return false;
-    for (let k = 0; k < AGREE; k++) {
+    for (let k = 0; k < MEETING_AGREES; k++) {
       const [x, y] = [await this.a.peek(i + k), await this.b.peek(j + k)];
       if (!x && !y) return true;
       if (!x || !y || this.differences(x, y).length > 0) return false;
@@ -181,14 +173,6 @@ class RetiredWalk {
       aligned,
     };
   }
-}
-
-/** 0 to `sum`, the middle first. */
-function byBalance(sum: number): number[] {
-  const middle = sum >>> 1;
-  return Array.from({ length: sum + 1 }, (_, i) => i).sort(
-    (x, y) => Math.abs(x - middle) - Math.abs(y - middle),
-  );
 }
 
 /** A stream of which some can be looked at before they are taken. */

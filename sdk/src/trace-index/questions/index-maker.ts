@@ -9,6 +9,9 @@ import { type Carry, FIRST } from '../reference/reference-pass.js';
 import { PyramidLevels } from './level-set.js';
 import { TraceIndex } from './trace-index.js';
 
+/** Pages load it together with this module, when a trace lacks its index or a part of it. */
+export { IndexPass };
+
 /** Containers kept; what does not fit is counted again when a question needs it. */
 const MAX_BYTES = 128 * 1024 * 1024;
 

@@ -6,6 +6,8 @@ import { PyramidBuilder } from '../levels/pyramid-builder.js';
 import type { IndexPlan } from '../plan.js';
 import type { TimePart } from '../time-part.js';
 
+/** Segments whose parts are read at once. */
+const READ_AHEAD = 8;
 /** Memory for the levels of one trace that has no directory. */
 const PYRAMID_BYTES = 64 * 1024 * 1024;
 
@@ -125,8 +127,18 @@ export async function* segmentParts(
   const { trace, plan } = parts;
   const bucketPs = BigInt(plan.groups[group]!.periodPs) * BigInt(BUCKET_CYCLES);
   const first = await trace.firstSegmentReaching(BigInt(Math.max(0, from)) * bucketPs);
-  for (let segment = first; segment < trace.segmentCount; segment++) {
-    const part = await parts.time(segment, group, level);
+  const reading: Promise<TimePart>[] = [];
+  let isRead = false;
+  for (let segment = first, next = first; segment < trace.segmentCount; segment++) {
+    while (!isRead && next < trace.segmentCount && next - segment < READ_AHEAD) {
+      const part = parts.time(next, group, level);
+      // It may never be looked at.
+      part.catch(() => undefined);
+      reading.push(part);
+      const { timeStartPs } = await trace.segment(next++);
+      isRead = Number(timeStartPs / bucketPs) >= to;
+    }
+    const part = await (reading.shift() ?? parts.time(segment, group, level));
     // A part begins where the one before ended: it may reach back before its segment.
     if ((part.firstBucket * part.bucketCycles) / BUCKET_CYCLES >= to) break;
     yield part;

@@ -21,7 +21,14 @@ interface Group {
   readonly endRow: number;
   readonly before: number;
   readonly retired: number;
+  readonly ended: number;
   readonly segment: number;
+}
+
+/** Up to where it is known which rows retired: rows before `row`, and how many of them did. */
+interface Known {
+  readonly row: number;
+  readonly retired: number;
 }
 
 /** Whether a group is the one that is looked for. */
@@ -32,7 +39,7 @@ export class RetiredRows {
     CACHE_BYTES,
     ({ isRetired }) => isRetired.length + 64,
   );
-  private complete: Promise<boolean> | null = null;
+  private known: Promise<Known> | null = null;
 
   constructor(
     private readonly trace: Trace,
@@ -41,10 +48,12 @@ export class RetiredRows {
     private readonly birthsBefore: (segment: number) => Promise<number>,
   ) {}
 
-  /** null: of some rows it is not known whether they retired. */
+  /** null: of some row before it is not known whether it retired. */
   async before(row: number): Promise<number | null> {
     whole(row, 'a row');
-    if (!(await this.isComplete())) return null;
+    const known = await this.knownRows();
+    if (row > known.row) return null;
+    if (row === known.row) return known.retired;
     const group = await this.find(({ endRow }) => row < endRow);
     if (!group) return this.total();
     const { firstRow, endRow, before, retired } = group;
@@ -58,7 +67,7 @@ export class RetiredRows {
 
   async rowOf(number: number): Promise<number | null> {
     whole(number, 'a retired number');
-    if (!(await this.isComplete())) return null;
+    if (number >= (await this.knownRows()).retired) return null;
     const group = await this.find(({ before, retired }) => number < before + retired);
     if (!group) return null;
     const { firstRow, endRow, before, retired } = group;
@@ -99,9 +108,17 @@ export class RetiredRows {
     return sum;
   }
 
-  private isComplete(): Promise<boolean> {
-    this.complete ??= this.hasNoUnknown();
-    return this.complete;
+  private knownRows(): Promise<Known> {
+    this.known ??= this.findKnown();
+    return this.known;
+  }
+
+  /** Where a segment lacks its part, an instruction that was in flight may have ended in it: its group has not ended as a whole. */
+  private async findKnown(): Promise<Known> {
+    const end = { row: Number.POSITIVE_INFINITY, retired: Number.POSITIVE_INFINITY };
+    if (await this.hasNoUnknown()) return end;
+    const first = await this.find(({ firstRow, endRow, ended }) => ended < endRow - firstRow);
+    return first ? { row: first.firstRow, retired: first.before } : { row: 0, retired: 0 };
   }
 
   private async hasNoUnknown(): Promise<boolean> {
@@ -146,7 +163,8 @@ function firstOf(chunk: RowsChunk, from: number, before: number, isIt: IsIt): Gr
     const endRow = firstRow + chunk.rows[at]!;
     if (firstRow >= from) {
       const retired = chunk.retired[at]!;
-      const group = { firstRow, endRow, before, retired, segment: chunk.segment[at]! };
+      const [ended, segment] = [chunk.ended[at]!, chunk.segment[at]!];
+      const group = { firstRow, endRow, before, retired, ended, segment };
       if (isIt(group)) return group;
       before += retired;
     }

@@ -201,12 +201,42 @@ describe('retired numbers', () => {
     expect(await index.rowOfRetired(0, retired)).toBeNull();
   });
 
-  it('are not known where the index lacks rows', async () => {
+  it.each(['finalized', 'open'] as const)(
+    'are known up to the rows that may have ended in a segment without part: of a trace that is %s',
+    async (state) => {
+      const missing = 3;
+      const without = (made: IndexContainer, segment: number) =>
+        segment === missing
+          ? { ...made, parts: made.parts.filter(({ kind }) => kind !== IndexPart.ROWS) }
+          : made;
+      const { trace } = await opened(state, without);
+      const index = (await openIndex(trace))!;
+      const all = await scanned(trace);
+      const { timeStartPs } = await trace.segment(missing);
+      const inFlight = all.findIndex(({ endPs }) => endPs === null || endPs >= timeStartPs);
+      // Groups have 64 rows, and the rows of a group are known together.
+      const known = Math.floor(inFlight / 64) * 64;
+      const numbers = await Promise.all(all.map((_, row) => index.retiredBefore(0, row)));
+      const limit = numbers.indexOf(null);
+      expect([limit > 64, limit > known - 64, limit <= inFlight + 1]).toEqual([true, true, true]);
+      let retired = 0;
+      for (const [row, { end }] of all.entries()) {
+        expect([row, numbers[row]]).toEqual([row, row < limit ? retired : null]);
+        if (end !== 'retired') continue;
+        // Of the last row whose number is known, it is not known whether it retired.
+        expect(await index.rowOfRetired(0, retired++)).toBe(row < limit - 1 ? row : null);
+      }
+      expect(await index.retiredBefore(0, all.length)).toBeNull();
+    },
+  );
+
+  it('are not known where the first segment has no part', async () => {
     const without = (made: IndexContainer, segment: number) =>
-      segment === 1 ? { ...made, parts: made.parts.filter(({ kind }) => kind !== IndexPart.ROWS) } : made;
+      segment === 0 ? { ...made, parts: made.parts.filter(({ kind }) => kind !== IndexPart.ROWS) } : made;
     const { trace } = await opened('finalized', without);
     const index = (await openIndex(trace))!;
     expect([await index.retiredBefore(0, 9), await index.rowOfRetired(0, 9)]).toEqual([null, null]);
+    expect(await index.retiredBefore(0, 0)).toBe(0);
   });
 });
 

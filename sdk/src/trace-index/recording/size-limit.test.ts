@@ -24,7 +24,7 @@ const dropped = (bytes: Uint8Array | null) =>
 describe('a container', () => {
   const { TIME, OCCUPANCY, CARRY, ROWS, DROPPED } = IndexPart;
 
-  it('stays as it is within 3 % of its segment, and 4.5 % of a small one', () => {
+  it('stays as it is within 3 % of its segment, and 4.7 % of a small one', () => {
     // Of a core that the plan does not have: its rows cannot be coarser.
     const bytes = container(part(ROWS, 2900, 1), part(CARRY, 20));
     expect(fitContainer(bytes, 100_000)).toBe(bytes);
@@ -89,7 +89,7 @@ describe('a container', () => {
     const fitted = fitContainer(container({ kind: TIME, subject: 0, bytes: fine }), 3000)!;
     const { bytes } = decodeIndexContainer(fitted)!.parts.find(({ kind }) => kind === TIME)!;
     const [had, has] = [decodeTimePart(fine, group), decodeTimePart(bytes, group)];
-    expect(fine.length).toBeGreaterThan(1500);
+    expect(fine.length).toBeGreaterThan(900);
     expect([has.bucketCycles, has.fromPs, has.toPs, has.rows]).toEqual([1024, fromPs, toPs, 97]);
     const sum = (column: Float64Array) => column.reduce((a, b) => a + b, 0);
     expect(has.columns.map(sum)).toEqual(had.columns.map(sum));

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
 import { indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -10,6 +11,9 @@ import { parseSchema } from '../../schema/index.js';
 import { occupancy } from '../../semantics/cpu/occupancy.js';
 import { openIndex } from '../questions/open-index.js';
 import { occupancyFromIndex } from './occupancy.js';
+
+// Each case is a trace that is written, and scanned.
+limitOfFile(MANY_CASES_MS);
 
 const PERIOD = 10;
 const { schema } = parseSchema(`
@@ -81,9 +85,9 @@ it('equals the scan, with and without a series', async () => {
         expect(found).toEqual(await occupancy(trace, { buffers: BUFFERS, points }));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 40 },
   );
-  expect([answered > 20, withSeries > 5]).toEqual([true, true]);
+  expect([answered > 10, withSeries > 3]).toEqual([true, true]);
 });
 
 it('is left to the scan where the index lacks something', async () => {

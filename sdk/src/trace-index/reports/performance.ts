@@ -1,5 +1,6 @@
 /** The analysis of a whole trace from its index: what `analyzePerformance` finds by reading all of it. */
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
+import type { Trace } from '../../reader/index.js';
 import {
   analysisRange,
   emptyAnalyses,
@@ -12,6 +13,7 @@ import type { FlushPart } from '../../semantics/cpu/analysis/flush-stats.js';
 import type { PerformanceReport } from '../../semantics/cpu/analysis/index.js';
 import type { MeterPart } from '../../semantics/cpu/analysis/occupancy.js';
 import type { StallPart } from '../../semantics/cpu/analysis/stall-stats.js';
+import type { AnalysisRange } from '../../semantics/cpu/analysis/stretch.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { BUCKET_CYCLES, type Channel } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
@@ -38,15 +40,14 @@ export async function performanceFromIndex(
   options: PerformanceOptions = {},
 ): Promise<PerformanceReport | null> {
   const { trace } = index;
-  const range = await analysisRange(trace, { ...options, grain: BUCKET_CYCLES });
-  if (trace.segmentCount === 0 || range.first !== 0) return null;
-  if (range.from !== (await trace.segment(0)).timeStartPs || range.to <= trace.totalTimePs) return null;
+  const asked = await onBuckets(trace, options);
+  if (!asked) return null;
+  const { range, analyses } = asked;
   const totals: CoreTotals[] = [];
   const end = (await trace.stateAt(trace.totalTimePs)).raw;
-  const analyses = await emptyAnalyses(trace, range);
   for (const analysis of analyses) {
     const channels = coreChannels(index, analysis);
-    if (!channels || !isOnBuckets(analysis, range.points)) return null;
+    if (!channels) return null;
     const sums = await sumsOf(index, channels, analysis.window);
     if (!sums) return null;
     totals.push(new CoreTotals(index, analysis, channels, sums));
@@ -60,6 +61,23 @@ export async function performanceFromIndex(
   for (const core of totals) if (!core.finish(end)) return null;
   options.onProgress?.(1);
   return reportOf(trace, range, analyses);
+}
+
+/** `grain` of an analysis by a scan whose intervals are those of the answer from an index. */
+export async function grainOfIndex(trace: Trace, options: PerformanceOptions): Promise<number> {
+  return (await onBuckets(trace, options)) ? BUCKET_CYCLES : 1;
+}
+
+/** What is asked, where that is of a whole trace, in intervals that an index has; else null. */
+async function onBuckets(
+  trace: Trace,
+  options: PerformanceOptions,
+): Promise<{ readonly range: AnalysisRange; readonly analyses: readonly CoreAnalysis[] } | null> {
+  const range = await analysisRange(trace, { ...options, grain: BUCKET_CYCLES });
+  if (trace.segmentCount === 0 || range.first !== 0) return null;
+  if (range.from !== (await trace.segment(0)).timeStartPs || range.to <= trace.totalTimePs) return null;
+  const analyses = await emptyAnalyses(trace, range);
+  return analyses.every((one) => isOnBuckets(one, range.points)) ? { range, analyses } : null;
 }
 
 /** The intervals begin and end where buckets do, and all numbers are exact. */

@@ -166,7 +166,7 @@ function getStays(reader: ByteReader): HistogramPart {
   }
   if (end === 0) return { count, min: Number.POSITIVE_INFINITY, max: 0, sum, counts };
   if (end <= LINEAR) return { count, min: entries[0]![0], max: end - 1, sum, counts };
-  // Of the values that have no class of their own.
+  // Of the values without a class.
   const [larger, least, most] = [
     readLeb128Number(reader),
     readLeb128Number(reader),

@@ -10,6 +10,7 @@
  */
 import { WASM_BASE64 } from '../../native/frame-run-wasm.js';
 import type { KernelExports, KernelImports } from '../../native/kernel-exports.js';
+import { sharedBuffer } from '../../native/lz4.js';
 import { openNativeKernel } from '../../native/native.js';
 import type { Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';
@@ -154,7 +155,7 @@ export class FrameKernel {
     const sums = space.place(numSums * SUM_BYTES);
     const touched = space.place(numSums * 4);
     const { memory } = space;
-    const { buffer } = memory;
+    const buffer = sharedBuffer(memory);
 
     state.moveTo(buffer, { cells, mask, occupied }, true);
     new Uint32Array(buffer, storages).set(storageRows(state, { cells, mask, occupied, ops }));

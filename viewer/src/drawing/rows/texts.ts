@@ -10,6 +10,8 @@ import type { RowLayout } from './layout.js';
 
 /** Narrower cycles have no room for a letter. */
 const MIN_NAME_SCALE = 7;
+/** Less room beside an instruction is left empty, pixels. */
+const MIN_NOTE = 40;
 
 export function paintStageNames(frame: Frame, layout: RowLayout): void {
   const { context, theme, info, view, left, top, plot, widths, store, settings } = frame;
@@ -62,7 +64,7 @@ function labelColumns(frame: Frame): { number: number; pc: number; text: number;
 }
 
 export function paintLabels(frame: Frame, layout: RowLayout): void {
-  const { context, theme, top, left, plot, disassembly, widths, selected, hits } = frame;
+  const { context, theme, top, left, plot, disassembly, sources, widths, selected, hits } = frame;
   const { height } = layout;
   const columns = labelColumns(frame);
   const room = left - columns.text - 8;
@@ -88,6 +90,12 @@ export function paintLabels(frame: Frame, layout: RowLayout): void {
     context.fillStyle = row === selected ? theme.accent : isSquashed ? theme.dim : theme.text;
     const text = fitted(disassembly.of(block, index), room, widths.text);
     context.fillText(text, columns.text, y);
+    const pc = pcOf(block, index);
+    const noted = columns.text + widths.text.of(text) + 14;
+    if (pc && left - noted > MIN_NOTE) {
+      context.fillStyle = theme.dim;
+      context.fillText(fitted(sources.of(pc), left - noted - 8, widths.text), noted, y);
+    }
     if (hits?.has(row)) {
       context.fillStyle = theme.accent;
       context.fillRect(columns.pc - 6, Math.round(y - height / 2) + 2, 3, height - 4);

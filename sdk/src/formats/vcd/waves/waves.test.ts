@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cases } from '../../../../../test/support/effort.js';
 import { contextOf, flips } from '../../../../../test/support/foreign.js';
-import { MANY_CASES_MS } from '../../../../../test/support/limits.js';
+import { limitOfFile, MANY_CASES_MS, PROCESSES_MS } from '../../../../../test/support/limits.js';
 import { runUscope } from '../../../../../test/support/run-cli.js';
 import { VcdText } from '../../../../../test/support/vcd-text.js';
 import { isUscopeError } from '../../../base/errors.js';
@@ -15,6 +15,9 @@ import { memorySource } from '../../../reader/index.js';
 import { openTraceFile } from '../../../reader/node.js';
 import { FORMAT } from '../format.js';
 import { VcdTrace } from '../trace.js';
+
+// Whole commands are run.
+limitOfFile(PROCESSES_MS);
 
 let directory = '';
 beforeAll(() => {

@@ -21,6 +21,7 @@ import type {
   StallReport,
 } from './report.js';
 import { type StallPart, StallStats } from './stall-stats.js';
+import { topDownOf } from './top-down.js';
 import type { CycleWindow } from './window.js';
 
 /** Called with the cursor on an op or event that concerns the core. */
@@ -178,6 +179,7 @@ export class CoreAnalysis {
       counters: this.counterReports(cycles, retired),
       mix,
       ratios: ratiosOf(deltas, mix, flushes, retired),
+      topDown: topDownOf(deltas, cycles, window.toCycle),
       checks: this.checks(deltas, stalls, cycles),
       series: withSeries ? this.series() : null,
     };

@@ -50,6 +50,8 @@ export interface CoreReport {
   readonly mix: readonly MixEntry[];
   /** Branch and cache figures, as far as there are counters for them. */
   readonly ratios: readonly RatioReport[];
+  /** Null: the core does not count its slots. */
+  readonly topDown: TopDownReport | null;
   /** Where the core has a counter for what the analysis counted by itself, both. */
   readonly checks: readonly CounterCheck[];
   /** Null when none was asked for. */
@@ -192,6 +194,25 @@ export interface RatioReport {
   readonly count: number;
   readonly of: number | null;
   readonly perKiloInstructions: number | null;
+}
+
+/** What became of the slots that a core has in each cycle, by its counters `slots_NAME`. */
+export interface TopDownReport {
+  /** Slots per cycle. */
+  readonly width: number;
+  /** Of the range: `width` times its cycles. */
+  readonly slots: number;
+  /** Of all classes. It is `slots`, but for those of instructions in flight at the start and the end of the range. */
+  readonly counted: number;
+  readonly classes: readonly SlotClass[];
+}
+
+export interface SlotClass {
+  /** `retiring`, `bad_speculation`, … */
+  readonly name: string;
+  readonly slots: number;
+  /** Of `TopDownReport.slots`. */
+  readonly share: number | null;
 }
 
 export interface CounterCheck {

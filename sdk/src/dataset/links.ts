@@ -1,0 +1,38 @@
+/** Links from rows to the viewer: a row that names a run, a core and a cycle gets the command that opens the trace there. */
+import type { Connection } from './engine/duckdb.js';
+
+/** Name of the column that rows get. */
+export const LINK = 'view';
+/** Columns that say where a row is, the best one first. */
+const PLACES = ['cycle', 'birth_cycle', 'from_cycle', 'end_cycle'];
+
+export type LinkOf = (row: readonly unknown[]) => string | null;
+
+interface Columns {
+  readonly run: number;
+  readonly core: number;
+  readonly cycle: number;
+}
+
+/** null: rows of these columns do not name a place, or have a column of that name. */
+export function placeColumns(names: readonly string[]): Columns | null {
+  const [run, core] = [names.indexOf('run'), names.indexOf('core')];
+  const cycle = names.indexOf(PLACES.find((name) => names.includes(name)) ?? '');
+  return run < 0 || core < 0 || cycle < 0 || names.includes(LINK) ? null : { run, core, cycle };
+}
+
+/** @param connection its view `traces` is that of the files */
+export async function linksOf(connection: Connection, { run, core, cycle }: Columns): Promise<LinkOf> {
+  const result = await connection.runAndReadAll('SELECT run, core, file FROM traces WHERE file IS NOT NULL');
+  const files = new Map(result.getRows().map(([run, core, file]) => [`${run}\n${core}`, String(file)]));
+  return (row) => {
+    const file = files.get(`${row[run]}\n${row[core]}`);
+    const at = row[cycle];
+    if (file === undefined || (typeof at !== 'bigint' && typeof at !== 'number')) return null;
+    return `uscope view ${quotedWord(file)} --core ${quotedWord(String(row[core]))} --at ${at}`;
+  };
+}
+
+/** As a shell takes it. */
+const quotedWord = (text: string): string =>
+  /^[\w./:@%+=,-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;

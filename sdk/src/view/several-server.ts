@@ -1,0 +1,83 @@
+/** Serves several traces and a page that shows them together, on the loopback, by the rules of `server.ts`. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { readPage, withAllNamed, withTracesNamed } from './page.js';
+import { readProgram, sendProgram } from './program.js';
+import { PROGRAM_PATH } from './program-paths.js';
+import {
+  admit,
+  READS,
+  type ServedTrace,
+  sendFile,
+  sendTrace,
+  startServer,
+  type ViewServer,
+  type ViewServerOptions,
+} from './server.js';
+
+export interface CompareServerOptions extends ViewServerOptions {
+  /** Path of the program's ELF file. */
+  readonly elf?: string | undefined;
+}
+
+/**
+ * Two runs beside each other.
+ * @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken), READER_OPEN (the program cannot be read)
+ */
+export async function serveComparison(
+  a: ServedTrace,
+  b: ServedTrace,
+  { page, port = 0, elf }: CompareServerOptions = {},
+): Promise<ViewServer> {
+  const program = elf === undefined ? null : await readProgram(elf);
+  const traces = addressed([a, b]);
+  const [partA, partB] = [...traces].map(([address, { name }]) => ({ address, name }));
+  const files = page ?? (await readPage());
+  const named = withTracesNamed(
+    textOf(files, 'compare.html'),
+    partA!,
+    partB!,
+    program === null ? null : PROGRAM_PATH.slice(1),
+  );
+  return serve({ files, start: 'compare.html', named, traces, program, port });
+}
+
+/** The traces of one run on one time axis. @throws UscopeError ENV_MISSING, VIEW_PORT */
+export async function serveTogether(
+  list: readonly ServedTrace[],
+  { page, port = 0 }: ViewServerOptions = {},
+): Promise<ViewServer> {
+  const traces = addressed(list);
+  const files = page ?? (await readPage());
+  const named = withAllNamed(textOf(files, 'together.html'), [...traces.keys()]);
+  return serve({ files, start: 'together.html', named, traces, program: null, port });
+}
+
+/** By address relative to the page. Its last part is what the viewer calls the trace. */
+const addressed = (list: readonly ServedTrace[]): Map<string, ServedTrace> =>
+  new Map(list.map((trace, index) => [`${index}/${encodeURIComponent(trace.name)}`, trace]));
+
+const textOf = (files: ReadonlyMap<string, Uint8Array>, name: string): string =>
+  Buffer.from(files.get(name) ?? []).toString('utf8');
+
+interface Site {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  /** The page that `/` is, and its text with the names of the traces. */
+  readonly start: string;
+  readonly named: string;
+  readonly traces: ReadonlyMap<string, ServedTrace>;
+  readonly program: Uint8Array | null;
+  readonly port: number;
+}
+
+function serve({ files, start, named, traces, program, port }: Site): Promise<ViewServer> {
+  const all = new Map(files).set(start, Buffer.from(named));
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = admit(request, response, READS);
+    if (path === null) return;
+    const trace = traces.get(path.slice(1));
+    if (trace) return sendTrace(request, response, (await trace.pinned?.()) ?? trace);
+    if (program && path === PROGRAM_PATH) return sendProgram(response, program);
+    sendFile(response, all, path === '/' ? start : path.slice(1));
+  };
+  return startServer(port, answer);
+}

@@ -1,0 +1,153 @@
+/** The demo, traced while the page shows it: at its end, or when it is killed, the page shows what a page of the final file shows. */
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openServedTrace } from '../../sdk/src/view/served-trace.js';
+import { serveView } from '../../sdk/src/view/server.js';
+import { startChromium } from '../../test/support/chromium.js';
+import { TRIES_ALL } from '../../test/support/effort.js';
+import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
+import { lacks } from '../../test/support/needs.js';
+import { BIN, childrenOf, Running, until } from '../../test/support/processes.js';
+import { DEMO, FAST_BUILD, make } from '../../verilator-demo/lib/simulator.js';
+import { run, settled } from './support/page-hook.js';
+import { chromiumPath, needBuiltPage, ONLY_PICTURE, SIZE } from './support/viewer.js';
+
+// The core is built with Verilator; its program runs twice.
+limitOfFile(BUILDS_MS);
+
+/** A build of this file: those of other tests are made at the same time. */
+const CONFIG = 'live';
+const SIMULATOR = join(DEMO, `obj_dir_${CONFIG}`, 'Vtop');
+/** Rows, thin rows, and sums of all. */
+const VIEWS = [
+  { x: 600, y: 400, scale: 24, aspect: 20 / 24 },
+  { x: 1000, y: 700, scale: 2, aspect: 20 / 24 },
+  { x: 0, y: 0, scale: 0.003, aspect: 20 / 24 },
+];
+
+// Part of the long tests: it builds a simulator.
+describe.skipIf(!TRIES_ALL || lacks('Chromium', chromiumPath))('the demo while a page shows it', () => {
+  let browser: Browser;
+  let directory: string;
+  const started: Running[] = [];
+  beforeAll(async () => {
+    needBuiltPage();
+    make(`CONFIG=${CONFIG}`, ...FAST_BUILD.filter((one) => !one.startsWith('CONFIG=')));
+    directory = mkdtempSync(join(tmpdir(), 'uscope-demo-live-'));
+    browser = await startChromium();
+  });
+  afterEach(async () => {
+    for (const running of started.splice(0)) {
+      for (const pid of childrenOf(running.pid, 'Vtop')) process.kill(pid, 'SIGKILL');
+      running.kill('SIGKILL');
+      await running.ended;
+    }
+  });
+  afterAll(async () => {
+    await browser?.close();
+    if (directory) rmSync(directory, { recursive: true, force: true });
+  });
+
+  /** The run with a page of its trace. The simulator is stopped while the page opens. */
+  async function start(name: string) {
+    const cwd = join(directory, name);
+    const out = join(cwd, 'out');
+    mkdirSync(out, { recursive: true });
+    const schema = join(DEMO, 'schema.yaml');
+    const args = [BIN, 'run', '--view', '--no-open', '--schema', schema, '--out', out, '--', SIMULATOR];
+    const running = new Running(process.execPath, args, { cwd: DEMO, env: { TMPDIR: cwd } });
+    started.push(running);
+    const path = join(out, 'core0.uscope');
+    await until('the trace', () => existsSync(path));
+    const [simulator] = childrenOf(running.pid, 'Vtop');
+    process.kill(simulator!, 'SIGSTOP');
+    const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(running.stderr)![0];
+    const page = await open(`${url}traces/core0/`);
+    return { running, path, page, simulator: simulator! };
+  }
+
+  async function open(url: string): Promise<Page> {
+    const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
+    page.setDefaultTimeout(PROCESSES_MS);
+    const layout = JSON.stringify(ONLY_PICTURE);
+    await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), layout);
+    await page.goto(url);
+    return page;
+  }
+
+  const problems = (page: Page): Promise<string[]> =>
+    page.evaluate(() => window.__uscope.problems().map(({ code }) => code));
+
+  async function expectAsFinal(page: Page, path: string): Promise<void> {
+    const trace = await openServedTrace(path);
+    const server = await serveView(trace);
+    try {
+      const other = await open(server.url);
+      await settled(other);
+      const pictures: string[][] = [];
+      for (const one of [page, other]) {
+        const all: string[] = [];
+        await one.evaluate(() => {
+          for (const close of document.querySelectorAll<HTMLElement>('.message .close')) close.click();
+        });
+        await one.mouse.move(600, 5);
+        for (const view of VIEWS) {
+          await run(one, { do: 'view', view, selected: null });
+          all.push(
+            await one.evaluate(() =>
+              (document.querySelector('canvas.rows') as HTMLCanvasElement).toDataURL(),
+            ),
+          );
+        }
+        pictures.push(all);
+      }
+      expect(pictures[0]).toEqual(pictures[1]);
+      expect(new Set(pictures[0]).size).toBe(VIEWS.length);
+      const lengths = await Promise.all(
+        [page, other].map((one) => one.evaluate(() => window.__uscope.info()!.segmentCycles.length)),
+      );
+      expect(lengths[0]).toBe(lengths[1]);
+      await other.close();
+    } finally {
+      await server.close();
+      await trace.close();
+    }
+  }
+
+  it('is followed to its end, and looks as the final file does', async () => {
+    const { running, path, page, simulator } = await start('whole');
+    process.kill(simulator, 'SIGCONT');
+    await page.waitForFunction(() => window.__uscope.state()?.isFollowing);
+    await running.printed('the run has ended;');
+    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    expect(await problems(page)).toEqual([]);
+    expect(await page.evaluate(() => window.__uscope.info()!.segmentCycles.at(-1))).toBeGreaterThan(300_000);
+    await expectAsFinal(page, path);
+    await page.close();
+  });
+
+  it('that is killed is said to have crashed, and all that it had sent is shown', async () => {
+    const { running, path, page, simulator } = await start('killed');
+    // It goes on for a moment only: on a busy machine it could end before the page has shown anything.
+    const before = statSync(path).size;
+    process.kill(simulator, 'SIGCONT');
+    await until('more of the trace', () => statSync(path).size > before);
+    process.kill(simulator, 'SIGSTOP');
+    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > 0);
+    process.kill(simulator, 'SIGKILL');
+    await running.printed('the run has ended;');
+    await page.waitForFunction(
+      () => window.__uscope.problems().some(({ code }) => code === 'VIEW_CRASHED'),
+      null,
+      {
+        timeout: 120_000,
+      },
+    );
+    expect(await page.evaluate(() => window.__uscope.info()!.isComplete)).toBe(true);
+    await expectAsFinal(page, path);
+    await page.close();
+  });
+});
