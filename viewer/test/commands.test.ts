@@ -95,7 +95,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await page.keyboard.press('Escape');
     expect(await page.locator('.chooser').count()).toBe(0);
     run.stopModel();
-    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
     expect(await marksOf(run.file('core0.uscope'))).toEqual([
       ['pause', '', ''],
@@ -125,7 +125,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await page.waitForFunction(() => document.getElementById('state')?.textContent === 'trigger core0: done');
     // The file is in the list, and opens.
     await page.click('[id="link-core0.trigger-1"]');
-    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect((await marksOf(run.file('core0.trigger-1.uscope'))).at(-1)).toEqual(['trigger', '', 'keep this']);
     await page.close();
   });
@@ -144,7 +144,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     );
     await statusOf(page, 'recording, ');
     run.stopModel();
-    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(existsSync(run.file('core0.uscope'))).toBe(true);
     await page.close();
   });

@@ -192,7 +192,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
           0.01,
         y,
       );
-    await frames[1]!.waitForFunction(() => window.__uscope.state()!.view.y > 2900);
+    await frames[1]!.waitForFunction(() => (window.__uscope?.state()?.view.y ?? 0) > 2900);
     const rowOfB = await frames[1]!.evaluate(() => window.__uscope.state()!.view.y);
     await isAt(rowOfB - 3);
 

@@ -101,7 +101,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
     await press(page, 'l');
     await live.runTo(CYCLES);
     await live.close();
-    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     await page.waitForFunction(() => document.querySelector('.notice')?.textContent === 'the run has ended');
     expect(await page.locator('.live').count()).toBe(0);
     const other = await viewer.open();

@@ -55,7 +55,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
   const openTrace = async (url: string): Promise<Page> => {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     await page.goto(new URL('traces/core0/', url).href);
-    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > 0);
+    await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) > 0);
     return page;
   };
 
@@ -65,7 +65,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     await list.waitForFunction(() => document.body.textContent?.includes('recording'));
     const page = await openTrace(url);
     // All that is sent before the gate.
-    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
+    await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
     expect(await page.textContent('.live')).toContain('live');
     list.once('dialog', (dialog) => void dialog.accept('here'));
     await list.click('#trigger-core0');
@@ -78,7 +78,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     await other.waitForSelector('#link-core0');
     expect(await other.locator('button').count()).toBe(0);
     writeFileSync(join(cwd, gate), '');
-    await page.waitForFunction(() => window.__uscope.info()?.isComplete);
+    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
     await list.waitForFunction(() => document.body.textContent?.includes('complete'));
     await running.printed('the run has ended; Ctrl-C ends the page');
@@ -95,7 +95,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     const page = await openTrace(url);
     const [simulator] = childrenOf(running.pid, 'simulator.mjs');
     process.kill(simulator!, 'SIGKILL');
-    await page.waitForFunction(() => window.__uscope.problems().some(({ code }) => code === 'VIEW_CRASHED'));
+    await page.waitForFunction(() => window.__uscope?.problems().some(({ code }) => code === 'VIEW_CRASHED'));
     expect(existsSync(join(folders[0]!, 'out/core0.uscope'))).toBe(true);
     for (const one of [list, page]) await one.close();
   });
