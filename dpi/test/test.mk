@@ -5,7 +5,7 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot session handles fork control resume policy memory endurance
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot session monitor handles fork control resume policy memory endurance
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g -Wall -Wextra -Wno-missing-field-initializers $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
@@ -14,8 +14,9 @@ TEST_NAMES += shim dpi_checkpoint
 $(B)/test_shim $(B)/san_shim $(B)/test_dpi_checkpoint $(B)/san_dpi_checkpoint: SHIM = $(DPI) -isystem $(SVDPI_INC)
 endif
 
-# the linker puts the test's own function before the client's
+# the linker puts the test's own function before the client's, or ZeroMQ's
 $(B)/test_fork $(B)/san_fork: WRAP = -Wl,--wrap=uscopei_this_process
+$(B)/test_monitor $(B)/san_monitor: WRAP = -Wl,--wrap=zmq_close
 
 # what all of them need, compiled once
 TEST_OBJ = $(TEST_COMMON:test/%.c=$(B)/test/%.o)

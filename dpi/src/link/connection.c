@@ -16,13 +16,15 @@
 
 enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, SILENT_MS = 4000, MESSAGES_PER_TURN = 256 };
 
+/*
+ * The monitor is stopped before its receiving end is closed: ZeroMQ's thread hands events on with a call that
+ * waits for ever where nobody is at the other end, and stopping waits for that call.
+ */
 static void discard(struct io *io)
 {
+    if (io->socket) zmq_socket_monitor(io->socket, NULL, 0);
     if (io->monitor) zmq_close(io->monitor);
-    if (io->socket) {
-        zmq_socket_monitor(io->socket, NULL, 0);
-        zmq_close(io->socket);
-    }
+    if (io->socket) zmq_close(io->socket);
     io->socket = io->monitor = NULL;
     io->state = CONN_NONE;
 }
@@ -49,6 +51,7 @@ static bool watch(struct io *io)
     io->monitor = zmq_socket(io->context, ZMQ_PAIR);
     int zero = 0;
     return io->monitor && zmq_setsockopt(io->monitor, ZMQ_LINGER, &zero, sizeof zero) == 0 &&
+           zmq_setsockopt(io->monitor, ZMQ_RCVHWM, &zero, sizeof zero) == 0 &&
            zmq_connect(io->monitor, name) == 0;
 }
 
