@@ -84,8 +84,8 @@ describe('the tables of a random trace', () => {
           await asked.close();
         }
       }),
-      // Always the same traces: one of other seeds is known to take minutes, and is not understood yet.
-      { numRuns: cases(3), seed: 1126 },
+      // An export and a dozen queries a case: to look for a smaller case would take longer than a test may.
+      { numRuns: cases(3), endOnFailure: true },
     );
   });
 });
@@ -128,12 +128,13 @@ async function compareStates(trace: Trace, asked: Questions, period: bigint): Pr
       expect(sorted(rows), `${def.name} in cycle ${cycle}`).toEqual(sorted(expected));
     }
   }
-  const [total] = await asked.ask('select coalesce(sum(delta), 0)::bigint from counters');
+  // Counters of random traces jump by any 64 bits: their sum is wider.
+  const [[total]] = await asked.ask('select coalesce(sum(delta), 0)::varchar from counters');
   if (trace.segmentCount === 0) return;
   const first = await trace.stateBefore(0);
   const end = await trace.stateAt(trace.totalTimePs);
   const change = end.slotField('core0/retired', 0, 0) - first.slotField('core0/retired', 0, 0);
-  expect(BigInt.asIntN(64, total[0] as bigint)).toBe(BigInt.asIntN(64, change));
+  expect(BigInt.asIntN(64, BigInt(String(total)))).toBe(BigInt.asIntN(64, change));
 }
 
 describe('the tables of a made-up pipeline', () => {
