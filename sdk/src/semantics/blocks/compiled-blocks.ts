@@ -6,7 +6,7 @@ import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { birthsBefore } from '../cpu/numbering.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { wrongSize } from '../lifecycle/lifecycle-walk.js';
-import { SegmentAccess } from '../lifecycle/segments.js';
+import { SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';
 import { Births } from './births.js';
 import type { InstructionBlock } from './block.js';
 import { CompiledTracker } from './compiled-tracker.js';
@@ -39,7 +39,7 @@ export async function* compiledRangeBlocks(
     tracker.take(all, MAX_HELD, from, index, () => births.before());
   const checkpoints = CatalogCheckpoints.of(trace, entities.def);
   let index = first;
-  for await (const segment of segmentsOf(access, tracker, first, to, lookahead)) {
+  for await (const segment of segmentsToWalk(access, first, to, lookahead, () => tracker.inFlight > 0)) {
     index = segment.index;
     const isFirst = index === first;
     const state = isFirst
@@ -59,31 +59,6 @@ export async function* compiledRangeBlocks(
   }
   const block = await take(index, true);
   if (block) yield block;
-}
-
-/** The segments of a range, then those in which what is in flight at its end may end. See `segmentsToWalk`. */
-async function* segmentsOf(
-  access: SegmentAccess,
-  tracker: CompiledTracker,
-  first: number,
-  to: bigint | undefined,
-  lookahead: number,
-): AsyncGenerator<LoadedSegment> {
-  let next = first;
-  // A range in front of the first segment is empty, but that segment is where to find that out.
-  const start = await access.start(first);
-  const end = to !== undefined && to <= start ? start + 1n : to;
-  for await (const segment of access.from(first, end)) {
-    next = segment.index + 1;
-    yield segment;
-  }
-  const last = Math.min(access.count, next + lookahead);
-  const window = await access.window();
-  try {
-    for (; next < last && tracker.inFlight > 0; next++) yield await window.load(next);
-  } finally {
-    window.close();
-  }
 }
 
 /** @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */

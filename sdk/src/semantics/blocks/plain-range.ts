@@ -4,8 +4,8 @@ import { controlEventOf } from '../../schema/control.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { Tracker } from '../cpu/tracker.js';
-import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
-import type { SegmentAccess } from '../lifecycle/segments.js';
+import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
+import { type SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';
 import { Births } from './births.js';
 import type { InstructionBlock } from './block.js';
 import { fromTracked } from './from-tracked.js';
@@ -52,7 +52,7 @@ export async function* plainRangeBlocks(
     return blocks;
   };
   let index = first;
-  for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
+  for await (const segment of segmentsToWalk(access, first, to, lookahead, () => walk.hasMore)) {
     index = segment.index;
     if (index === first) tracker.begin(await access.catalogBefore(segment, entities, checkpoints));
     else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);

@@ -3,7 +3,6 @@ import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor, type ItemLimits, type ItemVisitor } from '../../format/frame.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
-import type { SegmentAccess } from './segments.js';
 
 /** Ended things handed out at a time. */
 const BATCH = 1024;
@@ -21,31 +20,6 @@ export interface LifecycleTracker {
   event(cursor: FrameCursor): void;
   /** From here on nobody new is followed: the range has ended, only those in flight matter. */
   stopBirths(): void;
-}
-
-/** The segments of the range, then one by one those in which what is in flight at its end may end. Each is valid until the next. */
-export async function* segmentsToWalk(
-  access: SegmentAccess,
-  walk: LifecycleWalk,
-  first: number,
-  to: bigint | undefined,
-  lookahead: number,
-): AsyncGenerator<LoadedSegment> {
-  let next = first;
-  // A range in front of the first segment is empty, but that segment is where to find that out.
-  const start = await access.start(first);
-  const end = to !== undefined && to <= start ? start + 1n : to;
-  for await (const segment of access.from(first, end)) {
-    next = segment.index + 1;
-    yield segment;
-  }
-  const last = Math.min(access.count, next + lookahead);
-  const window = await access.window();
-  try {
-    for (; next < last && walk.tracker.inFlight > 0 && !walk.isDone; next++) yield await window.load(next);
-  } finally {
-    window.close();
-  }
 }
 
 /** Leads a tracker through segments. */
@@ -76,6 +50,11 @@ export class LifecycleWalk {
       op: (cursor) => tracker.op(cursor),
       event: (cursor) => tracker.event(cursor),
     };
+  }
+
+  /** Something that counts is in flight. */
+  get hasMore(): boolean {
+    return this.tracker.inFlight > 0 && !this.isDone;
   }
 
   begin(segment: LoadedSegment): void {

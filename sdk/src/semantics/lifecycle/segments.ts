@@ -85,6 +85,36 @@ export class SegmentAccess {
   }
 }
 
+/**
+ * The segments of a range, then one by one those in which what is in flight at its end may end. Each is valid until the next.
+ * @param to the range's end in ps; undefined: that of the trace
+ * @param lookahead segments behind the range
+ * @param hasMore something is in flight behind the range
+ */
+export async function* segmentsToWalk(
+  access: SegmentAccess,
+  first: number,
+  to: bigint | undefined,
+  lookahead: number,
+  hasMore: () => boolean,
+): AsyncGenerator<LoadedSegment> {
+  let next = first;
+  // A range in front of the first segment is empty, but that segment is where to find that out.
+  const start = await access.start(first);
+  const end = to !== undefined && to <= start ? start + 1n : to;
+  for await (const segment of access.from(first, end)) {
+    next = segment.index + 1;
+    yield segment;
+  }
+  const last = Math.min(access.count, next + lookahead);
+  const window = await access.window();
+  try {
+    for (; next < last && hasMore(); next++) yield await window.load(next);
+  } finally {
+    window.close();
+  }
+}
+
 /** Which slots of a catalog are taken, through a walk over ops; calls back at births. */
 export class SlotWalk {
   private readonly taken = new Set<number>();

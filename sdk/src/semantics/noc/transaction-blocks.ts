@@ -6,8 +6,8 @@ import { Turns } from '../blocks/turns.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
-import { LifecycleWalk, segmentsToWalk } from '../lifecycle/lifecycle-walk.js';
-import { SegmentAccess } from '../lifecycle/segments.js';
+import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
+import { SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';
 import { findNetworks, type NocNetwork } from './networks.js';
 import { toTransactionBlock } from './to-block.js';
 import { NocTracker } from './tracker.js';
@@ -70,7 +70,7 @@ export async function* transactionBlocks(
     // Partners must not be kept alive by each other.
     for (const one of tracked) one.handoffs = [];
   }
-  for await (const segment of segmentsToWalk(access, walk, first, to, lookahead)) {
+  for await (const segment of segmentsToWalk(access, first, to, lookahead, () => walk.hasMore)) {
     await turns.next();
     if (segment.index === first) tracker.begin(await access.stateBefore(segment.index));
     else {
