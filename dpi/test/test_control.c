@@ -339,12 +339,18 @@ static bool done_is(struct fake_daemon *d, uscope_writer_t *w, uint64_t number, 
     return false;
 }
 
-/* On a loaded machine, the model makes frames before the command reaches the client. */
+/* On a loaded machine, the model makes frames before the command reaches the client, and checkpoints become
+ * due. */
 static const char *after_whole_frames(const char *text)
 {
     for (;;) {
         char frame[64];
         unsigned time = 0;
+        int snapshot = 0;
+        if (sscanf(text, "snapshot%u %n", &time, &snapshot) == 1) {
+            text += snapshot;
+            continue;
+        }
         if (sscanf(text, "[%u:", &time) != 1) return text;
         int length = snprintf(frame, sizeof frame, "[%u: 2.1=%u 4.2=0 event5] ", time, time);
         if (strncmp(text, frame, (size_t)length) != 0) return text;
