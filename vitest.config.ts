@@ -15,18 +15,17 @@ const alias = [
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
-/**
- * These run one after the other in the same processes, which load the sources once: that takes as long as most of them run. They leave
- * behind no daemons, replaced functions or changed environment.
- */
+/** What computes, and starts no other process. */
 const calculations = [
   'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
   'sdk/src/{reader,trace-index,dataset,cli,view,writer}/**/*.test.ts',
   'scripts/**/*.test.ts',
   'viewer/src/**/*.test.ts',
 ];
-/** These replace functions, change the environment or the rights of new files, or measure the memory of their process. */
+/** These replace functions, change the environment or the rights of new files, or count the memory of their process. */
 const alone = [
+  'sdk/src/bridge/daemon/credit.test.ts',
+  'sdk/src/bridge/memory/memory-account.test.ts',
   'sdk/src/cli/{file-modes,health,interrupt}.test.ts',
   'sdk/src/dataset/publish.test.ts',
   'sdk/src/reader/codec.test.ts',
@@ -51,7 +50,7 @@ const HOOK_LIMIT_MS = 120_000;
 /** Files with long waits begin first: at the end, those of seconds keep both cores busy. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = ['system', 'demo', 'builds', 'unit', 'calculations'];
+    const order = ['system', 'demo', 'builds', 'unit', 'alone', 'calculations'];
     const rank = ({ project }: TestSpecification): number => order.indexOf(project.name);
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
@@ -60,7 +59,9 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   resolve: { alias },
   test: {
-    // Processes, not threads: native packages and tests that send signals must not share one.
+    // Processes, not threads: native packages and tests that send signals must not share one. All but `alone` run one after the
+    // other in the same processes, which load the sources once: that takes as long as most of them run. They leave behind
+    // no daemons, replaced functions or changed environment.
     setupFiles: [fromRoot('./test/support/processor-time.ts')],
     pool: 'forks',
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
@@ -73,8 +74,18 @@ export default defineConfig({
       {
         extends: true,
         test: {
+          name: 'alone',
+          include: alone,
+          exclude: elsewhere,
+        },
+      },
+      {
+        extends: true,
+        test: {
           name: 'unit',
-          include: ['sdk/src/{bridge,native,workers}/**/*.test.ts', ...alone],
+          include: ['sdk/src/{bridge,native,workers}/**/*.test.ts'],
+          exclude: [...elsewhere, ...alone],
+          isolate: false,
         },
       },
       {
@@ -92,6 +103,7 @@ export default defineConfig({
           name: 'builds',
           include: builds,
           exclude: elsewhere,
+          isolate: false,
         },
       },
       {
@@ -100,6 +112,7 @@ export default defineConfig({
           name: 'demo',
           include: demo,
           exclude: elsewhere,
+          isolate: false,
           globalSetup: 'test/support/build-demo.ts',
         },
       },
@@ -111,6 +124,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [...elsewhere, ...builds],
+          isolate: false,
         },
       },
     ],

@@ -75,7 +75,10 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
     await page.mouse.move(860, 340, { steps: 2 });
     await page.waitForFunction(() => document.querySelector('.notice')?.textContent?.includes('l follows'));
     await page.mouse.up();
-    await page.waitForFunction(() => document.querySelector('.live')?.textContent === 'live, not following');
+    // polled here, so that a failure says what the page says instead
+    await expect
+      .poll(() => page.textContent('.live'), { timeout: PROCESSES_MS / 4 })
+      .toBe('live, not following');
     const { view } = await settled(page);
     await live.runTo(1900);
     await untilCycle(page, 1800);
