@@ -24,7 +24,7 @@ const calculations = [
 ];
 /** These replace functions, change the environment or the rights of new files, or count the memory of their process. */
 const alone = [
-  'sdk/src/bridge/daemon/credit.test.ts',
+  'sdk/src/bridge/daemon/{credit,schema-reader}.test.ts',
   'sdk/src/bridge/memory/memory-account.test.ts',
   'sdk/src/cli/{file-modes,health,interrupt}.test.ts',
   'sdk/src/dataset/publish.test.ts',
@@ -59,7 +59,7 @@ class LongFirst extends BaseSequencer {
 export default defineConfig({
   resolve: { alias },
   test: {
-    // Processes, not threads: native packages and tests that send signals must not share one. All but `alone` run one after the
+    // Processes, not threads: native packages and tests that send signals must not share one. All but `alone` and `demo` run one after the
     // other in the same processes, which load the sources once: that takes as long as most of them run. They leave behind
     // no daemons, replaced functions or changed environment.
     setupFiles: [fromRoot('./test/support/processor-time.ts')],
@@ -112,7 +112,6 @@ export default defineConfig({
           name: 'demo',
           include: demo,
           exclude: elsewhere,
-          isolate: false,
           globalSetup: 'test/support/build-demo.ts',
         },
       },
