@@ -7,7 +7,7 @@ import type { IndexPlan } from '../plan.js';
 import type { TimePart } from '../time-part.js';
 
 /** Segments whose parts are read at once. */
-const READ_AHEAD = 8;
+const READ_AHEAD = 16;
 /** Memory for the levels of one trace that has no directory. */
 const PYRAMID_BYTES = 64 * 1024 * 1024;
 
@@ -55,11 +55,15 @@ export class PyramidLevels implements CoarseLevels {
     return next;
   }
 
+  /** Several are read at once: over HTTP a trace may grow faster than answers come one after the other. */
   private async follow(): Promise<void> {
     const { trace } = this.parts;
-    while (this.segments < trace.segmentCount) {
+    const reading: Promise<readonly TimePart[]>[] = [];
+    for (let next = this.segments; this.segments < trace.segmentCount; ) {
+      for (; next < trace.segmentCount && next - this.segments < READ_AHEAD; next++)
+        reading.push(this.read(next));
       const segment = this.segments;
-      const parts = await Promise.all(this.builders.map((_, group) => this.parts.time(segment, group, 1)));
+      const parts = await reading.shift()!;
       parts.forEach((part, group) => {
         this.builders[group]!.add(part);
         this.known[group] = null;
@@ -70,6 +74,14 @@ export class PyramidLevels implements CoarseLevels {
       });
       this.segments++;
     }
+  }
+
+  /** Of a segment, by group. */
+  private read(segment: number): Promise<readonly TimePart[]> {
+    const parts = Promise.all(this.builders.map((_, group) => this.parts.time(segment, group, 1)));
+    // It may never be looked at.
+    parts.catch(() => undefined);
+    return parts;
   }
 }
 
