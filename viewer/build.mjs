@@ -90,7 +90,10 @@ await build({
 await buildWithParts(OPTIONS, {
   name: 'page',
   entry: join(SOURCE, 'page/main.tsx'),
-  parts: { panels: join(SOURCE, 'panels/on-demand.ts') },
+  parts: {
+    panels: join(SOURCE, 'panels/on-demand.ts'),
+    sql: join(SOURCE, 'panels/sql/on-demand.ts'),
+  },
 });
 await buildWithParts(OPTIONS, {
   name: 'drawing',
@@ -160,7 +163,11 @@ cpSync(join(SOURCE, 'together/index.html'), join(TARGET, 'together.html'));
 cpSync(join(SOURCE, 'page/index.html'), join(TARGET, 'index.html'));
 await build({
   ...OPTIONS,
-  entryPoints: { style: join(SOURCE, 'page/style.css'), panels: join(SOURCE, 'panels/style.css') },
+  entryPoints: {
+    style: join(SOURCE, 'page/style.css'),
+    panels: join(SOURCE, 'panels/style.css'),
+    sql: join(SOURCE, 'panels/sql/style.css'),
+  },
 });
 
 const size = (/** @type {string} */ name) => gzipSync(readFileSync(join(TARGET, name))).length;

@@ -62,7 +62,7 @@ describe('uscope view', () => {
       const { status, stdout, stderr } = await whileViewing(
         ['core0.uscope', '--at', '20'],
         async (url) => {
-          expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#at=20$/);
+          expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#at=20&token=[\w-]{32}$/);
           expect(await (await fetch(url)).text()).toContain('content="core0.uscope"');
           const trace = await fetch(new URL('trace.uscope', url), { headers: { range: 'bytes=8-15' } });
           expect(Buffer.from(await trace.arrayBuffer()).equals(bytes.subarray(8, 16))).toBe(true);

@@ -3,7 +3,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendProgram } from '../../sdk/src/view/program.js';
-import { type ProgramSource, sendJson, serveView, type ViewServer } from '../../sdk/src/view/server.js';
+import { sendJson } from '../../sdk/src/view/replies.js';
+import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/view/server.js';
 import { startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';

@@ -9,6 +9,7 @@ import { joinedNames, readJoined } from './joined-runs.js';
 import { openDataset, type RunRecord, readRecord, TABLES, type TableName } from './layout.js';
 import { StagedRun } from './publish.js';
 import type { StagedFiles } from './staged-files.js';
+import { writeFailure } from './write-failure.js';
 
 export interface RunExport extends Omit<RunWork, 'isAdding'> {
   /** Replace a run of that name that was made of other files. */
@@ -107,9 +108,7 @@ function sameRun(there: RunRecord, wanted: Pick<RunRecord, 'sources' | 'window' 
 
 function writeError(error: unknown, root: string, isAbandoned: boolean): unknown {
   if (isUscopeError(error)) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  const isFull = /No space left|ENOSPC/i.test(message);
-  const hint = isFull ? 'the disk is full; free some space and export again' : message.split('\n')[0];
+  const hint = writeFailure(error, 'export again');
   return new UscopeError(
     'DATASET_WRITE',
     isAbandoned

@@ -69,6 +69,30 @@ export async function exportOneRun(root: string, request: RunExport): Promise<Ru
   return exportRun(root, request, (staged, work) => exportTraces(engine, staged, work));
 }
 
+/**
+ * One run, on a thread of its own: what else this one does is not held up.
+ * @param signal ends it: the dataset is then as before
+ * @throws UscopeError as `exportRun`; DATASET_TIMEOUT when the signal is raised
+ */
+export async function exportAside(root: string, request: RunExport, signal: AbortSignal): Promise<RunReport> {
+  await loadEngine();
+  const thread = new ExportThread();
+  const interrupt = (): void => thread.end();
+  signal.addEventListener('abort', interrupt);
+  try {
+    return await exportRun(root, request, (staged, work) => {
+      signal.throwIfAborted();
+      return thread.run(staged.path, work);
+    });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new UscopeError('DATASET_TIMEOUT', 'the question was interrupted', {}, { cause: error });
+  } finally {
+    signal.removeEventListener('abort', interrupt);
+    thread.end();
+  }
+}
+
 function failureOf(run: string, error: unknown): RunFailure {
   if (!isUscopeError(error)) throw error;
   return { run, error: { code: error.code, detail: error.detail } };

@@ -1,10 +1,10 @@
 /** Traces as one dataset: export to Parquet, and SQL over it. */
 export { type Engine, loadEngine } from './engine/duckdb.js';
 export type { RunExport } from './export-run.js';
-export { exportOneRun, exportRuns, type RunFailure, type RunsOptions } from './export-runs.js';
+export { exportAside, exportOneRun, exportRuns, type RunFailure, type RunsOptions } from './export-runs.js';
 export type { RunReport } from './export-traces.js';
 export { isDataset, TABLES, type TableName } from './layout.js';
-export { LINK } from './links.js';
+export { cycleColumn, LINK } from './links.js';
 export { loadMacros, type Macro } from './macros.js';
 export {
   type Check,
@@ -21,3 +21,4 @@ export {
 export { tablesIn } from './named-tables.js';
 export { removeRun } from './publish.js';
 export { type SessionOptions, SqlSession } from './session.js';
+export type { Periods, ShownRange } from './shown-range.js';

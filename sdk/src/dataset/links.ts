@@ -14,10 +14,14 @@ interface Columns {
   readonly cycle: number;
 }
 
+/** Index of the column that says when a row was, in cycles of its core; -1: none. */
+export const cycleColumn = (names: readonly string[]): number =>
+  names.indexOf(PLACES.find((name) => names.includes(name)) ?? '');
+
 /** null: rows of these columns do not name a place, or have a column of that name. */
 export function placeColumns(names: readonly string[]): Columns | null {
   const [run, core] = [names.indexOf('run'), names.indexOf('core')];
-  const cycle = names.indexOf(PLACES.find((name) => names.includes(name)) ?? '');
+  const cycle = cycleColumn(names);
   return run < 0 || core < 0 || cycle < 0 || names.includes(LINK) ? null : { run, core, cycle };
 }
 

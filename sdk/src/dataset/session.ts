@@ -10,6 +10,7 @@ import { loadMacros, type Macro } from './macros.js';
 import { NamedTables } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
+import { bindRange, limitedQuery, type Periods, periodsOf, type ShownRange } from './shown-range.js';
 import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
 import { emptyView, functionsView, viewOf } from './views.js';
 
@@ -21,6 +22,8 @@ export interface SessionOptions {
   /** Rows of the table `functions`. */
   readonly functions?: readonly FunctionSymbol[] | undefined;
 }
+
+const INTERRUPT_MS = 50;
 
 type Result = Awaited<ReturnType<Connection['stream']>>;
 
@@ -84,10 +87,15 @@ export class SqlSession {
   }
 
   /** Makes views, of the files that there are now. */
-  private async view(tables: readonly TableName[], readings: readonly Reading[]): Promise<void> {
+  private async view(
+    tables: readonly TableName[],
+    readings: readonly Reading[],
+    limit?: { readonly range: ShownRange; readonly periods: Periods },
+  ): Promise<void> {
     const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
     for (const table of tables) {
-      const query = await viewOf(datasets, table);
+      const whole = await viewOf(datasets, table);
+      const query = limit ? limitedQuery(whole, table, limit.range, limit.periods) : whole;
       if (this.viewed.get(table) === query) continue;
       await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);
       this.viewed.set(table, query);
@@ -113,10 +121,22 @@ export class SqlSession {
     use: (result: Result, linkOf: LinkOf | null) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.answer(sql, signal, async (prepared, readings) => {
+    return this.answer(sql, { signal }, async (prepared, readings) => {
       const linkOf = await this.links(prepared, readings);
       return use(await prepared.stream(), linkOf);
     });
+  }
+
+  /** The same about a range, with the clock periods of all cores. */
+  askAbout<T>(
+    sql: string,
+    range: ShownRange | null,
+    use: (result: Result, periods: Periods) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    return this.answer(sql, { signal, range }, async (prepared, _, periods) =>
+      use(await prepared.stream(), periods),
+    );
   }
 
   private async links(prepared: PreparedQuestion, readings: readonly Reading[]): Promise<LinkOf | null> {
@@ -127,10 +147,20 @@ export class SqlSession {
     return linksOf(this.connection, columns);
   }
 
+  /** Tables, and the columns that each has now. */
+  tables(): Promise<{ table: string; column: string }[]> {
+    const question =
+      'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index';
+    return this.answer(question, {}, async () => {
+      const result = await this.connection.runAndReadAll(question);
+      return result.getRows().map(([table, column]) => ({ table: String(table), column: String(column) }));
+    });
+  }
+
   /** Names of all columns, for completion. */
   columns(): Promise<string[]> {
     const question = 'SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal ORDER BY 1';
-    return this.answer(question, undefined, async () => {
+    return this.answer(question, {}, async () => {
       const result = await this.connection.runAndReadAll(question);
       return result.getRows().map(([name]) => String(name));
     });
@@ -140,7 +170,7 @@ export class SqlSession {
   askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
     const path = join(this.scratch, 'result.parquet');
     const question = sql.replace(/[;\s]+$/, '');
-    return this.answer(sql, signal, async () => {
+    return this.answer(sql, { signal }, async () => {
       await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
       return path;
     });
@@ -149,17 +179,19 @@ export class SqlSession {
   /** Files that are joined or replaced meanwhile stay until the question has its answer. */
   private async answer<T>(
     sql: string,
-    signal: AbortSignal | undefined,
-    work: (prepared: PreparedQuestion, readings: readonly Reading[]) => Promise<T>,
+    { signal, range }: { readonly signal?: AbortSignal | undefined; readonly range?: ShownRange | null },
+    work: (prepared: PreparedQuestion, readings: readonly Reading[], periods: Periods) => Promise<T>,
   ): Promise<T> {
     const readings: Reading[] = [];
     try {
       for (const root of this.roots) readings.push(await beginReading(root));
       return await this.limited(signal, async () => {
-        await this.view(await this.names.viewsOf(sql), readings);
+        const periods = range === undefined ? new Map<string, bigint>() : await this.periods(readings);
+        await this.view(await this.names.viewsOf(sql), readings, range ? { range, periods } : undefined);
         const prepared = await prepareQuestion(this.engine.api, this.connection, sql);
         try {
-          return await work(prepared, readings);
+          if (range !== undefined) bindRange(prepared, range);
+          return await work(prepared, readings, periods);
         } finally {
           prepared.destroySync();
         }
@@ -169,21 +201,31 @@ export class SqlSession {
     }
   }
 
+  private async periods(readings: readonly Reading[]): Promise<Periods> {
+    await this.view(['traces'], readings);
+    return periodsOf(this.connection);
+  }
+
   private async limited<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
     let ended: Ended | undefined;
+    let repeat: NodeJS.Timeout | undefined;
+    // What comes between two steps of a question interrupts nothing: it is repeated until the question has ended.
     const end = (why: Ended): void => {
       ended ??= why;
       this.connection.interrupt();
+      repeat ??= setInterval(() => this.connection.interrupt(), INTERRUPT_MS);
     };
     const timer = this.timeoutMs === undefined ? undefined : setTimeout(end, this.timeoutMs, 'timeout');
     const interrupt = (): void => end('interrupt');
     signal?.addEventListener('abort', interrupt);
     try {
+      if (signal?.aborted) throw new Error('INTERRUPT: before it began');
       return await work();
     } catch (error) {
       throw queryError(error, ended);
     } finally {
       clearTimeout(timer);
+      clearInterval(repeat);
       signal?.removeEventListener('abort', interrupt);
     }
   }

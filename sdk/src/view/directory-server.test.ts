@@ -4,9 +4,11 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { UscopeError } from '../base/errors.js';
 import { serveDirectory, type ViewCommand } from './directory-server.js';
 import { openServedTrace } from './served-trace.js';
 import type { ViewServer } from './server.js';
+import type { ViewQuestion } from './sql-requests.js';
 
 const TOKEN = 'a-token';
 const page = new Map([
@@ -14,6 +16,7 @@ const page = new Map([
   ['runs.html', Buffer.from('list')],
 ]);
 const commands: ViewCommand[] = [];
+const asked: ViewQuestion[] = [];
 let looks = 0;
 let directory: string;
 let server: ViewServer;
@@ -29,6 +32,15 @@ beforeAll(async () => {
       looking: () => {
         looks++;
       },
+      sql: async () => ({
+        names: async () => ({ questions: [] }),
+        ask: async (question) => {
+          asked.push(question);
+          if (question.sql === 'wrong') throw new UscopeError('DATASET_QUERY', 'it is wrong');
+          return { rows: [] };
+        },
+        close: async () => undefined,
+      }),
       control: async (command) => {
         commands.push(command);
         return [];
@@ -107,4 +119,33 @@ it('says that a trace is looked at when its bytes are asked for, not its page', 
   expect(looks).toBe(0);
   expect((await ask('/traces/a%2Fcore0/trace.uscope'))[0]).toBe(200);
   expect(looks).toBe(1);
+});
+
+it('lets nobody ask in SQL without the token, nor pages of other sites', async () => {
+  const path = '/traces/a%2Fcore0/sql';
+  const shown = { from: 0, to: 9, periodPs: 500 };
+  const question = { sql: 'select 1', timeoutMs: 1000, shown, isLimited: true };
+  const body = JSON.stringify(question);
+  const bearer = { authorization: `Bearer ${TOKEN}` };
+  expect((await ask(path, 'POST', {}, body))[0]).toBe(403);
+  expect((await ask(path, 'POST', { ...bearer, origin: 'http://evil.example' }, body))[0]).toBe(403);
+  expect((await ask(path, 'POST', { ...bearer, host: 'evil.example' }, body))[0]).toBe(421);
+  expect((await ask(path, 'GET', bearer))[0]).toBe(405);
+  expect((await ask('/traces/other/sql', 'POST', bearer, body))[0]).toBe(404);
+  const wrong = [
+    'select 1',
+    '{"sql": "select 1"}',
+    JSON.stringify({ ...question, timeoutMs: 0 }),
+    JSON.stringify({ ...question, timeoutMs: 1e9 }),
+    JSON.stringify({ ...question, shown: { from: -1, to: 9, periodPs: 500 } }),
+    JSON.stringify({ ...question, shown: { from: 0, to: 9, periodPs: 0 } }),
+    JSON.stringify({ ...question, sql: 'x'.repeat(70_000) }),
+  ];
+  for (const one of wrong) expect((await ask(path, 'POST', bearer, one))[0], one.slice(0, 80)).toBe(400);
+  expect(asked).toEqual([]);
+  expect(await ask(path, 'POST', bearer, body)).toEqual([200, '{"rows":[]}']);
+  expect(asked).toEqual([question]);
+  expect(await ask(path, 'POST', bearer, '{"names": true}')).toEqual([200, '{"questions":[]}']);
+  const refused = await ask(path, 'POST', bearer, JSON.stringify({ ...question, sql: 'wrong' }));
+  expect(JSON.parse(refused[1])).toEqual({ error: { code: 'DATASET_QUERY', detail: 'it is wrong' } });
 });

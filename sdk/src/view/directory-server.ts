@@ -2,9 +2,10 @@
  * Serves a directory of traces on the loopback: a page that lists them as they appear, the viewer for each, and what `uscope ctl` does. A trace is
  * looked up by its name in the list; no path of a request reaches the file system. Commands need a token, which only the printed address has.
  */
-import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { bodyOf, hasToken } from './command-token.js';
 import { readPage } from './page.js';
+import { refuse, sendJson } from './replies.js';
 import type { OpenTrace } from './served-trace.js';
 import {
   admit,
@@ -12,14 +13,13 @@ import {
   type ProgramSource,
   pageOf,
   READS,
-  refuse,
   sendFile,
-  sendJson,
   startServer,
   TRACE_PATH,
   type ViewServer,
   type ViewServerOptions,
 } from './server.js';
+import { answerSql, SQL_PATH, type SqlAnswerer } from './sql-requests.js';
 
 /** As in `uscope ctl`. */
 export interface ViewCommand {
@@ -39,6 +39,8 @@ export interface ViewedDirectory {
   recording?(name: string): Promise<unknown>;
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
+  /** Answers SQL about a trace that `open` has opened. */
+  sql?(name: string): Promise<SqlAnswerer | null>;
   /** @returns plain values for the page */
   control(command: ViewCommand): Promise<unknown>;
 }
@@ -60,6 +62,8 @@ const MAX_TEXT = 256;
 
 interface Site {
   readonly trace: OpenTrace;
+  /** null: it is not asked in SQL. */
+  readonly sql: SqlAnswerer | null;
   readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -93,7 +97,8 @@ class DirectorySites {
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isCommand = request.url === CONTROL_PATH;
-    const path = admit(request, response, isCommand ? ['POST'] : READS);
+    const isQuestion = request.url?.startsWith(TRACES) && request.url.endsWith(SQL_PATH);
+    const path = admit(request, response, isCommand || isQuestion ? ['POST'] : READS);
     if (path === null) return;
     if (isCommand) return this.command(request, response);
     if (path === LIST_PATH) return sendJson(response, await this.list());
@@ -102,7 +107,11 @@ class DirectorySites {
   }
 
   async close(): Promise<void> {
-    for (const site of this.open.values()) await (await site.catch(() => null))?.trace.close();
+    for (const opening of this.open.values()) {
+      const site = await opening.catch(() => null);
+      await site?.trace.close();
+      await site?.sql?.close();
+    }
   }
 
   private list(): Promise<unknown> {
@@ -122,6 +131,8 @@ class DirectorySites {
     if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
     if (slash >= 0 && rest.slice(slash) === RECORDING_PATH)
       return sendJson(response, (await this.directory.recording?.(name!)) ?? null);
+    if (slash >= 0 && rest.slice(slash) === SQL_PATH && site.sql)
+      return answerSql(request, response, site.sql, this.token);
     if (slash >= 0)
       return answerForTrace(rest.slice(slash), request, response, site.files, site.trace, this.program);
     // Addresses in the page are relative to it.
@@ -131,13 +142,7 @@ class DirectorySites {
   private async site(name: string): Promise<Site | null> {
     const known = this.open.get(name);
     if (known) return known;
-    const opening = this.directory.open(name).then(
-      (trace) =>
-        trace && {
-          trace,
-          files: pageOf(this.page, trace, { recording: RECORDING_PATH.slice(1), program: this.program }),
-        },
-    );
+    const opening = this.opened(name);
     this.open.set(name, opening);
     const site = await opening.catch(() => null);
     // It may be there later.
@@ -145,25 +150,25 @@ class DirectorySites {
     return site;
   }
 
+  private async opened(name: string): Promise<Site | null> {
+    const { directory, page, program, token } = this;
+    const trace = await directory.open(name);
+    if (!trace) return null;
+    const sql = token === null ? null : ((await directory.sql?.(name)) ?? null);
+    const recording = RECORDING_PATH.slice(1);
+    return { trace, sql, files: pageOf(page, trace, { recording, program, hasSql: sql !== null }) };
+  }
+
   private async command(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!this.isAllowed(request))
+    if (!hasToken(request, this.token))
       return refuse(response, 403, 'commands need the token of the address that was printed');
-    const command = commandOf(await bodyOf(request));
+    const command = commandOf(await bodyOf(request, MAX_COMMAND_BYTES));
     if (!command) return refuse(response, 400, 'this is no command');
     try {
       sendJson(response, await this.directory.control(command));
     } catch (error) {
       refuse(response, 502, (error as Error).message);
     }
-  }
-
-  /** The header makes browsers ask first before a page of another site may send it, which is never allowed. */
-  private isAllowed({ headers }: IncomingMessage): boolean {
-    const { token } = this;
-    const given = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1] ?? '';
-    if (token === null || Buffer.byteLength(given) !== Buffer.byteLength(token)) return false;
-    const isOwnOrigin = headers.origin === undefined || headers.origin === `http://${headers.host}`;
-    return isOwnOrigin && timingSafeEqual(Buffer.from(given), Buffer.from(token));
   }
 }
 
@@ -173,17 +178,6 @@ function decoded(part: string): string | null {
   } catch {
     return null;
   }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string | null> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request) {
-    bytes += (part as Buffer).length;
-    if (bytes > MAX_COMMAND_BYTES) return null;
-    parts.push(part as Buffer);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }
 
 function commandOf(body: string | null): ViewCommand | null {

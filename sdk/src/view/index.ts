@@ -13,5 +13,12 @@ export type { Opening, OpeningStatus } from './opening.js';
 export { PICTURE_FORMS } from './picture-forms.js';
 export { ServedProgram } from './program.js';
 export { type OpenTrace, openServedTrace } from './served-trace.js';
-export { type ServedTrace, serveView, type ViewServer, type ViewServerOptions } from './server.js';
+export {
+  type ServedTrace,
+  serveView,
+  type TraceServerOptions,
+  type ViewServer,
+  type ViewServerOptions,
+} from './server.js';
 export { type CompareServerOptions, serveComparison, serveTogether } from './several-server.js';
+export type { ShownTime, SqlAnswerer, ViewQuestion } from './sql-requests.js';

@@ -20,6 +20,8 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['forms.js', 'text/javascript; charset=utf-8'],
   ['index_making.js', 'text/javascript; charset=utf-8'],
   ['panels.css', 'text/css; charset=utf-8'],
+  ['sql.js', 'text/javascript; charset=utf-8'],
+  ['sql.css', 'text/css; charset=utf-8'],
   ['noc.js', 'text/javascript; charset=utf-8'],
   ['runs.html', 'text/html; charset=utf-8'],
   ['runs.css', 'text/css; charset=utf-8'],
@@ -62,6 +64,8 @@ export interface PagePlaces {
   readonly status?: string | null;
   /** Where it asks what the trace's daemon says; null: nowhere. */
   readonly recording?: string | null;
+  /** Where it asks in SQL; null: nowhere. */
+  readonly sql?: string | null;
   /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
   readonly program?: { readonly elf: string; readonly lines: string } | null;
 }
@@ -70,13 +74,14 @@ export interface PagePlaces {
 export function withTraceNamed(
   html: string,
   name: string,
-  { address, status = null, recording = null, program = null }: PagePlaces,
+  { address, status = null, recording = null, sql = null, program = null }: PagePlaces,
 ): string {
   return withNames(html, {
     'uscope-trace': address,
     'uscope-name': name,
     'uscope-status': status,
     'uscope-recording': recording,
+    'uscope-sql': sql,
     'uscope-elf': program?.elf ?? null,
     'uscope-lines': program?.lines ?? null,
   });

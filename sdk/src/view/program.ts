@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { ElfSymbols } from '../semantics/program/index.js';
+import { ElfSymbols, type FunctionSymbol } from '../semantics/program/index.js';
 import { SourceLines, SourceTexts } from '../semantics/program/node-lines.js';
 import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
-import { type ProgramSource, refuse, sendJson } from './server.js';
+import { refuse, sendJson } from './replies.js';
+import type { ProgramSource } from './server.js';
 
 /** Of one request; addresses are hexadecimal. */
 const MAX_ADDRESSES = 512;
@@ -20,6 +21,7 @@ export class ServedProgram implements ProgramSource {
   private constructor(
     path: string,
     readonly bytes: Uint8Array,
+    readonly functions: readonly FunctionSymbol[],
   ) {
     this.lines = new SourceLines(path);
   }
@@ -27,8 +29,7 @@ export class ServedProgram implements ProgramSource {
   /** @throws UscopeError READER_OPEN, CONVERT_*: it cannot be read, is no ELF file or has no symbols */
   static async open(path: string): Promise<ServedProgram> {
     const bytes = await readProgram(path);
-    ElfSymbols.parse(bytes);
-    return new ServedProgram(path, bytes);
+    return new ServedProgram(path, bytes, ElfSymbols.parse(bytes).functions);
   }
 
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {

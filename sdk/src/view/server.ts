@@ -9,6 +9,8 @@ import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
 import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
 import { parseRange } from './ranges.js';
+import { refuse, sendJson } from './replies.js';
+import { answerSql, SQL_PATH, type SqlAnswerer } from './sql-requests.js';
 
 /** The bytes served as the trace. */
 export interface ServedTrace {
@@ -40,6 +42,11 @@ export interface ViewServerOptions {
   readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
   /** What the core ran. */
   readonly program?: ProgramSource | null | undefined;
+}
+
+export interface TraceServerOptions extends ViewServerOptions {
+  /** Who answers SQL about the trace, and what a question has to bring with it. */
+  readonly sql?: { readonly answerer: SqlAnswerer; readonly token: string } | null | undefined;
 }
 
 export interface ViewServer {
@@ -80,13 +87,16 @@ const HEADERS = {
  */
 export async function serveView(
   subject: ServedTrace | Opening,
-  options: ViewServerOptions = {},
+  options: TraceServerOptions = {},
 ): Promise<ViewServer> {
-  const { program = null } = options;
-  const files = pageOf(options.page ?? (await readPage()), subject, { program });
+  const { program = null, sql = null } = options;
+  const page = options.page ?? (await readPage());
+  const files = pageOf(page, subject, { program, hasSql: sql !== null });
   return startServer(options.port ?? 0, async (request, response) => {
-    const path = admit(request, response, READS);
-    if (path !== null) await answerForTrace(path, request, response, files, subject, program);
+    const isQuestion = request.url === SQL_PATH && sql !== null;
+    const path = admit(request, response, isQuestion ? ['POST'] : READS);
+    if (path !== null && isQuestion) await answerSql(request, response, sql.answerer, sql.token);
+    else if (path !== null) await answerForTrace(path, request, response, files, subject, program);
   });
 }
 
@@ -95,13 +105,15 @@ export interface PageSources {
   /** Where it asks what the trace's daemon says. */
   readonly recording?: string | null;
   readonly program?: ProgramSource | null;
+  /** It may ask in SQL. */
+  readonly hasSql?: boolean;
 }
 
 /** The files of the page, which names the trace. */
 export function pageOf(
   page: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
-  { recording = null, program = null }: PageSources = {},
+  { recording = null, program = null, hasSql = false }: PageSources = {},
 ): Map<string, Uint8Array> {
   const files = new Map(page);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
@@ -109,6 +121,7 @@ export function pageOf(
     address: TRACE_PATH.slice(1),
     status: isOpening(subject) ? STATUS_PATH.slice(1) : null,
     recording,
+    sql: hasSql ? SQL_PATH.slice(1) : null,
     program: program && { elf: PROGRAM_PATH.slice(1), lines: LINES_PATH.slice(1) },
   };
   files.set('index.html', Buffer.from(withTraceNamed(html, subject.name, places)));
@@ -212,16 +225,6 @@ export function sendFile(
 
 const sendStatus = (response: ServerResponse, status: OpeningStatus): void => sendJson(response, status);
 
-export function sendJson(response: ServerResponse, value: unknown): void {
-  const body = JSON.stringify(value);
-  response.writeHead(200, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-  });
-  response.end(response.req.method === 'HEAD' ? undefined : body);
-}
-
 /** Names of this machine alone; through an ssh tunnel the port is another one. */
 function isOwnHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d{1,5})?$/i.test(host ?? '');
@@ -281,15 +284,6 @@ function drained(response: ServerResponse): Promise<void> {
     };
     response.on('drain', done).on('close', done);
   });
-}
-
-export function refuse(response: ServerResponse, status: number, why: string): void {
-  const body = `${why}\n`;
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-  });
-  response.end(response.req.method === 'HEAD' ? undefined : body);
 }
 
 /** The trace cannot be read any more. */

@@ -36,6 +36,7 @@ export const PANELS = [
   { id: 'statistics', title: 'Statistics', place: 'tab', keys: ['Shift+S'], isShown: true, size: 0 },
   { id: 'profile', title: 'Profile', place: 'tab', keys: ['Shift+U'], isShown: true, size: 0 },
   { id: 'results', title: 'Found', place: 'tab', keys: ['Shift+R'], isShown: true, size: 0 },
+  { id: 'sql', title: 'SQL', place: 'tab', keys: ['Shift+Q'], isShown: true, size: 0 },
 ] as const satisfies readonly PanelInfo[];
 
 export type PanelId = (typeof PANELS)[number]['id'];

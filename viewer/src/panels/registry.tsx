@@ -4,6 +4,7 @@ import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isCounter, namesOf, type TrackList } from '../model/track-lists.js';
 import { later } from './later.js';
+import { SqlLater } from './sql/later.js';
 
 export interface PanelPart {
   readonly component: ComponentType;
@@ -22,6 +23,7 @@ const PARTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, PanelPar
   statistics: { component: later('Statistics'), isThere: ({ core }) => core >= 0 },
   profile: { component: later('Profile'), isThere: ({ core }) => core >= 0 },
   results: { component: later('Results') },
+  sql: { component: SqlLater },
   counters: { component: later('Counters'), isThere: has('counters') },
   occupancy: { component: later('Occupancy'), isThere: has('buffers') },
   transactions: {

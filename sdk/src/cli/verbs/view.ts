@@ -41,7 +41,7 @@ export function register(program: Command): void {
     .option('--size <WxH>', 'of the picture, in pixels; by default 1280x720')
     .option('--theme <name>', 'of the picture: light (default) or dark')
     .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
-    .option('--read-only', 'of a directory: the page shows what is recorded, and controls nothing')
+    .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;

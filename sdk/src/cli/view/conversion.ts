@@ -14,6 +14,7 @@ import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from
 export class Conversion implements Opening {
   private current: OpeningStatus;
   private opened: OpenTrace | null = null;
+  private converted: string | null = null;
   /** Of a trace that is not kept. */
   private scratch: string | null = null;
 
@@ -34,11 +35,17 @@ export class Conversion implements Opening {
     return this.opened;
   }
 
+  /** Of the converted trace; null: it is not there yet. */
+  get path(): string | null {
+    return this.converted;
+  }
+
   /** @throws UscopeError CONVERT_*, WRITER_*; the reason of the signal; the page hears of it too */
   async run(signal: AbortSignal): Promise<void> {
     try {
       const { path, isCut } = await this.find(signal);
       this.opened = await openServedTrace(path, this.name);
+      this.converted = path;
       this.current = { state: 'ready', isCut };
     } catch (error) {
       const [code, what] = isUscopeError(error)

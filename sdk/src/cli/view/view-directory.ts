@@ -1,5 +1,4 @@
 /** `uscope view DIR`: the traces of a directory as they appear, each with its picture, and what `uscope ctl` does. */
-import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   type OpenTrace,
@@ -13,8 +12,10 @@ import {
 import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
+import { newToken, withToken } from './command-token.js';
 import { Daemons, type Recording } from './daemons.js';
 import { ringOf } from './ring-state.js';
+import { ServedSql } from './served-sql.js';
 
 export interface DirectoryRequest {
   readonly directory: string;
@@ -26,8 +27,6 @@ export interface DirectoryRequest {
   /** What the cores ran. */
   readonly program?: ServedProgram | null;
 }
-
-const TOKEN_BYTES = 24;
 
 /** Until the signal is raised. @throws UscopeError VIEW_PORT */
 export async function viewDirectory(request: DirectoryRequest, signal: AbortSignal): Promise<void> {
@@ -45,9 +44,9 @@ export async function startDirectoryView(
   announcement: Partial<Announcement> = {},
 ): Promise<ViewServer> {
   const { directory, port, wantsBrowser, isReadOnly, program = null } = request;
-  const token = isReadOnly ? null : randomBytes(TOKEN_BYTES).toString('base64url');
-  const server = await serveDirectory(new Directory(directory), { port, token, program });
-  const hash = token === null ? '' : `#token=${token}`;
+  const token = isReadOnly ? null : newToken();
+  const server = await serveDirectory(new Directory(directory, program), { port, token, program });
+  const hash = withToken('', token);
   await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
   return server;
 }
@@ -55,7 +54,10 @@ export async function startDirectoryView(
 class Directory implements ViewedDirectory {
   private readonly daemons: Daemons;
 
-  constructor(private readonly directory: string) {
+  constructor(
+    private readonly directory: string,
+    private readonly program: ServedProgram | null,
+  ) {
     this.daemons = new Daemons(directory);
   }
 
@@ -78,9 +80,13 @@ class Directory implements ViewedDirectory {
   }
 
   async open(name: string): Promise<OpenTrace | null> {
-    const runs = await listRuns(this.directory, () => undefined);
-    const found = runs.flatMap(({ traces }) => traces).find((trace) => trace.name === name);
-    return found ? openServedTrace(found.path) : null;
+    const path = await this.pathOf(name);
+    return path === null ? null : openServedTrace(path);
+  }
+
+  async sql(name: string): Promise<ServedSql | null> {
+    const path = await this.pathOf(name);
+    return path === null ? null : new ServedSql(() => path, this.program?.functions);
   }
 
   /** Of a trace that a page shows: what its daemon says of it now. */
@@ -92,6 +98,11 @@ class Directory implements ViewedDirectory {
 
   control(command: ViewCommand): Promise<unknown> {
     return this.daemons.command(command);
+  }
+
+  private async pathOf(name: string): Promise<string | null> {
+    const runs = await listRuns(this.directory, () => undefined);
+    return runs.flatMap(({ traces }) => traces).find((trace) => trace.name === name)?.path ?? null;
   }
 }
 

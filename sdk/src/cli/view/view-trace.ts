@@ -8,8 +8,10 @@ import { openServedTrace, ServedProgram, serveView } from '../../view/index.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { announce, raised } from './announce.js';
+import { newToken, withToken } from './command-token.js';
 import { Conversion } from './conversion.js';
 import { foreignFormatOf } from './foreign-format.js';
+import { ServedSql } from './served-sql.js';
 import { viewDirectory } from './view-directory.js';
 
 export interface ViewRequest {
@@ -19,7 +21,7 @@ export interface ViewRequest {
   /** Of the page's address, with `#`. */
   readonly hash: string;
   readonly wantsBrowser: boolean;
-  /** Of a directory: the page commands nothing. */
+  /** The page commands nothing, and asks nothing in SQL. */
   readonly isReadOnly: boolean;
   /** Converted traces are kept for the next time. */
   readonly keeps: boolean;
@@ -61,10 +63,13 @@ async function viewAsItIs(
   try {
     // What is no trace is reported here rather than in the page.
     await (await openTraceFile(request.file)).close();
-    const server = await serveView(trace, { port: request.port, program });
-    await announce({ ...request, name: shownName(request.file) }, server);
-    await raised(signal);
-    await server.close();
+    await withServer(
+      request,
+      program,
+      trace,
+      () => request.file,
+      () => raised(signal),
+    );
   } finally {
     await trace.close();
   }
@@ -76,18 +81,46 @@ async function viewConverted(
   conversion: Conversion,
   signal: AbortSignal,
 ): Promise<void> {
-  const server = await serveView(conversion, { port: request.port, program });
+  const converted = async (): Promise<void> => {
+    try {
+      await conversion.run(signal);
+      await raised(signal);
+    } catch (error) {
+      if (signal.aborted) return io.err(`uscope: interrupted; ${shownName(request.file)} is not converted`);
+      await Promise.race([raised(signal), new Promise((resolve) => setTimeout(resolve, FAREWELL_MS))]);
+      throw isUscopeError(error) ? error.at({ file: shownName(request.file) }) : error;
+    }
+  };
   try {
-    await announce({ ...request, name: shownName(request.file) }, server);
-    await conversion.run(signal);
-    await raised(signal);
-  } catch (error) {
-    if (signal.aborted) return io.err(`uscope: interrupted; ${shownName(request.file)} is not converted`);
-    await Promise.race([raised(signal), new Promise((resolve) => setTimeout(resolve, FAREWELL_MS))]);
-    throw isUscopeError(error) ? error.at({ file: shownName(request.file) }) : error;
+    await withServer(request, program, conversion, () => conversion.path, converted);
+  } finally {
+    await conversion.close();
+  }
+}
+
+/** @param pathOf of the trace that SQL is about; null: it is not there yet */
+async function withServer(
+  request: ViewRequest,
+  program: ServedProgram | null,
+  subject: Parameters<typeof serveView>[0],
+  pathOf: () => string | null,
+  use: () => Promise<void>,
+): Promise<void> {
+  const { port, isReadOnly } = request;
+  const token = isReadOnly ? null : newToken();
+  const answerer = new ServedSql(pathOf, program?.functions);
+  const server = await serveView(subject, {
+    port,
+    program,
+    sql: token === null ? null : { answerer, token },
+  });
+  try {
+    const hash = withToken(request.hash, token);
+    await announce({ ...request, hash, name: shownName(request.file) }, server);
+    await use();
   } finally {
     await server.close();
-    await conversion.close();
+    await answerer.close();
   }
 }
 

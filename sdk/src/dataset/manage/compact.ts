@@ -12,6 +12,7 @@ import { JOINED, type JoinedGroup, joinedNames, readJoined } from '../joined-run
 import { openDataset, STAGING } from '../layout.js';
 import { tryLockJoin, tryLockRun } from '../locks.js';
 import { completeRuns } from '../publish.js';
+import { writeFailure } from '../write-failure.js';
 import { listRuns } from './runs.js';
 
 /** Files of one group together, about. */
@@ -75,7 +76,7 @@ export async function compactDataset(
     return work.done;
   } catch (error) {
     if (error instanceof UscopeError) throw error;
-    const detail = `the files were not joined, the dataset is as before: ${(error as Error).message.split('\n')[0]}`;
+    const detail = `the files were not joined, the dataset is as before: ${writeFailure(error, 'join them again')}`;
     throw new UscopeError('DATASET_WRITE', detail, { file: root }, { cause: error });
   } finally {
     connection.closeSync();
