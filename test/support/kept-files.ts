@@ -38,6 +38,11 @@ const KANATA = text([
 ]);
 
 const GEM5 = text([
+  '13000: system.cpu.rename: [tid:0]: Renaming arch reg 1 (IntRegClass) to physical reg 152 (152). [sn:77001]',
+  '14000: system.cpu.rename: [tid:2]: Looking up IntRegClass arch reg 1, got phys reg 152 (IntRegClass) [sn:77002]',
+  '14500: system.cpu.iew.lsq.thread0: Doing write to store idx 2, addr 0xfeed5708 | storeHead:1 [sn:77002]',
+  '14777: system.cpu.rob: Squashed [sn:77002]',
+  '14777: global: RegFile: Setting int register 125 to 0x4af123',
   'O3PipeView:fetch:11000:0x5ca1ab1e:0:77001:  addi_mark   a0, a0, 1',
   'O3PipeView:decode:12000',
   'O3PipeView:rename:13000',
@@ -47,7 +52,7 @@ const GEM5 = text([
   'O3PipeView:retire:17000:store:23000',
   'O3PipeView:fetch:12000:0x5ca1ab22:7:77002:  nop',
   'O3PipeView:decode:13000',
-  'O3PipeView:rename:0',
+  'O3PipeView:rename:14000',
   'O3PipeView:dispatch:0',
   'O3PipeView:issue:0',
   'O3PipeView:complete:0',
@@ -123,6 +128,11 @@ export const MARKED_FILES: Readonly<Record<string, MarkedFile>> = {
       'numbers of micro-operations': /micro-op 7|0x5ca1ab22:7:/,
       'ticks of stages': 15_000n,
       'ticks at which stores had written': 23_000n,
+      threads: /tid:2|entities\[\d+\] 2\b/,
+      'sources of instructions (Rename)': /Looking up|dependency/,
+      'addresses of memory accesses (LSQUnit)': 0xfeed5708n,
+      'ticks of squashes': 14_777n,
+      'values of registers (RegFile)': 0x4af123n,
     },
   },
   spike: {

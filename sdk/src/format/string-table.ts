@@ -11,7 +11,9 @@ export function encodeStringTableHeader(numEntries: number): Uint8Array {
 
 /** Streaming writers: puts one entry (8 bytes) at `target[at]`. `offset` counts from the end of the entries, `length` without the NUL. */
 export function putStringEntry(target: Uint8Array, at: number, offset: number, length: number): void {
-  const view = new DataView(target.buffer, target.byteOffset, target.byteLength);
-  view.setUint32(at, offset, true);
-  view.setUint32(at + 4, length, true);
+  // Without a view: there may be millions.
+  for (let byte = 0; byte < 4; byte++) {
+    target[at + byte] = offset >>> (8 * byte);
+    target[at + 4 + byte] = length >>> (8 * byte);
+  }
 }

@@ -1,6 +1,7 @@
 /** gem5's O3PipeView, for the conversions. It is read, not written. */
 import { isUscopeError } from '../../base/errors.js';
 import type { Source } from '../../reader/index.js';
+import { openSource } from '../../reader/node.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -13,8 +14,10 @@ import type {
 import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
 import { sniffText } from '../text/sniff.js';
 import { packingOf } from '../text/unpack.js';
-import { type Gem5Summary, inOrder, summarize } from './order.js';
+import { inOrder } from './order.js';
 import { Gem5Reader } from './reader.js';
+import { readStats, type StatsFile } from './stats-file.js';
+import { type Gem5Summary, summarize } from './summary.js';
 import { gem5ToUscope } from './to-uscope.js';
 import { GEM5_STAGES, type Gem5Instruction } from './types.js';
 
@@ -45,6 +48,11 @@ class Gem5Trace implements ForeignTrace {
       ['stores that wrote', String(summary.stores)],
       ['ticks', `${summary.firstTick} to ${summary.lastTick}`],
       ['step of all ticks', String(summary.tickStep)],
+      ['CPUs', summary.cpus.join(' ') || 'no line names one'],
+      ['threads', String(summary.maxThread + 1)],
+      ['lines of other debug flags', String(summary.debugLines)],
+      ['lines of stages before the first fetch', String(summary.earlyLines)],
+      ['other lines', String(summary.otherLines)],
     ] as const;
     return [{ title: 'O3PipeView', rows }];
   }
@@ -82,18 +90,37 @@ class Gem5Trace implements ForeignTrace {
 
   async toUscope(target: TraceTarget, context: ConversionContext) {
     const summary = await this.summarize(context);
-    return gem5ToUscope(new Gem5Reader(this.source), summary, target, context);
+    const stats = await this.statistics(context);
+    const size = await this.source.size();
+    const reader = new Gem5Reader(this.source, (bytes) => context.onProgress?.(0.3 + (0.7 * bytes) / size));
+    return gem5ToUscope(reader, summary, stats, target, context);
   }
 
   async close(): Promise<void> {
     await this.source.close?.();
   }
 
+  /** What the option `stats` names; null: it is not there. */
+  private async statistics({ options, report }: ConversionContext): Promise<StatsFile | null> {
+    const path = options.get('stats');
+    if (path === undefined) return null;
+    const source = await openSource(path);
+    try {
+      const stats = await readStats(source);
+      report.dropped('values of stats.txt that are no whole numbers', 'a counter is one').count +=
+        stats.fractions;
+      report.dropped('other lines of stats.txt', 'no lines of its form').count += stats.otherLines;
+      return stats;
+    } finally {
+      await source.close?.();
+    }
+  }
+
   private async summarize(context?: ConversionContext): Promise<Gem5Summary> {
     if (this.summary) return this.summary;
     const size = await this.source.size();
     const reader = new Gem5Reader(this.source, (bytes) => context?.onProgress?.((0.3 * bytes) / size));
-    this.summary = await summarize(reader);
+    this.summary = await summarize(reader, context?.signal);
     const { cut, damaged } = this.summary;
     this.isPartial = cut !== null || damaged !== null;
     if (cut) context?.onWarning?.(cut.message);
@@ -132,8 +159,13 @@ export const FORMAT: ForeignFormat = {
   extensions: ['.out', '.out.gz'],
   options: [
     { ...PERIOD_OPTION, help: 'clock period of the core; default: the greatest common divisor of all ticks' },
-    CORE_OPTION,
+    { ...CORE_OPTION, help: 'name of the core in the trace, default core0; several CPUs are numbered' },
+    {
+      name: 'stats',
+      help: 'a stats.txt of the same run, whose whole numbers become counters of the scope stats',
+      direction: 'import',
+    },
   ],
-  sniff: async (head) => /(^|\n)[ \t]*O3PipeView:fetch:/.test(await sniffText(head)),
+  sniff: async (head) => /(^|\n)[ \t]*(\d+: *)?([\w.]+: *)?O3PipeView:fetch:/.test(await sniffText(head)),
   open: (source) => Gem5Trace.open(source),
 };

@@ -194,7 +194,10 @@ describe('gem5 to µScope', () => {
       ],
       [16, 'squashed', 3000, 4000, 'fetch@3000 decode@4000', ['00000010: add   a2, a2, a3']],
     ]);
-    expect(context.report.unwaived()).toEqual([]);
+    expect(context.report.unwaived().map(({ what, count }) => [what, count])).toEqual([
+      ['other lines', 2n],
+      ['lines of stages before the first fetch', 2n],
+    ]);
     expect((await toUscope(readFileSync(VECTOR), { period: '250ps' })).stats.totalTimePs).toBe(10_000n);
   });
 

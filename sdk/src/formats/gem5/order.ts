@@ -1,102 +1,153 @@
 /** The instructions of a log in the order of time: the log has them in the order of their ends. */
-import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { Heap } from '../pipeline/heap.js';
-import type { Gem5Reader } from './reader.js';
-import { GEM5_STAGES, type Gem5Instruction } from './types.js';
+import { Gem5Block, STAGES } from './block.js';
+import { DebugFacts } from './facts.js';
+import type { Gem5Reader, Gem5Visitor } from './reader.js';
+import { endOf, type Gem5Summary } from './summary.js';
+import { TickHeap } from './tick-heap.js';
+import { Moment, Timeline } from './timeline.js';
+import type { Gem5Instruction } from './types.js';
 
-/** Instructions per entry of the list that the first pass makes: a number each. */
-const BLOCK = 1024;
-const RETIRE = GEM5_STAGES.length - 1;
-
-export interface Gem5Summary {
-  readonly instructions: number;
-  readonly squashed: number;
-  /** Not ended as far as the log tells. */
-  readonly unfinished: number;
-  readonly microOps: number;
-  readonly stores: number;
-  readonly firstTick: number;
-  readonly lastTick: number;
-  /** Greatest common divisor of all ticks: the clock period, as far as the log tells; 0 for an empty log. */
-  readonly tickStep: number;
-  /** Least fetch tick of each block and all after it. */
-  readonly leastFrom: readonly number[];
-  /** Instructions that lack the line of a stage, and the first of them; null: none. */
-  readonly damaged: { readonly count: number; readonly offset: number; readonly stage: string } | null;
-  /** CONVERT_TRUNCATED when the file ended early. */
-  readonly cut: UscopeError | null;
+/** An instruction between its fetch and its end. */
+export interface Flight {
+  readonly block: Gem5Block;
+  /** Number of the instruction, in the order of fetches. */
+  id: number;
+  /** Object of its CPU; null: the log does not say. */
+  cpu: string | null;
+  readonly timeline: Timeline;
+  /** As it was known with its block; Infinity: the log has no end. */
+  end: number;
 }
 
-/** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
-export async function summarize(reader: Gem5Reader): Promise<Gem5Summary> {
-  const scan = new Scan();
-  let cut: UscopeError | null = null;
+export interface OrderVisitor {
+  /** Whether `push` of the output is due. */
+  readonly isFull: boolean;
+  born(flight: Flight): void;
+  /** @param moment a stage, or one of `Moment` */
+  happens(flight: Flight, tick: number, moment: number): void;
+}
+
+/** Windows after that of an instruction which are read before it begins, since lines about it may follow. */
+const LATE_WINDOWS = 8;
+
+/** Takes a log in its order, and gives what happens in the order of time. */
+export class InOrder implements Gem5Visitor {
+  readonly facts = new DebugFacts();
+  private readonly waiting = new TickHeap<Flight>();
+  private readonly flying = new TickHeap<Flight>();
+  private readonly unused: Flight[] = [];
+  /** Its block is being filled by the reader. */
+  private reserved: Flight | null = null;
+  private read = 0;
+  private born = 0;
+  private limit = 0;
+
+  constructor(
+    private readonly summary: Gem5Summary,
+    private readonly visitor: OrderVisitor,
+    /** Called with lines that say nothing of an instruction. */
+    private readonly onOther?: () => void,
+    private readonly onEarly?: () => void,
+  ) {}
+
+  /** Room for another instruction is made by `advance`. */
+  get isFull(): boolean {
+    return this.visitor.isFull || this.waiting.next < this.limit;
+  }
+
+  instruction(block: Gem5Block): Gem5Block {
+    const flight = this.reserved?.block === block ? this.reserved : flightWith(block);
+    flight.end = endOf(block, this.facts);
+    this.waiting.push(block.ticks[0], this.read++, flight);
+    const { window, leastFrom } = this.summary;
+    if (this.read % window === 0)
+      this.limit = leastFrom[Math.max(0, this.read / window - LATE_WINDOWS)] ?? this.limit;
+    this.reserved = this.unused.pop() ?? flightWith(new Gem5Block());
+    return this.reserved.block;
+  }
+
+  other(line: string): void {
+    if (!this.facts.take(line)) this.onOther?.();
+  }
+
+  early(): void {
+    this.onEarly?.();
+  }
+
+  /** What is known to be complete, until the visitor is full. @returns whether something is left */
+  advance(): boolean {
+    return this.until(this.limit);
+  }
+
+  /** After the last instruction. @returns whether something is left */
+  finish(): boolean {
+    return this.until(Number.POSITIVE_INFINITY);
+  }
+
+  private until(limit: number): boolean {
+    const { waiting, flying, visitor } = this;
+    while (!visitor.isFull) {
+      const tick = flying.next;
+      if (waiting.next < tick) {
+        if (waiting.next >= limit) return false;
+        this.begin(waiting.pop());
+      } else {
+        if (tick >= limit) return false;
+        this.step(flying.top, tick);
+      }
+    }
+    return true;
+  }
+
+  private begin(flight: Flight): void {
+    const { block, timeline } = flight;
+    flight.id = this.born++;
+    flight.cpu = this.facts.taken === 0 && block.object === '' ? null : this.facts.cpuOf(block);
+    timeline.fill(block, flight.end, this.facts, flight.cpu);
+    this.visitor.born(flight);
+    this.happen(flight, timeline.ticks[0]);
+    if (timeline.at < timeline.count) this.flying.push(timeline.ticks[timeline.at], flight.id, flight);
+    else this.unused.push(flight);
+  }
+
+  private step(flight: Flight, tick: number): void {
+    const { timeline } = flight;
+    this.happen(flight, tick);
+    if (timeline.at < timeline.count) this.flying.delay(timeline.ticks[timeline.at]);
+    else {
+      this.flying.pop();
+      this.unused.push(flight);
+    }
+  }
+
+  private happen(flight: Flight, tick: number): void {
+    const { timeline } = flight;
+    while (timeline.at < timeline.count && timeline.ticks[timeline.at] === tick)
+      this.visitor.happens(flight, tick, timeline.moments[timeline.at++]);
+  }
+}
+
+function flightWith(block: Gem5Block): Flight {
+  return { block, id: 0, cpu: null, timeline: new Timeline(), end: 0 };
+}
+
+/**
+ * Visits a log in the order of time. Yields when the visitor is full, and now and then. Memory is that of the instructions in flight and of as many
+ * as the log has them out of order.
+ * @throws UscopeError as `Gem5Reader.visit`, after everything before the cut
+ */
+export async function* visitInOrder(reader: Gem5Reader, order: InOrder): AsyncGenerator<void> {
+  let failure: unknown;
   try {
-    for await (const batch of reader.batches()) for (const one of batch) scan.take(one);
+    for await (const _ of reader.visit(order)) {
+      while (order.advance()) yield;
+      yield;
+    }
   } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    cut = error;
+    failure = error;
   }
-  return scan.summary(cut);
-}
-
-class Scan {
-  private instructions = 0;
-  private squashed = 0;
-  private unfinished = 0;
-  private microOps = 0;
-  private stores = 0;
-  private first = Number.POSITIVE_INFINITY;
-  private last = 0;
-  private step = 0;
-  private readonly least: number[] = [];
-  private damaged: { count: number; readonly offset: number; readonly stage: string } | null = null;
-
-  take(one: Gem5Instruction): void {
-    const { ticks } = one;
-    const fetch = ticks[0] ?? 0;
-    for (const tick of ticks) {
-      if (tick === 0) continue;
-      // Nearly always a multiple already.
-      if (this.step === 0 || tick % this.step !== 0) this.step = divisor(tick, this.step);
-      if (tick > this.last) this.last = tick;
-      if (tick >= fetch) continue;
-      throw new UscopeError(
-        'CONVERT_FORMAT',
-        `instruction ${one.seq} is in a stage at tick ${tick}, before its fetch at ${fetch}`,
-        {
-          offset: one.offset,
-        },
-      );
-    }
-    this.first = Math.min(this.first, fetch);
-    const block = Math.floor(this.instructions++ / BLOCK);
-    this.least[block] = Math.min(this.least[block] ?? fetch, fetch);
-    if (!one.isWhole) this.unfinished++;
-    else if (ticks[RETIRE] === 0) this.squashed++;
-    if (one.lacks !== null) {
-      this.damaged ??= { count: 0, offset: one.offset, stage: GEM5_STAGES[one.lacks]! };
-      this.damaged.count++;
-    }
-    if (one.microPc > 0) this.microOps++;
-    if (one.storeTick > 0) this.stores++;
-  }
-
-  summary(cut: UscopeError | null): Gem5Summary {
-    const { instructions, squashed, unfinished, microOps, stores } = this;
-    const leastFrom = this.least.slice();
-    for (let block = leastFrom.length - 2; block >= 0; block--) {
-      leastFrom[block] = Math.min(leastFrom[block] ?? 0, leastFrom[block + 1] ?? 0);
-    }
-    const firstTick = instructions === 0 ? 0 : this.first;
-    const range = { firstTick, lastTick: this.last, tickStep: this.step };
-    const { damaged } = this;
-    return { instructions, squashed, unfinished, microOps, stores, ...range, leastFrom, damaged, cut };
-  }
-}
-
-function divisor(a: number, b: number): number {
-  return b === 0 ? a : divisor(b, a % b);
+  while (order.finish()) yield;
+  if (failure !== undefined) throw failure;
 }
 
 /** What happens to an instruction at a tick. */
@@ -109,57 +160,37 @@ export interface Gem5Event {
   readonly stage: number;
 }
 
-/**
- * All that happens, in the order of time. Memory is that of the instructions in flight and of as many as the log has them out of order.
- * @throws UscopeError as `Gem5Reader.batches`, after everything before the cut
- */
+/** Events in a batch of `inOrder`. */
+const BATCH = 4096;
+
+/** Stages and squashes in the order of time, as objects. @throws UscopeError as `visitInOrder` */
 export async function* inOrder(reader: Gem5Reader, summary: Gem5Summary): AsyncGenerator<Gem5Event[]> {
-  const waiting = new Heap<{ time: number; one: Gem5Instruction }>();
-  const events = new Heap<Gem5Event>();
-  let read = 0;
-  let id = 0;
-  let failure: unknown;
-  const until = (time: number): Gem5Event[] => {
-    const batch: Gem5Event[] = [];
-    while (waiting.next < time) {
-      const { one } = waiting.pop() ?? {};
-      if (!one) break;
-      drain(events, one.ticks[0] ?? 0, batch);
-      for (const event of eventsOf(one, id++)) events.push(event);
-    }
-    drain(events, Math.min(time, waiting.next), batch);
-    return batch;
+  let batch: Gem5Event[] = [];
+  const copies = new Map<number, Gem5Instruction>();
+  const visitor: OrderVisitor = {
+    get isFull() {
+      return batch.length >= BATCH;
+    },
+    born: ({ id, block }) => void copies.set(id, block.copy()),
+    happens: ({ id, timeline }, time, moment) => {
+      const instruction = copies.get(id)!;
+      if (moment < STAGES) batch.push({ time, instruction, id, stage: moment });
+      else if (moment === Moment.SQUASH) batch.push({ time, instruction, id, stage: -1 });
+      if (timeline.at === timeline.count) copies.delete(id);
+    },
   };
+  const taken = (): Gem5Event[] => {
+    const whole = batch;
+    batch = [];
+    return whole;
+  };
+  let failure: unknown;
   try {
-    for await (const batch of reader.batches()) {
-      for (const one of batch) {
-        waiting.push({ time: one.ticks[0] ?? 0, one });
-        if (++read % BLOCK !== 0) continue;
-        const ready = until(summary.leastFrom[read / BLOCK] ?? Number.POSITIVE_INFINITY);
-        if (ready.length > 0) yield ready;
-      }
-    }
+    for await (const _ of visitInOrder(reader, new InOrder(summary, visitor)))
+      if (batch.length > 0) yield taken();
   } catch (error) {
     failure = error;
   }
-  yield until(Number.POSITIVE_INFINITY);
+  if (batch.length > 0) yield taken();
   if (failure !== undefined) throw failure;
-}
-
-/** Events before `time`. */
-function drain(events: Heap<Gem5Event>, time: number, batch: Gem5Event[]): void {
-  while (events.next < time) {
-    const event = events.pop();
-    if (event) batch.push(event);
-  }
-}
-
-function eventsOf(instruction: Gem5Instruction, id: number): Gem5Event[] {
-  const { ticks, isWhole } = instruction;
-  const reached = ticks.flatMap((time, stage) =>
-    time > 0 || stage === 0 ? [{ time, instruction, id, stage }] : [],
-  );
-  if (!isWhole || (ticks[RETIRE] ?? 0) > 0) return reached;
-  // The log does not say when it was squashed: not before the last thing that it did.
-  return [...reached, { time: Math.max(...ticks), instruction, id, stage: -1 }];
 }

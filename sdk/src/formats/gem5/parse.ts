@@ -19,6 +19,8 @@ export interface StageLine {
 }
 
 export const PREFIX = 'O3PipeView:';
+/** Some builds print a tick, an object, or both before it. */
+const HEAD = /^\s*(?:\d+:\s*)?(?:([A-Za-z_][\w.]*):\s*)?O3PipeView:/;
 const MAX_U64 = (1n << 64n) - 1n;
 
 /**
@@ -26,14 +28,19 @@ const MAX_U64 = (1n << 64n) - 1n;
  * @throws UscopeError CONVERT_FORMAT for an O3PipeView line that is none
  */
 export function parseLine(line: string, offset: number): FetchLine | StageLine | null {
-  const text = line.trimStart();
-  if (!text.startsWith(PREFIX)) return null;
-  const columns = text.split(':');
+  const start = HEAD.exec(line)?.[0].length;
+  if (start === undefined) return null;
+  const columns = line.slice(start - PREFIX.length).split(':');
   const stage = (GEM5_STAGES as readonly string[]).indexOf(columns[1] ?? '');
   const tick = numberIn(columns[2]);
   if (stage < 0) throw wrong(offset, `"${(columns[1] ?? '').slice(0, 20)}" is no stage of O3PipeView`);
   if (tick === null) throw wrong(offset, `a tick is expected after "${columns[1]}"`);
   return stage === 0 ? fetchLine(columns, tick, offset) : stageLine(columns, stage, tick, offset);
+}
+
+/** The object that a line of O3PipeView begins with (`system.cpu1`); '': none. */
+export function objectOf(line: string): string {
+  return HEAD.exec(line)?.[1] ?? '';
 }
 
 function fetchLine(columns: readonly string[], tick: number, offset: number): FetchLine {

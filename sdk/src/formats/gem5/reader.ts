@@ -1,21 +1,31 @@
-/** Reads the O3PipeView lines of a gem5 debug log, plain or packed with gzip or zstd. */
+/** Reads an O3PipeView log, plain or packed with gzip or zstd. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { type TextLine, textLines } from '../text/lines.js';
+import { LF, type LinePiece, linePieces, lineText } from '../text/lines.js';
 import { type ByteSource, unpack } from '../text/unpack.js';
-import { type FetchLine, PREFIX, parseLine, type StageLine } from './parse.js';
+import { Gem5Block, RETIRE } from './block.js';
+import { type FetchLine, objectOf, PREFIX, parseLine, type StageLine } from './parse.js';
+import { QuickLines } from './quick-lines.js';
 import { GEM5_STAGES, type Gem5Instruction } from './types.js';
 
-interface Open {
-  readonly fetch: FetchLine;
-  readonly ticks: number[];
-  readonly offset: number;
+/** What goes through a log in file order, without an object for each instruction. */
+export interface Gem5Visitor {
+  /** Whether the caller of `visit` is to come before the next instruction. */
+  readonly isFull: boolean;
+  /** An instruction with all that its lines say. @returns the block that the reader fills next: the same, or another one, if this one is kept */
+  instruction(block: Gem5Block): Gem5Block;
+  /** A line of another kind. */
+  other(line: string): void;
+  /** A line of a stage before the first fetch. */
+  early(stage: number): void;
 }
 
-const RETIRE = GEM5_STAGES.length - 1;
+const encoder = new TextEncoder();
 
 export class Gem5Reader {
-  private open: Open | null = null;
+  private open: Gem5Block | null = null;
+  private block = new Gem5Block();
   private hasBegun = false;
+  private readonly quick = new QuickLines();
 
   constructor(
     private readonly source: ByteSource,
@@ -24,30 +34,146 @@ export class Gem5Reader {
   ) {}
 
   /**
-   * Instructions in file order, which is that of their ends, not of their times; in batches. Lines of other kinds are skipped, and what a log
-   * begins with before its first fetch.
+   * Visits instructions and other lines in file order, which is that of the ends of instructions. Yields after each piece of text, and when the
+   * visitor is full.
    * @throws UscopeError CONVERT_UNKNOWN (no line of O3PipeView), CONVERT_FORMAT, CONVERT_LIMIT, and CONVERT_TRUNCATED when the file ends inside
-   *   an instruction, which is handed out before, or inside a line
+   *   an instruction, which is visited before, or inside a line
    */
-  async *batches(): AsyncGenerator<Gem5Instruction[]> {
+  async *visit(visitor: Gem5Visitor): AsyncGenerator<void> {
     this.open = null;
     this.hasBegun = false;
-    for await (const lines of this.lines()) {
-      const batch: Gem5Instruction[] = [];
-      let failure: unknown;
-      try {
-        for (const line of lines) this.take(line, batch);
-      } catch (error) {
-        failure = error;
+    try {
+      for await (const piece of this.pieces()) {
+        for (let at = 0; at < piece.end; ) {
+          at = this.takeLines(piece, at, visitor);
+          yield;
+        }
       }
-      if (failure !== undefined && this.isCut(failure)) batch.push(...this.rest());
-      if (batch.length > 0) yield batch;
-      if (failure !== undefined) throw failure;
+    } catch (error) {
+      if (isUscopeError(error) && error.code === 'CONVERT_TRUNCATED') this.rest(visitor);
+      throw error;
     }
-    yield* this.end();
+    this.end(visitor);
   }
 
-  private *end(): Generator<Gem5Instruction[]> {
+  /** Instructions in file order, in batches. @throws UscopeError as `visit` */
+  async *batches(): AsyncGenerator<Gem5Instruction[]> {
+    let batch: Gem5Instruction[] = [];
+    const visitor: Gem5Visitor = {
+      isFull: false,
+      instruction: (block) => {
+        batch.push(block.copy());
+        return block;
+      },
+      other: () => undefined,
+      early: () => undefined,
+    };
+    const taken = (): Gem5Instruction[] => {
+      const whole = batch;
+      batch = [];
+      return whole;
+    };
+    let failure: unknown;
+    try {
+      for await (const _ of this.visit(visitor)) if (batch.length > 0) yield taken();
+    } catch (error) {
+      failure = error;
+    }
+    if (batch.length > 0) yield taken();
+    if (failure !== undefined) throw failure;
+  }
+
+  /** Lines from `from` on until the visitor is full. Returns where the next one begins. */
+  private takeLines({ bytes, end, offset, isWhole }: LinePiece, from: number, visitor: Gem5Visitor): number {
+    const { quick } = this;
+    let at = from;
+    while (at < end) {
+      if (isWhole && quick.take(bytes, at)) {
+        if (quick.stage === 0) this.quickFetch(bytes, offset + at, visitor);
+        else this.stage(quick.stage, quick.tick, quick.storeTick, '', offset + at, true, visitor);
+        at = quick.next;
+      } else {
+        const to = isWhole ? bytes.indexOf(LF, at) : end;
+        this.takeSlowly(lineText(bytes, at, to), offset + at, isWhole, visitor);
+        at = to + 1;
+      }
+      if (visitor.isFull) break;
+    }
+    return at;
+  }
+
+  private quickFetch(bytes: Uint8Array, offset: number, visitor: Gem5Visitor): void {
+    const { quick } = this;
+    const block = this.fetch(quick.tick, '', offset, visitor);
+    block.seq = quick.seq;
+    block.pc = quick.pc;
+    block.microPc = quick.microPc;
+    block.setText(bytes, quick.textFrom, quick.textTo);
+  }
+
+  private takeSlowly(text: string, offset: number, isWhole: boolean, visitor: Gem5Visitor): void {
+    const parsed = this.parse(text, offset, isWhole);
+    if (!parsed) {
+      visitor.other(text);
+      return;
+    }
+    const object = objectOf(text);
+    if (!('pc' in parsed)) {
+      this.stage(parsed.stage, parsed.tick, parsed.storeTick, object, offset, isWhole, visitor);
+      return;
+    }
+    const block = this.fetch(parsed.tick, object, offset, visitor);
+    block.seq = narrow(parsed.seq);
+    block.pc = narrow(parsed.pc);
+    block.microPc = parsed.microPc;
+    const disassembly = encoder.encode(parsed.disassembly);
+    block.setText(disassembly, 0, disassembly.length);
+  }
+
+  private fetch(tick: number, object: string, offset: number, visitor: Gem5Visitor): Gem5Block {
+    if (this.open) this.block = visitor.instruction(this.open);
+    this.hasBegun = true;
+    this.open = this.block;
+    this.open.begin(tick, offset);
+    this.open.object = object;
+    return this.open;
+  }
+
+  private stage(
+    stage: number,
+    tick: number,
+    storeTick: number,
+    object: string,
+    offset: number,
+    isWhole: boolean,
+    visitor: Gem5Visitor,
+  ): void {
+    const { open } = this;
+    if (!open || open.object !== object) {
+      if (!this.hasBegun) {
+        visitor.early(stage);
+        return;
+      }
+      throw new UscopeError('CONVERT_FORMAT', `a line of ${GEM5_STAGES[stage]} belongs to no fetch`, {
+        file: this.source.name,
+        offset,
+      });
+    }
+    if (!isWhole && tick > 0 && tick < open.ticks[0]) {
+      throw new UscopeError('CONVERT_TRUNCATED', 'the file ends inside a tick', {
+        file: this.source.name,
+        offset,
+      });
+    }
+    open.ticks[stage] = tick;
+    if (stage !== RETIRE) return;
+    open.storeTick = storeTick;
+    open.isWhole = true;
+    this.open = null;
+    this.block = visitor.instruction(open);
+  }
+
+  private end(visitor: Gem5Visitor): void {
     const { file, open } = { file: this.source.name, open: this.open };
     if (!this.hasBegun) {
       throw new UscopeError(
@@ -57,49 +183,23 @@ export class Gem5Reader {
       );
     }
     if (!open) return;
-    yield this.rest();
+    this.rest(visitor);
     throw new UscopeError('CONVERT_TRUNCATED', 'the file ends inside an instruction', {
       file,
       offset: open.offset,
     });
   }
 
-  private take(line: TextLine, batch: Gem5Instruction[]): void {
-    const parsed = this.parse(line);
-    if (!parsed) return;
-    if ('pc' in parsed) {
-      if (this.open) batch.push(instructionOf(this.open, 0, false, true));
-      this.hasBegun = true;
-      this.open = { fetch: parsed, ticks: [parsed.tick], offset: line.offset };
-      return;
-    }
-    if (!this.open) {
-      if (!this.hasBegun) return;
-      throw new UscopeError('CONVERT_FORMAT', `a line of ${GEM5_STAGES[parsed.stage]} belongs to no fetch`, {
-        file: this.source.name,
-        offset: line.offset,
-      });
-    }
-    if (!line.isWhole && parsed.tick > 0 && parsed.tick < this.open.fetch.tick) {
-      throw new UscopeError('CONVERT_TRUNCATED', 'the file ends inside a tick', {
-        file: this.source.name,
-        offset: line.offset,
-      });
-    }
-    this.open.ticks[parsed.stage] = parsed.tick;
-    if (parsed.stage !== RETIRE) return;
-    batch.push(instructionOf(this.open, parsed.storeTick, true, true));
-    this.open = null;
-  }
-
   /** What is open, unfinished as it is. */
-  private rest(): Gem5Instruction[] {
+  private rest(visitor: Gem5Visitor): void {
     const { open } = this;
     this.open = null;
-    return open ? [instructionOf(open, 0, false, false)] : [];
+    if (!open) return;
+    open.hasSuccessor = false;
+    this.block = visitor.instruction(open);
   }
 
-  private parse({ text, offset, isWhole }: TextLine): FetchLine | StageLine | null {
+  private parse(text: string, offset: number, isWhole: boolean): FetchLine | StageLine | null {
     try {
       return parseLine(text, offset);
     } catch (error) {
@@ -113,36 +213,15 @@ export class Gem5Reader {
     }
   }
 
-  private isCut(error: unknown): boolean {
-    return isUscopeError(error) && error.code === 'CONVERT_TRUNCATED';
-  }
-
-  private async *lines(): AsyncGenerator<TextLine[]> {
+  private async *pieces(): AsyncGenerator<LinePiece> {
     try {
-      yield* textLines(unpack(this.source, this.onRead));
+      yield* linePieces(unpack(this.source, this.onRead));
     } catch (error) {
       throw isUscopeError(error) ? error.at({ file: this.source.name }) : error;
     }
   }
 }
 
-function instructionOf(
-  { fetch, ticks, offset }: Open,
-  storeTick: number,
-  isWhole: boolean,
-  hasSuccessor: boolean,
-): Gem5Instruction {
-  const { seq, pc, microPc, disassembly } = fetch;
-  const missing = GEM5_STAGES.findIndex((_, stage) => ticks[stage] === undefined);
-  return {
-    seq,
-    pc,
-    microPc,
-    disassembly,
-    ticks: GEM5_STAGES.map((_, stage) => ticks[stage] ?? 0),
-    storeTick,
-    isWhole,
-    lacks: hasSuccessor && missing >= 0 ? missing : null,
-    offset,
-  };
+function narrow(value: bigint): number | bigint {
+  return value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 }

@@ -1,43 +1,85 @@
-/** gem5's O3PipeView to µScope. Three passes: what is there, how much of it at a time, and the copy. */
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+/** gem5's O3PipeView to µScope. Two passes: what is there, and the copy. */
+import { isUscopeError } from '../../base/errors.js';
+import type { Schema } from '../../format/types.js';
 import type { TraceStats } from '../../writer/index.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
-import { pcText } from '../pipeline/code-text.js';
+import { MAX_IN_FLIGHT } from '../pipeline/core-records.js';
+import type { PipelineFrames } from '../pipeline/frames.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
-import { RetireType } from '../pipeline/retire-type.js';
 import type { PipelineShape } from '../pipeline/shape.js';
-import { type PipelineSink, writePipeline } from '../pipeline/sink.js';
-import { TextBytes } from '../text/text-bytes.js';
-import { type Gem5Event, type Gem5Summary, inOrder } from './order.js';
+import { writePipeline } from '../pipeline/sink.js';
+import { InOrder, visitInOrder } from './order.js';
 import type { Gem5Reader } from './reader.js';
+import { counterNames, StatsCounters } from './stats-counters.js';
+import type { StatsFile } from './stats-file.js';
+import type { Gem5Summary } from './summary.js';
+import { TraceCopy } from './trace-copy.js';
 import { GEM5_STAGES } from './types.js';
 
-const RETIRE = GEM5_STAGES.length - 1;
-const MAX_IN_FLIGHT = 65_535;
 const MAX_PERIOD = 0xffff_ffff;
 
-/** @throws UscopeError CONVERT_*, WRITER_* */
+/** @param stats null: there is no stats.txt @throws UscopeError CONVERT_*, WRITER_* */
 export async function gem5ToUscope(
   reader: Gem5Reader,
   summary: Gem5Summary,
+  stats: StatsFile | null,
   target: TraceTarget,
   context: ConversionContext,
 ): Promise<TraceStats> {
-  const shape = await shapeOf(reader, summary, context.options);
+  const shape = shapeOf(summary, stats, context.options);
   const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary);
-  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, (sink) =>
-    tolerateCut(async () => {
-      for await (const batch of inOrder(reader, summary)) {
-        context.signal?.throwIfAborted();
-        for (const event of batch) {
-          sink.moveTo(event.time);
-          if (sink.isFull) await sink.push();
-          put(sink, event, context);
-        }
-      }
-    }),
+  const options = { ...target, checkpointIntervalPs };
+  return writePipeline(shape, options, context, async (frames, schema) => {
+    const counters = stats && new StatsCounters(stats, frames, schema);
+    await copy(reader, summary, shape, { frames, schema, counters }, context);
+    counters?.finish();
+    if (counters)
+      context.report.kept('values of stats.txt', 'counters of the scope stats').count += counters.values;
+  });
+}
+
+interface Output {
+  readonly frames: PipelineFrames;
+  readonly schema: Schema;
+  readonly counters: StatsCounters | null;
+}
+
+async function copy(
+  reader: Gem5Reader,
+  summary: Gem5Summary,
+  shape: PipelineShape,
+  { frames, schema, counters }: Output,
+  { report, signal }: ConversionContext,
+): Promise<void> {
+  const trace = new TraceCopy(schema, frames, shape, summary.cpus, report, counters);
+  const other = report.dropped('other lines', 'no lines of an instruction, or of a flag that is not read');
+  const early = report.dropped(
+    'lines of stages before the first fetch',
+    'their instruction was fetched before the log begins',
   );
+  const order = new InOrder(
+    summary,
+    trace,
+    () => other.count++,
+    () => early.count++,
+  );
+  try {
+    for await (const _ of visitInOrder(reader, order)) {
+      signal?.throwIfAborted();
+      if (frames.isFull) await frames.push();
+    }
+  } catch (error) {
+    // The summary has told of the cut.
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+  }
+  const { taken, unclaimed } = order.facts;
+  report.kept('lines of other debug flags', 'thread, CPU, dependencies, addresses and squashes').count +=
+    taken - unclaimed;
+  report.dropped(
+    'lines of other debug flags about instructions without a fetch',
+    'nothing they could be said of',
+  ).count += unclaimed;
 }
 
 /** An instruction is about as many items as it has stages. */
@@ -45,76 +87,28 @@ function intervalOf({ instructions, firstTick, lastTick }: Gem5Summary): bigint 
   return checkpointIntervalFor(BigInt(Math.max(0, lastTick - firstTick)), instructions * GEM5_STAGES.length);
 }
 
-/** The summary has told of the cut. */
-async function tolerateCut(action: () => Promise<void>): Promise<void> {
-  try {
-    await action();
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-  }
-}
-
-async function shapeOf(
-  reader: Gem5Reader,
-  summary: Gem5Summary,
+function shapeOf(
+  { tickStep, inFlight, cpus, maxThread }: Gem5Summary,
+  stats: StatsFile | null,
   options: ReadonlyMap<string, string>,
-): Promise<PipelineShape> {
-  const { tickStep } = summary;
+): PipelineShape {
   const found = tickStep > 0 && tickStep <= MAX_PERIOD ? `${tickStep} ps` : undefined;
   const periodPs = periodOption(options, found);
-  const core = coreOption(options);
-  const slots = await mostInFlight(reader, summary);
-  const dut = [['log.format', 'gem5-o3pipeview']] as const;
-  return { stages: GEM5_STAGES, slots, maxThread: 0, periodPs, core, isKanata: false, dut };
+  const cores = coreNames(coreOption(options), cpus.length);
+  return {
+    ...{ stages: GEM5_STAGES, slots: Math.min(inFlight, MAX_IN_FLIGHT), maxThread, periodPs, cores },
+    isKanata: false,
+    ...(stats ? { counters: [...counterNames(stats).values()] } : {}),
+    dut: [
+      ['log.format', 'gem5-o3pipeview'],
+      ...cpus.map((cpu, index) => [`gem5.object.${cores[index]}`, cpu] as const),
+    ],
+  };
 }
 
-/** Those that end count until time moves on. */
-async function mostInFlight(reader: Gem5Reader, summary: Gem5Summary): Promise<number> {
-  let [now, most, ended, time] = [0, 0, 0, -1];
-  await tolerateCut(async () => {
-    for await (const batch of inOrder(reader, summary)) {
-      for (const event of batch) {
-        if (event.time !== time) {
-          now -= ended;
-          ended = 0;
-          time = event.time;
-        }
-        if (event.stage === 0) most = Math.max(most, ++now);
-        else if (isEnd(event)) ended++;
-      }
-    }
-  });
-  if (most <= MAX_IN_FLIGHT) return most;
-  throw new UscopeError(
-    'CONVERT_UNSUPPORTED',
-    `${most} instructions are in flight at once; a trace follows ${MAX_IN_FLIGHT}`,
-  );
-}
-
-function isEnd({ stage }: Gem5Event): boolean {
-  return stage === -1 || stage === RETIRE;
-}
-
-const text = new TextBytes();
-
-function put(sink: PipelineSink, { id, stage, instruction }: Gem5Event, { report }: ConversionContext): void {
-  const { seq, pc, microPc, disassembly, storeTick } = instruction;
-  if (stage === -1) {
-    sink.retire(id, 0n, RetireType.FLUSHED);
-    report.approximated('times of squashes', 'the log has none: when the last stage was entered').count++;
-    return;
-  }
-  if (stage === 0) {
-    sink.begin(id, seq, 0);
-    sink.setPc(id, pc);
-    sink.label(id, 0, text.set(`${pcText(pc, null)}: ${disassembly}`));
-    if (microPc > 0) sink.label(id, 1, text.set(`micro-op ${microPc}`));
-  }
-  sink.start(id, 0, GEM5_STAGES[stage] ?? '');
-  if (stage !== RETIRE) return;
-  if (storeTick > 0) {
-    sink.label(id, 1, text.set(`store written at ${storeTick} ps`));
-    report.approximated('completion of stores', 'an annotation: it comes after the end').count++;
-  }
-  sink.retire(id, 0n, RetireType.RETIRED);
+/** Several CPUs are numbered: `core0`, `core1`. */
+function coreNames(name: string, cpus: number): string[] {
+  if (cpus <= 1) return [name];
+  const base = name.replace(/\d+$/, '') || name;
+  return Array.from({ length: cpus }, (_, index) => `${base}${index}`);
 }

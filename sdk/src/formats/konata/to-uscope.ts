@@ -5,7 +5,7 @@ import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
 import type { PipelineShape } from '../pipeline/shape.js';
-import { type PipelineSink, writePipeline } from '../pipeline/sink.js';
+import { PipelineSink, writePipeline } from '../pipeline/sink.js';
 import type { TextBytes } from '../text/text-bytes.js';
 import type { KanataReader } from './reader.js';
 import type { KanataSummary } from './scan.js';
@@ -26,13 +26,15 @@ export async function kanataToUscope(
   const shape = shapeOf(summary, context.options);
   const zero = Number(zeroOf(summary));
   const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary, shape);
-  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, async (sink) => {
+  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, async (frames, schema) => {
+    const sink = new PipelineSink(schema, frames, shape, context.report);
     try {
       await reader.visit(new Copy(sink, zero, shape.periodPs), context.signal);
     } catch (error) {
       if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
       context.onWarning?.(error.message);
     }
+    sink.finish();
   });
 }
 
@@ -49,7 +51,7 @@ function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): 
     slots: summary.maxInFlight,
     maxThread: summary.threads.at(-1) ?? 0,
     periodPs: periodOption(options),
-    core: coreOption(options),
+    cores: [coreOption(options)],
     isKanata: true,
     dut: [['log.format', 'kanata'], ...(zero === 0n ? [] : [[CYCLE_AT_ZERO, String(zero)] as const])],
   };

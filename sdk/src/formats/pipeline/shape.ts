@@ -11,10 +11,12 @@ export interface PipelineShape {
   readonly slots: number;
   readonly maxThread: number;
   readonly periodPs: number;
-  /** Name of the core's scope. */
-  readonly core: string;
+  /** Names of the cores' scopes, at least one. */
+  readonly cores: readonly string[];
   /** Whether the log has what only the Kanata form knows (see `docs/formats/konata.md`): lanes, explicit ends, retire numbers, kinds of labels. */
   readonly isKanata: boolean;
+  /** Counters of the scope `stats`, by name. */
+  readonly counters?: readonly string[];
   readonly dut: readonly (readonly [string, string])[];
 }
 
@@ -25,6 +27,8 @@ export const UNKNOWN_FLUSH = 'pipeline_clear';
 
 /** DUT property with the stages' names as the log has them, as a JSON list: labels of a schema are not so free. */
 export const STAGE_NAMES = 'log.stages';
+/** Scope of `counters`. */
+export const COUNTERS_SCOPE = 'stats';
 /** Stages of an empty log: an enum needs a label. */
 const NO_STAGE = 'none';
 const MAX_STAGES = 255;
@@ -50,11 +54,11 @@ function stageLabels(names: readonly string[]): string[] {
 
 /** @throws UscopeError SCHEMA_* for names that a schema cannot hold */
 export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: DutProperties } {
-  const { core, isKanata } = shape;
+  const { cores } = shape;
   const stages = stageLabels(shape.stages);
   const builder = new SchemaBuilder()
     .clock('clk', shape.periodPs)
-    .dut('dut_name', core)
+    .dut('dut_name', cores[0])
     .dut('cpu.protocol_version', '0.1')
     .dut('cpu.pipeline_stages', stages.join(','))
     .dut(STAGE_NAMES, JSON.stringify(shape.stages));
@@ -63,6 +67,16 @@ export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: Dut
     .enum('pipeline_stage', stages)
     .enum('flush_reason', FLUSH_REASONS)
     .enum('dep_type', DEPENDENCY_TYPES);
+  for (const core of cores) addCore(builder, core, shape);
+  if (shape.counters) {
+    const scope = builder.scope(COUNTERS_SCOPE, { clock: 'clk' });
+    for (const name of shape.counters) scope.counter(name);
+  }
+  return builder.build();
+}
+
+function addCore(builder: SchemaBuilder, core: string, shape: PipelineShape): void {
+  const { isKanata } = shape;
   const thread = shape.maxThread > 0xffff ? 'u32' : 'u16';
   const scope = builder
     .scope(core, { protocol: 'cpu', clock: 'clk' })
@@ -94,6 +108,9 @@ export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: Dut
       .event('lane_start', { entity_id: 'u32', lane: 'u16', stage: 'string' })
       .event('lane_end', { entity_id: 'u32', lane: 'u16', stage: 'string' })
       .event('late_dependency', { consumer: 'u64', producer: 'u64', type: 'u32' });
+  } else {
+    scope
+      .event('mem_load', { entity_id: 'u32', addr: 'u64' })
+      .event('mem_store', { entity_id: 'u32', addr: 'u64' });
   }
-  return builder.build();
 }

@@ -1,10 +1,9 @@
-/** Writes what a log says of its instructions as a µScope trace, in order of time. */
+/** Writes what a Kanata log says of its instructions as a µScope trace, in order of time. */
 import { UscopeError } from '../../base/errors.js';
-import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
-import { Action, packedSize, type Schema } from '../../format/types.js';
+import type { Schema } from '../../format/types.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { upperBits } from '../../writer/records/field-plan.js';
@@ -12,18 +11,12 @@ import { RecordBatch } from '../../writer/records/record-batch.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport, Tally } from '../common/report.js';
 import { TextBytes } from '../text/text-bytes.js';
+import { CoreRecords, type PipelineIds } from './core-records.js';
+import { type EventShape, PipelineFrames } from './frames.js';
 import { PcFinder } from './pc.js';
 import { RetireType } from './retire-type.js';
 import { Roster } from './roster.js';
-import {
-  DEPENDENCY_TYPES,
-  FLUSH_REASONS,
-  type PipelineShape,
-  pipelineSchema,
-  UNKNOWN_FLUSH,
-} from './shape.js';
-import { SlotPool } from './slot-pool.js';
-import { TraceStrings } from './trace-strings.js';
+import { DEPENDENCY_TYPES, type PipelineShape, pipelineSchema, UNKNOWN_FLUSH } from './shape.js';
 
 interface Live {
   readonly slot: number;
@@ -32,24 +25,20 @@ interface Live {
   readonly pc: PcFinder;
 }
 
-/** A frame that is this large is pushed before its cycle ends. */
-const MOST_WAITING_WORDS = 2 * 1024 * 1024;
-const FLUSH_REASON = FLUSH_REASONS.indexOf(UNKNOWN_FLUSH);
-
 /** A trace of the shape, filled by `fill`. @throws UscopeError WRITER_*, SCHEMA_*, and what `fill` throws; then nothing is kept */
 export async function writePipeline(
   shape: PipelineShape,
   target: TraceTarget,
-  { report, signal }: ConversionContext,
-  fill: (sink: PipelineSink) => Promise<void>,
+  { signal }: ConversionContext,
+  fill: (frames: PipelineFrames, schema: Schema) => Promise<void>,
 ): Promise<TraceStats> {
   const { schema, dut } = pipelineSchema(shape);
   const options = { ...target, schema, dut, summarizer: createCpuSummarizer, index: createSegmentIndexer };
   const batch = new RecordBatch();
   return withOutput(options, batch, signal, async (output) => {
-    const sink = new PipelineSink(schema, batch, output, shape, report);
-    await fill(sink);
-    sink.finish();
+    const frames = new PipelineFrames(batch, output);
+    await fill(frames, schema);
+    frames.finish();
     return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
   });
 }
@@ -57,34 +46,34 @@ export async function writePipeline(
 export class PipelineSink {
   private readonly roster = new Roster<Live>();
   private readonly tallies = new Map<string, Tally>();
-  private readonly pool: SlotPool;
-  private readonly strings: TraceStrings;
+  private readonly labels: (Tally | undefined)[] = [];
+  private readonly core: CoreRecords;
   private readonly word = new TextBytes();
   private readonly stageIndex: ReadonlyMap<string, number>;
   private readonly ids: PipelineIds;
-  private isOpen = false;
-  private items = 0;
-  private timePs: number | bigint = -1;
   private readonly begun: Tally;
   private readonly lost: Tally;
   private readonly stages: Tally;
   private readonly retired: Tally;
+  private readonly flushed: Tally;
   private readonly dependencies: Tally;
 
   constructor(
     schema: Schema,
-    private readonly batch: RecordBatch,
-    private readonly output: TraceOutput,
-    private readonly shape: PipelineShape,
+    private readonly frames: PipelineFrames,
+    shape: PipelineShape,
     private readonly report: ConversionReport,
   ) {
-    this.pool = new SlotPool(shape.slots);
-    this.strings = new TraceStrings(batch);
+    this.core = new CoreRecords(schema, shape.cores[0], shape.slots, frames);
+    this.ids = this.core.ids;
     this.stageIndex = new Map(shape.stages.map((name, index) => [name, index]));
-    this.ids = idsOf(schema);
     this.begun = report.kept('instructions');
     this.stages = report.kept('stages', 'stage_transition');
     this.retired = report.kept('retired instructions', 'CLEAR and committed_insns');
+    this.flushed = report.approximated(
+      'flushed instructions',
+      `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
+    );
     this.dependencies = report.kept('dependencies', 'dependency');
     this.lost = report.dropped(
       'records about instructions that have ended or never began',
@@ -94,20 +83,16 @@ export class PipelineSink {
 
   /** Whether `push` is due. */
   get isFull(): boolean {
-    return this.output.isFull && (!this.isOpen || this.batch.length >= MOST_WAITING_WORDS);
+    return this.frames.isFull;
   }
 
-  async push(): Promise<void> {
-    this.close();
-    await this.output.push();
+  push(): Promise<void> {
+    return this.frames.push();
   }
 
   /** Time advances to `timePs`. */
   moveTo(timePs: number | bigint): void {
-    if (timePs === this.timePs) return;
-    this.pool.settle();
-    this.close();
-    this.timePs = timePs;
+    this.frames.moveTo(timePs);
   }
 
   begin(id: number, gid: number | bigint, tid: number): void {
@@ -117,42 +102,32 @@ export class PipelineSink {
     }
     const live = known ?? this.birth(id);
     live.isDeclared = true;
-    this.set(live, this.ids.gid, gid);
-    this.set(live, this.ids.threadId, u32('a thread', tid));
-  }
-
-  setPc(id: number, pc: number | bigint): void {
-    const live = this.roster.get(id);
-    if (!live) return;
-    live.pc.isFound = true;
-    this.set(live, this.ids.pc, pc);
+    this.core.set(live.slot, this.ids.gid, gid);
+    this.core.set(live.slot, this.ids.threadId, u32('a thread', tid));
   }
 
   label(id: number, kind: number, text: TextBytes): void {
     const live = this.subject(id);
     if (!live) return;
-    const { isKanata } = this.shape;
-    if (isKanata && kind > 255)
-      throw new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
-    const string = this.strings.of(text);
-    const { view, offset } = this.event(this.ids.annotate);
+    if (kind > 255) throw new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
+    const string = this.frames.strings.of(text);
+    const { view, offset } = this.frames.event(this.ids.annotate);
     view.setUint32(offset, live.slot, true);
     view.setUint32(offset + 4, string, true);
-    if (isKanata) view.setUint8(offset + 8, kind);
+    view.setUint8(offset + 8, kind);
     if (kind === 0) {
       const pc = live.pc.take(text);
-      if (pc !== null) this.set(live, this.ids.pc, pc);
+      if (pc !== null) this.core.set(live.slot, this.ids.pc, pc);
     }
-    this.count('kept', `labels of kind ${kind}`, 'annotate');
+    this.labels[kind] ??= this.report.kept(`labels of kind ${kind}`, 'annotate');
+    this.labels[kind].count++;
   }
 
   start(id: number, lane: number, stage: string): void {
     const live = this.subject(id);
     if (!live) return;
     if (lane === 0) {
-      const { view, offset } = this.event(this.ids.stageTransition);
-      view.setUint32(offset, live.slot, true);
-      view.setUint8(offset + 4, this.stageIndex.get(stage) ?? 0);
+      this.core.stage(live.slot, this.stageIndex.get(stage) ?? 0);
       this.stages.count++;
       return;
     }
@@ -170,28 +145,27 @@ export class PipelineSink {
   retire(id: number, rid: number | bigint, type: number): void {
     const live = this.subject(id);
     if (!live) return;
-    if (this.shape.isKanata) {
-      const checked = u32('a type', type);
-      const { view, offset } = this.event(this.ids.retire);
-      view.setUint32(offset, live.slot, true);
-      putU64(view, offset + 4, rid);
-      view.setUint32(offset + 12, checked, true);
-    }
-    if (type === RetireType.FLUSHED) this.flush(live);
-    else {
-      this.op(Action.ADD, this.ids.committed, 0, 0, 1);
+    const checked = u32('a type', type);
+    const { view, offset } = this.frames.event(this.ids.retire);
+    view.setUint32(offset, live.slot, true);
+    putU64(view, offset + 4, rid);
+    view.setUint32(offset + 12, checked, true);
+    if (type === RetireType.FLUSHED) {
+      this.core.flush(live.slot);
+      this.flushed.count++;
+    } else {
+      this.core.commit();
       this.retired.count++;
     }
-    this.op(Action.CLEAR, this.ids.entities, live.slot, 0, 0);
+    this.core.clear(live.slot);
     this.roster.remove(id);
-    this.pool.giveBack(live.slot);
   }
 
   dependency(consumer: number, producer: number, type: number): void {
     const [dst, src] = [this.roster.get(consumer), this.roster.get(producer)];
     const checked = u32('a type', type);
     if (!dst || !src) {
-      const { view, offset } = this.event(this.ids.lateDependency);
+      const { view, offset } = this.frames.event(this.ids.lateDependency);
       putU64(view, offset, consumer);
       putU64(view, offset + 8, producer);
       view.setUint32(offset + 16, checked, true);
@@ -202,33 +176,25 @@ export class PipelineSink {
       );
       return;
     }
-    const { view, offset } = this.event(this.ids.dependency);
+    const { view, offset } = this.frames.event(this.ids.dependency);
     view.setUint32(offset, src.slot, true);
     view.setUint32(offset + 4, dst.slot, true);
     view.setUint8(offset + 8, type < DEPENDENCY_TYPES.length ? type : 0);
-    if (this.shape.isKanata) view.setUint32(offset + 9, checked, true);
+    view.setUint32(offset + 9, checked, true);
     this.dependencies.count++;
   }
 
-  /** After the last record; an empty frame represents time that passed after it. */
+  /** After the last record. */
   finish(): void {
-    this.open();
-    this.close();
     const open = this.report.kept('instructions in flight at the end');
     open.count += this.roster.size;
   }
 
   private birth(id: number): Live {
-    const slot = this.pool.take();
-    if (slot < 0)
-      throw new UscopeError(
-        'CONVERT_SOURCE',
-        'the log changed while it was read: more instructions are in flight than before',
-      );
+    const slot = this.core.birth();
     const live: Live = { slot, isDeclared: false, pc: new PcFinder() };
     this.roster.add(id, live);
-    this.set(live, this.ids.entityId, slot);
-    if (this.shape.isKanata) this.set(live, this.ids.logId, id);
+    this.core.set(slot, this.ids.logId, id);
     this.begun.count++;
     return live;
   }
@@ -242,38 +208,13 @@ export class PipelineSink {
     return null;
   }
 
-  private flush(live: Live): void {
-    const { view, offset } = this.event(this.ids.flush);
-    view.setUint32(offset, live.slot, true);
-    view.setUint8(offset + 4, FLUSH_REASON);
-    this.report.approximated(
-      'flushed instructions',
-      `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
-    ).count++;
-  }
-
   private ofLane(event: EventShape, live: Live, lane: number, stage: string): void {
     const number = laneOf(lane);
-    const string = this.strings.of(this.word.set(stage));
-    const { view, offset } = this.event(event);
+    const string = this.frames.strings.of(this.word.set(stage));
+    const { view, offset } = this.frames.event(event);
     view.setUint32(offset, live.slot, true);
     view.setUint16(offset + 4, number, true);
     view.setUint32(offset + 6, string, true);
-  }
-
-  private set(live: Live, field: number, value: number | bigint): void {
-    this.op(Action.SET, this.ids.entities, live.slot, field, value);
-  }
-
-  private op(action: Action, storage: number, slot: number, field: number, value: number | bigint): void {
-    this.room();
-    if (typeof value === 'number') this.batch.op(action, storage, slot, field, value >>> 0, upperBits(value));
-    else this.batch.op(action, storage, slot, field, Number(value & 0xffff_ffffn), Number(value >> 32n));
-  }
-
-  private event({ id, size }: EventShape): { view: DataView; offset: number } {
-    this.room();
-    return this.batch.event(id, size);
   }
 
   /** One more of a kind; the tally is looked up in the report once. */
@@ -285,62 +226,6 @@ export class PipelineSink {
     }
     tally.count++;
   }
-
-  /** One more item, in a frame that has room for it. */
-  private room(): void {
-    if (this.items >= MAX_ITEMS_PER_FRAME) this.close();
-    this.open();
-    this.items++;
-  }
-
-  private open(): void {
-    if (this.isOpen) return;
-    if (this.timePs < 0) this.timePs = 0;
-    this.batch.begin(this.timePs);
-    this.isOpen = true;
-    this.items = 0;
-  }
-
-  private close(): void {
-    if (!this.isOpen) return;
-    this.batch.end(this.items, this.output.frames++);
-    this.isOpen = false;
-    this.items = 0;
-  }
-}
-
-interface EventShape {
-  readonly id: number;
-  readonly size: number;
-}
-
-type PipelineIds = ReturnType<typeof idsOf>;
-
-/** Numbers of what `pipelineSchema` has; -1 for what a log of this kind has not. */
-function idsOf({ storages, events }: Schema) {
-  const entities = storages.find(({ name }) => name === 'entities')!;
-  const field = (name: string): number => entities.fields.findIndex((one) => one.name === name);
-  const event = (name: string): EventShape => {
-    const found = events.find((one) => one.name === name);
-    return found ? { id: found.eventTypeId, size: packedSize(found.fields) } : { id: -1, size: 0 };
-  };
-  return {
-    entities: entities.storageId,
-    committed: storages.find(({ name }) => name === 'committed_insns')!.storageId,
-    entityId: field('entity_id'),
-    pc: field('pc'),
-    threadId: field('thread_id'),
-    gid: field('gid'),
-    logId: field('log_id'),
-    stageTransition: event('stage_transition'),
-    annotate: event('annotate'),
-    dependency: event('dependency'),
-    flush: event('flush'),
-    retire: event('retire'),
-    laneStart: event('lane_start'),
-    laneEnd: event('lane_end'),
-    lateDependency: event('late_dependency'),
-  };
 }
 
 function putU64(view: DataView, at: number, value: number | bigint): void {

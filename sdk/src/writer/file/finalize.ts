@@ -114,17 +114,20 @@ class Tail {
 async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
   await tail.align();
   const offset = tail.end;
-  const entries = new SectionAppender(trace.file, offset);
   const textStart = offset + STRING_TABLE_HEADER_SIZE + content.numStrings * STRING_ENTRY_SIZE;
+  const entries = new SectionAppender(trace.file, offset);
   const text = new SectionAppender(trace.file, textStart);
   await entries.append(encodeStringTableHeader(content.numStrings));
-  for await (const string of allStrings(trace, content)) {
-    const entry = new Uint8Array(STRING_ENTRY_SIZE);
-    putStringEntry(entry, 0, text.position - textStart, string.length);
-    await entries.append(entry);
-    await text.append(string);
-    await text.append(NUL);
+  const table = new StringTableAppender(entries, text, textStart);
+  const { segments, lateStrings } = content;
+  for (let i = 0; i < segments.length; i++) {
+    const at = align8(segments.offset(i) + segments.size(i));
+    const prefix = await trace.file.read(at, RECORD_PREFIX_BYTES);
+    const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
+    await table.addAll(stringsOfRecord(await trace.file.read(at, size), at));
   }
+  if (Symbol.iterator in lateStrings) await table.addAll(lateStrings);
+  else for await (const string of lateStrings) await table.addAll([string]);
   await entries.flush();
   await text.flush();
   tail.take(entries);
@@ -136,25 +139,26 @@ const NUL = new Uint8Array(1);
 /** Between which others have their turn. */
 const STRINGS_PER_TURN = 1024;
 
-async function* allStrings(trace: TraceFile, content: FinalContent): AsyncGenerator<Uint8Array> {
-  const { segments } = content;
-  for (let i = 0; i < segments.length; i++) {
-    const offset = align8(segments.offset(i) + segments.size(i));
-    const prefix = await trace.file.read(offset, RECORD_PREFIX_BYTES);
-    const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
-    yield* inTurns(stringsOfRecord(await trace.file.read(offset, size), offset));
-  }
-  yield* inTurns(content.lateStrings);
-}
+class StringTableAppender {
+  private count = 0;
+  private readonly entry = new Uint8Array(STRING_ENTRY_SIZE);
 
-/** Strings of one segment, of which there may be a million. */
-async function* inTurns(
-  strings: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  let count = 0;
-  for await (const string of strings) {
-    if (++count % STRINGS_PER_TURN === 0) await nextTurn();
-    yield string;
+  constructor(
+    private readonly entries: SectionAppender,
+    private readonly text: SectionAppender,
+    private readonly textStart: number,
+  ) {}
+
+  /** Of one segment there may be a million: it waits only where a buffer is full. */
+  async addAll(strings: Iterable<Uint8Array>): Promise<void> {
+    const { entries, text, entry } = this;
+    for (const string of strings) {
+      if (++this.count % STRINGS_PER_TURN === 0) await nextTurn();
+      putStringEntry(entry, 0, text.position - this.textStart, string.length);
+      if (!entries.take(entry)) await entries.append(entry);
+      if (!text.take(string)) await text.append(string);
+      if (!text.take(NUL)) await text.append(NUL);
+    }
   }
 }
 

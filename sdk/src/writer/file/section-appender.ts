@@ -23,14 +23,19 @@ export class SectionAppender {
     return this.flushed + this.used;
   }
 
+  /** Appends without waiting. False, and nothing was done: the buffer has no room. */
+  take(bytes: Uint8Array): boolean {
+    const { used } = this;
+    if (used + bytes.length > BUFFER_BYTES) return false;
+    this.buffer.set(bytes, used);
+    this.used = used + bytes.length;
+    return true;
+  }
+
   async append(bytes: Uint8Array): Promise<void> {
-    if (this.used + bytes.length > BUFFER_BYTES) await this.flush();
-    if (bytes.length > BUFFER_BYTES) {
-      await this.put(bytes);
-      return;
-    }
-    this.buffer.set(bytes, this.used);
-    this.used += bytes.length;
+    if (this.take(bytes)) return;
+    await this.flush();
+    if (!this.take(bytes)) await this.put(bytes);
   }
 
   async flush(): Promise<void> {
