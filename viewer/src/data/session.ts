@@ -14,6 +14,9 @@ import { type Stall, toRowBlock } from './row-block.js';
 /** Stall reasons that have a column; what is rarer shares the last. */
 const MAX_REASONS = 15;
 
+/** Of single segments' index: as much as a picture of some million cycles looks at. */
+const INDEX_BYTES = 12 * 1024 * 1024;
+
 /** What the page shows of a trace. */
 export interface Choice {
   /** Name of a core; null: the first. */
@@ -53,7 +56,7 @@ export class Session implements QuestionContext {
     const named = (reasons ?? []).slice(0, MAX_REASONS);
     // The last reason: those without a label or a column.
     const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: named.length + 1 };
-    const index = await openIndex(trace);
+    const index = await openIndex(trace, { cacheBytes: INDEX_BYTES });
     const info: TraceInfo = {
       name,
       cores: cores.map(coreInfo),
