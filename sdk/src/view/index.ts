@@ -14,4 +14,4 @@ export { PICTURE_FORMS } from './picture-forms.js';
 export { ServedProgram } from './program.js';
 export { type OpenTrace, openServedTrace } from './served-trace.js';
 export { type ServedTrace, serveView, type ViewServer, type ViewServerOptions } from './server.js';
-export { type CompareServerOptions, serveComparison, serveTogether } from './several-server.js';
+export { serveComparison, serveTogether } from './several-server.js';

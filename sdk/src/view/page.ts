@@ -63,7 +63,14 @@ export interface PagePlaces {
   /** Where it asks what the trace's daemon says; null: nowhere. */
   readonly recording?: string | null;
   /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
-  readonly program?: { readonly elf: string; readonly lines: string } | null;
+  readonly program?: ProgramPlaces | null;
+}
+
+/** Relative to the page. */
+export interface ProgramPlaces {
+  readonly elf: string;
+  /** null: there is no server that could read them. */
+  readonly lines: string | null;
 }
 
 /** Names to the page the trace to open, in its head. */
@@ -77,10 +84,18 @@ export function withTraceNamed(
     'uscope-name': name,
     'uscope-status': status,
     'uscope-recording': recording,
-    'uscope-elf': program?.elf ?? null,
-    'uscope-lines': program?.lines ?? null,
+    ...programNames(program),
   });
 }
+
+/** Names to a page of which the address says the trace the program that ran. */
+export const withProgramNamed = (html: string, program: ProgramPlaces): string =>
+  withNames(html, programNames(program));
+
+const programNames = (program: ProgramPlaces | null): Readonly<Record<string, string | null>> => ({
+  'uscope-elf': program?.elf ?? null,
+  'uscope-lines': program?.lines ?? null,
+});
 
 /** A trace of two, as the page of both names it. */
 export interface ComparedPart {
@@ -103,12 +118,16 @@ export function withTracesNamed(html: string, a: ComparedPart, b: ComparedPart, 
   });
 }
 
-/** Names to the page of several traces which ones it shows. @param addresses relative to the page */
-export const withAllNamed = (html: string, addresses: readonly string[]): string =>
-  withMetas(
-    html,
-    addresses.map((address) => ['uscope-trace', address] as const),
-  );
+/** Names to the page of several traces which ones it shows, and the program. @param addresses relative to the page */
+export const withAllNamed = (
+  html: string,
+  addresses: readonly string[],
+  program: ProgramPlaces | null,
+): string =>
+  withMetas(html, [
+    ...addresses.map((address) => ['uscope-trace', address] as const),
+    ...Object.entries(programNames(program)),
+  ]);
 
 const withNames = (html: string, names: Readonly<Record<string, string | null>>): string =>
   withMetas(html, Object.entries(names));
