@@ -93,10 +93,13 @@ describe('uscope view', () => {
 
   it.each([
     [['A', '.'], 'CLI_USAGE: . is a directory; several traces are shown file by file: name trace files'],
-    [['A', 'A', 'A', '--elf', 'program'], 'CLI_USAGE: --elf is for one trace, or for two runs'],
     [['A', 'A', '--at', '3'], 'CLI_USAGE: --at is for one trace'],
     [['A', '--elf', 'none.elf'], 'READER_OPEN: '],
     [['A', 'A', '--elf', 'none.elf'], 'READER_OPEN: '],
+    [['A', 'A', 'A', '--elf', 'none.elf'], 'READER_OPEN: '],
+    [['A', 'A', 'A', '--elf', 'A'], 'CONVERT_'],
+    [['A', '--export', 'none', '--elf', 'none.elf'], 'READER_OPEN: '],
+    [['A', '--png', 'none.png', '--elf', 'none.elf'], 'READER_OPEN: '],
     [['A', 'none.uscope'], 'READER_OPEN: '],
   ])('refuses to compare with %j', async (args, message) => {
     const named = args.map((arg) => (arg === 'A' ? file : arg));

@@ -94,10 +94,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
     for (const server of servers) await server.close();
   });
 
-  async function open(a: Uint8Array, b: Uint8Array, elf?: string): Promise<Page> {
-    const server = await serveComparison(served(a, 'one/core0.uscope'), served(b, 'two/core0.uscope'), {
-      elf,
-    });
+  async function open(a: Uint8Array, b: Uint8Array): Promise<Page> {
+    const server = await serveComparison(served(a, 'one/core0.uscope'), served(b, 'two/core0.uscope'));
     servers.push(server);
     const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
     page.on('pageerror', (error) => complaints.push(String(error)));

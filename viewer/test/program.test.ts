@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sendProgram } from '../../sdk/src/view/program.js';
 import { sendJson } from '../../sdk/src/view/replies.js';
 import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/view/server.js';
+import { serveTogether } from '../../sdk/src/view/several-server.js';
 import { startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
@@ -156,5 +157,46 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
       inSecond,
     );
     expect(complaints).toEqual([]);
+  });
+
+  /** What is written beside an instruction, when everything of the program is known. */
+  const noteOf = (pc: bigint): string => `x.c:${lineNumber(pc)}  ${functionOf(pc)}`;
+
+  it('waits for the program before a picture is made without a window', async () => {
+    const other = await browser.newPage({ viewport: SIZE });
+    await other.route('**/lines.json*', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      await route.continue();
+    });
+    await other.goto(`${server.url}?picture#gutter=600&cycles=100-130`);
+    const made = await other.evaluate(() => window.__uscope.takePicture('svg'));
+    const svg = Buffer.from('data' in made ? made.data : '', 'base64').toString('utf8');
+    const shown = model.instructions.filter(({ pc }) => svg.includes(pc.toString(16).padStart(8, '0')));
+    expect(shown.length).toBeGreaterThan(5);
+    for (const { pc } of shown) expect(svg).toContain(noteOf(pc));
+    await other.close();
+  });
+
+  it('is that of all lanes of several traces', async () => {
+    const names = ['core0.uscope', 'core1.uscope', 'core2.uscope'];
+    const together = await serveTogether(
+      names.map((name) => served(traceOf(model), name)),
+      { program },
+    );
+    const other = await browser.newPage({ viewport: SIZE });
+    await other.goto(together.url);
+    for (const name of ['core0', 'core1', 'core2']) {
+      const lane = await (await other.waitForSelector(`iframe[title="${name}"]`)).contentFrame();
+      await lane!.waitForFunction(() => window.__uscope?.state()?.isSharp);
+      const asked = other.waitForRequest((request) => request.url().includes('lines.json'));
+      await other.getByRole('button', { name }).click();
+      await lane!.waitForFunction(() => window.__uscope.settings().form === 'auto');
+      await lane!.evaluate(() =>
+        window.__uscope.run({ do: 'view', view: { x: 0, y: 0, scale: 20, aspect: 1 }, selected: null }),
+      );
+      expect((await asked).frame()).toBe(lane);
+    }
+    await other.close();
+    await together.close();
   });
 });

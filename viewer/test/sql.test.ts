@@ -216,7 +216,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
 
   it('needs the command: static files say so', async () => {
     const out = join(directory, 'static');
-    await exportView(out, join(directory, 'core0.uscope'));
+    await exportView(out, { trace: join(directory, 'core0.uscope') });
     const { createReadStream } = await import('node:fs');
     const server = createServer((request, response) => {
       const name = request.url === '/' ? 'index.html' : (request.url ?? '').slice(1);

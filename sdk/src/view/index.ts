@@ -20,5 +20,5 @@ export {
   type ViewServer,
   type ViewServerOptions,
 } from './server.js';
-export { type CompareServerOptions, serveComparison, serveTogether } from './several-server.js';
+export { serveComparison, serveTogether } from './several-server.js';
 export type { ShownTime, SqlAnswerer, ViewQuestion } from './sql-requests.js';

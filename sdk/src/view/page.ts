@@ -67,7 +67,14 @@ export interface PagePlaces {
   /** Where it asks in SQL; null: nowhere. */
   readonly sql?: string | null;
   /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
-  readonly program?: { readonly elf: string; readonly lines: string } | null;
+  readonly program?: ProgramPlaces | null;
+}
+
+/** Relative to the page. */
+export interface ProgramPlaces {
+  readonly elf: string;
+  /** null: there is no server that could read them. */
+  readonly lines: string | null;
 }
 
 /** Names to the page the trace to open, in its head. */
@@ -82,10 +89,18 @@ export function withTraceNamed(
     'uscope-status': status,
     'uscope-recording': recording,
     'uscope-sql': sql,
-    'uscope-elf': program?.elf ?? null,
-    'uscope-lines': program?.lines ?? null,
+    ...programNames(program),
   });
 }
+
+/** Names to a page of which the address says the trace the program that ran. */
+export const withProgramNamed = (html: string, program: ProgramPlaces): string =>
+  withNames(html, programNames(program));
+
+const programNames = (program: ProgramPlaces | null): Readonly<Record<string, string | null>> => ({
+  'uscope-elf': program?.elf ?? null,
+  'uscope-lines': program?.lines ?? null,
+});
 
 /** A trace of two, as the page of both names it. */
 export interface ComparedPart {
@@ -108,12 +123,16 @@ export function withTracesNamed(html: string, a: ComparedPart, b: ComparedPart, 
   });
 }
 
-/** Names to the page of several traces which ones it shows. @param addresses relative to the page */
-export const withAllNamed = (html: string, addresses: readonly string[]): string =>
-  withMetas(
-    html,
-    addresses.map((address) => ['uscope-trace', address] as const),
-  );
+/** Names to the page of several traces which ones it shows, and the program. @param addresses relative to the page */
+export const withAllNamed = (
+  html: string,
+  addresses: readonly string[],
+  program: ProgramPlaces | null,
+): string =>
+  withMetas(html, [
+    ...addresses.map((address) => ['uscope-trace', address] as const),
+    ...Object.entries(programNames(program)),
+  ]);
 
 const withNames = (html: string, names: Readonly<Record<string, string | null>>): string =>
   withMetas(html, Object.entries(names));

@@ -273,10 +273,25 @@ describe('export', () => {
   it('writes the page and the trace beside it', async () => {
     const { exportView } = await import('./export.js');
     const target = join(directory, 'out');
-    const names = await exportView(target, path, page);
+    const names = await exportView(target, { trace: path, page });
     expect((await readdir(target)).sort()).toEqual([...names].sort());
     expect((await readFile(join(target, 'core "0" <&>.uscope'))).equals(bytes)).toBe(true);
     const html = await readFile(join(target, 'index.html'), 'utf8');
     expect(html).toContain('content="core%20%220%22%20%3C%26%3E.uscope"');
+    expect(html).not.toContain('uscope-elf');
+  });
+
+  it.each([true, false])('writes the program too, for the trace (%s) or for any', async (hasTrace) => {
+    const { exportView } = await import('./export.js');
+    const target = join(directory, `program ${hasTrace}`);
+    const program = Buffer.from('of a core');
+    const names = await exportView(target, { ...(hasTrace ? { trace: path } : {}), program, page });
+    expect((await readdir(target)).sort()).toEqual([...names].sort());
+    expect((await readFile(join(target, 'program.elf'))).equals(program)).toBe(true);
+    const html = await readFile(join(target, 'index.html'), 'utf8');
+    expect(html).toContain('name="uscope-elf" content="program.elf"');
+    // A web server of files reads no lines.
+    expect(html).not.toContain('uscope-lines');
+    expect(html.includes('uscope-trace')).toBe(hasTrace);
   });
 });

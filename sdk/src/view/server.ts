@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
 import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
-import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
+import { PROGRAM_PLACES } from './program-paths.js';
 import { parseRange } from './ranges.js';
 import { refuse, sendJson } from './replies.js';
 import { answerSql, SQL_PATH, type SqlAnswerer } from './sql-requests.js';
@@ -122,7 +122,7 @@ export function pageOf(
     status: isOpening(subject) ? STATUS_PATH.slice(1) : null,
     recording,
     sql: hasSql ? SQL_PATH.slice(1) : null,
-    program: program && { elf: PROGRAM_PATH.slice(1), lines: LINES_PATH.slice(1) },
+    program: program && PROGRAM_PLACES,
   };
   files.set('index.html', Buffer.from(withTraceNamed(html, subject.name, places)));
   return files;

@@ -1,10 +1,10 @@
 /** Serves several traces and a page that shows them together, on the loopback, by the rules of `server.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { readPage, withAllNamed, withTracesNamed } from './page.js';
-import { readProgram, sendProgram } from './program.js';
-import { PROGRAM_PATH } from './program-paths.js';
+import { readPage, withAllNamed, withProgramNamed, withTracesNamed } from './page.js';
+import { PROGRAM_PATH, PROGRAM_PLACES } from './program-paths.js';
 import {
   admit,
+  type ProgramSource,
   READS,
   type ServedTrace,
   sendFile,
@@ -14,21 +14,15 @@ import {
   type ViewServerOptions,
 } from './server.js';
 
-export interface CompareServerOptions extends ViewServerOptions {
-  /** Path of the program's ELF file. */
-  readonly elf?: string | undefined;
-}
-
 /**
  * Two runs beside each other.
- * @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken), READER_OPEN (the program cannot be read)
+ * @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT (the port is taken)
  */
 export async function serveComparison(
   a: ServedTrace,
   b: ServedTrace,
-  { page, port = 0, elf }: CompareServerOptions = {},
+  { page, port = 0, program = null }: ViewServerOptions = {},
 ): Promise<ViewServer> {
-  const program = elf === undefined ? null : await readProgram(elf);
   const traces = addressed([a, b]);
   const [partA, partB] = [...traces].map(([address, { name }]) => ({ address, name }));
   const files = page ?? (await readPage());
@@ -41,15 +35,18 @@ export async function serveComparison(
   return serve({ files, start: 'compare.html', named, traces, program, port });
 }
 
-/** The traces of one run on one time axis. @throws UscopeError ENV_MISSING, VIEW_PORT */
+/** The traces of one run on one time axis; instructions of all cores are those of the program. @throws UscopeError ENV_MISSING, VIEW_PORT */
 export async function serveTogether(
   list: readonly ServedTrace[],
-  { page, port = 0 }: ViewServerOptions = {},
+  { page, port = 0, program = null }: ViewServerOptions = {},
 ): Promise<ViewServer> {
   const traces = addressed(list);
-  const files = page ?? (await readPage());
-  const named = withAllNamed(textOf(files, 'together.html'), [...traces.keys()]);
-  return serve({ files, start: 'together.html', named, traces, program: null, port });
+  const files = new Map(page ?? (await readPage()));
+  // Each lane is a frame with the page of one trace, which reads the program by itself.
+  if (program)
+    files.set('index.html', Buffer.from(withProgramNamed(textOf(files, 'index.html'), PROGRAM_PLACES)));
+  const named = withAllNamed(textOf(files, 'together.html'), [...traces.keys()], program && PROGRAM_PLACES);
+  return serve({ files, start: 'together.html', named, traces, program, port });
 }
 
 /** By address relative to the page. Its last part is what the viewer calls the trace. */
@@ -65,7 +62,7 @@ interface Site {
   readonly start: string;
   readonly named: string;
   readonly traces: ReadonlyMap<string, ServedTrace>;
-  readonly program: Uint8Array | null;
+  readonly program: ProgramSource | null;
   readonly port: number;
 }
 
@@ -76,7 +73,7 @@ function serve({ files, start, named, traces, program, port }: Site): Promise<Vi
     if (path === null) return;
     const trace = traces.get(path.slice(1));
     if (trace) return sendTrace(request, response, (await trace.pinned?.()) ?? trace);
-    if (program && path === PROGRAM_PATH) return sendProgram(response, program);
+    if (program && (await program.answer(path, request, response))) return;
     sendFile(response, all, path === '/' ? start : path.slice(1));
   };
   return startServer(port, answer);

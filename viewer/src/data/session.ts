@@ -10,9 +10,13 @@ import { describeProblem } from './problems.js';
 import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
 import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
+import { SegmentCycles } from './segment-cycles.js';
 
 /** Stall reasons that have a column; what is rarer shares the last. */
 const MAX_REASONS = 15;
+
+/** Of single segments' index: as much as a picture of some million cycles looks at. */
+const INDEX_BYTES = 12 * 1024 * 1024;
 
 /** What the page shows of a trace. */
 export interface Choice {
@@ -28,7 +32,7 @@ export class Session implements QuestionContext {
     /** null: the trace has none. */
     readonly core: cpu.CpuCore | null,
     readonly periodPs: bigint,
-    private extent: Extent,
+    private readonly segmentCycles: SegmentCycles,
     private known: TraceInfo,
     /** Instructions in flight when the trace begins. */
     private readonly rowsAtStart: number,
@@ -43,8 +47,11 @@ export class Session implements QuestionContext {
     const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
     const clock = core ? knownClock(core.clock) : chosenClock(clocks, choice.clock);
     const periodPs = BigInt(clock?.periodPs ?? 1);
-    const extent = await extentOf(trace, periodPs);
-    const { segmentCycles } = extent;
+    const cycles = new SegmentCycles(trace, periodPs);
+    // Of a finalized trace the table says how many segments there are.
+    if (trace.segmentCount > 0) await trace.segment(0);
+    await cycles.follow();
+    const segmentCycles = cycles.toArray();
     const lastCycle = segmentCycles.at(-1) ?? 1;
     const reasons = core?.events
       .get('stall')
@@ -53,7 +60,7 @@ export class Session implements QuestionContext {
     const named = (reasons ?? []).slice(0, MAX_REASONS);
     // The last reason: those without a label or a column.
     const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: named.length + 1 };
-    const index = await openIndex(trace);
+    const index = await openIndex(trace, { cacheBytes: INDEX_BYTES });
     const info: TraceInfo = {
       name,
       cores: cores.map(coreInfo),
@@ -72,7 +79,7 @@ export class Session implements QuestionContext {
       dut: trace.dut,
     };
     const before = core ? await rowsAtStart(trace, core).catch(noneIfDamaged) : 0;
-    return new Session(trace, core, periodPs, extent, info, before, index);
+    return new Session(trace, core, periodPs, cycles, info, before, index);
   }
 
   /** What the page knows of the trace; another object after it has grown. */
@@ -89,8 +96,8 @@ export class Session implements QuestionContext {
     if (trace.isComplete) return false;
     const { newSegments, finalized } = await trace.poll();
     if (newSegments === 0 && !finalized) return false;
-    this.extent = await extentOf(trace, this.periodPs);
-    const { segmentCycles } = this.extent;
+    await this.segmentCycles.follow();
+    const segmentCycles = this.segmentCycles.toArray();
     this.known = { ...this.known, segmentCycles, isComplete: trace.isComplete };
     return true;
   }
@@ -118,7 +125,7 @@ export class Session implements QuestionContext {
   }
 
   get segmentCount(): number {
-    return this.extent.segmentPs.length - 1;
+    return this.segmentCycles.length;
   }
 
   get lastCycle(): number {
@@ -138,12 +145,19 @@ export class Session implements QuestionContext {
   async block(segment: number, firstRow: number, signal: AbortSignal): Promise<RowBlock> {
     const { trace, core } = this;
     if (!core) throw new Error('the trace has no core');
-    const { segmentPs } = this.extent;
+    const startPs = await this.startPs(segment);
     const numbering = firstRow < 0 ? 'cheap' : 'never';
     const block = await cpu.blockOf(trace, core, segment, { signal, lookback: 1, numbering });
-    const stalls = await this.stalls(core, segmentPs[segment]!, segmentPs[segment + 1]!);
+    const stalls = await this.stalls(core, startPs, await this.startPs(segment + 1));
     signal.throwIfAborted();
-    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, segmentPs[segment]!);
+    return toRowBlock(trace, core, block, stalls, firstRow, this.periodPs, startPs);
+  }
+
+  /** Of the segment after the last: where the trace ends. */
+  private async startPs(segment: number): Promise<bigint> {
+    const { trace, periodPs } = this;
+    if (segment >= this.segmentCount) return trace.totalTimePs + periodPs;
+    return (await trace.segment(segment)).timeStartPs;
   }
 
   private async stalls(core: cpu.CpuCore, from: bigint, to: bigint): Promise<Stall[]> {
@@ -158,18 +172,6 @@ export class Session implements QuestionContext {
 function noneIfDamaged(error: unknown): number {
   if (describeProblem(error).code.startsWith('FORMAT_')) return 0;
   throw error;
-}
-
-/** Where segments begin, and at last where the trace ends. */
-interface Extent {
-  readonly segmentPs: readonly bigint[];
-  readonly segmentCycles: Float64Array;
-}
-
-async function extentOf(trace: Trace, periodPs: bigint): Promise<Extent> {
-  const segments = await trace.segments();
-  const segmentPs = [...segments.map(({ timeStartPs }) => timeStartPs), trace.totalTimePs + periodPs];
-  return { segmentPs, segmentCycles: Float64Array.from(segmentPs, (time) => Number(time / periodPs)) };
 }
 
 const knownClock = (clock: ClockInfo | null | undefined): ClockInfo | null =>

@@ -3,7 +3,7 @@ import { effect } from '@preact/signals';
 import { loadPanels } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
 import { linkedCycles, showCycles } from './start.js';
-import { pictureSize, problems, state } from './store.js';
+import { isProgramPending, pictureSize, problems, state } from './store.js';
 
 const isAlone = new URLSearchParams(location.search).has('picture');
 
@@ -32,17 +32,21 @@ type Made = { readonly data: string } | { readonly code: string; readonly what: 
 
 /** Base64, once everything is drawn; or why there is no picture. */
 export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
+  // They read the program.
+  const panels = loadPanels();
+  panels.catch(() => undefined);
   let frame = -1;
   for (let quiet = 0; quiet < QUIET_MS; ) {
     const fatal = problems.value.find(({ isFatal }) => isFatal);
     if (fatal) return { code: fatal.code, what: fatal.what };
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
     const shown = state.value;
-    const isReady = shown?.isSharp && shown.isCounted && hasBegun && !currentEngine()?.isBusy;
+    const isBusy = currentEngine()?.isBusy || isProgramPending.value;
+    const isReady = shown?.isSharp && shown.isCounted && hasBegun && !isBusy;
     quiet = isReady && shown.frame === frame ? quiet + STEP_MS : 0;
     frame = shown?.frame ?? -1;
   }
-  const { takePicture } = await loadPanels();
+  const { takePicture } = await panels;
   return { data: await base64Of(await takePicture(kind)) };
 }
 

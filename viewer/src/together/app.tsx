@@ -5,8 +5,8 @@ import { applyLink, hookOf } from '../framed/viewer-hook.js';
 import { grouped, timeText } from '../model/ticks.js';
 import { followHandoff } from './follow.js';
 import type { Step } from './journey.js';
-import { GUTTER, HEIGHTS, type LaneRef, linkOf } from './lanes.js';
-import { expanded, infos, journey, lanes, notice, problems, time, touched, traces } from './store.js';
+import { HEIGHTS, type LaneRef, linkOf } from './lanes.js';
+import { expanded, infos, journey, lanes, notice, problems, time, touched, traces, gutter } from './store.js';
 import { TimeSync } from './time-sync.js';
 
 const sync = new TimeSync((window) => {
@@ -140,7 +140,7 @@ function Lane({ lane, hasAxis }: { readonly lane: LaneRef; readonly hasAxis: boo
   // Another address would load the page again: the page that is there takes what changes later.
   const src = useMemo(
     () =>
-      `index.html?trace=${encodeURIComponent(lane.trace.url)}&picture${linkOf(lane, isExpanded, theme())}`,
+      `index.html?trace=${encodeURIComponent(lane.trace.url)}&picture${linkOf(lane, isExpanded, theme(), gutter)}`,
     [lane.kind, lane.core],
   );
   const isNetwork = lane.kind === 'network';
@@ -150,7 +150,7 @@ function Lane({ lane, hasAxis }: { readonly lane: LaneRef; readonly hasAxis: boo
   const height = `${shown + AXIS_HEIGHT}px`;
   return (
     <section class={`lane ${lane.kind}${isExpanded ? ' expanded' : ''}${touched.value === lane.key ? ' touched' : ''}`}>
-      <h2 style={{ width: `${GUTTER}px`, top: isCut || isExpanded || isNetwork ? '0' : `${AXIS_HEIGHT}px` }}>
+      <h2 style={{ width: `${gutter}px`, top: isCut || isExpanded || isNetwork ? '0' : `${AXIS_HEIGHT}px` }}>
         <button type="button" aria-expanded={isExpanded} disabled={isNetwork} onClick={() => toggle(lane)}>
           {isNetwork ? '◆' : isExpanded ? '▾' : '▸'} {lane.name}
         </button>
@@ -187,7 +187,7 @@ function Band() {
   const left = (fromPs - window.fromPs) * window.scale;
   const width = Math.max(1, (toPs - fromPs) * window.scale);
   return (
-    <div class="band" style={{ left: `${GUTTER}px` }}>
+    <div class="band" style={{ left: `${gutter}px` }}>
       <div style={{ left: `${left}px`, width: `${width}px` }} title={`${what}, ${grouped(toPs - fromPs)} ps`} />
     </div>
   );

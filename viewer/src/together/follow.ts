@@ -2,8 +2,8 @@
 import { hookOf } from '../framed/viewer-hook.js';
 import { grouped } from '../model/ticks.js';
 import { longestStay, requestIn, type Step, stepsOf } from './journey.js';
-import { GUTTER, type LaneRef } from './lanes.js';
-import { journey, notice } from './store.js';
+import type { LaneRef } from './lanes.js';
+import { gutter, journey, notice } from './store.js';
 import { periodOf, type TimeSync } from './time-sync.js';
 
 /** The element of each lane. */
@@ -72,7 +72,7 @@ export async function followHandoff(
     goTo(before.steps, before.at + direction, sync, width);
     return;
   }
-  if (!lane || lane.kind !== 'core') {
+  if (lane?.kind !== 'core') {
     notice.value = 'select an instruction of a core first';
     return;
   }
@@ -91,5 +91,5 @@ function goTo(steps: readonly Step[], at: number, sync: TimeSync, width: number)
   const { what, fromPs, toPs } = steps[at]!;
   journey.value = { steps, at };
   notice.value = `${at + 1} of ${steps.length}: ${what}`;
-  sync.show(fromPs, toPs, width - GUTTER);
+  sync.show(fromPs, toPs, width - gutter);
 }

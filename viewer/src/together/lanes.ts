@@ -20,19 +20,19 @@ export interface LaneRef {
 
 /** Height of a picture without its axis, CSS pixels; that of a network fills what is left. */
 export const HEIGHTS = { collapsed: 92, expanded: 340, network: 200 } as const;
-/** Width of the labels at the left of every picture: all have the same, so that time is at the same place. */
-export const GUTTER = 230;
+/** Where function and line are written beside instructions too. */
+export const GUTTERS = { plain: 230, withProgram: 480 } as const;
 
 const OFF = ['overview', 'counters', 'occupancy', 'events', 'values'].map((id) => `${id}.off`);
 
 /** What a frame shows. */
-export function linkOf({ kind, core }: LaneRef, isExpanded: boolean, theme: string): string {
+export function linkOf({ kind, core }: LaneRef, isExpanded: boolean, theme: string, gutter: number): string {
   const panels =
     kind === 'core'
       ? ['dock.off', ...OFF, 'transactions.off']
       : ['dock.off', ...OFF, 'pipeline.off', 'transactions.on.4000'];
   const form = kind === 'core' && !isExpanded ? 'strip' : 'auto';
-  const link = new URLSearchParams({ v: '1', panels: panels.join(','), form, gutter: String(GUTTER), theme });
+  const link = new URLSearchParams({ v: '1', panels: panels.join(','), form, gutter: String(gutter), theme });
   if (core !== null) link.set('core', core);
   return `#${link}`;
 }

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import type { Problem, TraceInfo } from '../data/protocol.js';
 import type { Step } from './journey.js';
-import { type LaneRef, laneKey, lanesOf, type TraceRef } from './lanes.js';
+import { GUTTERS, type LaneRef, laneKey, lanesOf, type TraceRef } from './lanes.js';
 import type { TimeWindow } from './time-sync.js';
 
 const asked = new URLSearchParams(location.search);
@@ -22,6 +22,9 @@ function refOf(address: string): TraceRef {
 export const traces: readonly TraceRef[] = (asked.has('trace') ? asked.getAll('trace') : named)
   .filter((address) => address !== '')
   .map(refOf);
+
+/** Width of the labels at the left of every picture: all have the same, so that time is at the same place. */
+export const gutter = document.querySelector('meta[name="uscope-elf"]') ? GUTTERS.withProgram : GUTTERS.plain;
 
 /** By address of the trace, as they are opened. */
 export const infos = signal<ReadonlyMap<string, TraceInfo>>(new Map());

@@ -14,6 +14,7 @@ export interface PageHook {
   link(): string;
   run(command: Command): void;
   describe(row: number): Promise<RowDetails | null>;
+  takePicture(kind: 'png' | 'svg'): Promise<{ data: string } | { code: string; what: string }>;
 }
 
 declare global {

@@ -17,8 +17,6 @@ interface ViewOptions extends PictureOptions {
   readonly elf?: string;
 }
 
-const ELF_USAGE = '--elf is for one trace, or for two runs';
-
 export function register(program: Command): void {
   program
     .command('view')
@@ -46,12 +44,7 @@ export function register(program: Command): void {
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
       if (files.length > 1) return viewSeveral(severalOf(files, options));
-      if (options.elf !== undefined && (options.export !== undefined || options.png !== undefined))
-        throw new UscopeError(
-          'CLI_USAGE',
-          '--elf is for the page that is served: leave out --export and --png',
-        );
-      if (options.export !== undefined) return exportPage(options.export, file);
+      if (options.export !== undefined) return exportPage(options.export, file, options.elf);
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
       if (options.png !== undefined)
@@ -70,7 +63,6 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
   for (const name of ['export', 'png', 'at', 'core', 'readOnly'] as const)
     if (options[name] !== undefined)
       throw new UscopeError('CLI_USAGE', `--${name === 'readOnly' ? 'read-only' : name} is for one trace`);
-  if (options.elf !== undefined && files.length > 2) throw new UscopeError('CLI_USAGE', ELF_USAGE);
   refusePictureOptions(options);
   const port = numberOption('--port', options.port, 65_535) ?? 0;
   return { files, elf: options.elf, port, wantsBrowser: options.open, keeps: options.cache };

@@ -3,20 +3,24 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
-import { exportView } from '../../view/index.js';
+import { exportView, ServedProgram } from '../../view/index.js';
 import { warnOnce } from '../common/foreign.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { foreignFormatOf } from './foreign-format.js';
 
-/** @throws UscopeError CONVERT_*, READER_OPEN, WRITER_* */
-export async function exportPage(directory: string, file: string | undefined): Promise<void> {
+/**
+ * @param elf path of the program's ELF file; it is written too
+ * @throws UscopeError CONVERT_*, READER_OPEN, WRITER_*
+ */
+export async function exportPage(directory: string, file?: string, elf?: string): Promise<void> {
+  const program = elf === undefined ? undefined : (await ServedProgram.open(elf)).bytes;
   const format = file === undefined ? null : await foreignFormatOf(file);
   const names =
     file === undefined || format === null
-      ? await exportView(directory, file)
-      : await exportConverted(directory, file, format);
+      ? await exportView(directory, { trace: file, program })
+      : await exportConverted(directory, file, format, program);
   for (const name of names ?? []) io.out(`${directory}/${name}\n`);
 }
 
@@ -25,6 +29,7 @@ async function exportConverted(
   directory: string,
   file: string,
   format: ForeignFormat,
+  program?: Uint8Array,
 ): Promise<string[] | null> {
   await mkdir(directory, { recursive: true });
   const output = join(directory, `${basename(file)}.uscope`);
@@ -38,7 +43,7 @@ async function exportConverted(
         }),
       ),
     );
-    return isThere && exportView(directory, output);
+    return isThere && exportView(directory, { trace: output, program });
   } finally {
     await source.close?.();
   }

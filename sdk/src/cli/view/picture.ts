@@ -3,7 +3,14 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { openTraceFile } from '../../reader/node.js';
-import { openServedTrace, PICTURE_FORMS, serveView, takePicture, type ViewServer } from '../../view/index.js';
+import {
+  openServedTrace,
+  PICTURE_FORMS,
+  ServedProgram,
+  serveView,
+  takePicture,
+  type ViewServer,
+} from '../../view/index.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion } from './conversion.js';
@@ -15,6 +22,8 @@ export interface PictureOptions {
   readonly theme?: string;
   readonly form?: string;
   readonly core?: string;
+  /** Path of the program's ELF file. */
+  readonly elf?: string;
 }
 
 const THEMES = ['light', 'dark'] as const;
@@ -22,8 +31,12 @@ const DEFAULT_SIZE = { width: 1280, height: 720 };
 const MAX_PIXELS = 8192;
 const MIN_PIXELS = 200;
 
+/** Of the labels of a picture, pixels: there is room for function and line beside the disassembly. */
+const GUTTER_WITH_PROGRAM = 560;
+
 interface Asked {
   readonly hash: string;
+  readonly elf: string | null;
   readonly kind: 'png' | 'svg';
   readonly width: number;
   readonly height: number;
@@ -35,6 +48,7 @@ export function parsePicture(out: string, options: PictureOptions): Asked {
     kind: /\.svg$/i.test(out) ? 'svg' : 'png',
     ...parseSize(options.size),
     hash: `#${hashOf(options)}`,
+    elf: options.elf ?? null,
   };
 }
 
@@ -61,7 +75,7 @@ async function ofTrace(file: string, asked: Asked, signal: AbortSignal): Promise
   try {
     // What is no trace is reported here rather than in the page.
     await (await openTraceFile(file)).close();
-    const server = await serveView(trace);
+    const server = await serveView(trace, await programOf(asked));
     try {
       return await ofPage(server, asked, signal);
     } finally {
@@ -73,7 +87,7 @@ async function ofTrace(file: string, asked: Asked, signal: AbortSignal): Promise
 }
 
 async function ofConversion(conversion: Conversion, asked: Asked, signal: AbortSignal): Promise<Buffer> {
-  const server = await serveView(conversion);
+  const server = await serveView(conversion, await programOf(asked));
   try {
     await conversion.run(signal);
     return await ofPage(server, asked, signal);
@@ -83,14 +97,23 @@ async function ofConversion(conversion: Conversion, asked: Asked, signal: AbortS
   }
 }
 
-function ofPage({ url }: ViewServer, { hash, ...asked }: Asked, signal: AbortSignal): Promise<Buffer> {
+const programOf = async ({ elf }: Asked): Promise<{ program: ServedProgram | null }> => ({
+  program: elf === null ? null : await ServedProgram.open(elf),
+});
+
+function ofPage(
+  { url }: ViewServer,
+  { hash, elf: _, ...asked }: Asked,
+  signal: AbortSignal,
+): Promise<Buffer> {
   return takePicture({ ...asked, url: `${url}?picture${hash}`, signal });
 }
 
-function hashOf({ cycles, theme, form, core }: PictureOptions): string {
+function hashOf({ cycles, theme, form, core, elf }: PictureOptions): string {
   const parts = ['v=1', 'panels=dock.off', `theme=${choice('--theme', theme, THEMES) ?? THEMES[0]}`];
   const chosen = choice('--form', form, PICTURE_FORMS);
   if (chosen) parts.push(`form=${chosen}`);
+  if (elf !== undefined) parts.push(`gutter=${GUTTER_WITH_PROGRAM}`);
   if (core !== undefined) parts.push(`core=${encodeURIComponent(core)}`);
   if (cycles !== undefined) {
     const { from, to, clock } = parseCycles(cycles);

@@ -4,7 +4,13 @@ import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openTraceFile } from '../../reader/node.js';
-import { type OpenTrace, openServedTrace, serveComparison, serveTogether } from '../../view/index.js';
+import {
+  type OpenTrace,
+  openServedTrace,
+  ServedProgram,
+  serveComparison,
+  serveTogether,
+} from '../../view/index.js';
 import { io } from '../common/io.js';
 import { announce, raised } from './announce.js';
 import { Conversion } from './conversion.js';
@@ -13,7 +19,7 @@ import { foreignFormatOf } from './foreign-format.js';
 export interface ViewSeveralRequest {
   /** Two are compared. */
   readonly files: readonly string[];
-  /** Path of the program's ELF file, of two. */
+  /** Path of the program's ELF file. */
   readonly elf: string | undefined;
   /** 0: any that is free. */
   readonly port: number;
@@ -36,12 +42,14 @@ export async function viewSeveral({
   const names = distinctNames(files);
   const opened: { close(): Promise<void> }[] = [];
   try {
+    const program = elf === undefined ? null : await ServedProgram.open(elf);
     const traces: OpenTrace[] = [];
     for (const [index, file] of files.entries())
       traces.push(await openOne(file, names[index], keeps, interruption.signal, opened));
     const [a, b, ...more] = traces;
+    const options = { port, program };
     const server =
-      more.length === 0 ? await serveComparison(a, b, { port, elf }) : await serveTogether(traces, { port });
+      more.length === 0 ? await serveComparison(a, b, options) : await serveTogether(traces, options);
     await announce({ name: names.join(more.length === 0 ? ' and ' : ', '), hash: '', wantsBrowser }, server);
     await raised(interruption.signal);
     await server.close();

@@ -52,7 +52,8 @@ export class ContainersInRecords implements ContainerSource {
     const index = indexOfRecord(record);
     if (!index) return absent(offset);
     const at = recordAt + index.offset;
-    const container = record.subarray(index.offset, index.offset + index.size);
+    // A copy: it is kept, and what was read with it is not.
+    const container = record.slice(index.offset, index.offset + index.size);
     return checkedContainer(container, at, offset, this.planCrc, trace.crc32);
   }
 }

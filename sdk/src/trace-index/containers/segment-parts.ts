@@ -19,8 +19,11 @@ import { decodeTimePart, type TimePart } from '../time-part.js';
 import { BoundedCache } from './bounded-cache.js';
 import { type ContainerSource, isContainer } from './container-source.js';
 
-/** Decoded parts kept between questions. */
-const CACHE_BYTES = 32 * 1024 * 1024;
+/** Kept between questions, half of it as stored and half decoded. */
+const CACHE_BYTES = 64 * 1024 * 1024;
+/** Of an entry, and of each typed array in it: segments are small, so that these are much of what is kept. */
+const ENTRY_BYTES = 512;
+const VIEW_BYTES = 96;
 /** Segments read before one whose container is missing, to know what was in flight at its start. */
 const LOOKBACK = 2;
 
@@ -32,10 +35,8 @@ interface SegmentIndex {
 }
 
 export class SegmentParts {
-  private readonly indices = new BoundedCache<number, SegmentIndex>(CACHE_BYTES, ({ parts }) =>
-    parts.reduce((sum, { bytes }) => sum + bytes.length, 64),
-  );
-  private readonly times = new BoundedCache<string, TimePart>(CACHE_BYTES, sizeOfTimes);
+  private readonly indices: BoundedCache<number, SegmentIndex>;
+  private readonly times: BoundedCache<string, TimePart>;
   private pass: Promise<IndexPass> | null = null;
   private readonly pending = new Map<number, Promise<SegmentIndex>>();
 
@@ -43,7 +44,12 @@ export class SegmentParts {
     readonly trace: Trace,
     readonly plan: IndexPlan,
     private readonly containers: ContainerSource,
-  ) {}
+    /** Of the parts that are kept between questions. */
+    cacheBytes = CACHE_BYTES,
+  ) {
+    this.indices = new BoundedCache(cacheBytes / 2, sizeOfIndex);
+    this.times = new BoundedCache(cacheBytes / 2, sizeOfTimes);
+  }
 
   /**
    * TIME of one segment, with rows of 256 cycles. @throws UscopeError FORMAT_* where the segment itself is damaged
@@ -188,6 +194,10 @@ function isFormatError(error: unknown): boolean {
   return isUscopeError(error) && error.code.startsWith('FORMAT_');
 }
 
+function sizeOfIndex({ parts }: SegmentIndex): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes.length + VIEW_BYTES, ENTRY_BYTES);
+}
+
 function sizeOfTimes({ columns, rows }: TimePart): number {
-  return columns.length * rows * 8 + 256;
+  return (columns.length + 1) * (rows * 8 + VIEW_BYTES) + ENTRY_BYTES;
 }

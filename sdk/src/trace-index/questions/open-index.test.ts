@@ -1,6 +1,7 @@
 /** Where the index of a trace is found, what is said of a damaged one, and what it costs over a network. */
 import { describe, expect, it } from 'vitest';
 import { add, frame, type SegmentSpec, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { heldBytes } from '../../../../test/support/held-bytes.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
 import { memorySource, openTrace, type Source } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
@@ -55,6 +56,33 @@ describe('an index', () => {
     ({ bytes } = whole);
     expect((await trace.poll()).finalized).toBe(true);
     expect(await total(index!)).toBe(3000);
+  });
+
+  it('keeps no more of a trace that grows than its cache allows, and what it makes of all of it', async () => {
+    const spec = { schema, segments, state: 'open' } as const;
+    const { bytes } = await indexedTrace(spec);
+    // As a source that reads ahead: a piece keeps the whole of what it was read with.
+    const source: Source = {
+      ...memorySource(bytes),
+      read: async (offset, length) => {
+        const ahead = new Uint8Array(64 * 1024);
+        ahead.set(bytes.subarray(offset, offset + Math.min(length, ahead.length)));
+        return ahead.subarray(0, Math.min(length, bytes.length - offset));
+      },
+    };
+    const held = async (cacheBytes: number) => {
+      const trace = await openTrace(source);
+      const index = (await openIndex(trace, { cacheBytes }))!;
+      expect(await total(index)).toBe(3000);
+      return heldBytes(index, [trace, index.plan]);
+    };
+    const [none, small, large] = [await held(0), await held(16 * 1024), await held(1024 * 1024)];
+    // Few instructions make small parts: the arrays themselves are counted too.
+    const cached = small.bytes - none.bytes + (small.views - none.views) * 96;
+    expect(cached).toBeGreaterThan(0);
+    expect(cached).toBeLessThanOrEqual(16 * 1024);
+    expect(large.bytes).toBeGreaterThan(2 * small.bytes);
+    expect(large.bytes).toBeLessThan(segments.length * 2048);
   });
 
   it('warns once of damage, names the place, and answers all the same', async () => {

@@ -14,6 +14,8 @@ import { TraceIndex } from './trace-index.js';
 export interface IndexOptions {
   /** The file beside the trace (`NAME.uscope.idx`); asked for where the trace has no index. null: there is none. */
   readonly sidecar?: (() => Promise<Source | null>) | undefined;
+  /** Memory for the index of single segments between questions, bytes; by default 64 MiB. Levels made of a trace without directory come in addition. */
+  readonly cacheBytes?: number | undefined;
 }
 
 /**
@@ -21,36 +23,42 @@ export interface IndexOptions {
  * (a live trace gets one with its first segment).
  * @throws UscopeError READER_* when the trace cannot be read
  */
-export async function openIndex(trace: Trace, { sidecar }: IndexOptions = {}): Promise<TraceIndex | null> {
+export async function openIndex(trace: Trace, options: IndexOptions = {}): Promise<TraceIndex | null> {
   const plan = indexPlan(trace.schema, trace.dut);
   if (plan.groups.length === 0 || trace.segmentCount === 0) return null;
-  const own = await ownIndex(trace, plan);
+  const { sidecar, cacheBytes } = options;
+  const own = await ownIndex(trace, plan, cacheBytes);
   if (own) return own;
   const source = await sidecar?.();
   if (!source) return null;
-  const beside = await sidecarIndex(trace, plan, source);
+  const beside = await sidecarIndex(trace, plan, source, cacheBytes);
   if (!beside) await source.close?.();
   return beside;
 }
 
-async function ownIndex(trace: Trace, plan: IndexPlan): Promise<TraceIndex | null> {
+async function ownIndex(trace: Trace, plan: IndexPlan, cacheBytes?: number): Promise<TraceIndex | null> {
   const section = trace.section(DIRECTORY_SECTION);
   const read = (offset: number, length: number) => trace.bytes(offset, length);
   const directory = section && (await Directory.open(trace, plan, read, section));
   if (directory) {
-    const parts = new SegmentParts(trace, plan, directory);
+    const parts = new SegmentParts(trace, plan, directory, cacheBytes);
     const startPs = Number(directory.head.startPs);
     return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'trace', startPs, null, directory);
   }
   const containers = new ContainersInRecords(trace, plan.crc);
   // A writer that makes an index makes it from the first segment on.
   if (!isContainer(await containers.read(0))) return null;
-  const parts = new SegmentParts(trace, plan, containers);
+  const parts = new SegmentParts(trace, plan, containers, cacheBytes);
   return new TraceIndex(parts, new PyramidLevels(parts), 'trace');
 }
 
 /** null, and a warning, where it is of another trace, not finished, or damaged. */
-async function sidecarIndex(trace: Trace, plan: IndexPlan, source: Source): Promise<TraceIndex | null> {
+async function sidecarIndex(
+  trace: Trace,
+  plan: IndexPlan,
+  source: Source,
+  cacheBytes?: number,
+): Promise<TraceIndex | null> {
   const file = new CheckedSource(source);
   const read = (offset: number, length: number) => file.upTo(offset, length);
   const name = source.name ?? 'the index beside the trace';
@@ -64,7 +72,7 @@ async function sidecarIndex(trace: Trace, plan: IndexPlan, source: Source): Prom
   if (!head.directory) return refuse('it is not finished');
   const directory = await Directory.open(trace, plan, read, head.directory);
   if (!directory) return refuse('its directory is damaged');
-  const parts = new SegmentParts(trace, plan, directory);
+  const parts = new SegmentParts(trace, plan, directory, cacheBytes);
   const startPs = Number(directory.head.startPs);
   return new TraceIndex(parts, new DirectoryLevels(parts, directory), 'sidecar', startPs, source, directory);
 }
