@@ -15,6 +15,7 @@ import {
   isCompared,
   isUnfinished,
   lastDrift,
+  partedFor,
   notice,
   pairs,
   place,
@@ -121,6 +122,9 @@ function Totals() {
       {isCompared.value ? '' : `${percent} %: `}
       {grouped(same)} the same, {grouped(differences)} {differences === 1 ? 'difference' : 'differences'}, B{' '}
       {lastDrift.value < 0 ? 'is faster by' : 'is slower by'} {grouped(Math.abs(lastDrift.value))} cycles
+      {isCompared.value && partedFor.value > 0
+        ? ` at the last instruction of both; ${grouped(partedFor.value)} of A follow`
+        : ''}
       {isUnfinished.value && isCompared.value ? ' (a run goes on: reload to compare more)' : ''}
     </span>
   );

@@ -50,5 +50,16 @@ export const placeRow = signal<number | null>(null);
 /** A short sentence on what a command did. */
 export const notice = signal('');
 
-/** Cycles that B has lost since the beginning, at the end of what is compared. */
+/**
+ * How many instructions of A are behind the last one that both runs retired, where the runs part for good; 0: they end together. A thinned list has
+ * its last pair up to a stride before that one.
+ */
+export const partedFor = computed(() => {
+  if (pairCount.value === 0) return 0;
+  const { retiredA } = totals.value;
+  const behind = retiredA - 1 - pairs.value('retiredA', pairs.count - 1);
+  return behind > pairs.stride ? behind : 0;
+});
+
+/** Cycles that B has lost since the beginning, at the last instruction that both retired. */
 export const lastDrift = computed(() => (pairCount.value > 0 ? pairs.drift(pairs.count - 1) : 0));
