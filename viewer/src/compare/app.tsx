@@ -123,7 +123,7 @@ function Totals() {
       {grouped(same)} the same, {grouped(differences)} {differences === 1 ? 'difference' : 'differences'}, B{' '}
       {lastDrift.value < 0 ? 'is faster by' : 'is slower by'} {grouped(Math.abs(lastDrift.value))} cycles
       {isCompared.value && partedFor.value > 0
-        ? ` at the last instruction of both; ${grouped(partedFor.value)} of A follow`
+        ? `, then ${grouped(partedFor.value)} of A alone`
         : ''}
       {isUnfinished.value && isCompared.value ? ' (a run goes on: reload to compare more)' : ''}
     </span>
