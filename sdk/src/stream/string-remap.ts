@@ -53,6 +53,8 @@ export class StringRemap {
   constructor(
     private readonly trace: Trace,
     private readonly output: StringOutput,
+    /** What becomes of a text; null: it stays. The cells of a state that hold 0 then name the empty text. */
+    private readonly edit: ((text: string) => string) | null = null,
   ) {
     this.refs = new StringRefs(trace.schema);
   }
@@ -80,9 +82,14 @@ export class StringRemap {
       this.unresolved++;
       return NO_STRING;
     }
-    const mapped = this.output.add(text);
+    const mapped = this.output.add(this.edit ? this.edit(text) : text);
     this.known.set(index, mapped);
     return mapped;
+  }
+
+  /** The output's number of the empty text. */
+  empty(): number {
+    return this.output.add('');
   }
 
   /** Renumbers the references of a state in place; where there is no string 0, what holds 0 was never set and stays so. */
@@ -93,7 +100,7 @@ export class StringRemap {
     await this.load(wanted);
     this.refs.forEachInState(state, (word) => {
       const index = state.cells[word];
-      if (index !== 0 || this.exists(0)) state.cells[word] = this.map(index);
+      if (index !== 0 || (this.edit === null && this.exists(0))) state.cells[word] = this.map(index);
     });
   }
 
@@ -105,6 +112,11 @@ export class StringRemap {
   /** Makes string 0 of the input string 0 of the output, so that fields never set, which hold 0, keep their text. */
   async keepZero(): Promise<void> {
     if (!this.refs.inStorages) return;
+    // The text may be of something that is left out.
+    if (this.edit) {
+      this.empty();
+      return;
+    }
     await this.load(new Set([0]));
     if (this.exists(0)) this.map(0);
   }

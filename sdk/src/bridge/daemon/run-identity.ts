@@ -4,6 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../format/run-properties.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Connection } from './connections.js';
 
@@ -13,11 +14,6 @@ export interface RunIdentity {
   /** Wall clock, unix ms. */
   readonly startTimeMs: number;
 }
-
-/** DUT properties that the daemon sets; a client's properties of these names are replaced. */
-export const RUN_ID_PROPERTY = 'uscope.run_id';
-export const START_TIME_PROPERTY = 'uscope.start_time';
-export const CORE_PROPERTY = 'uscope.core';
 
 const ID_BYTES = 16;
 /** Runs whose start is remembered. */

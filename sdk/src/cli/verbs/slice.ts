@@ -1,8 +1,10 @@
 /** `uscope slice`: a part of a trace as a separate trace. */
+import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { UscopeError } from '../../base/errors.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { type SliceReport, sliceTrace } from '../../tools/slice/index.js';
+import { type RedactionRules, readRules, type SliceReport, sliceTrace } from '../../tools/slice/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { io, printJson } from '../common/io.js';
 import {
@@ -32,18 +34,28 @@ export function register(program: Command): void {
     )
     .argument('<file>', 'trace file');
   addRangeOptions(command);
-  addOutputOptions(command).action((file: string, options: RangeArguments & OutputArguments) =>
+  command.option(
+    '--redact <rules>',
+    'a file of rules: what is dropped, renamed or replaced, for traces that others see',
+  );
+  addOutputOptions(command).action((file: string, options: RangeArguments & SliceArguments) =>
     slice(file, parseRange(options), options),
   );
 }
 
-async function slice(file: string, asked: AskedRange, options: OutputArguments): Promise<void> {
+interface SliceArguments extends OutputArguments {
+  readonly redact?: string;
+}
+
+async function slice(file: string, asked: AskedRange, options: SliceArguments): Promise<void> {
+  const redact = options.redact === undefined ? undefined : await rulesOf(options.redact);
   const report = await withTrace(file, (trace) =>
     writeOutput('slice', options, [file], (output) =>
       sliceTrace(trace, {
         ...output,
         ...rangeInTime(asked, trace),
         name: basename(shownName(file)),
+        redact,
         summarizer: createCpuSummarizer,
         index: createSegmentIndexer,
       }),
@@ -57,13 +69,33 @@ async function slice(file: string, asked: AskedRange, options: OutputArguments):
       output: options.output,
       ...rangeJson(report),
       ...statsJson(stats),
+      ...(report.redacted ? { redacted: report.redacted } : {}),
       lost: lossesJson(report),
     });
-  else tellWritten(options.output, stats);
+  else {
+    tellWritten(options.output, stats);
+    if (report.redacted) {
+      const { texts, values } = report.redacted;
+      io.err(`redacted: ${texts} texts were changed, and ${values} values of fields that the rules name`);
+    }
+  }
   tellLosses([
     { count: report.outOfRange, what: 'ops on slots no storage can have were left out' },
     { count: report.shortenedStrings, what: 'strings were cut at 65,520 bytes' },
   ]);
+}
+
+/** @throws UscopeError READER_OPEN, SCHEMA_* */
+async function rulesOf(path: string): Promise<RedactionRules> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new UscopeError('READER_OPEN', `the rules cannot be read: ${(error as Error).message}`, {
+      file: path,
+    });
+  }
+  return readRules(text, path);
 }
 
 const rangeJson = ({ fromPs, toPs }: SliceReport) => ({ fromPs, toPs });

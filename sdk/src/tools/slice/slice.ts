@@ -14,6 +14,7 @@ import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
 import { planSlice, type SlicePlan } from './plan.js';
+import { Redaction, type RedactionRules } from './redact/index.js';
 
 export interface SliceOptions extends RewriteOptions {
   /** Name of the trace that is cut, for the slice's properties. */
@@ -21,6 +22,8 @@ export interface SliceOptions extends RewriteOptions {
   /** In ps, start inclusive, end exclusive; by default begin and end of the trace. */
   readonly from?: bigint | undefined;
   readonly to?: bigint | undefined;
+  /** What may not be in the slice; by default everything may. */
+  readonly redact?: RedactionRules | undefined;
 }
 
 export interface SliceReport {
@@ -33,6 +36,8 @@ export interface SliceReport {
   readonly outOfRange: number;
   /** String references that name no string; they continue naming none. */
   readonly unresolvedStrings: number;
+  /** What rules changed; null: there were none. */
+  readonly redacted: { readonly texts: number; readonly values: number } | null;
   /** Strings cut at the writer's limit of 65,520 bytes. */
   readonly shortenedStrings: number;
 }
@@ -45,17 +50,21 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
   const plan = await planSlice(trace, options.name, options);
   const batch = new RecordBatch();
   const texts = new StringOutput(batch);
-  const strings = new StringRemap(trace, texts);
-  await strings.keepZero();
   const overflow = await findOverflow(trace, plan.fromPs, plan.toPs);
-  const { schema } = overflow;
+  const redaction = options.redact ? new Redaction(overflow.schema, plan.dut, options.redact) : null;
+  const schema = redaction?.schema ?? overflow.schema;
+  const strings = new StringRemap(trace, texts, redaction && ((text) => redaction.text(text)));
+  await strings.keepZero();
   const state = overflow.widen(await stateJustBefore(trace, plan.fromPs));
+  redaction?.editState(state);
   await strings.mapState(state);
   const finder = await snapshotFinder(trace, plan.fromPs);
-  const copier = new FrameCopier(schema, identityMap(schema), strings, batch, finder);
-  const start = { timePs: plan.fromPs, checkpoint: state.encodeCheckpoint() };
+  const ids = redaction?.ids ?? identityMap(schema);
+  const copier = new FrameCopier(overflow.schema, ids, strings, batch, finder, redaction);
+  const checkpoint = (redaction?.placed(state) ?? state).encodeCheckpoint();
+  const start = { timePs: plan.fromPs, checkpoint };
   const stats = await withOutput(
-    { ...writerOptions(trace, plan, options), schema, start },
+    { ...writerOptions(trace, plan, options), ...(redaction ? hidden(redaction) : {}), schema, start },
     batch,
     options.signal,
     async (output) => {
@@ -71,6 +80,7 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
     fromPs,
     toPs,
     notes: overflow.notes,
+    redacted: redaction && { texts: redaction.changedTexts, values: redaction.changedValues },
     outOfRange: copier.outOfRange,
     unresolvedStrings: strings.unresolved,
     shortenedStrings: texts.shortened,
@@ -93,6 +103,9 @@ function writerOptions(trace: Trace, plan: SlicePlan, options: SliceOptions) {
     coreIndex: session?.coreIndex,
   };
 }
+
+/** A run id would lead to the other traces of the run. */
+const hidden = ({ dut }: Redaction) => ({ dut, runId: undefined });
 
 interface Copy {
   readonly output: TraceOutput;

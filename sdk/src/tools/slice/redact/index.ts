@@ -1,0 +1,2 @@
+export { Redaction } from './redaction.js';
+export { type RedactionRules, readRules } from './rules.js';
