@@ -115,6 +115,13 @@ const NEEDS = {
     optional: true,
     wanted: true,
   },
+  riscv: {
+    what: 'a RISC-V compiler (public cores are not simulated without it)',
+    debian: 'gcc-riscv64-unknown-elf',
+    present: () => succeeds('riscv64-unknown-elf-gcc', ['--version']),
+    optional: true,
+    wanted: true,
+  },
   venv: {
     what: 'Python environments (the tests of the cocotb adapter are skipped without them)',
     debian: 'python3-venv',
@@ -130,7 +137,7 @@ const ALWAYS = ['cc', 'cxx', 'make', 'pkgConfig', 'zmq', 'verilator', 'python'];
 const FOR_PURPOSE = {
   demo: [],
   bench: ['zlib', 'systemc'],
-  test: ['clangFormat', 'clang', 'lld', 'clangRuntime', 'chromium', 'icarus', 'systemc', 'venv'],
+  test: ['clangFormat', 'clang', 'lld', 'clangRuntime', 'chromium', 'icarus', 'riscv', 'systemc', 'venv'],
 };
 
 /** @typedef {keyof typeof FOR_PURPOSE} Purpose */

@@ -117,7 +117,6 @@ const PARTS = {
       script('', 'verilator-demo/farm/main.ts', [], ['--import', './test/support/source-process.mjs']),
   },
   o3: {
-    byName: true,
     title: 'the out-of-order core, 20 programs of 10,000 instructions in lockstep',
     share: 1,
     round: () => ({
@@ -126,6 +125,11 @@ const PARTS = {
     }),
   },
   cores: {
+    title: 'three public cores, each instruction compared with a log of its pins',
+    share: 1,
+    round: () => script('', 'examples/cores/run.mjs', ['picorv32', 'serv', 'ibex', '--rounds', '1', '--quick']),
+  },
+  'all-cores': {
     byName: true,
     title: 'all public cores, two of them on Icarus with cocotb',
     share: 1,
