@@ -53,6 +53,7 @@ describe('a machine that lacks only what is optional', () => {
       'wasm-ld',
       'python3',
       'iverilog',
+      'riscv64-unknown-elf-gcc',
     ])
       script(name, 'exit 0');
     script('verilator', 'echo Verilator 5.036');

@@ -258,12 +258,17 @@ static void run_transactions()
     const auto none = off.begin("lost", 1);
     none.record("lost", 2);
     none.end();
+    bus.record(false); // what has begun goes on
+    read.begin("hidden", 3).end();
+    bus.record(true);
     sc_start(100, SC_PS);
     two.end();
     one.end("result", "ok");
     one.end();             // OP_TX_ENDED
     one.record("late", 1); // OP_TX_ENDED
     const auto open = read.begin();
+    db.record("top.other", true);
+    off.begin("again", 4).end();
     db.close();
     open.end(); // OP_TX_CLOSED
     uscope::tx_database nothing("nothing", uscope::tx_backend::none);

@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
-import { MANY_CASES_MS } from '../../../../test/support/limits.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
@@ -23,6 +23,9 @@ import { SOURCES, SOURCES_SHA256 } from './kernel/blocks-wasm.js';
 import type { RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
 import { plainRangeBlocks } from './plain-range.js';
+
+// Ten times the cases where all are tried.
+limitOfFile(MANY_CASES_MS);
 
 it('the kernel that is checked in was compiled from its sources (else: make -C sdk/kernel/blocks)', () => {
   expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { add, clear, frame, type SegmentSpec, set } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
 import { type IndexedSpec, indexedTrace } from '../../../../test/support/indexed-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { Frame, Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -11,6 +12,9 @@ import { parseSchema } from '../../schema/index.js';
 import { BUCKET_CYCLES, ChannelKind } from '../channels.js';
 import { openIndex } from './open-index.js';
 import type { TraceIndex } from './trace-index.js';
+
+// Ten times the cases where all are tried.
+limitOfFile(MANY_CASES_MS);
 
 const PERIOD = 10;
 const { schema } = parseSchema(`

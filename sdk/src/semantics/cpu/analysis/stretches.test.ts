@@ -3,11 +3,15 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../../test/support/build-trace.js';
 import { cases } from '../../../../../test/support/effort.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../../test/support/limits.js';
 import { event, modelSchema, STAGES } from '../../../../../test/support/pipeline-model.js';
 import { build, generator, record } from '../../../../../test/support/recorded-run.js';
 import { localRunner, maskedBorders } from '../../../../../test/support/stretches.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
 import { analyzePerformance, type PerformanceOptions } from './index.js';
+
+// Ten times the cases where all are tried.
+limitOfFile(MANY_CASES_MS);
 
 const runs = fc.record({
   seed: fc.integer({ min: 1, max: 2 ** 31 - 1 }),
