@@ -127,7 +127,8 @@ const PARTS = {
   cores: {
     title: 'three public cores, each instruction compared with a log of its pins',
     share: 1,
-    round: () => script('', 'examples/cores/run.mjs', ['picorv32', 'serv', 'ibex', '--rounds', '1', '--quick']),
+    round: () =>
+      script('', 'examples/cores/run.mjs', ['picorv32', 'serv', 'ibex', '--rounds', '1', '--quick']),
   },
   'all-cores': {
     byName: true,
