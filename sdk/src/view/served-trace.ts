@@ -13,8 +13,6 @@ export type OpenTrace = ServedTrace & { close(): Promise<void> };
 const MAX_OLD = 4;
 /** Between two looks whether somebody writes the file. */
 const LOCK_MS = 1000;
-/** Requests within this time share a look at the file: ten followers ask a few hundred times a second. */
-const FRESH_MS = 20;
 
 /**
  * @param name instead of the file's
@@ -45,19 +43,9 @@ interface OneVersion {
   readonly version: string;
 }
 
-/** What a look at a path says. */
-interface Facts {
-  readonly version: string;
-  /** Size and time of the last write. */
-  readonly mark: string;
-  readonly size: number;
-}
-
 /** A path. When another file gets its name, that one is served, under another version. */
 class ServedFile implements OpenTrace {
   private readonly old: OneVersion[] = [];
-  private looking: Promise<Facts> | null = null;
-  private lookedAt = Number.NEGATIVE_INFINITY;
   private abandoned: Promise<boolean> = Promise.resolve(false);
   private looked = Number.NEGATIVE_INFINITY;
 
@@ -69,25 +57,20 @@ class ServedFile implements OpenTrace {
 
   static async open(path: string, name = basename(path)): Promise<ServedFile> {
     const source = await fileSource(path);
-    const { version } = await factsOf(path);
-    return new ServedFile(path, name, { source, version });
+    return new ServedFile(path, name, { source, version: await versionOf(path) });
   }
 
   async pinned(): Promise<ServedTrace> {
-    const { source, version, size, mark } = await this.look();
+    const { source, version } = await this.look();
     const { name } = this;
-    return {
-      name,
-      size: async () => size,
-      read: (offset, length) => source.read(offset, length),
-      version: async () => version,
-      isAbandoned: () => this.isAbandoned(),
-      mark: async () => mark,
-    };
+    const read: ServedTrace['read'] = (offset, length) => source.read(offset, length);
+    const isAbandoned = (): Promise<boolean> => this.isAbandoned();
+    const mark = (): Promise<string> => this.mark();
+    return { name, size: () => source.size(), read, version: async () => version, isAbandoned, mark };
   }
 
   async size(): Promise<number> {
-    return (await this.look()).size;
+    return (await this.look()).source.size();
   }
 
   read(offset: number, length: number): Promise<Uint8Array> {
@@ -98,8 +81,10 @@ class ServedFile implements OpenTrace {
     return (await this.look()).version;
   }
 
+  /** Size and time of the last write. */
   async mark(): Promise<string> {
-    return (await this.look()).mark;
+    const { size, mtimeNs } = await stat(this.path, { bigint: true });
+    return `${size.toString(36)}-${mtimeNs.toString(36)}`;
   }
 
   isAbandoned(): Promise<boolean> {
@@ -119,44 +104,20 @@ class ServedFile implements OpenTrace {
   }
 
   /** While no file has the name, the one opened last is served. */
-  private async look(): Promise<OneVersion & Facts> {
-    const facts = await this.facts().catch(() => this.remembered());
-    if (facts.version !== this.current.version) await this.exchange(facts.version);
-    return { ...facts, source: this.current.source };
-  }
-
-  private facts(): Promise<Facts> {
-    const now = performance.now();
-    if (this.looking === null || now - this.lookedAt >= FRESH_MS) {
-      this.lookedAt = now;
-      this.looking = factsOf(this.path);
-    }
-    return this.looking;
-  }
-
-  private async remembered(): Promise<Facts> {
-    const { source, version } = this.current;
-    return { version, mark: version, size: await source.size() };
-  }
-
-  private async exchange(version: string): Promise<void> {
-    const source = await fileSource(this.path);
-    // Another request may have been faster.
-    if (version === this.current.version) return void (await source.close?.());
+  private async look(): Promise<OneVersion> {
+    const version = await versionOf(this.path).catch(() => this.current.version);
+    if (version === this.current.version) return this.current;
     this.old.push(this.current);
-    this.current = { source, version };
+    this.current = { source: await fileSource(this.path), version };
     if (this.old.length > MAX_OLD) await this.old.shift()?.source.close?.();
+    return this.current;
   }
 }
 
 /** A trace that grows keeps its version: its reader knows how to follow it. Another file has another one. */
-async function factsOf(path: string): Promise<Facts> {
-  const { ino, dev, birthtimeMs, mtimeNs, size } = await stat(path, { bigint: true });
-  return {
-    version: [dev, ino, birthtimeMs].map((part) => part.toString(36)).join('-'),
-    mark: `${size.toString(36)}-${mtimeNs.toString(36)}`,
-    size: Number(size),
-  };
+async function versionOf(path: string): Promise<string> {
+  const { ino, dev, birthtimeMs } = await stat(path);
+  return [dev, ino, Math.round(birthtimeMs)].map((part) => part.toString(36)).join('-');
 }
 
 function lastPart(url: string): string {

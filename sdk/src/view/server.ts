@@ -271,8 +271,6 @@ async function sendBytes(
     // A file that has become shorter: the browser sees that the answer is cut.
     if (bytes.byteLength === 0 || response.destroyed) return void response.destroy();
     offset += bytes.byteLength;
-    // The last piece and the end in one: most answers are small, and take one write.
-    if (offset > end) return void response.end(bytes);
     if (!response.write(bytes)) await drained(response);
   }
   response.end();
