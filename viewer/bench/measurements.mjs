@@ -72,15 +72,19 @@ export async function measureLoneFlush(path, cycle) {
   }
 }
 
-/** Runs in the page: columns near the place that have the colour of flushes. @param {number} cycle */
-function flushColumns(cycle) {
+/**
+ * Runs in the page: columns near the place that have the colour of flushes. The page's canvases show what their threads drew a moment
+ * after the thread reports it.
+ * @param {number} cycle
+ */
+async function flushColumns(cycle) {
   const canvases = [...document.querySelectorAll('canvas')].filter((one) =>
     one.className.match(/rows|minimap|overview/),
   );
   const { view } = /** @type {any} */ (window).__uscope.state();
   const { segmentCycles } = /** @type {any} */ (window).__uscope.info();
   const { gutter } = /** @type {any} */ (window).__uscope.settings();
-  return canvases.map((canvas) => {
+  const columnsOf = (/** @type {HTMLCanvasElement} */ canvas) => {
     const isRows = canvas.className.includes('rows');
     const box = canvas.getBoundingClientRect();
     const place = isRows
@@ -101,7 +105,12 @@ function flushColumns(cycle) {
       if (data && isRed(data)) columns++;
     }
     return { name: isRows ? 'picture' : 'overview', columns };
-  });
+  };
+  for (const patience = performance.now() + 5000; ; ) {
+    const marked = canvases.map(columnsOf);
+    if (marked.every(({ columns }) => columns > 0) || performance.now() > patience) return marked;
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+  }
 }
 
 /** @param {string} path @param {number} jumps @returns {Promise<Row[]>} */
