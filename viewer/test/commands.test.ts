@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startChromium } from '../../test/support/chromium.js';
-import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
+import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { childrenOf, until } from '../../test/support/processes.js';
 import { linesOf, runUscope } from '../../test/support/run-cli.js';
 import { buildControlModel, ViewedRun } from './support/control-model.js';
 import { chromiumPath, needBuiltPage } from './support/viewer.js';
 
-// The model is as fast as it can, and all that it recorded is printed: on a loaded machine that takes minutes.
-limitOfFile(BUILDS_MS);
+// Starts daemons, simulators and a browser.
+limitOfFile(PROCESSES_MS);
 
 const REBOUND = 'rebound.example';
 
@@ -23,12 +23,12 @@ const statusOf = (page: Page, text: string): Promise<unknown> =>
   page.waitForFunction((wanted) => document.querySelector('footer')?.textContent?.includes(wanted), text);
 
 async function marksOf(path: string): Promise<[string, string, string][]> {
-  const dump = await runUscope(['dump', '--jsonl', path]);
-  expect(dump.status, dump.err).toBe(0);
-  const events = linesOf(dump).map((line) => JSON.parse(line));
-  return events
-    .filter(({ event }) => event === 'uscope/control')
-    .map(({ fields }) => [fields.action, fields.subject, fields.text]);
+  const found = await runUscope(['events', '--json', '--event', 'uscope/control', path]);
+  expect(found.status, found.err).toBe(0);
+  return linesOf(found)
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line).fields)
+    .map(({ action, subject, text }) => [action, subject, text]);
 }
 
 describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () => {

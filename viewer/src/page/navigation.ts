@@ -5,7 +5,7 @@ import { LINK_VERSION } from '../model/link.js';
 import { applyLink, linkNow, opened } from './link-state.js';
 import { state, tell } from './store.js';
 
-/** Browsers refuse addresses that change all the time. */
+/** Browsers refuse addresses that change all the time: Safari more than 100 in 30 s. A view that follows a simulation never stands still. */
 const DELAY_MS = 350;
 const JUMPS: ReadonlySet<Command['do']> = new Set([
   'goRow',
@@ -20,11 +20,18 @@ const JUMPS: ReadonlySet<Command['do']> = new Set([
   'reveal',
 ]);
 
+/** 0: the address says what is shown. */
 let timer = 0;
 let isJumping = false;
 let isReturning = false;
 
+function cancelWrite(): void {
+  clearTimeout(timer);
+  timer = 0;
+}
+
 function write(): void {
+  timer = 0;
   if (!state.value) return;
   const address = `#${linkNow()}`;
   try {
@@ -40,7 +47,7 @@ function write(): void {
 /** To be called before a command is carried out. */
 export function beforeCommand(command: Command): void {
   if (isReturning || isJumping || !JUMPS.has(command.do) || !state.value) return;
-  clearTimeout(timer);
+  cancelWrite();
   write();
   isJumping = true;
 }
@@ -48,7 +55,7 @@ export function beforeCommand(command: Command): void {
 function go(only: 'all' | 'where'): void {
   isReturning = true;
   isJumping = false;
-  clearTimeout(timer);
+  cancelWrite();
   complain(applyLink(location.hash, only));
   isReturning = false;
 }
@@ -62,8 +69,7 @@ export function followAddress(): void {
   complain(opened);
   effect(() => {
     linkNow();
-    clearTimeout(timer);
-    timer = setTimeout(write, DELAY_MS) as unknown as number;
+    if (timer === 0) timer = setTimeout(write, DELAY_MS) as unknown as number;
   });
   addEventListener('popstate', ({ state: step }: PopStateEvent) =>
     go((step as { isStep?: boolean } | null)?.isStep ? 'where' : 'all'),
