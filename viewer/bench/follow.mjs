@@ -1,32 +1,31 @@
 // @ts-check
 /** Followers of a live trace as pages are, without their pictures: node follow.mjs URL COUNT. Ends with a signal. */
-import { httpSource, openTrace } from 'uscope/reader';
+import { followedSource, openTrace } from 'uscope/reader';
 
 const [url = '', count = '1'] = process.argv.slice(2);
 const POLL_MS = 100;
-/** As viewer/src/data/news.ts. */
-const TRUSTED_MS = 1000;
 const RECORDING_MS = 500;
 
 /** The page's reader looks for growth, and takes what is new. */
 async function follow() {
-  const source = httpSource(new URL('trace.uscope', url).href);
+  const source = followedSource(new URL('trace.uscope', url).href);
   const trace = await openTrace(source, { cacheBytes: 1024 * 1024 });
   let end = 0;
-  let [known, looked] = ['', 0];
   while (!trace.isComplete) {
-    const { headers } = await fetch(new URL('trace.uscope', url), { method: 'HEAD' });
-    const mark = String(headers.get('uscope-mark'));
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-    if (mark === known && performance.now() - looked < TRUSTED_MS) continue;
-    [known, looked] = [mark, performance.now()];
+    if (!(await source.hasNews())) continue;
     const { newSegments } = await trace.poll();
-    if (newSegments > 0) {
-      const size = await source.size();
-      if (end > 0 && size > end) await source.read(end, Math.min(size - end, 4 * 1024 * 1024));
-      end = size;
-    }
+    if (newSegments === 0) continue;
+    const size = await source.size();
+    if (end > 0 && size > end) await source.read(end, Math.min(size - end, 4 * 1024 * 1024));
+    end = size;
   }
+}
+
+/** The list of the server has a trace a moment after its file is there. */
+async function listed() {
+  while ((await fetch(new URL('trace.uscope', url), { method: 'HEAD' })).status === 404)
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
 }
 
 async function ask() {
@@ -36,4 +35,5 @@ async function ask() {
   }
 }
 
+await listed();
 await Promise.all(Array.from({ length: Number(count) }, () => Promise.all([follow(), ask()])));

@@ -236,6 +236,7 @@ async function followedRun(bench, followers) {
   const [before, at] = [processorSeconds(pid), performance.now()];
   const [, seconds] = await run.printed(/^cpu ([\d.]+)$/m);
   const share = (100 * (processorSeconds(pid) - before)) / ((performance.now() - at) / 1000);
+  if (readers && readers.process.exitCode !== null) throw new Error(`the followers ended:\n${readers.text}`);
   await readers?.end('SIGKILL');
   await view.end('SIGINT');
   await run.ended;

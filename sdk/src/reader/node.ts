@@ -75,7 +75,8 @@ async function readAll(
   length: number,
   blocking: boolean,
 ): Promise<Uint8Array> {
-  const buffer = new Uint8Array(length);
+  // All of it that is handed out is read into: zeros would be written for nothing.
+  const buffer = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
   let filled = 0;
   while (filled < length) {
     const [left, at] = [length - filled, offset + filled];

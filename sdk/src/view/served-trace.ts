@@ -1,6 +1,9 @@
 /** A file or a URL as what the server hands out. */
-import { stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { toHex } from '../base/hex.js';
+import { HEADER_SIZE } from '../format/header.js';
+import { encodeGrownParts, grownParts } from '../reader/grown-parts.js';
 import { isHttpUrl } from '../reader/http-url.js';
 import { httpVersion, type Source } from '../reader/index.js';
 import { fileSource, openSource } from '../reader/node.js';
@@ -43,11 +46,21 @@ interface OneVersion {
   readonly version: string;
 }
 
+/** What one look at a path says of the file there. */
+interface Facts {
+  readonly version: string;
+  readonly size: number;
+}
+
+/** Answers kept for readers that follow the same trace. */
+const MAX_GROWN = 8;
+
 /** A path. When another file gets its name, that one is served, under another version. */
 class ServedFile implements OpenTrace {
   private readonly old: OneVersion[] = [];
   private abandoned: Promise<boolean> = Promise.resolve(false);
   private looked = Number.NEGATIVE_INFINITY;
+  private readonly found = new Map<string, Promise<Uint8Array | null>>();
 
   private constructor(
     private readonly path: string,
@@ -56,17 +69,24 @@ class ServedFile implements OpenTrace {
   ) {}
 
   static async open(path: string, name = basename(path)): Promise<ServedFile> {
-    const source = await fileSource(path);
-    return new ServedFile(path, name, { source, version: await versionOf(path) });
+    const source = await fileSource(path, { blocking: true });
+    return new ServedFile(path, name, { source, version: (await factsOf(path)).version });
   }
 
+  /** One look at the file for the whole answer. It follows the request: what the reader read before is never longer than the size. */
   async pinned(): Promise<ServedTrace> {
-    const { source, version } = await this.look();
-    const { name } = this;
-    const read: ServedTrace['read'] = (offset, length) => source.read(offset, length);
-    const isAbandoned = (): Promise<boolean> => this.isAbandoned();
-    const mark = (): Promise<string> => this.mark();
-    return { name, size: () => source.size(), read, version: async () => version, isAbandoned, mark };
+    const facts = await factsOf(this.path).catch(() => null);
+    const { source, version } = await this.versionNow(facts);
+    const size = facts?.size ?? (await source.size());
+    return {
+      name: this.name,
+      size: async () => size,
+      read: (offset, length) => source.read(offset, length),
+      version: async () => version,
+      isAbandoned: () => this.isAbandoned(),
+      mark: () => markOf(source),
+      grown: (knownTail) => this.grownOf(source, knownTail),
+    };
   }
 
   async size(): Promise<number> {
@@ -81,10 +101,26 @@ class ServedFile implements OpenTrace {
     return (await this.look()).version;
   }
 
-  /** Size and time of the last write. */
   async mark(): Promise<string> {
-    const { size, mtimeNs } = await stat(this.path, { bigint: true });
-    return `${size.toString(36)}-${mtimeNs.toString(36)}`;
+    return markOf((await this.look()).source);
+  }
+
+  async grown(knownTail: number | 'latest'): Promise<Uint8Array | null> {
+    return this.grownOf((await this.look()).source, knownTail);
+  }
+
+  /** Readers that follow the trace ask for the same: it is found once. */
+  private async grownOf(source: Source, knownTail: number | 'latest'): Promise<Uint8Array | null> {
+    const key = `${await markOf(source)} ${knownTail}`;
+    const known = this.found.get(key);
+    if (known) return known;
+    const answer = grownParts(source, knownTail).then(
+      (grown) => grown && encodeGrownParts(grown),
+      () => null,
+    );
+    this.found.set(key, answer);
+    if (this.found.size > MAX_GROWN) this.found.delete(this.found.keys().next().value!);
+    return answer;
   }
 
   isAbandoned(): Promise<boolean> {
@@ -103,21 +139,33 @@ class ServedFile implements OpenTrace {
     for (const { source } of [...this.old, this.current]) await source.close?.();
   }
 
-  /** While no file has the name, the one opened last is served. */
   private async look(): Promise<OneVersion> {
-    const version = await versionOf(this.path).catch(() => this.current.version);
-    if (version === this.current.version) return this.current;
+    return this.versionNow(await factsOf(this.path).catch(() => null));
+  }
+
+  /** @param facts null: while no file has the name, the one opened last is served */
+  private async versionNow(facts: Facts | null): Promise<OneVersion> {
+    if (facts === null || facts.version === this.current.version) return this.current;
     this.old.push(this.current);
-    this.current = { source: await fileSource(this.path), version };
+    this.found.clear();
+    this.current = { source: await fileSource(this.path, { blocking: true }), version: facts.version };
     if (this.old.length > MAX_OLD) await this.old.shift()?.source.close?.();
     return this.current;
   }
 }
 
 /** A trace that grows keeps its version: its reader knows how to follow it. Another file has another one. */
-async function versionOf(path: string): Promise<string> {
-  const { ino, dev, birthtimeMs } = await stat(path);
-  return [dev, ino, Math.round(birthtimeMs)].map((part) => part.toString(36)).join('-');
+async function factsOf(path: string): Promise<Facts> {
+  const { ino, dev, birthtimeMs, size } = statSync(path);
+  return {
+    version: [dev, ino, Math.round(birthtimeMs)].map((part) => part.toString(36)).join('-'),
+    size,
+  };
+}
+
+/** Its header, which each commit changes. What is written before it is not committed. */
+async function markOf(source: Source): Promise<string> {
+  return toHex(await source.read(0, HEADER_SIZE));
 }
 
 function lastPart(url: string): string {

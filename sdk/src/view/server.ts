@@ -5,6 +5,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
+import { GROWN_HEADER, GROWN_TYPE, MARK_HEADER, WRITER_HEADER } from '../reader/followed-source.js';
 import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
 import { PROGRAM_PLACES } from './program-paths.js';
@@ -23,8 +24,10 @@ export interface ServedTrace {
   version(): Promise<string>;
   /** Nobody writes the file any more: where it is not finalized, it never will be. */
   isAbandoned?(): Promise<boolean>;
-  /** Another text after each write: whoever follows the file need not read it to see that there is nothing new. */
+  /** Another text after each commit: a reader that follows the file need not read it to see that there is nothing new. */
   mark?(): Promise<string>;
+  /** What a reader that follows the file is going to ask for; null: it has to ask for it. `reader/grown-parts.ts` */
+  grown?(knownTail: number | 'latest'): Promise<Uint8Array | null>;
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
 }
@@ -237,13 +240,14 @@ export async function sendTrace(
 ): Promise<void> {
   const [size, version] = [await trace.size(), await trace.version()];
   const etag = `"${version}"`;
-  if ((await trace.isAbandoned?.()) === true) response.setHeader('uscope-writer', 'gone');
+  if ((await trace.isAbandoned?.()) === true) response.setHeader(WRITER_HEADER, 'gone');
   const mark = await trace.mark?.();
-  if (mark !== undefined) response.setHeader('uscope-mark', mark);
+  if (mark !== undefined) response.setHeader(MARK_HEADER, mark);
   response.setHeader('etag', etag);
   response.setHeader('accept-ranges', 'bytes');
   response.setHeader('content-type', 'application/octet-stream');
   response.setHeader('cache-control', 'no-cache');
+  if (await sendGrown(request, response, trace, mark)) return;
   const ifRange = request.headers['if-range'];
   const isCurrent = ifRange === undefined || ifRange === etag;
   const range = isCurrent ? parseRange(request.headers.range, size) : 'all';
@@ -259,6 +263,27 @@ export async function sendTrace(
   await sendBytes(response, trace, start, end);
 }
 
+/** @returns false: the request is an ordinary one, or has to be answered as one */
+async function sendGrown(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  trace: ServedTrace,
+  mark: string | undefined,
+): Promise<boolean> {
+  const known = headers[GROWN_HEADER];
+  if (known === undefined) return false;
+  if (mark !== undefined && headers[MARK_HEADER] === mark) {
+    response.writeHead(204).end();
+    return true;
+  }
+  const grown = /^(latest|\d{1,15})$/.test(String(known))
+    ? await trace.grown?.(known === 'latest' ? known : Number(known))
+    : null;
+  if (!grown) return false;
+  response.writeHead(200, { 'content-type': GROWN_TYPE, 'content-length': grown.byteLength }).end(grown);
+  return true;
+}
+
 /** Piece by piece, no faster than the browser takes them. */
 async function sendBytes(
   response: ServerResponse,
@@ -271,6 +296,8 @@ async function sendBytes(
     // A file that has become shorter: the browser sees that the answer is cut.
     if (bytes.byteLength === 0 || response.destroyed) return void response.destroy();
     offset += bytes.byteLength;
+    // The last piece and the end in one: most answers are small, and take one write.
+    if (offset > end) return void response.end(bytes);
     if (!response.write(bytes)) await drained(response);
   }
   response.end();

@@ -1,5 +1,5 @@
 /** The reader, as the page uses it. */
-import { blobSource, httpSource, type Source, type Trace } from 'uscope/reader';
+import { blobSource, type FollowedSource, followedSource, type Trace } from 'uscope/reader';
 import { MAX_DOWNLOAD_BYTES, observedFetch } from './observed-fetch.js';
 import type { Problem, TraceOrigin } from './protocol.js';
 
@@ -22,9 +22,9 @@ export function sourceOf(
   origin: TraceOrigin,
   report: (problem: Problem) => void = () => undefined,
   writer: (isThere: boolean) => void = () => undefined,
-): Source {
-  if ('file' in origin) return blobSource(origin.file);
-  return httpSource(origin.url, {
+): FollowedSource {
+  if ('file' in origin) return { ...blobSource(origin.file), hasNews: async () => true };
+  return followedSource(origin.url, {
     maxDownloadBytes: MAX_DOWNLOAD_BYTES,
     fetch: observedFetch(report, writer),
   });

@@ -1,5 +1,6 @@
 /** `fetch` for the reader that notes what the user should know of the server. */
 
+import { GROWN_TYPE } from 'uscope/reader';
 import type { Problem } from './protocol.js';
 
 /** A server that sends whole files may send this much. */
@@ -18,7 +19,8 @@ export function observedFetch(
     const response = await fetch(input, options);
     writer(response.headers.get('uscope-writer') !== 'gone');
     const asked = new Headers(options?.headers);
-    if (!isTold && response.status === 200 && asked.has('range') && !asked.has('if-range')) {
+    const isFile = response.status === 200 && response.headers.get('content-type') !== GROWN_TYPE;
+    if (!isTold && isFile && asked.has('range') && !asked.has('if-range')) {
       isTold = true;
       const bytes = Number(response.headers.get('content-length') ?? 0);
       const size = bytes > 0 ? ` (${(bytes / 1e6).toFixed(1)} MB)` : '';

@@ -3,7 +3,6 @@ import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
 import { begun, openTrace, sourceOf } from './library.js';
-import { newsOf } from './news.js';
 import { describeProblem } from './problems.js';
 import type {
   AskMessage,
@@ -31,12 +30,11 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
   const writer = (isThere: boolean): void => {
     isWritten = isThere;
   };
-  const opened = openTrace(sourceOf(origin, report, writer), { cacheBytes: SEGMENT_BYTES }).then(
-    async (trace) => {
-      await begun(trace);
-      return Session.open(trace, origin.name, { core, clock });
-    },
-  );
+  const source = sourceOf(origin, report, writer);
+  const opened = openTrace(source, { cacheBytes: SEGMENT_BYTES }).then(async (trace) => {
+    await begun(trace);
+    return Session.open(trace, origin.name, { core, clock });
+  });
   const answerer = new Answerer(opened, QUESTIONS);
   answererOfPage = answerer;
   let server: BlockServer | null = null;
@@ -51,7 +49,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const live = {
       grown: (info: TraceInfo): void => scope.postMessage({ type: 'grown', info } satisfies DataReport),
       isWritten: (): boolean => isWritten,
-      hasNews: newsOf(origin),
+      hasNews: () => source.hasNews(),
     };
     server = new BlockServer(session, post, report, live);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
