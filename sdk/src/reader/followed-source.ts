@@ -111,11 +111,12 @@ class Followed implements FollowedSource {
   }
 
   private async ask(): Promise<void> {
+    const isKnown = this.mark !== null && this.tail !== 'latest';
     // A server that knows nothing of it sends one byte.
     const headers = {
       range: 'bytes=0-0',
       [GROWN_HEADER]: String(this.tail),
-      ...(this.mark && { [MARK_HEADER]: this.mark }),
+      ...(isKnown && { [MARK_HEADER]: this.mark! }),
     };
     const answer = await this.send({ headers });
     const isOther = this.etag !== null && answer.headers.get('etag') !== this.etag;
@@ -166,14 +167,20 @@ class Parts {
     for (const part of parts) {
       if (part.offset === 0) this.head = part;
       else if (part.offset > tail) this.last = part;
-      else if (part.offset > (this.rest.at(-1)?.offset ?? 0)) {
-        this.rest.push(part);
-        this.bytes += part.bytes.byteLength;
-      }
+      else this.push(part);
     }
     let dropped = 0;
     while (this.bytes > PARTS_BYTES) this.bytes -= this.rest[dropped++]!.bytes.byteLength;
     if (dropped > 0) this.rest.splice(0, dropped);
+  }
+
+  private push(part: FilePart): void {
+    const newest = this.rest.at(-1);
+    if (newest && newest.offset > part.offset) return;
+    // The last segment's header came alone.
+    if (newest?.offset === part.offset) this.bytes -= this.rest.pop()!.bytes.byteLength;
+    this.rest.push(part);
+    this.bytes += part.bytes.byteLength;
   }
 
   /** @returns null: the range is not in one of them */

@@ -30,8 +30,10 @@ const MAX_SEGMENTS = 1024;
 const MAX_BYTES = 4 * 1024 * 1024;
 /** Between two segments; larger records are rare, and left to be asked for. */
 const MAX_PART_BYTES = 256 * 1024;
-/** Behind the last segment: readers take so much at first. */
+/** Behind the last segment: readers take this much at first. */
 const LAST_PART_BYTES = 32 * 1024;
+/** Segments that are not more than this are sent whole: they are going to be shown. */
+const WHOLE_BYTES = 256 * 1024;
 
 /**
  * @param knownTail offset of the last segment that the reader knows; 'latest': it knows all but the last
@@ -49,27 +51,53 @@ export async function grownParts(file: Source, knownTail: number | 'latest'): Pr
     size: async () => size,
     read: (offset, length) => file.read(offset, length),
   });
+  const [first, ...rest] = await segmentsSince(source, tail, knownTail === 'latest' ? tail - 1 : knownTail);
+  const parts: FilePart[] = [{ offset: 0, bytes: head }];
+  if (!first) return { size, tail, parts };
+  const last = rest.at(-1) ?? first;
+  // The known one too: what follows it belongs to the new ones.
+  const from = knownTail === 'latest' ? null : knownTail || first.offset;
+  if (from !== null && last.end - from <= WHOLE_BYTES) {
+    parts.push({ offset: from, bytes: await source.exactly(from, last.end - from, 'the segments') });
+  } else {
+    const header = await source.exactly(first.offset, SEGMENT_HEADER_SIZE, 'a segment header');
+    parts.push({ offset: first.offset, bytes: header }, ...(await between(source, [first, ...rest])));
+  }
+  parts.push({ offset: last.end, bytes: await source.upTo(last.end, LAST_PART_BYTES) });
+  return { size, tail, parts };
+}
+
+interface Place {
+  readonly offset: number;
+  /** Where its commit record is. */
+  readonly end: number;
+}
+
+/** In the order of the file; the newest ones, where there are more than an answer takes. */
+async function segmentsSince(source: CheckedSource, tail: number, knownTail: number): Promise<Place[]> {
+  const places: Place[] = [];
+  for (let offset = tail; offset > Math.max(0, knownTail) && places.length < MAX_SEGMENTS; ) {
+    const header = await readSegmentHeader(source, offset);
+    places.push({ offset, end: commitRecordOffset(offset + segmentSize(header)) });
+    const previous = safeOffset(header.prevSegmentOffset, offset);
+    if (previous >= offset) break;
+    offset = previous;
+  }
+  return places.reverse();
+}
+
+/** The records between segments, each with the header after it. */
+async function between(source: CheckedSource, places: readonly Place[]): Promise<FilePart[]> {
   const parts: FilePart[] = [];
   let budget = MAX_BYTES;
-  let next: number | null = null;
-  const stop = knownTail === 'latest' ? tail - 1 : knownTail;
-  for (let offset = tail; offset > stop && parts.length < MAX_SEGMENTS && budget > 0; ) {
-    const header = await readSegmentHeader(source, offset);
-    const end = commitRecordOffset(offset + segmentSize(header));
-    const wanted: number = next === null ? LAST_PART_BYTES : next + SEGMENT_HEADER_SIZE - end;
-    const isUsual = wanted > 0 && wanted <= MAX_PART_BYTES;
-    const bytes = isUsual ? await source.upTo(end, wanted) : new Uint8Array(0);
-    if (bytes.byteLength > 0) parts.push({ offset: end, bytes });
-    budget -= bytes.byteLength;
-    next = offset;
-    offset = safeOffset(header.prevSegmentOffset, offset);
-    if (offset >= next) break;
+  for (let at = places.length - 2; at >= 0 && budget > 0; at--) {
+    const { end } = places[at]!;
+    const length = places[at + 1]!.offset + SEGMENT_HEADER_SIZE - end;
+    if (length <= 0 || length > MAX_PART_BYTES) continue;
+    parts.push({ offset: end, bytes: await source.exactly(end, length, 'a commit record') });
+    budget -= length;
   }
-  // The oldest one's header; those of the others follow the records before them.
-  if (next !== null)
-    parts.push({ offset: next, bytes: await source.exactly(next, SEGMENT_HEADER_SIZE, 'a segment header') });
-  parts.push({ offset: 0, bytes: head });
-  return { size, tail, parts: parts.reverse() };
+  return parts.reverse();
 }
 
 const HEAD_BYTES = 24;

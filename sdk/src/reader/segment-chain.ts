@@ -20,7 +20,7 @@ export interface ChainLimits {
  */
 export async function walkChain(source: CheckedSource, limits: ChainLimits): Promise<SegmentColumns> {
   const found = new SegmentColumns();
-  const headers = new BackwardHeaders(source);
+  const headers = new BackwardHeaders(source, limits.knownTail);
   let offset = limits.tail;
   let successor = Number.POSITIVE_INFINITY;
   if (offset !== limits.knownTail) await requireWhole(source, limits);
@@ -71,7 +71,11 @@ class BackwardHeaders {
   private start = 0;
   private last = Number.POSITIVE_INFINITY;
 
-  constructor(private readonly source: CheckedSource) {}
+  constructor(
+    private readonly source: CheckedSource,
+    /** Nothing before it is needed. */
+    private readonly first: number,
+  ) {}
 
   async at(offset: number): Promise<SegmentHeader> {
     const isNear = this.last - offset < WINDOW_BYTES / 2;
@@ -84,7 +88,7 @@ class BackwardHeaders {
   }
 
   private async load(end: number): Promise<void> {
-    this.start = Math.max(0, end - WINDOW_BYTES);
+    this.start = Math.max(this.first, end - WINDOW_BYTES);
     this.window = await this.source.exactly(this.start, end - this.start, 'a segment header');
   }
 }

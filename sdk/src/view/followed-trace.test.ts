@@ -1,0 +1,196 @@
+/** A reader that follows a trace which the server of `uscope view` has: what it asks for, and that it sees what the file says. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { startRangeServer } from '../../../test/support/range-server.js';
+import { HEADER_SIZE } from '../format/header.js';
+import { decodeGrownParts, encodeGrownParts, grownParts } from '../reader/grown-parts.js';
+import { type FollowedSource, followedSource, memorySource, openTrace, type Trace } from '../reader/index.js';
+import { openServedTrace } from './served-trace.js';
+import { serveView, type ViewServer } from './server.js';
+
+const page = new Map([['index.html', Buffer.from('<html><head><title>t</title></head></html>')]]);
+
+let directory: string;
+let path: string;
+let builder: TraceBuilder;
+let served: Awaited<ReturnType<typeof openServedTrace>>;
+let server: ViewServer;
+let cycle: number;
+let requests: { method: string; range: string | null; status: number }[];
+
+const write = (): void => writeFileSync(path, builder.bytes);
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'uscope-followed-'));
+  path = join(directory, 'core0.uscope');
+  cycle = 0;
+  builder = new TraceBuilder({ schema: coreSchema, compression: 'lz4' });
+  addSegments(3);
+  served = await openServedTrace(path);
+  server = await serveView(served, { page });
+  requests = [];
+});
+afterEach(async () => {
+  await server.close();
+  await served.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function addSegments(count: number): void {
+  for (let added = 0; added < count; added++, cycle++)
+    builder.segment({
+      frames: [frame(cycle * 1000, stage(1, 0), annotate(1, cycle), add(3, 0, 0, 1))],
+      strings: [`of ${cycle}`],
+    });
+  write();
+}
+
+const counted: typeof fetch = async (input, options) => {
+  const response = await fetch(input, options);
+  const range = new Headers(options?.headers).get('range');
+  requests.push({ method: options?.method ?? 'GET', range, status: response.status });
+  return response;
+};
+
+async function follow(): Promise<{ source: FollowedSource; trace: Trace }> {
+  const source = followedSource(`${server.url}trace.uscope`, { fetch: counted });
+  const trace = await openTrace(source);
+  // It finds out which server that is, and asks it from then on.
+  for (let asked = 0; asked < 2; asked++) if (await source.hasNews()) await trace.poll();
+  requests = [];
+  return { source, trace };
+}
+
+const timesOf = async (trace: Trace): Promise<bigint[]> => {
+  const times: bigint[] = [];
+  for await (const { timePs } of trace.events()) times.push(timePs);
+  return times;
+};
+const upTo = (count: number): bigint[] =>
+  Array.from({ length: count }, (_, at) => [BigInt(at * 1000), BigInt(at * 1000)]).flat();
+
+describe('a trace that is followed', () => {
+  it('comes with one request for all segments since: their headers and records are in its answer', async () => {
+    const { source, trace } = await follow();
+    addSegments(20);
+    expect(await source.hasNews()).toBe(true);
+    expect(await trace.poll()).toMatchObject({ newSegments: 20, finalized: false });
+    expect(requests).toEqual([{ method: 'GET', range: 'bytes=0-0', status: 200 }]);
+    expect(await timesOf(trace)).toEqual(upTo(23));
+    expect(await trace.strings.get(22)).toBe('of 22');
+  });
+
+  it('sends nothing while there is nothing new, also when the file has got what is not committed', async () => {
+    const { source } = await follow();
+    expect(await source.hasNews()).toBe(false);
+    builder.segment({ frames: [frame(cycle * 1000, stage(1, 0))], uncommitted: true });
+    write();
+    expect(await source.hasNews()).toBe(false);
+    expect(requests.map(({ status }) => status)).toEqual([204, 204]);
+  });
+
+  it('is the same trace as the file, however much it grows between two looks', async () => {
+    const { source, trace } = await follow();
+    for (const count of [1, 0, 7, 40]) {
+      addSegments(count);
+      if (await source.hasNews()) await trace.poll();
+      expect(await timesOf(trace)).toEqual(upTo(cycle));
+    }
+  });
+
+  it('begins before it has anything', async () => {
+    builder = new TraceBuilder({ schema: coreSchema, compression: 'lz4' });
+    cycle = 0;
+    write();
+    const { source, trace } = await follow();
+    for (const count of [1, 5]) {
+      addSegments(count);
+      expect(await source.hasNews()).toBe(true);
+      await trace.poll();
+      expect(await timesOf(trace)).toEqual(upTo(cycle));
+    }
+    expect(requests.map(({ range }) => range)).toEqual(['bytes=0-0', 'bytes=0-0']);
+  });
+
+  it('is finalized', async () => {
+    const { source, trace } = await follow();
+    addSegments(2);
+    writeFileSync(path, builder.finalize().bytes);
+    expect(await source.hasNews()).toBe(true);
+    expect(await trace.poll()).toMatchObject({ newSegments: 2, finalized: true });
+    expect(await timesOf(trace)).toEqual(upTo(5));
+  });
+
+  it('is another file than before: its reader says so', async () => {
+    const { source, trace } = await follow();
+    const other = new TraceBuilder({ schema: coreSchema, compression: 'lz4' });
+    other.segment({ frames: [frame(0, stage(1, 1))] }).segment({ frames: [frame(7, stage(1, 2))] });
+    writeFileSync(`${path}.new`, other.bytes);
+    renameSync(`${path}.new`, path);
+    expect(await source.hasNews()).toBe(true);
+    await expect(trace.poll()).rejects.toMatchObject({ code: 'READER_CHANGED' });
+  });
+
+  it('is looked at now and then where its server is another one, which is asked nothing it does not know', async () => {
+    const plain = await startRangeServer(builder.bytes);
+    const source = followedSource(plain.url, { fetch: counted });
+    const trace = await openTrace(source);
+    expect([await source.hasNews(), await source.hasNews()]).toEqual([true, false]);
+    addSegments(4);
+    plain.bytes = builder.bytes;
+    await expect.poll(() => source.hasNews()).toBe(true);
+    expect(await trace.poll()).toMatchObject({ newSegments: 4 });
+    expect(requests.filter(({ range }) => range === 'bytes=0-0')).toEqual([]);
+    await plain.close();
+  });
+
+  it.each(['-1', '1.5', 'all', '9'.repeat(16)])(
+    'is served as ever to who knows the segment %s',
+    async (known) => {
+      const answer = await fetch(`${server.url}trace.uscope`, {
+        headers: { 'uscope-grown': known, range: 'bytes=0-3' },
+      });
+      expect([answer.status, await answer.text()]).toEqual([206, 'uSCP']);
+    },
+  );
+});
+
+describe('what a trace has got since', () => {
+  it('is of the file, byte by byte, from any segment on', async () => {
+    addSegments(30);
+    const { bytes, offsets } = builder;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom('latest' as const, 0, ...offsets), async (known) => {
+        const grown = await grownParts(memorySource(bytes), known);
+        expect(grown).toMatchObject({ size: bytes.byteLength, tail: offsets.at(-1) });
+        for (const part of grown!.parts)
+          expect(part.bytes).toEqual(bytes.subarray(part.offset, part.offset + part.bytes.byteLength));
+        const { byteLength } = bytes;
+        expect(
+          grown!.parts.reduce((end, { offset, bytes: part }) => Math.max(end, offset + part.byteLength), 0),
+        ).toBe(known === offsets.at(-1) ? HEADER_SIZE : byteLength);
+        expect(decodeGrownParts(encodeGrownParts(grown!))).toEqual(grown);
+      }),
+    );
+  });
+
+  it('is told apart from an answer that is cut', async () => {
+    const encoded = encodeGrownParts((await grownParts(memorySource(builder.bytes), 0))!);
+    for (let length = 0; length < encoded.byteLength; length++)
+      expect(() => decodeGrownParts(encoded.subarray(0, length)), `${length} bytes`).toThrow(/FORMAT_LENGTH/);
+  });
+
+  it('is nothing of a file that is no trace, or is cut', async () => {
+    const { bytes } = builder;
+    for (const damaged of [
+      new Uint8Array(0),
+      new Uint8Array(5000),
+      bytes.subarray(0, bytes.byteLength - 200),
+    ])
+      await expect(grownParts(memorySource(damaged), 0)).rejects.toThrow(/FORMAT_/);
+  });
+});
