@@ -333,6 +333,11 @@ export class Scene {
     });
   }
 
+  /** The overview shows all that is known; it is drawn less often than the picture. */
+  get isOverviewDrawn(): boolean {
+    return !this.isMinimapStale;
+  }
+
   /** Everything anew: the canvas is empty. */
   redraw(): void {
     this.isMinimapStale = true;
