@@ -469,6 +469,7 @@ export class Scene {
       rows: store.rows,
       isCounted: store.isComplete,
       progress: store.progress,
+      hasOverview: frame.sums.overview !== null,
       isSharp: missing.length === 0 && !isWaiting,
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,

@@ -16,10 +16,14 @@ import { timeView } from './time.js';
 import { described, shown, shownValues } from './track-choices.js';
 
 export const answer = signal<WindowAnswer | null>(null);
+/** A question has been open for some time: what is shown is of another time. */
+export const isFeedLate = signal(false);
 export const feedProblem = signal<Problem | null>(null);
 
 const idsOf = (names: readonly string[], all: readonly string[]): number[] =>
   names.map((name) => all.indexOf(name)).filter((id) => id >= 0);
+
+const LATE_MS = 300;
 
 const NOTHING: Wanted = { counters: [], buffers: [], events: [], values: [] };
 
@@ -85,6 +89,9 @@ async function ask(args: WindowArgs): Promise<void> {
   if (!engine) return;
   const mine = { args, controller: new AbortController() };
   asking = mine;
+  const late = setTimeout(() => {
+    isFeedLate.value = true;
+  }, LATE_MS);
   try {
     // Ids are compared by identity: the answer holds a copy.
     const use = (found: WindowAnswer): void => {
@@ -98,8 +105,10 @@ async function ask(args: WindowArgs): Promise<void> {
   } catch (error) {
     if (error instanceof AskError) feedProblem.value = error.problem;
   } finally {
+    clearTimeout(late);
     if (asking === mine) {
       asking = null;
+      isFeedLate.value = false;
       if (!feedProblem.value) follow();
     }
   }
