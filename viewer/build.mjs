@@ -170,6 +170,21 @@ await build({
   },
 });
 
+// The picture of `uscope view --png` where there is no browser. It is no part of the page: Node takes the SDK from the package it is in.
+await build({
+  entryPoints: { draw: join(SOURCE, 'headless/main.ts') },
+  outdir: join(TARGET, 'node'),
+  bundle: true,
+  minify: OPTIONS.minify,
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  external: ['uscope', 'uscope/*'],
+  charset: 'utf8',
+  legalComments: 'none',
+  logLevel: 'warning',
+});
+
 const size = (/** @type {string} */ name) => gzipSync(readFileSync(join(TARGET, name))).length;
 const sizes = Object.fromEntries(
   ['index.html', 'style.css', 'page.js', 'drawing.js', 'data.js'].map((name) => [name, size(name)]),

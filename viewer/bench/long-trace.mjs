@@ -209,15 +209,15 @@ class Core {
  * @param {string} path
  * @param {number} cycles
  * @param {(part: number) => void} [onProgress]
+ * @param {{ isIndexed?: boolean }} [options] without an index there is no summary either, as in traces of other writers
  */
-export async function writeLongTrace(path, cycles, onProgress) {
+export async function writeLongTrace(path, cycles, onProgress, { isIndexed = true } = {}) {
   const { schema, dut } = parseSchema(SCHEMA);
   const writer = await TraceWriter.create({
     path,
     schema,
     dut,
-    summarizer: createCpuSummarizer,
-    index: createSegmentIndexer,
+    ...(isIndexed ? { summarizer: createCpuSummarizer, index: createSegmentIndexer } : {}),
   });
   const core = new Core(writer, cycles);
   for (let cycle = 0; cycle < cycles; cycle++) {

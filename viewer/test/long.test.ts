@@ -3,11 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openServedTrace } from '../../sdk/src/view/served-trace.js';
+import type { ServedTrace } from '../../sdk/src/view/server.js';
 import { chromiumPath } from '../../test/support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { flushCycle, writeLongTrace } from '../bench/long-trace.mjs';
 import { measureFirstPicture, measureLoneFlush, measureMemory } from '../bench/measurements.mjs';
+import { settled } from './support/page-hook.js';
+import { startViewer } from './support/viewer.js';
 
 // A browser is started.
 limitOfFile(PROCESSES_MS);
@@ -35,6 +39,65 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a long trace in the viewer', (
     for (const { name, value } of await measureLoneFlush(path, flushCycle(CYCLES)))
       expect(value, name).toBeGreaterThan(0);
   });
+
+  it('says how far it is read where it has no index, and then shows what its index would', async () => {
+    const plain = join(directory, 'plain.uscope');
+    await writeLongTrace(plain, CYCLES, undefined, { isIndexed: false });
+    const trace = await openServedTrace(plain);
+    const half = (await trace.size()) / 2;
+    let open = (): void => undefined;
+    const opened = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    /** The middle of the file is far away. */
+    const read: ServedTrace['read'] = async (offset, length) => {
+      if (offset > half && offset < half * 1.5) await opened;
+      return trace.read(offset, length);
+    };
+    const viewer = await startViewer({
+      name: 'plain.uscope',
+      size: () => trace.size(),
+      version: () => trace.version(),
+      read,
+    });
+    try {
+      const page = await viewer.open('', { layout: {} });
+      await page.waitForFunction(() => window.__uscope.state()?.isSharp);
+      await page.keyboard.press('f');
+      await page.waitForFunction(() => (window.__uscope.state()?.progress ?? 0) > 0.2);
+      const says = page.locator('.reading');
+      await expect.poll(() => says.textContent()).toMatch(/^reading the trace for the overview: [2-6]\d %$/);
+      await expect
+        .poll(() => page.locator('.lanes-hint').first().textContent())
+        .toMatch(/^reading the trace: /);
+      expect(await page.evaluate(() => window.__uscope.state()!.hasOverview)).toBe(false);
+      open();
+      await settled(page);
+      await expect.poll(() => says.count()).toBe(0);
+      await expect.poll(() => page.locator('.lanes-hint').count()).toBe(0);
+      const rows = await page.evaluate(() => window.__uscope.state()!.rows);
+      expect(rows).toBe(await rowsOf(path));
+      expect(viewer.complaints).toEqual([]);
+    } finally {
+      open();
+      await viewer.close();
+      await trace.close();
+    }
+  });
+
+  /** As its own index says. */
+  async function rowsOf(file: string): Promise<number> {
+    const trace = await openServedTrace(file);
+    const viewer = await startViewer(trace);
+    try {
+      const page = await viewer.open();
+      await settled(page);
+      return await page.evaluate(() => window.__uscope.state()!.rows);
+    } finally {
+      await viewer.close();
+      await trace.close();
+    }
+  }
 
   it('does not grow with jumps', async () => {
     const [memory] = await measureMemory(path, 20);

@@ -1,5 +1,7 @@
 /** The viewer: its page, and the small server for it. */
 export { commandFor, openBrowser } from './browser.js';
+export { type CanvasPictureRequest, drawPicture } from './canvas/draw-picture.js';
+export { CANVAS_PACKAGE } from './canvas/package.js';
 export { findChromium } from './chromium/find.js';
 export { type PictureRequest, takePicture } from './chromium/take-picture.js';
 export {
@@ -10,7 +12,9 @@ export {
 } from './directory-server.js';
 export { exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
+export { choosePainter, PAINTERS, type Painter } from './painter.js';
 export { PICTURE_FORMS } from './picture-forms.js';
+export type { Picture } from './pictures/picture.js';
 export { ServedProgram } from './program.js';
 export { type OpenTrace, openServedTrace } from './served-trace.js';
 export {

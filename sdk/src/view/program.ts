@@ -21,7 +21,7 @@ export class ServedProgram implements ProgramSource {
   private constructor(
     path: string,
     readonly bytes: Uint8Array,
-    readonly functions: readonly FunctionSymbol[],
+    private readonly symbols: ElfSymbols,
   ) {
     this.lines = new SourceLines(path);
   }
@@ -29,7 +29,23 @@ export class ServedProgram implements ProgramSource {
   /** @throws UscopeError READER_OPEN, CONVERT_*: it cannot be read, is no ELF file or has no symbols */
   static async open(path: string): Promise<ServedProgram> {
     const bytes = await readProgram(path);
-    return new ServedProgram(path, bytes, ElfSymbols.parse(bytes).functions);
+    return new ServedProgram(path, bytes, ElfSymbols.parse(bytes));
+  }
+
+  get functions(): readonly FunctionSymbol[] {
+    return this.symbols.functions;
+  }
+
+  /** What the page writes beside instructions at these addresses: file and line, function; empty: nothing is known. */
+  async notesOf(addresses: readonly bigint[]): Promise<string[]> {
+    const lines = await this.lines.of(addresses);
+    return addresses.map((address, index) => {
+      const line = lines[index];
+      const name = this.symbols.find(address)?.name ?? null;
+      return [line ? `${basename(line.file)}:${line.line}` : null, name]
+        .filter((part) => part !== null)
+        .join('  ');
+    });
   }
 
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {

@@ -43,6 +43,8 @@ export class BlockServer {
   private isAbandoned = false;
   /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
   private background: (() => Promise<void>) | null;
+  private isResting = false;
+  private isStopped = false;
 
   constructor(
     private readonly session: Session,
@@ -70,8 +72,20 @@ export class BlockServer {
     this.wake?.();
   }
 
+  /** Nothing is left to be done until something is wanted. */
+  get rests(): boolean {
+    return this.isResting;
+  }
+
+  /** `run` returns after what it is doing. */
+  stop(): void {
+    this.isStopped = true;
+    this.current?.controller.abort();
+    this.wake?.();
+  }
+
   async run(): Promise<void> {
-    for (;;) {
+    while (!this.isStopped) {
       if (this.isLive && performance.now() >= this.nextPoll) await this.follow();
       const segment = this.wanted[0];
       if (segment !== undefined) {
@@ -96,11 +110,13 @@ export class BlockServer {
   /** Until something is wanted, or it is time to look for more of the trace. */
   private async idle(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    this.isResting = true;
     await new Promise<void>((resolve) => {
       this.wake = resolve;
       if (this.isLive) timer = setTimeout(resolve, Math.max(1, this.nextPoll - performance.now()));
     });
     clearTimeout(timer);
+    this.isResting = false;
   }
 
   /** A file that is replaced is not followed; a server that does not answer gets the request again. */

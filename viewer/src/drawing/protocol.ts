@@ -49,6 +49,8 @@ export interface SceneState {
   readonly rows: number;
   readonly isCounted: boolean;
   readonly progress: number;
+  /** Sums of the whole run are known. */
+  readonly hasOverview: boolean;
   /** Everything that the picture needs is drawn. */
   readonly isSharp: boolean;
   readonly selected: RowDetails | null;

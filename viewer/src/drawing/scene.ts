@@ -333,6 +333,11 @@ export class Scene {
     });
   }
 
+  /** The overview shows all that is known; it is drawn less often than the picture. */
+  get isOverviewDrawn(): boolean {
+    return !this.isMinimapStale;
+  }
+
   /** Everything anew: the canvas is empty. */
   redraw(): void {
     this.isMinimapStale = true;
@@ -464,6 +469,7 @@ export class Scene {
       rows: store.rows,
       isCounted: store.isComplete,
       progress: store.progress,
+      hasOverview: frame.sums.overview !== null,
       isSharp: missing.length === 0 && !isWaiting,
       selected: this.selected === null ? null : this.describe(this.selected),
       selectedRow: this.selected,

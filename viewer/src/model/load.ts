@@ -7,8 +7,10 @@ const loading = new Map<string, Promise<void>>();
  * @throws Error where the file cannot be fetched; the next call tries again
  */
 export async function loadPart<T>(name: string): Promise<T> {
-  await once(`${name}.js`, fetchScript);
-  return (globalThis as unknown as Record<string, T>)[`uscope_${name}`]!;
+  const parts = globalThis as unknown as Record<string, T | undefined>;
+  // It was loaded by somebody else, or is part of a program without scripts (`headless/surroundings.ts`).
+  if (!parts[`uscope_${name}`]) await once(`${name}.js`, fetchScript);
+  return parts[`uscope_${name}`]!;
 }
 
 /** The same at once: in workers; in a page it was loaded before (`page/thread.ts`). @throws Error as `loadPart` */

@@ -46,6 +46,14 @@ export const MIN_DOCK = 220;
 
 export const panelOf = (id: PanelId): PanelInfo => PANELS.find((one) => one.id === id)!;
 
+/** The table's heights are for windows up to this height; higher ones get more. */
+const USUAL_HEIGHT = 1080;
+const MOST_OF_USUAL = 2.5;
+
+/** Height of a track until the user changes it, in a window of this height; CSS pixels. */
+export const usualSize = (id: PanelId, windowHeight: number): number =>
+  Math.round(panelOf(id).size * Math.max(1, Math.min(MOST_OF_USUAL, windowHeight / USUAL_HEIGHT)));
+
 /** What the user made of the page: only what differs from the table. */
 export interface Layout {
   readonly shown: Readonly<Partial<Record<PanelId, boolean>>>;

@@ -85,6 +85,11 @@ export function fit(view: View, size: PlotSize, extent: Extent): View {
   return { ...view, scale, x: extent.firstCycle - empty / 2, y: 0 };
 }
 
+/** These cycles, the last one exclusive, fill the width. */
+export function showing(view: View, from: number, to: number, width: number): View {
+  return { ...view, x: from, scale: Math.min(MAX_SCALE, width / (to - from)) };
+}
+
 /** What may change in a zoom. */
 export type ZoomAxis = 'both' | 'time';
 

@@ -2,11 +2,12 @@
 import { computed, effect, signal } from '@preact/signals';
 import type { InFlightAnswer } from '../data/questions/in-flight.js';
 import type { InspectAnswer } from '../data/questions/inspect.js';
+import type { TimeView } from '../model/time-view.js';
 import { currentEngine } from './current-engine.js';
 import { isShown } from './layout.js';
 import { chosenCycle } from './places.js';
 import { info, state } from './store.js';
-import { type TimeView, timeView } from './time.js';
+import { timeView } from './time.js';
 
 /** Follows the pointer, also where a cursor is chosen. */
 export const followsPointer = signal(false);

@@ -8,9 +8,9 @@ import {
   MIN_DOCK,
   MIN_TRACK,
   type PanelId,
-  panelOf,
   parseLayout,
   togglePanel,
+  usualSize,
 } from '../model/panels.js';
 import { isComplete, opened, registerLink } from './link-state.js';
 import { info, remember, remembered } from './store.js';
@@ -47,17 +47,12 @@ export function reveal(id: PanelId): void {
   if (!isShown(id)) toggle(id);
 }
 
-/** The table's heights are for windows up to this height; higher ones get more. */
-const USUAL_HEIGHT = 1080;
-const MOST_OF_USUAL = 2.5;
 const windowHeight = signal(innerHeight);
 addEventListener('resize', () => {
   windowHeight.value = innerHeight;
 });
 
-export const trackSize = (id: PanelId): number =>
-  layout.value.sizes[id] ??
-  Math.round(panelOf(id).size * Math.max(1, Math.min(MOST_OF_USUAL, windowHeight.value / USUAL_HEIGHT)));
+export const trackSize = (id: PanelId): number => layout.value.sizes[id] ?? usualSize(id, windowHeight.value);
 
 export function resizeTrack(id: PanelId, size: number): void {
   const height = Math.round(Math.max(MIN_TRACK, Math.min(innerHeight, size)));

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { readPart } from '../model/link.js';
 import { countPart, rangePart, textPart, viewPart } from '../model/link-parts.js';
 import type { CycleRange } from '../model/places.js';
-import { MAX_SCALE, type View } from '../model/view.js';
+import { showing, type View } from '../model/view.js';
 import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
 import { ofPage, problems } from './problems.js';
@@ -66,9 +66,8 @@ export function showCycles({ from, to }: CycleRange): void {
   const view = state.value?.view;
   const width = pictureSize.value.width - settings.value.gutter;
   if (!view || width <= 0) return;
-  const scale = Math.min(MAX_SCALE, width / (to - from));
   const selected = state.value!.selectedRow;
-  currentEngine()?.run({ do: 'view', view: { ...view, x: from, scale }, selected });
+  currentEngine()?.run({ do: 'view', view: showing(view, from, to, width), selected });
   currentEngine()?.run({ do: 'return' });
 }
 

@@ -1,17 +1,7 @@
 /** The axis of time that pipeline and tracks share. */
 import { computed, signal } from '@preact/signals';
+import type { TimeView } from '../model/time-view.js';
 import { pictureSize, settings, state } from './store.js';
-
-export interface TimeView {
-  /** Cycle at the left edge of the plot. */
-  readonly x: number;
-  /** CSS pixels per cycle. */
-  readonly scale: number;
-  /** Of the plot, CSS pixels. */
-  readonly width: number;
-  /** Device pixels per CSS pixel. */
-  readonly ratio: number;
-}
 
 /** The same object as long as nothing in it changes: what depends on it is not made again for a move of the pointer. */
 let last: TimeView | null = null;
@@ -37,6 +27,3 @@ export const pointedCycle = computed<number | null>(() => {
   const over = trackCycle.value ?? state.value?.hover?.cycle ?? null;
   return over === null ? null : Math.floor(over);
 });
-
-export const xOf = ({ x, scale }: TimeView, cycle: number): number => (cycle - x) * scale;
-export const endOf = ({ x, scale, width }: TimeView): number => x + width / scale;

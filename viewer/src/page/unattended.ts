@@ -26,9 +26,22 @@ let hasBegun = linkedCycles === null && !isAlone;
 
 /** Nothing changes for so long: all of it is there. */
 const QUIET_MS = 250;
+/** The same of a trace that is damaged: a part of it never comes. */
+const DAMAGED_QUIET_MS = 2000;
 const STEP_MS = 50;
 
-type Made = { readonly data: string } | { readonly code: string; readonly what: string };
+interface Said {
+  readonly code: string;
+  readonly what: string;
+}
+
+type Made = { readonly data: string; readonly problems: readonly Said[] } | Said;
+
+/** What of the trace cannot be read. */
+const damages = (): Said[] =>
+  problems.value
+    .filter(({ code }) => /^(FORMAT|READER)_/.test(code))
+    .map(({ code, what }) => ({ code, what }));
 
 /** Base64, once everything is drawn; or why there is no picture. */
 export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
@@ -36,18 +49,19 @@ export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
   const panels = loadPanels();
   panels.catch(() => undefined);
   let frame = -1;
-  for (let quiet = 0; quiet < QUIET_MS; ) {
+  for (let [quiet, patience] = [0, QUIET_MS]; quiet < patience; ) {
     const fatal = problems.value.find(({ isFatal }) => isFatal);
     if (fatal) return { code: fatal.code, what: fatal.what };
     await new Promise((resolve) => setTimeout(resolve, STEP_MS));
     const shown = state.value;
     const isBusy = currentEngine()?.isBusy || isProgramPending.value;
-    const isReady = shown?.isSharp && shown.isCounted && hasBegun && !isBusy;
-    quiet = isReady && shown.frame === frame ? quiet + STEP_MS : 0;
+    const isWhole = shown?.isSharp && shown.isCounted;
+    patience = isWhole ? QUIET_MS : damages().length > 0 ? DAMAGED_QUIET_MS : Number.POSITIVE_INFINITY;
+    quiet = hasBegun && !isBusy && shown?.frame === frame ? quiet + STEP_MS : 0;
     frame = shown?.frame ?? -1;
   }
   const { takePicture } = await panels;
-  return { data: await base64Of(await takePicture(kind)) };
+  return { data: await base64Of(await takePicture(kind)), problems: damages() };
 }
 
 function base64Of(blob: Blob): Promise<string> {

@@ -5,21 +5,25 @@
 import { computed, effect, signal } from '@preact/signals';
 import { AskError } from '../data/asker.js';
 import type { Problem } from '../data/protocol.js';
+import { endOf, stepOf, type TimeView, windowFor } from '../model/time-view.js';
+import { catalogsOf } from '../model/trace-panels.js';
 import type { Described } from '../model/track-lists.js';
-import { MAX_COLUMNS, type Wanted, type WindowAnswer, type WindowArgs } from '../model/window.js';
+import type { Wanted, WindowAnswer, WindowArgs } from '../model/window.js';
 import { isShown } from './layout.js';
 import { currentEngine } from './perform.js';
 import { info } from './store.js';
-import { endOf, type TimeView, timeView } from './time.js';
+import { timeView } from './time.js';
 import { described, shown, shownValues } from './track-choices.js';
 
 export const answer = signal<WindowAnswer | null>(null);
+/** A question has been open for some time: what is shown is of another time. */
+export const isFeedLate = signal(false);
 export const feedProblem = signal<Problem | null>(null);
-
-const MARGIN = 0.5;
 
 const idsOf = (names: readonly string[], all: readonly string[]): number[] =>
   names.map((name) => all.indexOf(name)).filter((id) => id >= 0);
+
+const LATE_MS = 300;
 
 const NOTHING: Wanted = { counters: [], buffers: [], events: [], values: [] };
 
@@ -35,40 +39,15 @@ export const wanted = computed<Wanted>(() => {
 const buffersShown = ({ storageNames }: Described): number[] =>
   isShown('occupancy') ? idsOf(shown.buffers.value, storageNames) : [];
 
-/** Of networks: how many transactions are in flight. */
-const catalogs = ({ schema }: Described): number[] =>
-  schema.storages
-    .filter(
-      ({ name, scopeId }) =>
-        name === 'transactions' && /^noc(\.|$)/.test(schema.scopes[scopeId]?.protocol ?? ''),
-    )
-    .map(({ storageId }) => storageId);
-
 function wantedNow(): Wanted {
   const trace = described.value;
   if (!trace) return NOTHING;
   return {
     counters: isShown('counters') ? idsOf(shown.counters.value, trace.storageNames) : [],
-    buffers: [...new Set([...buffersShown(trace), ...(isShown('transactions') ? catalogs(trace) : [])])],
+    buffers: [...new Set([...buffersShown(trace), ...(isShown('transactions') ? catalogsOf(trace) : [])])],
     events: isShown('events') ? idsOf(shown.events.value, trace.eventNames) : [],
     values: isShown('values') ? shownValues.value : [],
   };
-}
-
-/** Cycles of a column: one device pixel, at least one cycle. */
-export const stepOf = ({ scale, ratio }: TimeView): number => Math.max(1, Math.floor(1 / (scale * ratio)));
-
-/** The window to ask for; null: there is nothing to ask. */
-export function windowFor(view: TimeView, what: Wanted, first: number, last: number): WindowArgs | null {
-  const { counters, buffers, events, values } = what;
-  if (counters.length + buffers.length + events.length + values.length === 0) return null;
-  const step = stepOf(view);
-  const span = view.width / view.scale;
-  const align = (cycle: number): number => Math.floor(cycle / step) * step;
-  const from = Math.max(align(first), align(view.x - span * MARGIN));
-  const end = Math.min(last, align(endOf(view) + span * MARGIN) + step);
-  const to = Math.min(end, from + MAX_COLUMNS * step);
-  return to > from ? { ...what, step, from, to } : null;
 }
 
 /** Whether an answer has what a view needs. */
@@ -110,6 +89,9 @@ async function ask(args: WindowArgs): Promise<void> {
   if (!engine) return;
   const mine = { args, controller: new AbortController() };
   asking = mine;
+  const late = setTimeout(() => {
+    isFeedLate.value = true;
+  }, LATE_MS);
   try {
     // Ids are compared by identity: the answer holds a copy.
     const use = (found: WindowAnswer): void => {
@@ -123,8 +105,10 @@ async function ask(args: WindowArgs): Promise<void> {
   } catch (error) {
     if (error instanceof AskError) feedProblem.value = error.problem;
   } finally {
+    clearTimeout(late);
     if (asking === mine) {
       asking = null;
+      isFeedLate.value = false;
       if (!feedProblem.value) follow();
     }
   }

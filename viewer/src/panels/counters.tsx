@@ -1,36 +1,18 @@
 /** Counters over time, as rate or total. */
-import { rateOver } from '../model/counter-series.js';
-import { lineOf } from '../model/palette.js';
-import { grouped } from '../model/ticks.js';
-import { type CounterColumns, columnOf } from '../model/window.js';
-import { info } from '../page/store.js';
-import { choices, choose, shown } from '../page/track-choices.js';
+import { choices, choose, described, shown } from '../page/track-choices.js';
 import { answer } from '../page/window-feed.js';
 import { drawCounters } from '../tracks/counter-plot.js';
-import { type Lane, Lanes } from './lanes.js';
-import { hintFor, shortName } from './lane-names.js';
+import { counterCurves, counterLanes } from '../tracks/window-lanes.js';
+import { hintFor } from './lane-hints.js';
+import { Lanes } from './lanes.js';
 import { TrackHead } from './track-head.js';
-
-const NAME_HEIGHT = 18;
 
 export function Counters() {
   const asTotal = choices.value.showsTotals === true;
   const found = answer.value;
-  const names = info.value?.storageNames ?? [];
-  const counters = shown.counters.value.map((name) => ({
-    name,
-    columns: found?.counters.find(({ id }) => names[id] === name) ?? null,
-  }));
-  const lanes = counters.map(({ name, columns }, index): Lane => {
-    return {
-      key: name,
-      name: shortName(name),
-      title: name,
-      height: NAME_HEIGHT,
-      colour: (theme) => lineOf(theme, index),
-      valueAt: (cycle) => (columns ? valueText(columns, cycle, asTotal) : ''),
-    };
-  });
+  const names = shown.counters.value;
+  const trace = described.value;
+  const window = trace && { trace, found };
   return (
     <>
       <TrackHead id="counters" list="counters">
@@ -46,25 +28,11 @@ export function Counters() {
       </TrackHead>
       <Lanes
         title="Counters"
-        lanes={lanes}
+        lanes={window ? counterLanes(names, window, asTotal) : []}
         version={`${asTotal}`}
-        hint={counters.length === 0 ? 'choose counters in the list above' : hintFor(found)}
-        draw={(canvas) => {
-          const plotted = counters.flatMap(({ columns }, index) =>
-            columns ? [{ columns, colour: lineOf(canvas.theme, index) }] : [],
-          );
-          drawCounters(canvas, plotted, asTotal);
-        }}
+        hint={names.length === 0 ? 'choose counters in the list above' : hintFor(found)}
+        draw={(canvas) => window && drawCounters(canvas, counterCurves(names, window, canvas.theme), asTotal)}
       />
     </>
   );
-}
-
-const rateText = (value: number): string =>
-  value === 0 ? '0' : Math.abs(value) >= 0.001 ? value.toFixed(3) : value.toExponential(1);
-
-function valueText(columns: CounterColumns, cycle: number, asTotal: boolean): string {
-  const column = columnOf(columns, cycle);
-  if (column < 0) return '';
-  return asTotal ? grouped(columns.totals[column]!) : rateText(rateOver(columns, column, column + 1));
 }

@@ -2,29 +2,16 @@
 import { effect } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { listenTrack } from '../input/track-pointer.js';
-import { themeOf, type Theme } from '../model/palette.js';
+import { themeOf } from '../model/palette.js';
 import { currentEngine } from '../page/perform.js';
 import { settings } from '../page/store.js';
 import { chosenCursor, chosenCycle, cursors, range } from '../page/places.js';
-import { pointedCycle, type TimeView, timeView, trackCycle, xOf } from '../page/time.js';
+import { type TimeView, xOf } from '../model/time-view.js';
+import { pointedCycle, timeView, trackCycle } from '../page/time.js';
 import type { Raster } from '../drawing/raster.js';
-import { type LaneBox, LaneCanvas } from '../tracks/lane-canvas.js';
+import { drawLanes, type Lane } from '../tracks/lane.js';
+import { LaneCanvas } from '../tracks/lane-canvas.js';
 import { drawNever, drawSoon } from './draw-turns.js';
-
-export interface Lane {
-  readonly key: string;
-  readonly name: string;
-  /** Of the name: where it is, what it means. */
-  readonly title?: string;
-  /** CSS pixels. */
-  readonly height: number;
-  readonly colour?: (theme: Theme) => string;
-  draw?(canvas: LaneCanvas, box: LaneBox): void;
-  /** At a cycle: for the gutter. */
-  valueAt?(cycle: number): string;
-  /** For a tooltip: lines about what is at a cycle. @param slack cycles that the pointer may be off */
-  describe?(cycle: number, slack: number, y: number): readonly string[];
-}
 
 export interface LanesProps {
   readonly title: string;
@@ -215,18 +202,4 @@ function paintLanes(element: HTMLCanvasElement, box: { width: number; height: nu
   raster.kept = canvas.raster;
   draw(canvas);
   canvas.paint(context);
-}
-
-function drawLanes(canvas: LaneCanvas, lanes: readonly Lane[], scrolled: number): void {
-  const { width, height, grid } = canvas;
-  const { ratio } = canvas.view;
-  let top = -scrolled;
-  for (const lane of lanes) {
-    const box = { top: Math.round(top * ratio), height: Math.round((top + lane.height) * ratio) - Math.round(top * ratio) };
-    top += lane.height;
-    if (box.top + box.height <= 0) continue;
-    if (box.top >= height) break;
-    lane.draw?.(canvas, box);
-    canvas.raster.fill(0, box.top + box.height - 1, width, box.top + box.height, grid);
-  }
 }

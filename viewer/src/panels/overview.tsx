@@ -31,8 +31,16 @@ export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | nul
       {info.value !== null && info.value.core < 0 && <EventOverview />}
       <OverviewMarks />
       <Window />
+      <Reading />
     </div>
   );
+}
+
+/** What is missing, while the trace is read for it. */
+function Reading() {
+  const shown = state.value;
+  if (!shown || shown.isCounted || shown.hasOverview) return null;
+  return <div class="reading">reading the trace for the overview: {Math.floor(shown.progress * 100)} %</div>;
 }
 
 function Window() {

@@ -1,5 +1,6 @@
 /** What lanes are drawn with: boxes as pixels, text above them. */
 import { Raster } from '../drawing/raster.js';
+import type { Paint } from '../drawing/surface.js';
 import { pixelOf, type Theme } from '../model/palette.js';
 import { type Columns, columnFrom, columnOf } from '../model/window.js';
 
@@ -19,6 +20,9 @@ export interface LaneBox {
 }
 
 export const LANE_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
+
+/** Of the page, or of a picture that is drawn without one. */
+export type LaneContext = Paint & Pick<OffscreenCanvasRenderingContext2D, 'setTransform' | 'putImageData'>;
 
 interface Text {
   readonly text: string;
@@ -58,7 +62,7 @@ export class LaneCanvas {
     if (width > 6 * this.view.ratio) this.texts.push({ text, x, y: top + height / 2, width, colour });
   }
 
-  paint(context: CanvasRenderingContext2D): void {
+  paint(context: LaneContext): void {
     const { ratio } = this.view;
     context.setTransform(1, 0, 0, 1, 0, 0);
     context.putImageData(this.raster.image, 0, 0);
@@ -77,7 +81,7 @@ export class LaneCanvas {
 
 const widths = new Map<string, number>();
 
-function widthOf(text: string, context: CanvasRenderingContext2D): number {
+function widthOf(text: string, context: LaneContext): number {
   let width = widths.get(text);
   if (width === undefined) {
     width = context.measureText(text).width;
@@ -88,7 +92,7 @@ function widthOf(text: string, context: CanvasRenderingContext2D): number {
 }
 
 /** Fewer than three characters say nothing. */
-function cut(text: string, room: number, context: CanvasRenderingContext2D): string {
+function cut(text: string, room: number, context: LaneContext): string {
   const width = widthOf(text, context);
   if (width <= room) return text;
   const kept = Math.floor((text.length * room) / width) - 1;

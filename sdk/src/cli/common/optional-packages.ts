@@ -1,5 +1,6 @@
-/** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and those of `uscope mcp` only when asked for. */
+/** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and the others only when asked for. */
 import { UscopeError } from '../../base/errors.js';
+import { CANVAS_PACKAGE } from '../../view/index.js';
 
 interface Need {
   /** Verb and all. */
@@ -14,6 +15,7 @@ const OPTIONAL: ReadonlyMap<string, Need> = new Map([
   ['zeromq', { who: 'recording and the connection to a daemon need', packages: 'zeromq' }],
   ['@modelcontextprotocol/sdk', MCP],
   ['zod', MCP],
+  ['@napi-rs/canvas', { who: 'uscope view --painter canvas needs', packages: CANVAS_PACKAGE }],
 ]);
 
 /** Node's message about a package that is not there, as an error that says what to do; null for any other failure. */

@@ -39,6 +39,7 @@ export function register(program: Command): void {
     .option('--size <WxH>', 'of the picture, in pixels; by default 1280x720')
     .option('--theme <name>', 'of the picture: light (default) or dark')
     .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
+    .option('--painter <name>', 'of the picture: browser or canvas; by default a browser if there is one')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
@@ -70,7 +71,9 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
 
 /** @throws UscopeError CLI_USAGE */
 function refusePictureOptions(options: ViewOptions): void {
-  const name = (['cycles', 'size', 'theme', 'form'] as const).find((one) => options[one] !== undefined);
+  const name = (['cycles', 'size', 'theme', 'form', 'painter'] as const).find(
+    (one) => options[one] !== undefined,
+  );
   if (name) throw new UscopeError('CLI_USAGE', `--${name} is for pictures: add --png OUT, or use --at CYCLE`);
 }
 

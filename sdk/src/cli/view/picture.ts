@@ -4,8 +4,13 @@ import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { openTraceFile } from '../../reader/node.js';
 import {
+  choosePainter,
+  drawPicture,
   openServedTrace,
+  PAINTERS,
+  type Painter,
   PICTURE_FORMS,
+  type Picture,
   ServedProgram,
   serveView,
   takePicture,
@@ -21,6 +26,7 @@ export interface PictureOptions {
   readonly size?: string;
   readonly theme?: string;
   readonly form?: string;
+  readonly painter?: string;
   readonly core?: string;
   /** Path of the program's ELF file. */
   readonly elf?: string;
@@ -35,11 +41,17 @@ const MIN_PIXELS = 200;
 const GUTTER_WITH_PROGRAM = 560;
 
 interface Asked {
-  readonly hash: string;
-  readonly elf: string | null;
   readonly kind: 'png' | 'svg';
   readonly width: number;
   readonly height: number;
+  readonly theme: (typeof THEMES)[number];
+  readonly form: (typeof PICTURE_FORMS)[number];
+  readonly core: string | null;
+  /** The last one is exclusive; null: the whole run. */
+  readonly cycles: { readonly from: number; readonly to: number } | null;
+  readonly elf: string | null;
+  /** null: what there is. */
+  readonly painter: Painter | null;
 }
 
 /** Checked before anything is opened. @throws UscopeError CLI_USAGE */
@@ -47,35 +59,64 @@ export function parsePicture(out: string, options: PictureOptions): Asked {
   return {
     kind: /\.svg$/i.test(out) ? 'svg' : 'png',
     ...parseSize(options.size),
-    hash: `#${hashOf(options)}`,
+    theme: choice('--theme', options.theme, THEMES) ?? THEMES[0],
+    form: choice('--form', options.form, PICTURE_FORMS) ?? PICTURE_FORMS[0],
+    core: options.core ?? null,
+    cycles: cyclesOf(options.cycles),
     elf: options.elf ?? null,
+    painter: choice('--painter', options.painter, PAINTERS) ?? null,
   };
 }
 
-/** @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_* */
+/**
+ * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*
+ * @throws Error of Node, ERR_MODULE_NOT_FOUND: the canvas asked for is not installed
+ */
 export async function pictureOfTrace(file: string, out: string, asked: Asked, keeps: boolean): Promise<void> {
   const interruption = new AbortController();
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const format = await foreignFormatOf(file);
-    const picture =
-      format === null
-        ? await ofTrace(file, asked, interruption.signal)
-        : await ofConversion(new Conversion(file, format, basename(file), keeps), asked, interruption.signal);
-    await writeFile(out, picture);
+    const painter = asked.painter ?? (await choosePainter());
+    const { bytes, problems } = await (painter === 'browser' ? inBrowser : onCanvas)(
+      { file, keeps, signal: interruption.signal },
+      asked,
+    );
+    await writeFile(out, bytes);
+    for (const { code, what } of problems) io.err(`uscope: warning: ${code}: ${what}`);
     io.out(`${out}\n`);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
 }
 
-async function ofTrace(file: string, asked: Asked, signal: AbortSignal): Promise<Buffer> {
+interface Source {
+  readonly file: string;
+  /** A trace converted from another format is kept for the next time. */
+  readonly keeps: boolean;
+  readonly signal: AbortSignal;
+}
+
+const programOf = async ({ elf }: Asked): Promise<ServedProgram | null> =>
+  elf === null ? null : await ServedProgram.open(elf);
+
+async function inBrowser({ file, keeps, signal }: Source, asked: Asked): Promise<Picture> {
+  const conversion = await conversionOf(file, keeps);
+  if (conversion) {
+    const server = await serveView(conversion, { program: await programOf(asked) });
+    try {
+      await conversion.run(signal);
+      return await ofPage(server, asked, signal);
+    } finally {
+      await server.close();
+      await conversion.close();
+    }
+  }
   const trace = await openServedTrace(file);
   try {
     // What is no trace is reported here rather than in the page.
     await (await openTraceFile(file)).close();
-    const server = await serveView(trace, await programOf(asked));
+    const server = await serveView(trace, { program: await programOf(asked) });
     try {
       return await ofPage(server, asked, signal);
     } finally {
@@ -86,45 +127,53 @@ async function ofTrace(file: string, asked: Asked, signal: AbortSignal): Promise
   }
 }
 
-async function ofConversion(conversion: Conversion, asked: Asked, signal: AbortSignal): Promise<Buffer> {
-  const server = await serveView(conversion, await programOf(asked));
+async function onCanvas({ file, keeps, signal }: Source, asked: Asked): Promise<Picture> {
+  const { elf: _, painter: __, ...picture } = asked;
+  const conversion = await conversionOf(file, keeps);
   try {
-    await conversion.run(signal);
-    return await ofPage(server, asked, signal);
+    await conversion?.run(signal);
+    const trace = await openTraceFile(conversion?.path ?? file);
+    try {
+      const program = await programOf(asked);
+      const gutter = program ? GUTTER_WITH_PROGRAM : undefined;
+      return await drawPicture({ ...picture, trace, name: basename(file), gutter, program, signal });
+    } finally {
+      await trace.close();
+    }
   } finally {
-    await server.close();
-    await conversion.close();
+    await conversion?.close();
   }
 }
 
-const programOf = async ({ elf }: Asked): Promise<{ program: ServedProgram | null }> => ({
-  program: elf === null ? null : await ServedProgram.open(elf),
-});
-
-function ofPage(
-  { url }: ViewServer,
-  { hash, elf: _, ...asked }: Asked,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  return takePicture({ ...asked, url: `${url}?picture${hash}`, signal });
+/** null: the file needs none. */
+async function conversionOf(file: string, keeps: boolean): Promise<Conversion | null> {
+  const format = await foreignFormatOf(file);
+  return format === null ? null : new Conversion(file, format, basename(file), keeps);
 }
 
-function hashOf({ cycles, theme, form, core, elf }: PictureOptions): string {
-  const parts = ['v=1', 'panels=dock.off', `theme=${choice('--theme', theme, THEMES) ?? THEMES[0]}`];
-  const chosen = choice('--form', form, PICTURE_FORMS);
-  if (chosen) parts.push(`form=${chosen}`);
-  if (elf !== undefined) parts.push(`gutter=${GUTTER_WITH_PROGRAM}`);
-  if (core !== undefined) parts.push(`core=${encodeURIComponent(core)}`);
-  if (cycles !== undefined) {
-    const { from, to, clock } = parseCycles(cycles);
-    if (clock !== null || to === null)
-      throw new UscopeError(
-        'CLI_USAGE',
-        `--cycles "${cycles}" needs a first and a last cycle of the core: 100:200`,
-      );
-    parts.push(`cycles=${from}-${to - 1n}`);
-  }
+function ofPage({ url }: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
+  const { kind, width, height } = asked;
+  return takePicture({ kind, width, height, url: `${url}?picture#${linkOf(asked)}`, signal });
+}
+
+/** What the page shows. */
+function linkOf({ cycles, theme, form, core, elf }: Asked): string {
+  const parts = ['v=1', 'panels=dock.off', `theme=${theme}`, `form=${form}`];
+  if (elf !== null) parts.push(`gutter=${GUTTER_WITH_PROGRAM}`);
+  if (core !== null) parts.push(`core=${encodeURIComponent(core)}`);
+  if (cycles !== null) parts.push(`cycles=${cycles.from}-${cycles.to - 1}`);
   return parts.join('&');
+}
+
+function cyclesOf(text: string | undefined): Asked['cycles'] {
+  if (text === undefined) return null;
+  const { from, to, clock } = parseCycles(text);
+  if (clock !== null || to === null || to > Number.MAX_SAFE_INTEGER)
+    throw new UscopeError(
+      'CLI_USAGE',
+      `--cycles "${text}" needs a first and a last cycle of the core: 100:200`,
+    );
+  return { from: Number(from), to: Number(to) };
 }
 
 function parseSize(text: string | undefined): { width: number; height: number } {
@@ -138,7 +187,12 @@ function parseSize(text: string | undefined): { width: number; height: number } 
   );
 }
 
-function choice(name: string, text: string | undefined, choices: readonly string[]): string | undefined {
-  if (text === undefined || choices.includes(text)) return text;
+function choice<T extends string>(
+  name: string,
+  text: string | undefined,
+  choices: readonly T[],
+): T | undefined {
+  const found = choices.find((one) => one === text);
+  if (text === undefined || found !== undefined) return found;
   throw new UscopeError('CLI_USAGE', `${name} "${text}" is not one of ${choices.join(', ')}`);
 }

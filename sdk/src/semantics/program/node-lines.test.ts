@@ -38,6 +38,23 @@ it.each([
   expect(parseLine(text)).toEqual(expected);
 });
 
+describe('without a tool', () => {
+  const path = process.env.PATH;
+  afterAll(() => {
+    process.env.PATH = path;
+  });
+
+  it('no line is known, and nothing keeps the command alive', async () => {
+    process.env.PATH = '';
+    const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
+    const before = timers();
+    const lines = new SourceLines('none');
+    expect(await lines.of([1n, 2n])).toEqual([null, null]);
+    expect(lines.toolName).toBeNull();
+    expect(timers()).toBeLessThanOrEqual(before);
+  });
+});
+
 describe.skipIf(lacks('a compiler and addr2line', has('cc') && (has('llvm-symbolizer') || has('addr2line'))))(
   'lines of a program',
   () => {

@@ -101,7 +101,13 @@ function printed(
   maxBytes: number,
 ): Promise<string | null> {
   return new Promise((resolve) => {
-    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'], timeout: PATIENCE_MS });
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'ignore'] });
+    // Node's own `timeout` keeps the command alive until it is over where the tool is not installed.
+    const timer = setTimeout(() => child.kill(), PATIENCE_MS);
+    const answer = (text: string | null): void => {
+      clearTimeout(timer);
+      resolve(text);
+    };
     const parts: Buffer[] = [];
     let bytes = 0;
     child.stdout.on('data', (part: Buffer) => {
@@ -111,8 +117,8 @@ function printed(
     });
     // One that ends before it has read all says so by its status.
     child.stdin.on('error', () => undefined);
-    child.on('error', () => resolve(null));
-    child.on('close', (status) => resolve(status === 0 ? Buffer.concat(parts).toString('utf8') : null));
+    child.on('error', () => answer(null));
+    child.on('close', (status) => answer(status === 0 ? Buffer.concat(parts).toString('utf8') : null));
     child.stdin.end(input);
   });
 }

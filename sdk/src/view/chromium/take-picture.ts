@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import type { Picture } from '../pictures/picture.js';
 import { DevTools } from './devtools.js';
 import { findChromium } from './find.js';
 
@@ -35,7 +36,7 @@ const ASK = (kind: string): string => `window.__uscope.takePicture(${JSON.string
 /**
  * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE: the browser or the page failed; codes of the reader that the page reports
  */
-export async function takePicture(request: PictureRequest): Promise<Buffer> {
+export async function takePicture(request: PictureRequest): Promise<Picture> {
   const path = findChromium();
   if (path === null) {
     const where = process.env.CHROME_PATH
@@ -61,7 +62,7 @@ export async function takePicture(request: PictureRequest): Promise<Buffer> {
   }
 }
 
-async function draw(browser: DevTools, { url, kind, width, height }: PictureRequest): Promise<Buffer> {
+async function draw(browser: DevTools, { url, kind, width, height }: PictureRequest): Promise<Picture> {
   const { targetId } = await browser.call('Target.createTarget', { url: 'about:blank' });
   const attached = await browser.call('Target.attachToTarget', { targetId, flatten: true });
   const session = String(attached.sessionId);
@@ -78,11 +79,19 @@ async function draw(browser: DevTools, { url, kind, width, height }: PictureRequ
     result?: { value?: unknown };
     exceptionDetails?: { exception?: { description?: string } };
   };
-  const made = result?.value as { data?: string; code?: string; what?: string } | undefined;
+  const made = result?.value as Made | undefined;
   if (made?.code) throw new UscopeError('VIEW_PICTURE', `${made.code}: ${made.what}`);
   if (typeof made?.data !== 'string')
     throw new Error(exceptionDetails?.exception?.description?.split('\n', 1)[0] ?? 'the page has no picture');
-  return Buffer.from(made.data, 'base64');
+  return { bytes: Buffer.from(made.data, 'base64'), problems: made.problems ?? [] };
+}
+
+/** Of viewer/src/page/unattended.ts. */
+interface Made {
+  readonly data?: string;
+  readonly problems?: Picture['problems'];
+  readonly code?: string;
+  readonly what?: string;
 }
 
 /** Until the page's script runs. */

@@ -44,6 +44,12 @@ export class PixelColumns {
     }
   }
 
+  /** Something is known somewhere. */
+  get hasAny(): boolean {
+    for (let x = 0; x < this.count; x++) if (this.layers[x]) return true;
+    return false;
+  }
+
   sum(x: number, column: number): number {
     return this.layers[x]?.sum(column, this.from[x]!, this.to[x]!) ?? 0;
   }

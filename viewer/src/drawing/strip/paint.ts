@@ -63,6 +63,8 @@ function rasterMarks({ raster, ratio, left, top, theme, hits }: Frame, columns: 
 
 export function paintLanes(frame: Frame, lanes: readonly Lane[], columns: PixelColumns): void {
   const { context, theme, left, top, plot } = frame;
+  const isKnown = columns.hasAny;
+  if (!isKnown) paintPending(frame);
   context.save();
   clipTo(context, 0, top, left, plot.height);
   context.font = AXIS_FONT;
@@ -75,10 +77,25 @@ export function paintLanes(frame: Frame, lanes: readonly Lane[], columns: PixelC
     context.font = AXIS_FONT;
     context.fillStyle = theme.dim;
     context.textAlign = 'right';
-    context.fillText(shown(lane.max, lane.unit), left - 10, lane.y0 + 10);
-    context.fillText('0', left - 10, lane.y1 - 1);
-    paintLegend(frame, lane, columns);
+    if (isKnown) {
+      context.fillText(shown(lane.max, lane.unit), left - 10, lane.y0 + 10);
+      context.fillText('0', left - 10, lane.y1 - 1);
+    }
+    paintLegend(frame, lane, columns, isKnown);
   }
+  context.restore();
+}
+
+/** Nothing is known yet: how far the trace has been read for it. */
+function paintPending({ context, theme, left, top, plot, store }: Frame): void {
+  if (store.isComplete) return;
+  context.save();
+  context.font = AXIS_FONT;
+  context.fillStyle = theme.text;
+  context.textAlign = 'center';
+  context.textBaseline = 'middle';
+  const text = `reading the trace: ${Math.floor(store.progress * 100)} %`;
+  context.fillText(text, left + plot.width / 2, top + plot.height / 2);
   context.restore();
 }
 
@@ -109,7 +126,7 @@ function meanOf(columns: PixelColumns, values: Float64Array, at: number): number
   return cycles > 0 ? sum / cycles : 0;
 }
 
-function paintLegend(frame: Frame, lane: Lane, columns: PixelColumns): void {
+function paintLegend(frame: Frame, lane: Lane, columns: PixelColumns, isKnown: boolean): void {
   const { context, theme, left, widths } = frame;
   const at = columnAtPointer(frame, columns);
   const shownAt = at >= 0 ? at : columns.count >> 1;
@@ -129,7 +146,7 @@ function paintLegend(frame: Frame, lane: Lane, columns: PixelColumns): void {
     context.fillStyle = entry.colour;
     context.fillRect(x, y - 9, 10, 10);
     context.fillStyle = theme.text;
-    const value = shown(entry.value, lane.unit);
+    const value = isKnown ? shown(entry.value, lane.unit) : '';
     context.fillText(fitted(entry.name, width - 36 - widths.axis.of(value), widths.axis), x + 16, y);
     context.fillStyle = theme.dim;
     context.textAlign = 'right';

@@ -1,0 +1,74 @@
+/** A picture of a trace without a browser: the page's drawing code, bundled for Node, on a canvas of a package. */
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
+import type { Trace } from '../../reader/index.js';
+import type { Picture } from '../pictures/picture.js';
+import { type CanvasPackage, loadCanvas } from './package.js';
+
+export interface CanvasPictureRequest {
+  readonly trace: Trace;
+  readonly name: string;
+  readonly kind: 'png' | 'svg';
+  /** Pixels. */
+  readonly width: number;
+  readonly height: number;
+  readonly theme: 'light' | 'dark';
+  readonly form: string;
+  /** Width of the labels, pixels; absent: that of the page. */
+  readonly gutter?: number | undefined;
+  /** null: the first. */
+  readonly core: string | null;
+  /** Cycles of the core, the last one exclusive; null: the whole run. */
+  readonly cycles: { readonly from: number; readonly to: number } | null;
+  readonly program: Annotator | null;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Of the program that ran. */
+export interface Annotator {
+  /** What is written beside instructions at these addresses; empty: nothing. */
+  notesOf(addresses: readonly bigint[]): Promise<string[]>;
+}
+
+/** Of viewer/src/headless/main.ts, as far as it is used here. */
+interface Drawing {
+  drawPicture(request: object, canvas: CanvasPackage): Promise<Picture>;
+}
+
+/** From `sdk/dist/view/canvas` and from `sdk/src/view/canvas`, where tests run. */
+const DRAWING = fileURLToPath(new URL('../../../dist/viewer/node/draw.js', import.meta.url));
+
+/**
+ * @throws UscopeError ENV_MISSING where the viewer has not been built; VIEW_PICTURE: the drawing failed; codes of the reader
+ * @throws Error of Node, ERR_MODULE_NOT_FOUND: there is no canvas
+ */
+export async function drawPicture({ program, ...request }: CanvasPictureRequest): Promise<Picture> {
+  const canvas = await loadCanvas();
+  const { drawPicture: draw } = await loadDrawing();
+  const notes = program && (async (pcs: readonly string[]) => notesOf(program, pcs));
+  try {
+    return await draw({ ...request, notes }, canvas);
+  } catch (error) {
+    if (isUscopeError(error)) throw error;
+    const what = request.signal?.aborted ? 'interrupted' : (error as Error).message;
+    throw new UscopeError('VIEW_PICTURE', what, {}, { cause: error });
+  }
+}
+
+async function loadDrawing(): Promise<Drawing> {
+  try {
+    return (await import(pathToFileURL(DRAWING).href)) as Drawing;
+  } catch (cause) {
+    throw new UscopeError(
+      'ENV_MISSING',
+      'the code that draws pictures is not built; in a clone of the repository run: npm run build',
+      { file: DRAWING },
+      { cause },
+    );
+  }
+}
+
+async function notesOf(program: Annotator, pcs: readonly string[]): Promise<(readonly [string, string])[]> {
+  const texts = await program.notesOf(pcs.map((pc) => BigInt(`0x${pc}`)));
+  return pcs.map((pc, index) => [pc, texts[index]!] as const);
+}
