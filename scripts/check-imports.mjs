@@ -59,7 +59,7 @@ const PURE = new Map([
 
 /** Public entries outside of PURE that pages may import. */
 const BROWSER_ENTRIES = /^(formats\/[^/]+\/index|trace-index\/index|workers\/(index|browser-thread))\.ts$/;
-const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'pbf', 'xz-decompress'];
+const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'xz-decompress'];
 const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
 
 /** What the package as a whole offers is above everything but the command line. */

@@ -38,6 +38,16 @@ scopes:
       sample: {n: u32, text: string, mood: mood}
 `;
 
+/** A wide value, and its lowest piece: a format has the one or the other. */
+const WIDE_LOW = 0xfeed_face_cafe_beefn;
+const WIDE = (5n << 64n) | WIDE_LOW;
+
+/** One of several numbers, in decimal or in hexadecimal. */
+function anyOf(...values: readonly bigint[]): RegExp {
+  const hexadecimal = values.map((value) => value.toString(16)).join('|');
+  return new RegExp(`(?<![0-9])(${values.join('|')})(?![0-9])|(?<![1-9a-f])0*(${hexadecimal})(?![0-9a-f])`);
+}
+
 /** What each row of "of a µScope trace" looks for. A number is found in decimal and in hexadecimal. */
 export const MARKS: Readonly<Record<string, bigint | string | RegExp>> = {
   'addresses of instructions that retire': 0x5ca1ab1e00n,
@@ -56,7 +66,7 @@ export const MARKS: Readonly<Record<string, bigint | string | RegExp>> = {
   'contents of other storages': 13_579_246n,
   'names of other storages': 'table_mark',
   'properties of storages': 97_531_864n,
-  'fields wider than 64 bits': 0xfeed_face_cafe_beefn,
+  'fields wider than 64 bits': anyOf(WIDE, WIDE_LOW),
   'other events': 86_420_135n,
   'strings of other events': 'string_mark',
   'names of enum values': 'mood_mark',
@@ -89,8 +99,8 @@ export async function markedTrace(path: string): Promise<void> {
     trace.slotSet('core0/window', 1, 'load', 38_210_766);
     trace.propSet('core0/window', 'level', 97_531_864);
     trace.slotSet('core0/table_mark', 1, 'value', 13_579_246);
-    trace.slotSet('core0/line', 0, 'data.bits128.0', 0xfeed_face_cafe_beefn);
-    trace.slotSet('core0/line', 0, 'data.bits128.1', 5n);
+    trace.slotSet('core0/line', 0, 'data.bits128.0', WIDE_LOW);
+    trace.slotSet('core0/line', 0, 'data.bits128.1', WIDE >> 64n);
     trace.slotSet('core0/hits', 0, 'count', 424_242n);
     trace.event('core0/sample', { n: 86_420_135, text: 'string_mark', mood: 'mood_mark' });
   });
@@ -208,5 +218,5 @@ export function vcdText(text: string): string {
 export function has(text: string, mark: bigint | string | RegExp): boolean {
   if (typeof mark === 'string') return text.includes(mark);
   if (mark instanceof RegExp) return mark.test(text);
-  return new RegExp(`(?<![0-9])${mark}(?![0-9])|(?<![1-9a-f])0*${mark.toString(16)}(?![0-9a-f])`).test(text);
+  return anyOf(mark).test(text);
 }

@@ -66,7 +66,6 @@ function imports(): Record<string, string> {
     '#platform/threads': '/sdk/dist/workers/browser-threads.js',
     fzstd: '/node_modules/fzstd/esm/index.mjs',
     flatbuffers: '/node_modules/flatbuffers/mjs/flatbuffers.js',
-    pbf: '/node_modules/pbf/index.js',
     'xz-decompress': WRAPPED,
   };
 }

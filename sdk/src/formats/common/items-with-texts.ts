@@ -1,8 +1,11 @@
 /** A trace's items, segment by segment, with the texts that they refer to at hand. */
-import type { Trace } from '../../reader/index.js';
+import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import type { ConversionContext } from './foreign-format.js';
+
+/** Called before the items of a segment: adds the texts to `wanted` that are needed besides theirs. */
+export type PrepareSegment = (segment: LoadedSegment, wanted: Set<number>) => Promise<void>;
 
 /**
  * Yields at the start of each segment: its items are those of `next()`, and `trace.strings.peek` has their texts. Reports the progress.
@@ -12,6 +15,7 @@ export async function* itemsWithTexts(
   trace: Trace,
   { signal, onProgress }: Pick<ConversionContext, 'signal' | 'onProgress'>,
   refs = new StringRefs(trace.schema),
+  prepare?: PrepareSegment,
 ): AsyncGenerator<ItemStream> {
   const items = new ItemStream(trace);
   try {
@@ -19,6 +23,7 @@ export async function* itemsWithTexts(
       signal?.throwIfAborted();
       const wanted = new Set<number>();
       refs.collect(items.segment, wanted);
+      await prepare?.(items.segment, wanted);
       await trace.strings.load(wanted);
       yield items;
       onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));

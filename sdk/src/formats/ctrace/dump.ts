@@ -1,6 +1,6 @@
 /** The events of a file as text: all, or those of some cycles and units. */
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
-import { ByteText } from './byte-text.js';
+import { ByteText } from '../text/byte-text.js';
 import type { EventCursor } from './cursor.js';
 import { EventNames } from './event-names.js';
 import { LineFormatter } from './formatter.js';

@@ -15,7 +15,7 @@ import type {
   TraceTarget,
 } from '../common/foreign-format.js';
 import { PERIOD_OPTION } from '../pipeline/options.js';
-import { ByteText } from './byte-text.js';
+import { ByteText } from '../text/byte-text.js';
 import type { EventCursor } from './cursor.js';
 import { EventNames } from './event-names.js';
 import { LineFormatter } from './formatter.js';

@@ -5,8 +5,9 @@
  * A `{` and the next `}` after it represent an argument as long as arguments are left; x or X between them asks for hexadecimal digits.
  * All else is text as it is: braces without arguments or after an argument without a type, and doubled ones.
  */
+
+import type { ByteText } from '../text/byte-text.js';
 import { sizeAt } from './args.js';
-import type { ByteText } from './byte-text.js';
 import type { EventCursor } from './cursor.js';
 import { formatG, formatNaN } from './float-text.js';
 import { encodeText } from './text.js';

@@ -1,8 +1,8 @@
 /** .ctrace, the binary traces of the Chronon simulation framework: a reader, a writer, and the text that its trace_reader prints. */
 
 export type { ByteSource } from '../../codecs/byte-source.js';
+export { ByteText } from '../text/byte-text.js';
 export { decodeArgs } from './args.js';
-export { ByteText } from './byte-text.js';
 export { EventCursor } from './cursor.js';
 export { type DumpResult, type DumpSelection, dumpText } from './dump.js';
 export { LineFormatter } from './formatter.js';

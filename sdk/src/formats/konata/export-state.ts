@@ -5,17 +5,11 @@ import type { ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CoreEntities, CpuCore } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionReport, Tally } from '../common/report.js';
-import { bitsText, pcText } from '../pipeline/code-text.js';
+import { bitsText } from '../pipeline/code-text.js';
 import { labelAt, numberOf, wideOf } from '../pipeline/core-fields.js';
-import { RetireType } from '../pipeline/retire-type.js';
 import { type Flying, newFlying } from './flying.js';
-import { type KanataRecord, LabelKind } from './types.js';
-
-/** A command that is complete when its frame is over and its strings are there. */
-export interface Pending {
-  readonly cycle: bigint;
-  make(text: (index: number) => string): KanataRecord | null;
-}
+import { PendingCommands } from './pending.js';
+import { LabelKind } from './types.js';
 
 export interface ExportSource {
   readonly core: CpuCore;
@@ -35,21 +29,19 @@ export interface ExportSource {
 type Handler = (cursor: FrameCursor, event: ProtocolEvent) => void;
 
 export class KanataExport {
-  pending: Pending[] = [];
-  /** Strings that `pending` needs. */
-  strings = new Set<number>();
-  private cycle: bigint;
+  readonly pending = new PendingCommands();
   private nextId = 0;
-  private retired = 0n;
+  private retired = 0;
   private readonly tallies = new Map<string, Tally>();
-  private readonly bySlot = new Map<number, Flying>();
-  private readonly unborn = new Map<number, Flying>();
+  private readonly bySlot: (Flying | undefined)[] = [];
+  private readonly unborn: (Flying | undefined)[] = [];
+  private flying = 0;
   private readonly byEntity = new Map<number, Flying>();
   /** Ended in this frame: events may still be about them. */
-  private closing = new Map<number, Flying>();
+  private readonly closing = new Map<number, Flying>();
   /** Ended in this frame and not said yet. */
   private readonly ending: Flying[] = [];
-  private readonly newborn = new Set<Flying>();
+  private frames = 0;
   private readonly handlers: (readonly [ProtocolEvent, Handler] | undefined)[] = [];
   private readonly committedId: number;
   private readonly logIdField: number;
@@ -62,7 +54,7 @@ export class KanataExport {
     private readonly report: ConversionReport,
   ) {
     const { entities, events } = source;
-    this.cycle = source.zero;
+    this.pending.time(source.zero);
     this.logIdField = entities.def.fields.findIndex(({ name }) => name === 'log_id');
     this.gidField = entities.def.fields.findIndex(({ name }) => name === 'gid');
     this.committedId = source.core.counters.find(({ name }) => name === 'committed_insns')?.storageId ?? -1;
@@ -79,12 +71,12 @@ export class KanataExport {
     handle('stall', (c, e) => this.onStall(c, e));
     handle('trap', (c, e) => this.onTrap(c, e));
     handle('retire', (c, e) => this.onRetire(c, e));
-    handle('lane_start', (c, e) => this.onLane(c, e, 'start'));
-    handle('lane_end', (c, e) => this.onLane(c, e, 'end'));
+    handle('lane_start', (c, e) => this.onLane(c, e, true));
+    handle('lane_end', (c, e) => this.onLane(c, e, false));
   }
 
   get inFlight(): number {
-    return this.bySlot.size;
+    return this.flying;
   }
 
   /** Instructions that are in flight where the trace begins (a part of another one). */
@@ -95,7 +87,8 @@ export class KanataExport {
       const id = idField >= 0 ? Number(state.value(def.storageId, slot, idField)) : slot;
       const flying = this.birth(newFlying(slot), id);
       def.fields.forEach((_, field) => {
-        this.setField(flying, field, state.value(def.storageId, slot, field));
+        const value = state.value(def.storageId, slot, field);
+        this.setField(flying, field, Number(value & 0xffff_ffffn), Number(value >> 32n));
       });
     }
   }
@@ -103,14 +96,15 @@ export class KanataExport {
   /** A frame begins: what the one before left open is settled. */
   frame(timePs: bigint): void {
     this.settle();
-    this.cycle = this.source.zero + timePs / this.source.periodPs;
+    this.pending.time(this.source.zero + timePs / this.source.periodPs);
   }
 
   /** The frame is over. */
   settle(): void {
-    for (const flying of this.ending.splice(0)) this.retire(flying);
-    this.newborn.clear();
-    if (this.closing.size > 0) this.closing = new Map();
+    for (let at = 0; at < this.ending.length; at++) this.retire(this.ending[at]);
+    this.ending.length = 0;
+    this.frames++;
+    if (this.closing.size > 0) this.closing.clear();
   }
 
   op(cursor: FrameCursor): void {
@@ -124,21 +118,20 @@ export class KanataExport {
     const { slot, action, field } = cursor;
     if (action === Action.CLEAR) this.clear(slot);
     if (action !== Action.SET) return;
-    const value = (BigInt(cursor.hi) << 32n) | BigInt(cursor.lo);
-    this.setField(this.owner(slot, field === idField, cursor.lo), field, value);
+    this.setField(this.owner(slot, field === idField, cursor.lo), field, cursor.lo, cursor.hi);
   }
 
   /** Whose field is set: an id on a free slot is a birth; fields that come before it wait for one. */
   private owner(slot: number, isId: boolean, id: number): Flying {
-    const known = this.bySlot.get(slot);
+    const known = this.bySlot[slot];
     if (known && (!isId || known.entity === id)) return known;
     if (known) this.lose(known);
-    const waiting = this.unborn.get(slot) ?? newFlying(slot);
+    const waiting = this.unborn[slot] ?? newFlying(slot);
     if (!isId && this.source.entities.idField >= 0) {
-      this.unborn.set(slot, waiting);
+      this.unborn[slot] = waiting;
       return waiting;
     }
-    this.unborn.delete(slot);
+    this.unborn[slot] = undefined;
     return this.birth(waiting, isId ? id : slot);
   }
 
@@ -151,63 +144,45 @@ export class KanataExport {
   private birth(flying: Flying, entity: number): Flying {
     flying.entity = entity;
     if (this.logIdField < 0) flying.id = this.nextId++;
-    this.bySlot.set(flying.slot, flying);
+    this.bySlot[flying.slot] = flying;
+    this.flying++;
     this.byEntity.set(entity, flying);
-    this.newborn.add(flying);
-    this.push(() => ({
-      kind: 'begin',
-      id: flying.id,
-      gid: flying.gid ?? BigInt(Math.max(flying.id, 0)),
-      tid: flying.tid,
-    }));
-    if (!this.isKanata) this.push(() => this.codeLabel(flying));
+    flying.bornIn = this.frames;
+    this.pending.begin(flying);
+    if (!this.isKanata) this.pending.code(flying);
     if (flying.id === 0 && this.source.legend) this.detail(flying, this.source.legend);
     this.count('kept', 'instructions');
     return flying;
   }
 
-  /** What is next to an instruction: as much as its first frame said of it. */
-  private codeLabel(flying: Flying): KanataRecord | null {
-    const { id, pc, bits } = flying;
-    const { xlen } = this.source.core;
-    const parts = [pc === null ? '' : `${pcText(pc, xlen)}: `, bits === null ? '' : bitsText(bits, pc, xlen)];
-    const text = parts.join('');
-    return text === '' ? null : { kind: 'label', id, type: LabelKind.PANE, text };
-  }
-
-  private setField(flying: Flying, field: number, value: bigint): void {
+  private setField(flying: Flying, field: number, lo: number, hi: number): void {
     const { pcField, bitsField, threadField } = this.source.entities;
-    const isNew = this.newborn.has(flying) || this.unborn.get(flying.slot) === flying;
+    const isNew = flying.bornIn === this.frames || flying.bornIn < 0;
     if (field === pcField) {
-      flying.pc = value;
+      flying.pc = wide(lo, hi);
       flying.showsPc = isNew || flying.showsPc;
     } else if (field === bitsField) {
       // A log of Kanata or gem5 has no bits: 0 is no instruction.
-      flying.bits = value === 0n ? null : Number(value & 0xffff_ffffn);
+      flying.bits = lo === 0 && hi === 0 ? null : lo;
       if (!isNew && !flying.showsBits && flying.bits !== null) this.lateBits(flying, flying.bits);
       flying.showsBits = flying.bits !== null;
-    } else if (field === threadField) flying.tid = Number(value);
-    else if (field === this.logIdField) flying.id = Number(value);
-    else if (field === this.gidField) flying.gid = value;
+    } else if (field === threadField) flying.tid = Number(wide(lo, hi));
+    else if (field === this.logIdField) flying.id = Number(wide(lo, hi));
+    else if (field === this.gidField) flying.gid = hi === 0 ? lo : wide(lo, hi);
   }
 
   /** Some designs know the machine code later than the address: fragments join. */
   private lateBits(flying: Flying, bits: number): void {
     if (this.isKanata) return;
-    const { pc } = flying;
-    this.push(() => ({
-      kind: 'label',
-      id: flying.id,
-      type: LabelKind.PANE,
-      text: bitsText(bits, pc, this.source.core.xlen),
-    }));
+    this.pending.label(flying, LabelKind.PANE, bitsText(bits, flying.pc, this.source.core.xlen));
   }
 
   private clear(slot: number): void {
-    this.unborn.delete(slot);
-    const flying = this.bySlot.get(slot);
+    this.unborn[slot] = undefined;
+    const flying = this.bySlot[slot];
     if (!flying) return;
-    this.bySlot.delete(slot);
+    this.bySlot[slot] = undefined;
+    this.flying--;
     if (this.byEntity.get(flying.entity) === flying) this.byEntity.delete(flying.entity);
     this.closing.set(flying.entity, flying);
     // In frames without order (v0.1) the events of a frame follow its CLEARs: an end is said when the frame is over.
@@ -218,11 +193,7 @@ export class KanataExport {
 
   private retire(flying: Flying): void {
     if (!this.isKanata) this.endStage(flying);
-    const running = this.retired++;
-    this.push(() => {
-      const type = flying.retireType ?? (flying.isFlushed ? RetireType.FLUSHED : RetireType.RETIRED);
-      return { kind: 'retire', id: flying.id, rid: flying.rid ?? running, type };
-    });
+    this.pending.retire(flying, this.retired++);
   }
 
   /** The slot was given to another one: the trace does not say how this one ended. */
@@ -249,7 +220,7 @@ export class KanataExport {
     const stage = stageNames[index] ?? core.stages[index] ?? labelAt(cursor, event, 'stage');
     if (!this.isKanata) this.endStage(flying);
     flying.stage = stage;
-    this.push(() => ({ kind: 'start', id: flying.id, lane: 0, stage }));
+    this.pending.stage(true, flying, 0, stage);
     this.count('kept', 'stages');
   }
 
@@ -257,35 +228,25 @@ export class KanataExport {
     const { stage } = flying;
     if (stage === null) return;
     flying.stage = null;
-    this.push(() => ({ kind: 'end', id: flying.id, lane: 0, stage }));
+    this.pending.stage(false, flying, 0, stage);
   }
 
-  private onLane(cursor: FrameCursor, event: ProtocolEvent, kind: 'start' | 'end'): void {
+  private onLane(cursor: FrameCursor, event: ProtocolEvent, isStart: boolean): void {
     const flying = this.subject(cursor, event);
     if (!flying) return;
     const lane = numberOf(cursor, event, 'lane');
-    const stage = this.textOf(cursor, event, 'stage');
-    this.push((text) => ({ kind, id: flying.id, lane, stage: text(stage) }));
+    this.pending.stage(isStart, flying, lane, numberOf(cursor, event, 'stage'));
     this.count('kept', 'lanes');
   }
 
   private onAnnotate(cursor: FrameCursor, event: ProtocolEvent): void {
     const flying = this.subject(cursor, event);
     if (!flying) return;
-    const index = this.textOf(cursor, event, 'text');
+    const index = numberOf(cursor, event, 'text');
     const kind = numberOf(cursor, event, 'kind');
     this.count('kept', 'annotations');
-    if (kind >= 0) this.push((text) => ({ kind: 'label', id: flying.id, type: kind, text: text(index) }));
-    else this.push((text) => this.annotation(flying, text(index)));
-  }
-
-  /** Text with the address in front is what the instruction is; other text is a detail. */
-  private annotation(flying: Flying, text: string): KanataRecord {
-    const { id, pc } = flying;
-    const rest = pc === null ? null : withoutPc(text, pc);
-    if (rest === null || flying.showsBits)
-      return { kind: 'label', id, type: LabelKind.DETAIL, text: rest ?? text };
-    return { kind: 'label', id, type: LabelKind.PANE, text: flying.showsPc ? rest : text };
+    if (kind >= 0) this.pending.label(flying, kind, index);
+    else this.pending.annotation(flying, index);
   }
 
   private onDependency(cursor: FrameCursor, event: ProtocolEvent): void {
@@ -294,7 +255,7 @@ export class KanataExport {
     if (!consumer || !producer) return;
     const exact = numberOf(cursor, event, 'type');
     const type = exact >= 0 ? exact : Math.max(numberOf(cursor, event, 'dep_type'), 0);
-    this.push(() => ({ kind: 'dependency', consumer: consumer.id, producer: producer.id, type }));
+    this.pending.dependency(consumer, producer, type);
     this.count('kept', 'dependencies');
   }
 
@@ -302,7 +263,7 @@ export class KanataExport {
     const [consumer, producer, type] = ['consumer', 'producer', 'type'].map((name) =>
       numberOf(cursor, event, name),
     );
-    this.push(() => ({ kind: 'dependency', consumer, producer, type }));
+    this.pending.lateDependency(consumer, producer, type);
     this.count('kept', 'dependencies');
   }
 
@@ -351,13 +312,7 @@ export class KanataExport {
   }
 
   private detail(flying: Flying, text: string): void {
-    this.push(() => ({ kind: 'label', id: flying.id, type: LabelKind.DETAIL, text }));
-  }
-
-  private textOf(cursor: FrameCursor, event: ProtocolEvent, field: string): number {
-    const index = numberOf(cursor, event, field);
-    if (index >= 0) this.strings.add(index);
-    return index;
+    this.pending.label(flying, LabelKind.DETAIL, text);
   }
 
   /** One more of a kind; the tally is looked up in the report once. */
@@ -369,15 +324,6 @@ export class KanataExport {
     }
     tally.count++;
   }
-
-  private push(make: Pending['make']): void {
-    this.pending.push({ cycle: this.cycle, make });
-  }
 }
 
-/** The text after the address that it begins with; null when it does not. */
-function withoutPc(text: string, pc: bigint): string | null {
-  const [all, digits] = /^\s*(?:0[xX])?([0-9a-fA-F]{1,16}):?\s*/.exec(text) ?? [];
-  if (all === undefined || digits === undefined || BigInt(`0x${digits}`) !== pc) return null;
-  return text.slice(all.length);
-}
+const wide = (lo: number, hi: number): bigint => (hi === 0 ? BigInt(lo) : (BigInt(hi) << 32n) | BigInt(lo));

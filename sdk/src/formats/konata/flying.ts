@@ -7,7 +7,7 @@ export interface Flying {
   entity: number;
   pc: bigint | null;
   bits: number | null;
-  gid: bigint | null;
+  gid: number | bigint | null;
   tid: number;
   stage: string | null;
   isFlushed: boolean;
@@ -17,6 +17,8 @@ export interface Flying {
   /** Its address has been shown, so that annotations need not. */
   showsPc: boolean;
   showsBits: boolean;
+  /** Number of the frame in which it began; -1: its id is not known yet. */
+  bornIn: number;
 }
 
 export function newFlying(slot: number): Flying {
@@ -34,5 +36,6 @@ export function newFlying(slot: number): Flying {
     retireType: null,
     showsPc: false,
     showsBits: false,
+    bornIn: -1,
   };
 }

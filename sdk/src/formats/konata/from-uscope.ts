@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { CursorItem } from '../../format/frame.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, findCore, findCores, requireEntities } from '../../semantics/cpu/index.js';
+import type { Xlen } from '../../semantics/cpu/riscv/index.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { eventsOf } from '../pipeline/core-fields.js';
@@ -10,6 +11,8 @@ import { STAGE_NAMES } from '../pipeline/shape.js';
 import { shortStageNames } from '../pipeline/short-stages.js';
 import { packingOfExtension } from '../text/output.js';
 import { type ExportSource, KanataExport } from './export-state.js';
+import type { KanataLines } from './lines.js';
+import type { PendingCommands, PendingTarget } from './pending.js';
 import { CYCLE_AT_ZERO } from './to-uscope.js';
 import { KanataWriter } from './writer.js';
 
@@ -108,7 +111,7 @@ async function exportCore(
   { report, onProgress, signal }: ConversionContext,
 ): Promise<void> {
   const state = new KanataExport(source, report);
-  const out = new Emitter(trace, writer);
+  const out = new Emitter(trace, source, writer);
   await writer.drain();
   const stream = new ItemStream(trace);
   for (let isFirst = true; await stream.nextSegment(); isFirst = false) {
@@ -123,46 +126,47 @@ async function exportCore(
       if (cursor.kind === CursorItem.OP) state.op(cursor);
       else if (cursor.kind === CursorItem.EVENT) state.event(cursor);
       else {
-        if (state.pending.length >= BATCH) await out.emit(state);
+        if (state.pending.length >= BATCH) await out.emit(state.pending);
         state.frame(cursor.timePs);
       }
     }
     onProgress?.(trace.totalTimePs === 0n ? 1 : Number(header.timeEndPs) / Number(trace.totalTimePs));
   }
   state.settle();
-  await out.emit(state);
+  await out.emit(state.pending);
   out.advanceTo(source.zero + trace.totalTimePs / source.periodPs);
   report.kept('instructions in flight at the end').count += state.inFlight;
   await writer.end();
 }
 
 /** Puts the passing of cycles between the commands. */
-class Emitter {
+class Emitter implements PendingTarget {
+  readonly lines: KanataLines;
+  readonly xlen: Xlen | null;
   private cycle: bigint | null = null;
 
   constructor(
     private readonly trace: Trace,
+    { core }: ExportSource,
     private readonly writer: KanataWriter,
-  ) {}
+  ) {
+    this.lines = writer.lines;
+    this.xlen = core.xlen;
+  }
 
-  async emit(state: KanataExport): Promise<void> {
-    const { strings, pending } = state;
-    await this.trace.strings.load(strings);
-    const text = (index: number): string => this.trace.strings.peek(index) ?? `#${index}`;
-    for (const { cycle, make } of pending) {
-      const record = make(text);
-      if (!record) continue;
-      this.advanceTo(cycle);
-      this.writer.write(record);
-    }
-    state.pending = [];
-    state.strings = new Set();
+  async emit(pending: PendingCommands): Promise<void> {
+    await this.trace.strings.load(pending.strings);
+    pending.writeTo(this);
     await this.writer.drain();
   }
 
+  text(index: number): string {
+    return this.trace.strings.peek(index) ?? `#${index}`;
+  }
+
   advanceTo(cycle: bigint): void {
-    if (this.cycle === null) this.writer.write({ kind: 'cycle', cycle });
-    else if (cycle > this.cycle) this.writer.write({ kind: 'advance', cycles: cycle - this.cycle });
+    if (this.cycle === null) this.lines.cycle(cycle);
+    else if (cycle > this.cycle) this.lines.advance(cycle - this.cycle);
     if (this.cycle === null || cycle > this.cycle) this.cycle = cycle;
   }
 }

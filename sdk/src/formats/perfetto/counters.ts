@@ -62,12 +62,11 @@ export async function writeCounters(
   for (let isFirst = true; await stream.nextSegment(); isFirst = false) {
     signal?.throwIfAborted();
     if (isFirst) start(gauges, (await trace.stateBefore(stream.segment.index)).raw);
-    let frames = 0;
     while (stream.next()) {
       const { cursor } = stream;
       if (cursor.kind === CursorItem.FRAME) {
         settle();
-        if (frames++ % 1024 === 0) await writer.drain();
+        if (writer.isFull) await writer.drain();
         now = toNs(cursor.timePs);
       } else if (cursor.kind === CursorItem.OP) {
         const gauge = gauges[cursor.storageId];

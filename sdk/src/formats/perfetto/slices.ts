@@ -2,13 +2,24 @@
 
 import type { Trace } from '../../reader/index.js';
 import {
+  type InstructionBlock,
+  psOf,
+  stageCount,
+  stageOf,
+  stagesBegin,
+  stageValueOf,
+  stayTicks,
+} from '../../semantics/blocks/block.js';
+import { rangeBlocks } from '../../semantics/blocks/instruction-blocks.js';
+import {
   annotatedName,
   type CpuCore,
   type Dependency,
   type Instruction,
-  instructions,
   withLineBreaks,
 } from '../../semantics/cpu/index.js';
+import { labelOf } from '../../semantics/cpu/tracker.js';
+import { InstructionsOfBlock } from '../../semantics/instructions/from-block.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
@@ -19,14 +30,8 @@ import type { PerfettoWriter, SliceDetails } from './writer.js';
 /** Instructions that wait for those that depend on them. */
 const HELD = 4096;
 
-/** Of millions, most have no flows. */
-interface Slice {
-  readonly stage: number;
-  readonly from: number;
-  readonly to: number;
-  flows: number[] | undefined;
-  lastFlows: number[] | undefined;
-}
+/** Numbers of a slice in `Held.slices`: stage, begin and end in ns. */
+const SLICE = 3;
 
 /** What is said of a slice that is not an instruction's first one. */
 const PLAIN_DETAILS: Readonly<Record<Instruction['end'], SliceDetails>> = {
@@ -36,10 +41,21 @@ const PLAIN_DETAILS: Readonly<Record<Instruction['end'], SliceDetails>> = {
   lost: { category: 'lost' },
 };
 
+/** An end of a flow: of millions of slices, most have none. */
+interface FlowEnd {
+  /** Number of the slice of its instruction. */
+  readonly slice: number;
+  readonly flow: number;
+  readonly isLast: boolean;
+}
+
 interface Held {
-  readonly key: bigint;
+  /** Its number; negative where that is not known. */
+  readonly key: number;
   readonly instruction: Instruction;
-  readonly slices: readonly Slice[];
+  /** One after the other: an object for each would be most of the work. */
+  readonly slices: readonly number[];
+  flows: FlowEnd[] | null;
 }
 
 export interface SliceTarget {
@@ -58,20 +74,73 @@ export async function writeSlices(
   context: ConversionContext,
 ): Promise<void> {
   const slicer = new Slicer(core, target, context);
-  let n = 0;
-  for await (const instruction of instructions(trace, core)) {
-    slicer.take(instruction, target.toNs(trace.totalTimePs));
-    if (n++ % 256 !== 0) continue;
-    context.signal?.throwIfAborted();
-    context.onProgress?.(Number(instruction.birthPs ?? 0n) / Math.max(Number(trace.totalTimePs), 1));
-    await target.writer.drain();
+  const { signal, onProgress } = context;
+  const endOfTrace = target.toNs(trace.totalTimePs);
+  for await (const block of rangeBlocks(trace, core, {}, { signal })) {
+    const rows = new InstructionsOfBlock(trace, core, block);
+    await rows.load();
+    const stages = new StageTimes(block, core, target.toNs);
+    for (let row = 0; row < block.count; row++) {
+      slicer.take(rows.at(row, NO_STAGES), stages, row, endOfTrace);
+      if (!target.writer.isFull) continue;
+      signal?.throwIfAborted();
+      onProgress?.(Number(psOf(block, block.birth[row])) / Math.max(Number(trace.totalTimePs), 1));
+      await target.writer.drain();
+    }
   }
   slicer.finish();
   await target.writer.drain();
 }
 
+/** Instructions whose stages are read from their block. */
+const NO_STAGES: Instruction['stages'] = [];
+
+/** When the rows of a block enter their stages. */
+class StageTimes {
+  private readonly basePs: number;
+
+  constructor(
+    private readonly block: InstructionBlock,
+    private readonly core: CpuCore,
+    private readonly toNs: TimeScale,
+  ) {
+    this.basePs = Number(block.basePs);
+  }
+
+  count(row: number): number {
+    return stageCount(this.block, row);
+  }
+
+  /** Ticks at which the first of them counts. */
+  begin(row: number): number {
+    return stagesBegin(this.block, row);
+  }
+
+  /** Ticks from the stage before. */
+  ticks(row: number, i: number): number {
+    return stayTicks(this.block, this.block.stageStart[row] + i);
+  }
+
+  /** Index into the core's stages; -1: it is none of them. */
+  stage(row: number, i: number): number {
+    return stageOf(this.block, row, i);
+  }
+
+  /** What the trace calls the value that is no stage. */
+  otherName(row: number, i: number): string {
+    const labels = this.core.events.get('stage_transition')?.fields.get('stage')?.labels ?? null;
+    return labelOf(labels, stageValueOf(this.block, row, i));
+  }
+
+  /** In ns. */
+  time(tick: number): number {
+    const ps = this.basePs + tick * this.block.tickPs;
+    return this.toNs(Number.isSafeInteger(ps) ? ps : psOf(this.block, tick));
+  }
+}
+
 class Slicer {
-  private readonly held = new Map<bigint, Held>();
+  private readonly held = new Map<number, Held>();
   /** The same in their order, from `oldest` on. */
   private readonly queue: (Held | undefined)[] = new Array(HELD).fill(undefined);
   private oldest = 0;
@@ -80,9 +149,10 @@ class Slicer {
   private readonly lanes: Lanes;
   private readonly others = new Map<string, number>();
   /** Keys of instructions whose number is not known. */
-  private unnumbered = 0n;
+  private unnumbered = 0;
   private readonly kept: Tally;
   private readonly flows: Tally;
+  private readonly bornBefore: Tally;
 
   constructor(
     private readonly core: CpuCore,
@@ -91,44 +161,42 @@ class Slicer {
   ) {
     this.kept = context.report.kept('instructions', 'a slice per stage');
     this.flows = context.report.kept('dependencies', 'flows');
+    this.bornBefore = context.report.approximated('instructions born before the trace', 'from its beginning');
     this.lanes = new Lanes((stage) => target.track(core.stages[stage] ?? this.otherName(stage), stage));
   }
 
-  take(instruction: Instruction, endOfTrace: number): void {
-    const { report } = this.context;
-    const slices = this.slicesOf(instruction, endOfTrace);
+  /** @param row of the instruction, whose stages are those of `stages` */
+  take(instruction: Instruction, stages: StageTimes, row: number, endOfTrace: number): void {
+    const slices = this.slicesOf(instruction, stages, row, endOfTrace);
     this.kept.count++;
-    if (instruction.birthPs === null)
-      report.approximated('instructions born before the trace', 'from its beginning').count++;
-    for (const dependency of instruction.dependencies) this.addFlow(dependency, slices);
-    const key = instruction.seq ?? --this.unnumbered;
-    const held = { key, instruction, slices };
+    if (instruction.birthPs === null) this.bornBefore.count++;
+    const key = instruction.seq === null ? --this.unnumbered : Number(instruction.seq);
+    const held: Held = { key, instruction, slices, flows: null };
+    for (const dependency of instruction.dependencies) this.addFlow(dependency, held);
     if (this.held.size === HELD) this.writeOldest();
     this.queue[(this.oldest + this.held.size) % HELD] = held;
     this.held.set(key, held);
     this.byEntity.set(instruction.id, held);
   }
 
-  private addFlow(dependency: Dependency, slices: readonly Slice[]): void {
-    const { report } = this.context;
+  private addFlow(dependency: Dependency, consumer: Held): void {
     const producer = this.producerOf(dependency);
-    const time = this.target.toNs(dependency.timePs);
-    const [from, to] = [sliceAt(producer?.slices, time), sliceAt(slices, time)];
-    if (!from || !to) {
-      report.dropped('dependencies', this.reasonOf(dependency)).count++;
+    if (!producer) {
+      this.context.report.dropped('dependencies', this.reasonOf(dependency)).count++;
       return;
     }
+    const time = this.target.toNs(dependency.timePs);
     const flow = this.target.nextFlow();
-    from.flows ??= [];
-    from.flows.push(flow);
-    to.lastFlows ??= [];
-    to.lastFlows.push(flow);
+    producer.flows ??= [];
+    producer.flows.push({ slice: sliceAt(producer.slices, time), flow, isLast: false });
+    consumer.flows ??= [];
+    consumer.flows.push({ slice: sliceAt(consumer.slices, time), flow, isLast: true });
     this.flows.count++;
   }
 
   /** By its number; in a part of a trace, where there are no numbers, the last one with its entity id. */
   private producerOf({ seq, on, pc }: Dependency): Held | undefined {
-    if (seq !== null) return this.held.get(seq);
+    if (seq !== null) return this.held.get(Number(seq));
     const held = this.byEntity.get(on);
     const isOther = pc !== null && held !== undefined && held.instruction.pc !== pc;
     return isOther ? undefined : held;
@@ -144,21 +212,29 @@ class Slicer {
     while (this.held.size > 0) this.writeOldest();
   }
 
-  private slicesOf({ stages, birthPs, endPs, flush }: Instruction, endOfTrace: number): Slice[] {
+  private slicesOf(
+    { birthPs, endPs, flush }: Instruction,
+    stages: StageTimes,
+    row: number,
+    endOfTrace: number,
+  ): number[] {
     const { toNs } = this.target;
     const end = flush?.timePs ?? endPs;
     const last = end === null ? endOfTrace : toNs(end);
+    const count = stages.count(row);
     // An instruction without stages is at least there.
-    if (stages.length === 0) {
+    if (count === 0) {
       const from = toNs(birthPs ?? 0n);
-      return [sliceOf(this.otherStage('in flight'), from, Math.max(from, last))];
+      return [this.otherStage('in flight'), from, Math.max(from, last)];
     }
-    const slices: Slice[] = [];
-    let from = toNs(stages[0].timePs);
-    for (let i = 0; i < stages.length; i++) {
-      const { stage, name } = stages[i];
-      const next = i + 1 < stages.length ? toNs(stages[i + 1].timePs) : last;
-      slices.push(sliceOf(stage >= 0 ? stage : this.otherStage(name), from, Math.max(from, next)));
+    const slices: number[] = [];
+    let tick = stages.begin(row) + stages.ticks(row, 0);
+    let from = stages.time(tick);
+    for (let i = 0; i < count; i++) {
+      if (i + 1 < count) tick += stages.ticks(row, i + 1);
+      const next = i + 1 < count ? stages.time(tick) : last;
+      const stage = stages.stage(row, i);
+      slices.push(stage >= 0 ? stage : this.otherStage(stages.otherName(row, i)), from, Math.max(from, next));
       from = next;
     }
     return slices;
@@ -180,30 +256,39 @@ class Slicer {
     if (!held) return;
     this.queue[this.oldest] = undefined;
     this.oldest = (this.oldest + 1) % HELD;
-    const { key, instruction, slices } = held;
+    const { key, instruction, slices, flows } = held;
     this.held.delete(key);
     if (this.byEntity.get(instruction.id) === held) this.byEntity.delete(instruction.id);
+    const { writer } = this.target;
     const name = nameOf(instruction, this.core);
     const category = instruction.end;
-    const plain = PLAIN_DETAILS[category];
-    for (let i = 0; i < slices.length; i++) {
-      const { stage, from, to, flows, lastFlows } = slices[i];
-      const track = this.lanes.take(stage, from, to);
-      const args = i === 0 ? detailsOf(instruction, this.core) : undefined;
-      const details = args || flows || lastFlows ? { category, args, flows, lastFlows } : plain;
-      this.target.writer.begin(track, from, name, details);
-      this.target.writer.end(track, to);
+    for (let at = 0; at < slices.length; at += SLICE) {
+      const track = this.lanes.take(slices[at], slices[at + 1], slices[at + 2]);
+      const args = at === 0 ? detailsOf(instruction, this.core) : undefined;
+      const ends = flows && flowsOf(flows, at / SLICE);
+      const details = args || ends ? { category, args, ...ends } : PLAIN_DETAILS[category];
+      writer.begin(track, slices[at + 1], name, details);
+      writer.end(track, slices[at + 2]);
     }
   }
 }
 
-const sliceOf = (stage: number, from: number, to: number): Slice => {
-  return { stage, from, to, flows: undefined, lastFlows: undefined };
-};
+/** Number of the slice in which an instruction is at a time; the last one before it ends up there too. */
+function sliceAt(slices: readonly number[], time: number): number {
+  let slice = slices.length / SLICE - 1;
+  while (slice > 0 && slices[slice * SLICE + 1] > time) slice--;
+  return slice;
+}
 
-/** The slice in which an instruction is at a time; the last one before it ends up there too. */
-function sliceAt(slices: readonly Slice[] | undefined, time: number): Slice | undefined {
-  return slices?.findLast(({ from }) => from <= time) ?? slices?.[0];
+/** Null: none of them ends in this slice. */
+function flowsOf(all: readonly FlowEnd[], slice: number): Pick<SliceDetails, 'flows' | 'lastFlows'> | null {
+  const own = all.filter((end) => end.slice === slice);
+  if (own.length === 0) return null;
+  const of = (isLast: boolean): number[] | undefined => {
+    const numbers = own.flatMap((end) => (end.isLast === isLast ? [end.flow] : []));
+    return numbers.length > 0 ? numbers : undefined;
+  };
+  return { flows: of(false), lastFlows: of(true) };
 }
 
 function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): string {

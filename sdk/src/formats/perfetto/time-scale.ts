@@ -3,8 +3,8 @@ import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import type { CpuCore } from '../../semantics/cpu/index.js';
 
-/** Of a time in ps: what the timeline calls ns. */
-export type TimeScale = (timePs: bigint) => number;
+/** Of a time in ps, as a number a safe integer: what the timeline calls ns. */
+export type TimeScale = (timePs: number | bigint) => number;
 
 export interface ChosenScale {
   readonly toNs: TimeScale;
@@ -27,7 +27,7 @@ export function timeScale(
   const periods = trace.schema.clocks.map(({ periodPs }) => periodPs);
   const isWholeNs = periods.length > 0 && periods.every((ps) => ps > 0 && ps % 1000 === 0);
   const wanted = options.get('time') ?? (options.has('cycle') ? 'cycles' : isWholeNs ? 'ns' : 'ps');
-  if (wanted === 'ns') return { toNs: (ps) => Number(ps / 1000n), meaning: '1 ns', isExact: isWholeNs };
+  if (wanted === 'ns') return { toNs: (ps) => scaled(ps, 1n, 1000n), meaning: '1 ns', isExact: isWholeNs };
   if (wanted === 'ps') return { toNs: Number, meaning: '1 ps of the trace', isExact: true };
   if (wanted !== 'cycles') throw new UscopeError('CONVERT_OPTION', `time=${wanted}: it is ns, ps or cycles`);
   const text = options.get('cycle') ?? '1';
@@ -39,8 +39,17 @@ export function timeScale(
     throw new UscopeError('CONVERT_OPTION', 'time=cycles: the period of the clock is not known');
   const isExact = periods.every((ps) => (BigInt(ps) * perCycle) % period === 0n);
   return {
-    toNs: (ps) => Number((ps * perCycle) / period),
+    toNs: (ps) => scaled(ps, perCycle, period),
     meaning: `1/${perCycle} cycle of ${core?.clock?.name ?? 'the first clock'}`,
     isExact,
   };
+}
+
+/** `ps` times `factor` by `divisor`, rounded down. */
+function scaled(ps: number | bigint, factor: bigint, divisor: bigint): number {
+  if (typeof ps === 'number') {
+    const product = ps * Number(factor);
+    if (Number.isSafeInteger(product)) return (product - (product % Number(divisor))) / Number(divisor);
+  }
+  return Number((BigInt(ps) * factor) / divisor);
 }

@@ -2,7 +2,7 @@
  * Writes Perfetto's protobuf traces: tracks with slices, instants and counters, flows between slices. Field numbers are those of Perfetto's
  * trace_packet.proto, track_descriptor.proto and track_event.proto.
  */
-import { PbfWriter } from 'pbf';
+import { lengthKey, Message, numberKey, putVarint } from './message.js';
 
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
@@ -47,9 +47,6 @@ const Annotation = { NAME_IID: 1, UINT: 3, STRING: 6 } as const;
 const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
 const Entry = { IID: 1, NAME: 2 } as const;
 
-/** Types of fields. */
-const VARINT = 0;
-const BYTES = 2;
 const SEQUENCE_ID = 1;
 /** Two tags with lengths, and seven fields with numbers of up to 8 bytes: below 127, so a length is a byte. */
 const SHORT_EVENT_BYTES = 2 * 2 + 7 * 9;
@@ -79,58 +76,44 @@ export interface SliceDetails {
 const NO_DETAILS: SliceDetails = {};
 
 export class PerfettoWriter {
-  private readonly pbf = new PbfWriter(new Uint8Array(2 * PIECE_BYTES));
+  private readonly out = new Message(2 * PIECE_BYTES);
+  /** Messages that are being put together; each ends up in the one before. */
+  private readonly packet = new Message();
+  private readonly inner = new Message();
+  private readonly innermost = new Message();
+  private readonly interned = new Message();
   private readonly names = new InternTable(Interned.NAMES);
   private readonly categories = new InternTable(Interned.CATEGORIES);
   private readonly annotations = new InternTable(Interned.ANNOTATION_NAMES);
   private readonly tables = [this.categories, this.names, this.annotations];
-  /** The event that is being written: of millions, none is an object. */
-  private readonly next = { type: 0, track: 0, time: 0, nameId: 0, categoryId: 0, details: NO_DETAILS };
 
   constructor(
     private readonly sink: ByteSink,
     private readonly maxInterned = MAX_INTERNED,
   ) {
-    this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
+    this.clearInterned();
   }
 
   /** A group of tracks in the order of their ranks. @param pid its own number */
   process({ uuid, name }: TrackSpec, pid: number): void {
-    this.describe(uuid, (pbf) => {
-      pbf.writeMessage(
-        Descriptor.PROCESS,
-        (_, message) => {
-          message.writeVarintField(Process.PID, pid);
-          message.writeStringField(Process.NAME, name);
-        },
-        null,
-      );
-      pbf.writeVarintField(Descriptor.CHILD_ORDER, EXPLICIT_ORDER);
-    });
+    const process = this.innermost.clear().number(Process.PID, pid).string(Process.NAME, name);
+    const descriptor = this.inner.clear().number(Descriptor.UUID, uuid);
+    descriptor.message(Descriptor.PROCESS, process).number(Descriptor.CHILD_ORDER, EXPLICIT_ORDER);
+    this.describe(descriptor);
   }
 
   /** A track of slices and instants. Slices of one track lie one behind or inside the other. */
-  track({ uuid, name, parent, rank }: TrackSpec): void {
-    this.describe(uuid, (pbf) => {
-      pbf.writeStringField(Descriptor.NAME, name);
-      place(pbf, parent, rank);
-    });
+  track(spec: TrackSpec): void {
+    this.describe(this.descriptorOf(spec));
   }
 
-  counterTrack({ uuid, name, parent, rank }: TrackSpec, unit: string): void {
-    this.describe(uuid, (pbf) => {
-      pbf.writeStringField(Descriptor.NAME, name);
-      place(pbf, parent, rank);
-      pbf.writeMessage(
-        Descriptor.COUNTER,
-        (_, counter) => counter.writeStringField(Counter.UNIT_NAME, unit),
-        null,
-      );
-    });
+  counterTrack(spec: TrackSpec, unit: string): void {
+    const counter = this.innermost.clear().string(Counter.UNIT_NAME, unit);
+    this.describe(this.descriptorOf(spec).message(Descriptor.COUNTER, counter));
   }
 
   /** @param time in ns, a whole number below 2^53 */
-  begin(track: number, time: number, name: string, details: SliceDetails = {}): void {
+  begin(track: number, time: number, name: string, details: SliceDetails = NO_DETAILS): void {
     this.event(EventType.BEGIN, track, time, name, details);
   }
 
@@ -138,29 +121,27 @@ export class PerfettoWriter {
     this.event(EventType.END, track, time, null, NO_DETAILS);
   }
 
-  instant(track: number, time: number, name: string, details: SliceDetails = {}): void {
+  instant(track: number, time: number, name: string, details: SliceDetails = NO_DETAILS): void {
     this.event(EventType.INSTANT, track, time, name, details);
   }
 
   /** A whole number below 2^53 is exact; others are written as a double. */
   counter(track: number, time: number, value: number): void {
-    this.packet((pbf) => {
-      pbf.writeVarintField(Packet.TIMESTAMP, time);
-      pbf.writeMessage(
-        Packet.TRACK_EVENT,
-        (_, event) => {
-          event.writeVarintField(Event.TYPE, EventType.COUNTER);
-          event.writeVarintField(Event.TRACK, track);
-          if (Number.isSafeInteger(value)) event.writeVarintField(Event.COUNTER, value);
-          else event.writeDoubleField(Event.DOUBLE_COUNTER, value);
-        },
-        null,
-      );
-    });
+    const event = this.inner.clear().number(Event.TYPE, EventType.COUNTER).number(Event.TRACK, track);
+    if (Number.isSafeInteger(value)) event.number(Event.COUNTER, value);
+    else event.double(Event.DOUBLE_COUNTER, value);
+    const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
+    packet.number(Packet.TIMESTAMP, time).message(Packet.TRACK_EVENT, event);
+    this.out.message(Trace.PACKET, packet);
+  }
+
+  /** Whether `drain` is due. */
+  get isFull(): boolean {
+    return this.out.length >= PIECE_BYTES;
   }
 
   async drain(): Promise<void> {
-    if (this.pbf.pos >= PIECE_BYTES) await this.flush();
+    if (this.isFull) await this.flush();
   }
 
   /** Everything is in the sink. */
@@ -169,160 +150,118 @@ export class PerfettoWriter {
   }
 
   private async flush(): Promise<void> {
-    const { pbf } = this;
-    const bytes = pbf.buf.slice(0, pbf.pos);
-    pbf.pos = 0;
+    const { out } = this;
+    const bytes = out.bytes.slice(0, out.length);
+    out.clear();
     await this.sink.write(bytes);
   }
 
   private event(type: number, track: number, time: number, name: string | null, details: SliceDetails): void {
     this.restartInterning();
-    const { next } = this;
-    next.type = type;
-    next.track = track;
-    next.time = time;
-    next.nameId = name === null ? 0 : this.names.id(name);
-    next.categoryId = details.category === undefined ? 0 : this.categories.id(details.category);
-    next.details = details;
-    const { args, flows, lastFlows } = details;
+    const { category, args, flows, lastFlows } = details;
+    const nameId = name === null ? 0 : this.names.id(name);
+    const categoryId = category === undefined ? 0 : this.categories.id(category);
     if (!args && !flows && !lastFlows && !this.hasFresh) {
-      this.shortEvent(type, track, time, next.nameId, next.categoryId);
+      this.shortEvent(type, track, time, nameId, categoryId);
       return;
     }
-    for (const key in args) this.annotations.id(key);
-    this.pbf.writeMessage(Trace.PACKET, writeEventPacket, this);
+    // The names of annotations are fresh once they have been looked up: before the packet.
+    const event = this.inner.clear().number(Event.TYPE, type).number(Event.TRACK, track);
+    if (nameId > 0) event.number(Event.NAME_IID, nameId);
+    if (categoryId > 0) event.number(Event.CATEGORY_IIDS, categoryId);
+    for (const key in args) this.annotate(event, key, args[key]);
+    if (flows) for (const flow of flows) event.fixed64(Event.FLOWS, flow);
+    if (lastFlows) for (const flow of lastFlows) event.fixed64(Event.LAST_FLOWS, flow);
+    const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
+    packet.number(Packet.TIMESTAMP, time).number(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+    if (this.hasFresh) packet.message(Packet.INTERNED_DATA, this.takeInterned());
+    this.out.message(Trace.PACKET, packet.message(Packet.TRACK_EVENT, event));
   }
 
-  /** The packet of `eventPacket` for an event with nothing but its name: most are such, and their lengths are a byte. */
+  private annotate(event: Message, key: string, value: string | number): void {
+    const annotation = this.innermost.clear().number(Annotation.NAME_IID, this.annotations.id(key));
+    if (typeof value === 'number') annotation.number(Annotation.UINT, value);
+    else annotation.string(Annotation.STRING, value);
+    event.message(Event.ANNOTATION, annotation);
+  }
+
+  /** The same for an event with nothing but its name: most are such, and their lengths are a byte. */
   private shortEvent(type: number, track: number, time: number, nameId: number, categoryId: number): void {
-    const { pbf } = this;
-    pbf.realloc(SHORT_EVENT_BYTES);
-    const { buf } = pbf;
-    let at = pbf.pos;
-    buf[at] = key(Trace.PACKET, BYTES);
+    const { out } = this;
+    out.reserve(SHORT_EVENT_BYTES);
+    const { bytes } = out;
+    let at = out.length;
+    bytes[at] = lengthKey(Trace.PACKET);
     const packet = at + 2;
-    at = putField(buf, packet, Packet.SEQUENCE_ID, SEQUENCE_ID);
-    at = putField(buf, at, Packet.TIMESTAMP, time);
-    at = putField(buf, at, Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-    buf[at] = key(Packet.TRACK_EVENT, BYTES);
+    at = putField(bytes, packet, Packet.SEQUENCE_ID, SEQUENCE_ID);
+    at = putField(bytes, at, Packet.TIMESTAMP, time);
+    at = putField(bytes, at, Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+    bytes[at] = lengthKey(Packet.TRACK_EVENT);
     const event = at + 2;
-    at = putField(buf, event, Event.TYPE, type);
-    at = putField(buf, at, Event.TRACK, track);
-    if (nameId > 0) at = putField(buf, at, Event.NAME_IID, nameId);
-    if (categoryId > 0) at = putField(buf, at, Event.CATEGORY_IIDS, categoryId);
-    buf[event - 1] = at - event;
-    buf[packet - 1] = at - packet;
-    pbf.pos = at;
+    at = putField(bytes, event, Event.TYPE, type);
+    at = putField(bytes, at, Event.TRACK, track);
+    if (nameId > 0) at = putField(bytes, at, Event.NAME_IID, nameId);
+    if (categoryId > 0) at = putField(bytes, at, Event.CATEGORY_IIDS, categoryId);
+    bytes[event - 1] = at - event;
+    bytes[packet - 1] = at - packet;
+    out.length = at;
   }
 
   private get hasFresh(): boolean {
     return this.names.fresh.length + this.categories.fresh.length + this.annotations.fresh.length > 0;
   }
 
-  /** @internal A packet with the event that is next, and the names in it that readers do not know yet. */
-  eventPacket(pbf: PbfWriter): void {
-    pbf.writeVarintField(Packet.SEQUENCE_ID, SEQUENCE_ID);
-    pbf.writeVarintField(Packet.TIMESTAMP, this.next.time);
-    pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-    if (this.hasFresh) pbf.writeMessage(Packet.INTERNED_DATA, writeInterned, this.tables);
-    pbf.writeMessage(Packet.TRACK_EVENT, writeTrackEvent, this);
-  }
-
-  /** @internal */
-  trackEvent(pbf: PbfWriter): void {
-    const { type, track, nameId, categoryId, details } = this.next;
-    pbf.writeVarintField(Event.TYPE, type);
-    pbf.writeVarintField(Event.TRACK, track);
-    if (nameId > 0) pbf.writeVarintField(Event.NAME_IID, nameId);
-    if (categoryId > 0) pbf.writeVarintField(Event.CATEGORY_IIDS, categoryId);
-    const { args, flows, lastFlows } = details;
-    for (const key in args)
-      pbf.writeMessage(Event.ANNOTATION, writeAnnotation, { id: this.annotations.id(key), value: args[key] });
-    if (flows) for (const flow of flows) pbf.writeFixed64Field(Event.FLOWS, flow);
-    if (lastFlows) for (const flow of lastFlows) pbf.writeFixed64Field(Event.LAST_FLOWS, flow);
-  }
-
   private restartInterning(): void {
     const { names, categories, annotations, maxInterned } = this;
     if (Math.max(names.size, categories.size, annotations.size) < maxInterned) return;
     for (const table of this.tables) table.clear();
-    this.packet((pbf) => pbf.writeVarintField(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
+    this.clearInterned();
   }
 
-  private describe(uuid: number, write: (pbf: PbfWriter) => void): void {
-    this.packet((pbf) => {
-      pbf.writeMessage(
-        Packet.TRACK_DESCRIPTOR,
-        (_, descriptor) => {
-          descriptor.writeVarintField(Descriptor.UUID, uuid);
-          write(descriptor);
-        },
-        null,
-      );
-    });
+  /** The names that readers do not know yet: they know them then. */
+  private takeInterned(): Message {
+    const interned = this.interned.clear();
+    for (const { field, fresh } of this.tables) {
+      for (const { id, name } of fresh) {
+        const entry = this.innermost.clear().number(Entry.IID, id).string(Entry.NAME, name);
+        interned.message(field, entry);
+      }
+      fresh.length = 0;
+    }
+    return interned;
   }
 
-  private packet(write: (pbf: PbfWriter) => void): void {
-    this.pbf.writeMessage(
-      Trace.PACKET,
-      (_, packet) => {
-        packet.writeVarintField(Packet.SEQUENCE_ID, SEQUENCE_ID);
-        write(packet);
-      },
-      null,
-    );
+  private clearInterned(): void {
+    const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
+    this.out.message(Trace.PACKET, packet.number(Packet.SEQUENCE_FLAGS, SequenceFlag.CLEARED));
   }
-}
 
-function place(pbf: PbfWriter, parent: number | undefined, rank: number | undefined): void {
-  if (parent !== undefined) pbf.writeVarintField(Descriptor.PARENT, parent);
-  if (rank !== undefined) pbf.writeVarintField(Descriptor.RANK, rank);
-}
-
-const writeEventPacket = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.eventPacket(pbf);
-const writeTrackEvent = (writer: PerfettoWriter, pbf: PbfWriter): void => writer.trackEvent(pbf);
-
-/** Tag of a field below 16. */
-const key = (field: number, type: number): number => (field << 3) | type;
-
-/** A field below 16 with a whole number below 2^53; returns the offset after it. */
-function putField(buf: Uint8Array, from: number, field: number, value: number): number {
-  let at = from;
-  buf[at++] = key(field, VARINT);
-  let rest = value;
-  while (rest >= 0x8000_0000) {
-    buf[at++] = (rest % 128) | 0x80;
-    rest = Math.floor(rest / 128);
+  private descriptorOf({ uuid, name, parent, rank }: TrackSpec): Message {
+    const descriptor = this.inner.clear().number(Descriptor.UUID, uuid).string(Descriptor.NAME, name);
+    if (parent !== undefined) descriptor.number(Descriptor.PARENT, parent);
+    if (rank !== undefined) descriptor.number(Descriptor.RANK, rank);
+    return descriptor;
   }
-  while (rest >= 0x80) {
-    buf[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  buf[at++] = rest;
-  return at;
-}
 
-function writeInterned(tables: readonly InternTable[], pbf: PbfWriter): void {
-  for (const { field, fresh } of tables) {
-    for (const entry of fresh.splice(0)) pbf.writeMessage(field, writeEntry, entry);
+  private describe(descriptor: Message): void {
+    const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
+    this.out.message(Trace.PACKET, packet.message(Packet.TRACK_DESCRIPTOR, descriptor));
   }
 }
 
-function writeAnnotation({ id, value }: { id: number; value: string | number }, pbf: PbfWriter): void {
-  pbf.writeVarintField(Annotation.NAME_IID, id);
-  if (typeof value === 'number') pbf.writeVarintField(Annotation.UINT, value);
-  else pbf.writeStringField(Annotation.STRING, value);
-}
-
-function writeEntry({ id, name }: { id: number; name: string }, pbf: PbfWriter): void {
-  pbf.writeVarintField(Entry.IID, id);
-  pbf.writeStringField(Entry.NAME, name);
+/** A field below 16 with a whole number; returns the offset after it. */
+function putField(bytes: Uint8Array, from: number, field: number, value: number): number {
+  bytes[from] = numberKey(field);
+  return putVarint(bytes, from + 1, value);
 }
 
 /** Names with numbers, each told to readers once. */
 class InternTable {
   readonly fresh: { id: number; name: string }[] = [];
   private readonly ids = new Map<string, number>();
+  /** The last one that was asked for: the slices of an instruction have one name. */
+  private last: string | null = null;
+  private lastId = 0;
 
   constructor(readonly field: number) {}
 
@@ -331,8 +270,13 @@ class InternTable {
   }
 
   id(name: string): number {
-    const known = this.ids.get(name);
-    if (known !== undefined) return known;
+    if (name === this.last) return this.lastId;
+    this.last = name;
+    this.lastId = this.ids.get(name) ?? this.add(name);
+    return this.lastId;
+  }
+
+  private add(name: string): number {
     const id = this.ids.size + 1;
     this.ids.set(name, id);
     this.fresh.push({ id, name });
@@ -341,6 +285,7 @@ class InternTable {
 
   clear(): void {
     this.ids.clear();
+    this.last = null;
     this.fresh.length = 0;
   }
 }

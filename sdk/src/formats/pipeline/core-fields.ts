@@ -1,5 +1,6 @@
 /** Values of a core's events at a cursor, by name. */
 import type { FrameCursor } from '../../format/frame.js';
+import { fieldSize } from '../../format/types.js';
 import { readRaw, type Trace } from '../../reader/index.js';
 import { describeEvent, membersOf, ownFirst, type ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CpuCore } from '../../semantics/cpu/index.js';
@@ -22,9 +23,14 @@ export function wideOf(cursor: FrameCursor, event: ProtocolEvent, name: string):
   return field ? readRaw(cursor.bytes, cursor.payloadOffset + field.offset, field.type) : null;
 }
 
-/** -1: the event has no such field. */
-export function numberOf(cursor: FrameCursor, event: ProtocolEvent, name: string): number {
-  return Number(wideOf(cursor, event, name) ?? -1n);
+/** -1: the event has no such field. What is above 2^53 is rounded. */
+export function numberOf({ bytes, payloadOffset }: FrameCursor, event: ProtocolEvent, name: string): number {
+  const field = event.fields.get(name);
+  if (!field) return -1;
+  let value = 0;
+  const at = payloadOffset + field.offset;
+  for (let index = fieldSize(field.type) - 1; index >= 0; index--) value = value * 256 + bytes[at + index];
+  return value;
 }
 
 /** Label of an enum's value, or the number; '' where the event has no such field. */

@@ -3,6 +3,7 @@ import { gzipStream } from '#platform/zlib';
 import { UscopeError } from '../../base/errors.js';
 import type { GzipStream } from '../../codecs/platform/zlib.js';
 import { canCompressZstd, compressFrame } from '../../codecs/zstd.js';
+import { ByteText } from './byte-text.js';
 import type { Packing } from './unpack.js';
 
 /** Where bytes go; a `ByteOutput` of the conversions is one. */
@@ -10,7 +11,7 @@ export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
 }
 
-const PIECE_CHARACTERS = 128 * 1024;
+const PIECE_BYTES = 128 * 1024;
 const ZSTD_LEVEL = 3;
 
 /** `.gz` and `.zst`, `.zstd` are packed; everything else is plain. */
@@ -20,14 +21,15 @@ export function packingOfExtension(extension: string): Packing {
 }
 
 /**
- * Collects text; the caller awaits `drain()` now and then, which is cheap while little has come together.
+ * Collects text; the caller awaits `drain()` when `isFull`.
  *
- *     out.add('C\t1\n'); ... await out.drain(); ... await out.end();
+ *     out.text.ascii('C\t1\n'); ... if (out.isFull) await out.drain(); ... await out.end();
  */
 export class TextOutput {
-  private text = '';
+  /** What is written next. */
+  readonly text = new ByteText();
   /** The first frame of zstd is small, so that the beginning of the file says what it is. */
-  private pieceCharacters: number;
+  private pieceBytes: number;
   private readonly gzip: GzipStream | null;
 
   /** @throws UscopeError ENV_MISSING for zstd without the optional package */
@@ -41,16 +43,17 @@ export class TextOutput {
         'writing zstd needs the optional package zstd-napi, which is not installed: install it, or write .gz or plain text',
       );
     }
-    this.pieceCharacters = packing === 'zstd' ? 1 : PIECE_CHARACTERS;
+    this.pieceBytes = packing === 'zstd' ? 1 : PIECE_BYTES;
     this.gzip = packing === 'gzip' ? gzipStream() : null;
   }
 
-  add(text: string): void {
-    this.text += text;
+  /** Whether `drain` is due. */
+  get isFull(): boolean {
+    return this.text.length >= this.pieceBytes;
   }
 
   async drain(): Promise<void> {
-    if (this.text.length >= this.pieceCharacters) await this.writePiece();
+    if (this.isFull) await this.writePiece();
   }
 
   async end(): Promise<void> {
@@ -59,9 +62,10 @@ export class TextOutput {
   }
 
   private async writePiece(): Promise<void> {
-    const bytes = new TextEncoder().encode(this.text);
-    this.text = '';
-    this.pieceCharacters = PIECE_CHARACTERS;
+    // Its own copy: a sink may keep it.
+    const bytes = this.text.used.slice();
+    this.text.clear();
+    this.pieceBytes = PIECE_BYTES;
     if (this.gzip) await this.writeAll(await this.gzip.write(bytes));
     // A frame per piece: readers take frames one after the other as one.
     else if (this.packing === 'zstd') await this.sink.write(compressFrame(bytes, ZSTD_LEVEL));

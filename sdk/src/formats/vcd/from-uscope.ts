@@ -1,22 +1,19 @@
 /** µScope to VCD: storages, counters and events as variables. */
 import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action, type FieldDef, FieldType, fieldSize, type Schema } from '../../format/types.js';
-import { readRaw, type Trace } from '../../reader/index.js';
+import { Action, FieldType, type Schema } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { ItemStream } from '../../stream/item-stream.js';
 import { snapshotFinder } from '../../stream/start-state.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
+import { itemsWithTexts, type PrepareSegment } from '../common/items-with-texts.js';
 import type { Tally } from '../common/report.js';
 import { packingOfExtension } from '../text/output.js';
-import { planVcd, type StoragePlan, type VcdPlan } from './plan.js';
+import { type FieldPlace, planVcd, type StoragePlan, type VcdPlan } from './plan.js';
+import { VariableValues } from './variable-values.js';
 import { VcdWriter } from './writer.js';
 
 const DEFAULT_MAX_SLOTS = 256;
-/** Changes that wait for their strings. */
-const BATCH = 8192;
-/** Value of what no event has said yet. */
-const UNKNOWN = -1n;
 
 /** @throws UscopeError CONVERT_OPTION, CONVERT_UNSUPPORTED (too many variables), ENV_MISSING, WRITER_EXISTS */
 export async function uscopeToVcd(
@@ -30,32 +27,28 @@ export async function uscopeToVcd(
   const header = { timescale: '1ps', top: plan.top, comments: enumComments(trace.schema) };
   const writer = new VcdWriter(await files.open(null), header, packingOfExtension(extension));
   const dump = new Dump(trace, plan, writer, context);
-  const stream = new ItemStream(trace);
   const finder = await snapshotFinder(trace, 0n);
-  let hasBegun = false;
-  while (await stream.nextSegment()) {
-    signal?.throwIfAborted();
-    const { index, header: segment } = stream.segment;
-    if (!hasBegun) await dump.begin((await trace.stateBefore(index)).raw, segment.timeStartPs);
-    hasBegun = true;
-    const replaced = finder?.begin(stream.segment);
-    if (replaced) dump.replace(replaced, segment.timeStartPs);
+  const prepare: PrepareSegment = async (segment, wanted) => {
+    if (!dump.hasBegun) dump.begin((await trace.stateBefore(segment.index)).raw, wanted);
+    const replaced = finder?.begin(segment);
+    if (replaced) dump.replace(replaced, wanted);
     finder?.taken();
-    while (stream.next()) {
-      const { cursor } = stream;
+  };
+  for await (const items of itemsWithTexts(trace, { signal, onProgress }, undefined, prepare)) {
+    dump.segment(items.segment.header.timeStartPs);
+    while (items.next()) {
+      const { cursor } = items;
       if (cursor.kind === CursorItem.OP) {
         finder?.op(cursor);
         dump.op(cursor);
       } else if (cursor.kind === CursorItem.EVENT) dump.event(cursor);
       else {
         dump.frame(cursor.timePs);
-        if (dump.waiting >= BATCH) await dump.emit();
+        if (writer.isFull) await writer.drain();
       }
     }
-    onProgress?.(Number(segment.timeEndPs) / Math.max(Number(trace.totalTimePs), 1));
+    dump.settle();
   }
-  dump.frame(trace.totalTimePs);
-  await dump.emit();
   writer.moveTo(trace.totalTimePs);
   await writer.end();
 }
@@ -79,185 +72,203 @@ function enumComments({ enums }: Schema): string[] {
   );
 }
 
-/** A change, or `null` for an event that happens. */
-interface Change {
-  readonly time: bigint;
-  readonly variable: number;
-  readonly value: bigint | null;
-}
-
 class Dump {
-  private readonly values: bigint[];
+  hasBegun = false;
+  private readonly values: VariableValues;
   private readonly isText: Uint8Array;
-  private changes: Change[] = [];
-  private strings = new Set<number>();
-  /** Variables that this frame has changed. */
-  private readonly touched = new Set<number>();
-  private readonly triggered = new Set<number>();
+  /** Events that this frame has had, in order, and by variable whether it has. */
+  private readonly triggered: number[] = [];
+  private readonly isTriggered: Uint8Array;
+  private hasValues = false;
   private time = 0n;
   private readonly kept: { readonly ops: Tally; readonly events: Tally };
+  private readonly largeStorages: Tally;
+  private readonly leftOut: Tally;
+  private readonly repeated: Tally;
 
   constructor(
     private readonly trace: Trace,
     private readonly plan: VcdPlan,
     private readonly writer: VcdWriter,
-    private readonly context: ConversionContext,
+    { report }: ConversionContext,
   ) {
-    this.values = new Array<bigint>(plan.variables).fill(UNKNOWN);
+    this.values = new VariableValues(plan);
     this.isText = new Uint8Array(plan.variables);
+    this.isTriggered = new Uint8Array(plan.variables);
     this.markTexts();
-    const { report } = context;
     this.kept = {
       ops: report.kept('changes of storages', 'changes of variables'),
       events: report.kept('events', 'an event and its fields'),
     };
+    this.largeStorages = report.dropped('changes of large storages', 'more slots than max-slots');
+    this.leftOut = report.dropped('events', 'events=no');
+    this.repeated = report.approximated('events of one kind at one time', 'the last one shows');
   }
 
-  get waiting(): number {
-    return this.changes.length;
+  /** What all variables begin with. Adds the texts in it to `wanted`. */
+  begin(state: StorageState, wanted: Set<number>): void {
+    this.hasBegun = true;
+    this.load(state);
+    this.values.forgetChanges();
+    for (let variable = 0; variable < this.plan.variables; variable++)
+      if (this.isText[variable] && this.values.known[variable]) wanted.add(this.values.lo(variable));
   }
 
-  /** The values that all variables begin with. */
-  async begin(state: StorageState, time: bigint): Promise<void> {
+  /** The client has replaced storages by snapshots. Adds the texts in them to `wanted`. */
+  replace(state: StorageState, wanted: Set<number>): void {
+    this.load(state);
+    for (const variable of this.values.changed)
+      if (this.isText[variable]) wanted.add(this.values.lo(variable));
+  }
+
+  /** A segment begins; the texts that were wanted are there. */
+  segment(time: bigint): void {
     this.time = time;
-    for (const storage of this.plan.storages) if (storage) this.load(storage, state);
-    const texts = this.values.flatMap((value, variable) =>
-      this.isText[variable] && value !== UNKNOWN ? [Number(value)] : [],
-    );
-    await this.trace.strings.load(new Set(texts));
-    this.writer.moveTo(time);
-    this.writer.beginValues();
-    const happenings = new Set(this.plan.events.flatMap((event) => (event ? [event.variable] : [])));
-    this.values.forEach((value, variable) => {
-      if (value !== UNKNOWN) this.put(variable, value);
+    if (this.hasValues) return;
+    this.hasValues = true;
+    const { writer, values, plan } = this;
+    writer.moveTo(time);
+    writer.beginValues();
+    const happenings = new Set(plan.events.flatMap((event) => (event ? [event.variable] : [])));
+    for (let variable = 0; variable < plan.variables; variable++) {
+      if (values.known[variable]) this.put(variable);
       // Of texts there is no unknown one: they begin with their first.
-      else if (!happenings.has(variable) && !this.isText[variable]) this.writer.change(variable, null);
-    });
-    this.writer.endValues();
-    await this.writer.drain();
+      else if (!happenings.has(variable) && !this.isText[variable]) writer.change(variable, null);
+    }
+    writer.endValues();
   }
 
-  /** A frame begins: what the one before has changed, once per variable. */
+  /** A frame begins. */
   frame(time: bigint): void {
-    for (const variable of this.touched) {
-      const value = this.values[variable] ?? 0n;
-      if (this.isText[variable]) this.strings.add(Number(value));
-      this.changes.push({ time: this.time, variable, value });
-    }
-    for (const variable of this.triggered) this.changes.push({ time: this.time, variable, value: null });
-    this.touched.clear();
-    this.triggered.clear();
+    this.settle();
     this.time = time;
+  }
+
+  /** The frame is over: what it has changed, once per variable. */
+  settle(): void {
+    const { values, triggered, writer } = this;
+    const { changed } = values;
+    if (changed.length === 0 && triggered.length === 0) return;
+    writer.moveTo(this.time);
+    for (let at = 0; at < changed.length; at++) this.put(changed[at]);
+    for (let at = 0; at < triggered.length; at++) {
+      writer.trigger(triggered[at]);
+      this.isTriggered[triggered[at]] = 0;
+    }
+    values.forgetChanges();
+    triggered.length = 0;
   }
 
   op(cursor: FrameCursor): void {
     const storage = this.plan.storages[cursor.storageId];
     if (!storage) {
-      this.context.report.dropped('changes of large storages', 'more slots than max-slots').count++;
+      this.largeStorages.count++;
       return;
     }
     this.kept.ops.count++;
+    const { values } = this;
     const { action, slot, field } = cursor;
-    const value = (BigInt(cursor.hi) << 32n) | BigInt(cursor.lo);
     if (action === Action.PROP_SET) {
-      this.set(storage.properties + field, value, storage.def.properties[field]?.type);
+      const place = storage.propertyPlaces[field];
+      if (place) values.set(storage.properties, place, cursor.lo, cursor.hi);
       return;
     }
     if (slot >= storage.def.numSlots) return;
     const base = storage.firstVariable + slot * storage.perSlot;
-    const firstField = base + (storage.hasValid ? 1 : 0);
-    if (storage.hasValid) this.set(base, action === Action.CLEAR ? 0n : 1n, FieldType.BOOL);
+    const first = base + (storage.hasValid ? 1 : 0);
+    if (storage.hasValid) values.setBit(base, action === Action.CLEAR ? 0 : 1);
     if (action === Action.CLEAR) {
-      for (const [index, { type }] of storage.def.fields.entries()) this.set(firstField + index, 0n, type);
+      for (const place of storage.fields) values.set(first, place, 0, 0);
       return;
     }
-    const variable = firstField + field;
-    const old = action === Action.ADD ? (this.values[variable] ?? 0n) : 0n;
-    this.set(variable, old + value, storage.def.fields[field]?.type);
+    const place = storage.fields[field];
+    if (!place) return;
+    if (action === Action.ADD) values.add(first, place, cursor.lo, cursor.hi);
+    else values.set(first, place, cursor.lo, cursor.hi);
   }
 
   event(cursor: FrameCursor): void {
     const event = this.plan.events[cursor.eventType];
     if (!event) {
-      this.context.report.dropped('events', 'events=no').count++;
+      this.leftOut.count++;
       return;
     }
-    if (this.triggered.has(event.variable)) {
-      this.context.report.approximated('events of one kind at one time', 'the last one shows').count++;
-    } else this.kept.events.count++;
-    this.triggered.add(event.variable);
-    event.def.fields.forEach(({ type }, index) => {
-      const value = readRaw(cursor.bytes, cursor.payloadOffset + (event.offsets[index] ?? 0), type);
-      this.set(event.variable + 1 + index, value, type);
-    });
-  }
-
-  async emit(): Promise<void> {
-    await this.trace.strings.load(this.strings);
-    for (const { time, variable, value } of this.changes) {
-      this.writer.moveTo(time);
-      if (value === null) this.writer.trigger(variable);
-      else this.put(variable, value);
+    const { variable, fields, offsets } = event;
+    if (this.isTriggered[variable]) this.repeated.count++;
+    else {
+      this.kept.events.count++;
+      this.isTriggered[variable] = 1;
+      this.triggered.push(variable);
     }
-    this.changes = [];
-    this.strings = new Set();
-    await this.writer.drain();
+    const { bytes, payloadOffset } = cursor;
+    for (let index = 0; index < fields.length; index++) {
+      const place = fields[index];
+      const at = payloadOffset + offsets[index];
+      const { size } = place;
+      const lo = wordAt(bytes, at, Math.min(size, 4));
+      this.values.set(variable + 1, place, lo, size === 8 ? wordAt(bytes, at + 4, 4) : 0);
+    }
   }
 
-  /** The client has replaced storages by snapshots. */
-  replace(state: StorageState, time: bigint): void {
-    this.frame(time);
-    const before = [...this.values];
-    for (const storage of this.plan.storages) if (storage) this.load(storage, state);
-    this.values.forEach((value, variable) => {
-      if (value !== before[variable]) this.touched.add(variable);
-    });
+  private load(state: StorageState): void {
+    for (const storage of this.plan.storages) if (storage) this.loadStorage(storage, state);
   }
 
-  private load(
-    { def, firstVariable, perSlot, hasValid, properties }: StoragePlan,
-    state: StorageState,
-  ): void {
+  private loadStorage(storage: StoragePlan, state: StorageState): void {
+    const { def, firstVariable, perSlot, hasValid, fields, properties, propertyPlaces } = storage;
+    const { values } = this;
     for (let slot = 0; slot < def.numSlots; slot++) {
       const base = firstVariable + slot * perSlot;
-      if (hasValid) this.values[base] = state.slotOccupied(def.storageId, slot) ? 1n : 0n;
-      def.fields.forEach((_, field) => {
-        this.values[base + (hasValid ? 1 : 0) + field] = state.value(def.storageId, slot, field);
+      if (hasValid) values.setBit(base, state.slotOccupied(def.storageId, slot) ? 1 : 0);
+      fields.forEach((place, field) => {
+        this.setWide(base + (hasValid ? 1 : 0), place, state.value(def.storageId, slot, field));
       });
     }
-    def.properties.forEach((_, index) => {
-      this.values[properties + index] = state.property(def.storageId, index);
+    propertyPlaces.forEach((place, index) => {
+      this.setWide(properties, place, state.property(def.storageId, index));
     });
   }
 
-  private set(variable: number, value: bigint, type: FieldType | undefined): void {
-    const bits = type === FieldType.BOOL ? 1 : 8 * fieldSize(type ?? FieldType.U64);
-    const now = BigInt.asUintN(bits, value);
-    if (this.values[variable] === now) return;
-    this.values[variable] = now;
-    this.touched.add(variable);
+  private setWide(first: number, place: FieldPlace, value: bigint): void {
+    this.values.set(first, place, Number(value & 0xffff_ffffn), Number((value >> 32n) & 0xffff_ffffn));
   }
 
-  private put(variable: number, value: bigint): void {
-    if (this.isText[variable])
-      this.writer.text(variable, this.trace.strings.peek(Number(value)) ?? `#${value}`);
-    else this.writer.change(variable, value);
+  private put(variable: number): void {
+    const { values, writer } = this;
+    if (this.isText[variable]) {
+      const index = values.lo(variable);
+      writer.text(variable, this.trace.strings.peek(index) ?? `#${index}`);
+      return;
+    }
+    if (values.isSingle(variable)) {
+      writer.change64(variable, values.lo(variable), values.hi(variable));
+      return;
+    }
+    const unknown = values.unknown(variable) ?? 0n;
+    if (unknown === 0n) writer.change(variable, values.value(variable));
+    else writer.changeFourState(variable, values.value(variable), unknown);
   }
 
   private markTexts(): void {
     for (const storage of this.plan.storages) {
       if (!storage) continue;
-      const { def, firstVariable, perSlot, hasValid, properties } = storage;
+      const { def, firstVariable, perSlot, hasValid, fields, properties, propertyPlaces } = storage;
       const first = firstVariable + (hasValid ? 1 : 0);
-      for (let slot = 0; slot < def.numSlots; slot++) this.mark(def.fields, first + slot * perSlot);
-      this.mark(def.properties, properties);
+      for (let slot = 0; slot < def.numSlots; slot++) this.mark(fields, first + slot * perSlot);
+      this.mark(propertyPlaces, properties);
     }
-    for (const event of this.plan.events) if (event) this.mark(event.def.fields, event.variable + 1);
+    for (const event of this.plan.events) if (event) this.mark(event.fields, event.variable + 1);
   }
 
-  private mark(fields: readonly FieldDef[], first: number): void {
-    for (const [index, { type }] of fields.entries()) {
-      if (type === FieldType.STRING_REF) this.isText[first + index] = 1;
-    }
+  private mark(places: readonly FieldPlace[], first: number): void {
+    for (const { type, variable } of places)
+      if (type === FieldType.STRING_REF) this.isText[first + variable] = 1;
   }
+}
+
+/** Of at most four bytes. */
+function wordAt(bytes: Uint8Array, at: number, size: number): number {
+  if (size === 1) return bytes[at];
+  if (size === 2) return bytes[at] | (bytes[at + 1] << 8);
+  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }

@@ -11,7 +11,23 @@ import {
   SF_SPARSE,
   type StorageDef,
 } from '../../format/types.js';
+import { logicalFields } from '../../format/wide-fields.js';
+import { payloadLayout } from '../../reader/payload.js';
 import type { VcdScope, VcdVariable } from './writer.js';
+
+/** Where the value of a field of the schema is: in a variable of at most 64 bits, or a piece of a wide one (docs/format.md#wide-fields). */
+export interface FieldPlace {
+  readonly type: FieldType;
+  /** In bytes. */
+  readonly size: number;
+  /** Bits of the low and of the high word that it has. */
+  readonly lowMask: number;
+  readonly highMask: number;
+  /** After the first variable of the row of fields. */
+  readonly variable: number;
+  /** Number of the piece in the variable; those that say what is unknown follow those of the value. */
+  readonly piece: number;
+}
 
 export interface StoragePlan {
   readonly def: StorageDef;
@@ -19,13 +35,18 @@ export interface StoragePlan {
   readonly firstVariable: number;
   readonly perSlot: number;
   readonly hasValid: boolean;
+  readonly fields: readonly FieldPlace[];
+  /** The first variable of the properties. */
   readonly properties: number;
+  readonly propertyPlaces: readonly FieldPlace[];
 }
 
 export interface EventPlan {
   readonly def: EventDef;
   /** The event itself; its fields follow. */
   readonly variable: number;
+  readonly fields: readonly FieldPlace[];
+  /** In the payload, by field. */
   readonly offsets: readonly number[];
 }
 
@@ -35,6 +56,9 @@ export interface VcdPlan {
   readonly storages: readonly (StoragePlan | undefined)[];
   readonly events: readonly EventPlan[];
   readonly variables: number;
+  /** By variable, pieces of 64 bits of its value, and those that say what is unknown: none, or the same number. */
+  readonly pieces: readonly number[];
+  readonly unknownPieces: readonly number[];
 }
 
 export interface PlanOptions {
@@ -61,6 +85,8 @@ class Planner {
   private count = 0;
   private readonly storages: (StoragePlan | undefined)[] = [];
   private readonly events: EventPlan[] = [];
+  private readonly pieces: number[] = [];
+  private readonly unknownPieces: number[] = [];
 
   constructor(
     private readonly schema: Schema,
@@ -76,7 +102,8 @@ class Planner {
         `the trace would have ${this.count} variables; ${MAX_VARIABLES} are the most. Leave large storages out: max-slots=N`,
       );
     }
-    return { top, storages: this.storages, events: this.events, variables: this.count };
+    const { storages, events, count, pieces, unknownPieces } = this;
+    return { top, storages, events, variables: count, pieces, unknownPieces };
   }
 
   /** Depth first, as the header lists them. */
@@ -101,14 +128,10 @@ class Planner {
   /** A counter, and what looks like one, is a variable of its name. */
   private scalar(def: StorageDef, parent: OpenScope): void {
     const firstVariable = this.count;
-    const [field] = def.fields;
-    if (field) this.add(parent, variable(def.name, field));
+    this.addFields(parent, '', def.fields, def.name);
     this.storages[def.storageId] = {
-      def,
-      firstVariable,
-      perSlot: 1,
-      hasValid: false,
-      properties: this.count,
+      ...{ def, firstVariable, perSlot: 1, hasValid: false, fields: placesOf(def.fields) },
+      ...{ properties: this.count, propertyPlaces: [] },
     };
   }
 
@@ -119,37 +142,63 @@ class Planner {
     const firstVariable = this.count;
     for (let slot = 0; slot < def.numSlots; slot++) this.slot(def, slot, hasValid, own);
     const properties = this.count;
-    for (const property of def.properties) this.add(own, variable(property.name, property));
+    this.addFields(own, '', def.properties);
     parent.scopes.push(own);
-    const perSlot = def.fields.length + (hasValid ? 1 : 0);
-    this.storages[def.storageId] = { def, firstVariable, perSlot, hasValid, properties };
+    const perSlot = logicalFields(def.fields).length + (hasValid ? 1 : 0);
+    this.storages[def.storageId] = {
+      ...{ def, firstVariable, perSlot, hasValid, fields: placesOf(def.fields) },
+      ...{ properties, propertyPlaces: placesOf(def.properties) },
+    };
   }
 
   private slot(def: StorageDef, slot: number, hasValid: boolean, own: OpenScope): void {
     const prefix = def.numSlots === 1 ? '' : `slot${slot}_`;
     if (hasValid) this.add(own, { name: `${prefix}valid`, kind: 'wire', width: 1 });
-    for (const field of def.fields) this.add(own, variable(`${prefix}${field.name}`, field));
+    this.addFields(own, prefix, def.fields);
   }
 
   private event(def: EventDef, parent: OpenScope): void {
     const own: OpenScope = { name: def.name, scopes: [], variables: [] };
     const index = this.count;
     this.add(own, { name: 'happens', kind: 'event', width: 1 });
-    let size = 0;
-    const offsets = def.fields.map((field) => {
-      const offset = size;
-      size += fieldSize(field.type);
-      this.add(own, variable(field.name, field));
-      return offset;
-    });
+    this.addFields(own, '', def.fields);
     parent.scopes.push(own);
-    this.events[def.eventTypeId] = { def, variable: index, offsets };
+    const { offsets } = payloadLayout(def.fields);
+    this.events[def.eventTypeId] = { def, variable: index, fields: placesOf(def.fields), offsets };
   }
 
-  private add(scope: OpenScope, one: VcdVariable): void {
+  /** A variable for each value. @param only the name of a single one */
+  private addFields(scope: OpenScope, prefix: string, fields: readonly FieldDef[], only?: string): void {
+    for (const logical of logicalFields(fields)) {
+      const name = only ?? `${prefix}${logical.name}`;
+      if (logical.bits === 0) this.add(scope, variable(name, fields[logical.pieces[0]]));
+      else {
+        const { bits, pieces, unknown } = logical;
+        this.add(scope, { name, kind: 'wire', width: bits }, pieces.length, unknown.length);
+      }
+    }
+  }
+
+  private add(scope: OpenScope, one: VcdVariable, pieces = 1, unknownPieces = 0): void {
     scope.variables.push(one);
+    this.pieces.push(pieces);
+    this.unknownPieces.push(unknownPieces);
     this.count++;
   }
+}
+
+/** By field of the schema. */
+function placesOf(fields: readonly FieldDef[]): FieldPlace[] {
+  return logicalFields(fields).flatMap(({ pieces, unknown }, variable) =>
+    [...pieces, ...unknown].map((field, piece) => placeOf(fields[field].type, variable, piece)),
+  );
+}
+
+function placeOf(type: FieldType, variable: number, piece: number): FieldPlace {
+  const size = fieldSize(type);
+  const bits = type === FieldType.BOOL ? 1 : 8 * size;
+  const lowMask = bits < 32 ? 2 ** bits - 1 : 0xffff_ffff;
+  return { type, size, lowMask, highMask: bits < 64 ? 0 : 0xffff_ffff, variable, piece };
 }
 
 function hasValidBit({ flags }: StorageDef): boolean {
@@ -157,7 +206,12 @@ function hasValidBit({ flags }: StorageDef): boolean {
 }
 
 function isScalar(def: StorageDef): boolean {
-  return def.numSlots === 1 && !hasValidBit(def) && def.properties.length === 0 && def.fields.length === 1;
+  return (
+    def.numSlots === 1 &&
+    !hasValidBit(def) &&
+    def.properties.length === 0 &&
+    logicalFields(def.fields).length === 1
+  );
 }
 
 function variable(name: string, { type }: FieldDef): VcdVariable {

@@ -5,9 +5,10 @@ import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextOf, MemoryFiles, MemoryOutput } from '../../../../test/support/foreign.js';
+import { splitPieces } from '../../format/wide-fields.js';
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { SchemaBuilder } from '../../schema/index.js';
+import { parseSchema, SchemaBuilder } from '../../schema/index.js';
 import { TraceWriter } from '../../writer/index.js';
 import { FORMAT } from './format.js';
 import { shortId, VcdWriter } from './index.js';
@@ -261,6 +262,59 @@ describe('µScope to VCD', () => {
       ),
       { numRuns: 15 },
     );
+  });
+
+  it('a field of more than 64 bits is one vector, also where one of its pieces changes, and with x and z', async () => {
+    const path = join(directory, 'wide.uscope');
+    rmSync(path, { force: true });
+    const schema = parseSchema(`uscope: 1
+clocks: {clk: 1 ns}
+scopes:
+  core:
+    clock: clk
+    storages:
+      line: {slots: 1, kind: sparse, fields: {tag: u8, data: {bits: 100, states: 4}, last: bool}, properties: {top: {bits: 70}}}
+      sum: {slots: 1, kind: dense, fields: {all: {bits: 65}}}
+    events:
+      fill: {data: {bits: 130}, way: u8}
+`);
+    const writer = await TraceWriter.create({ path, ...schema });
+    const line = (field: string, value: bigint | number): void =>
+      writer.slotSet('core/line', 0, field, value);
+    writer.beginCycle(1000);
+    line('data.bits100.0', 5n);
+    line('data.bits100.1', 1n << 35n);
+    line('last', 1);
+    writer.slotSet('core/sum', 0, 'all.bits65.1', 1);
+    writer.propSet('core/line', 'top.bits70.1', 32n);
+    writer.event('core/fill', [...splitPieces((3n << 128n) | 9n, 130), 6]);
+    writer.endCycle();
+    writer.beginCycle(2000);
+    line('data.bits100.x0', 0b110n);
+    writer.endCycle();
+    writer.beginCycle(3000);
+    line('data.bits100.x0', 0n);
+    writer.endCycle();
+    await writer.close();
+    const trace = await openTraceFile(path);
+    const text = Buffer.from((await exported(trace)).bytes).toString();
+    await trace.close();
+    const idOf = (name: string, width: number): string =>
+      new RegExp(`\\$var wire ${width} (\\S+) ${name} \\[${width - 1}:0\\] \\$end`).exec(text)?.[1] ?? 'none';
+    const changes = (id: string): string[] =>
+      text.split('\n').flatMap((one) => (one.endsWith(` ${id}`) ? [one.slice(1, -id.length - 1)] : []));
+    const value = (1n << 99n) | 5n;
+    expect(changes(idOf('data', 100))).toEqual([
+      '0',
+      value.toString(2),
+      // Of the two unknown bits the value has one.
+      `${value.toString(2).slice(0, -3)}xz1`,
+      value.toString(2),
+    ]);
+    expect(changes(idOf('data', 130))).toEqual(['x', ((3n << 128n) | 9n).toString(2)]);
+    expect(changes(idOf('top', 70))).toEqual(['0', (1n << 69n).toString(2)]);
+    expect(changes(idOf('sum', 65))).toEqual(['0', (1n << 64n).toString(2)]);
+    expect(text).not.toContain('bits');
   });
 
   it.each([{ 'max-slots': 'many' }, { events: 'some' }])('%j: CONVERT_OPTION', async (options) => {

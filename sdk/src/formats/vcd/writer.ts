@@ -29,11 +29,13 @@ export interface VcdHeader {
 
 const FIRST_ID = 33;
 const ID_LETTERS = 94;
+const [LF, BLANK, ZERO, B] = [0x0a, 0x20, 0x30, 0x62];
 
 export class VcdWriter {
   private readonly out: TextOutput;
   private readonly ids: string[] = [];
   private readonly variables: VcdVariable[] = [];
+  private readonly widths: number[] = [];
   private time: bigint | null = null;
 
   /** @throws UscopeError ENV_MISSING for zstd without the optional package, FORMAT_VALUE for a timescale that is none */
@@ -45,10 +47,11 @@ export class VcdWriter {
       );
     }
     this.out = new TextOutput(sink, packing);
-    for (const comment of comments) this.out.add(`$comment ${comment.replaceAll('$end', '$ end')} $end\n`);
-    this.out.add(`$timescale ${timescale} $end\n`);
+    for (const comment of comments)
+      this.out.text.string(`$comment ${comment.replaceAll('$end', '$ end')} $end\n`);
+    this.out.text.string(`$timescale ${timescale} $end\n`);
     this.declare(top);
-    this.out.add('$enddefinitions $end\n');
+    this.out.text.string('$enddefinitions $end\n');
   }
 
   /** Time continues. @throws UscopeError FORMAT_VALUE when it goes back */
@@ -57,34 +60,68 @@ export class VcdWriter {
     if (this.time !== null && time < this.time)
       throw new UscopeError('FORMAT_VALUE', `time ${time} follows ${this.time}`);
     this.time = time;
-    this.out.add(`#${time}\n`);
+    this.out.text.string(`#${time}\n`);
   }
 
   /** A variable's value, as wide as it is; null: unknown (x). */
   change(variable: number, value: bigint | null): void {
-    const id = this.ids[variable] ?? '';
     const { width = 1 } = this.variables[variable] ?? {};
-    if (width === 1) this.out.add(`${value === null ? 'x' : value & 1n}${id}\n`);
-    else this.out.add(`b${value === null ? 'x' : BigInt.asUintN(width, value).toString(2)} ${id}\n`);
+    const { text } = this.out;
+    if (width !== 1) text.ascii(`b${value === null ? 'x' : BigInt.asUintN(width, value).toString(2)} `);
+    else text.ascii(value === null ? 'x' : (value & 1n) === 0n ? '0' : '1');
+    this.endChange(variable);
+  }
+
+  /** The same of a variable of at most 64 bits, from the two halves of the value, which fits. */
+  change64(variable: number, lo: number, hi: number): void {
+    const { text } = this.out;
+    if (this.widths[variable] === 1) text.byte(ZERO + (lo & 1));
+    else {
+      text.byte(B);
+      text.binary64(lo, hi);
+      text.byte(BLANK);
+    }
+    this.endChange(variable);
+  }
+
+  /** The same of four states: of the bits in `unknown` those of `value` say which are x (1) and z (0). */
+  changeFourState(variable: number, value: bigint, unknown: bigint): void {
+    const { width = 1 } = this.variables[variable] ?? {};
+    const { text } = this.out;
+    text.byte(B);
+    for (let bit = width - 1; bit >= 0; bit--) {
+      const isSet = ((value >> BigInt(bit)) & 1n) === 1n;
+      const isUnknown = ((unknown >> BigInt(bit)) & 1n) === 1n;
+      text.ascii(isUnknown ? (isSet ? 'x' : 'z') : isSet ? '1' : '0');
+    }
+    text.byte(BLANK);
+    this.endChange(variable);
   }
 
   /** An event happens. */
   trigger(variable: number): void {
-    this.out.add(`1${this.ids[variable] ?? ''}\n`);
+    this.out.text.byte(ZERO + 1);
+    this.endChange(variable);
   }
 
   /** Text, as GTKWave and Surfer take it: no blanks. */
   text(variable: number, text: string): void {
-    this.out.add(`s${text.replace(/\s/g, '_')} ${this.ids[variable] ?? ''}\n`);
+    this.out.text.string(`s${text.replace(/\s/g, '_')} `);
+    this.endChange(variable);
   }
 
   /** Around the values that all variables begin with. */
   beginValues(): void {
-    this.out.add('$dumpvars\n');
+    this.out.text.string('$dumpvars\n');
   }
 
   endValues(): void {
-    this.out.add('$end\n');
+    this.out.text.string('$end\n');
+  }
+
+  /** Whether `drain` is due. */
+  get isFull(): boolean {
+    return this.out.isFull;
   }
 
   drain(): Promise<void> {
@@ -95,19 +132,26 @@ export class VcdWriter {
     return this.out.end();
   }
 
+  private endChange(variable: number): void {
+    const { text } = this.out;
+    text.ascii(this.ids[variable] ?? '');
+    text.byte(LF);
+  }
+
   private declare({ name, scopes, variables }: VcdScope): void {
-    this.out.add(`$scope module ${identifier(name)} $end\n`);
+    this.out.text.string(`$scope module ${identifier(name)} $end\n`);
     for (const variable of variables) {
       const id = shortId(this.ids.length);
       this.ids.push(id);
       this.variables.push(variable);
+      this.widths.push(variable.width);
       const range = variable.width > 1 ? ` [${variable.width - 1}:0]` : '';
-      this.out.add(
+      this.out.text.string(
         `$var ${variable.kind} ${variable.width} ${id} ${identifier(variable.name)}${range} $end\n`,
       );
     }
     for (const scope of scopes) this.declare(scope);
-    this.out.add('$upscope $end\n');
+    this.out.text.string('$upscope $end\n');
   }
 }
 

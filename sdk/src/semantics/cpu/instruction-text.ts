@@ -41,9 +41,12 @@ function namesIn(annotations: readonly Note[]): string[] {
 }
 
 /** Texts of logs write the end of a line as `\n`. */
-export const withLineBreaks = (text: string): string => text.replaceAll('\\n', '\n');
+export const withLineBreaks = (text: string): string =>
+  text.includes('\\n') ? text.replaceAll('\\n', '\n') : text;
 
 // Text of a model may hold anything: control characters would break the columns, or drive the terminal.
 function oneLine(text: string): string {
+  // Nearly all are such: printable ASCII, words with one blank between them.
+  if (/^[!-~]+(?: [!-~]+)*$/.test(text)) return text;
   return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
 }

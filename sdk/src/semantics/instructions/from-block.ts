@@ -51,7 +51,8 @@ export class InstructionsOfBlock {
     return this.trace.strings.load(new Set(this.block.annotations.string));
   }
 
-  at(row: number): Instruction {
+  /** @param stages instead of its own, for callers that look at the columns themselves */
+  at(row: number, stages: readonly StageEntry[] = this.stages(row)): Instruction {
     const { block } = this;
     const flags = block.flags[row];
     const { bits, known } = block.staticTable;
@@ -66,7 +67,7 @@ export class InstructionsOfBlock {
       isCompressed: flags & BlockFlag.COMPRESSED_KNOWN ? (flags & BlockFlag.COMPRESSED) !== 0 : null,
       thread: flags & BlockFlag.HAS_THREAD && block.thread ? block.thread[row] : null,
       birthPs: birth < 0 ? null : psOf(block, birth),
-      stages: this.stages(row),
+      stages,
       stalls: this.stalls(row),
       annotations: this.annotations(row),
       dependencies: this.dependencies(row),
@@ -172,6 +173,7 @@ export class InstructionsOfBlock {
 
   private entries<T>(side: SideColumns, row: number, make: (at: number) => T): T[] {
     const made: T[] = [];
+    if (side.row.length === 0) return made;
     for (let at = lowerBound(side.row, row); side.row[at] === row; at++) made.push(make(at));
     return made;
   }

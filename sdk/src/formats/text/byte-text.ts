@@ -4,13 +4,23 @@ const ZERO = 48;
 const SPACE = 32;
 /** Most bytes that a number takes. */
 const NUMBER_BYTES = 24;
+const CAPACITY = 128 * 1024;
 const BILLION = 1_000_000_000;
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+const encoder = new TextEncoder();
+/** Below this length a string is copied letter by letter, as long as it is ASCII. */
+const SHORT = 48;
+/** Bytes of UTF-8 that a unit of a string takes at most. */
+const UNIT_BYTES = 3;
 
 export class ByteText {
-  bytes = new Uint8Array(128 * 1024);
+  bytes: Uint8Array;
   /** Bytes used. */
   length = 0;
+
+  constructor(capacity = CAPACITY) {
+    this.bytes = new Uint8Array(capacity);
+  }
 
   /** Makes room. */
   reserve(size: number): void {
@@ -53,6 +63,53 @@ export class ByteText {
   ascii(text: string): void {
     this.reserve(text.length);
     for (let i = 0; i < text.length; i++) this.bytes[this.length++] = text.charCodeAt(i);
+  }
+
+  /** Any text, as UTF-8. */
+  string(text: string): void {
+    const { length } = text;
+    this.reserve(UNIT_BYTES * length);
+    if (length > SHORT || !this.letters(text)) {
+      const { written } = encoder.encodeInto(text, this.bytes.subarray(this.length));
+      this.length += written;
+    }
+  }
+
+  /** False, and nothing was written: the text has letters that take more than a byte. */
+  private letters(text: string): boolean {
+    const { bytes } = this;
+    let at = this.length;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      bytes[at++] = code;
+    }
+    this.length = at;
+    return true;
+  }
+
+  /** A whole number, in decimal. @param value as a number a safe integer */
+  whole(value: number | bigint): void {
+    if (typeof value === 'bigint' || value < 0) this.ascii(String(value));
+    else if (value <= 0xffff_ffff) this.decimal(value);
+    else this.decimal64(value >>> 0, Math.floor(value / 0x1_0000_0000));
+  }
+
+  /** The bits of a number of 64 bits, without leading zeros. */
+  binary64(lo: number, hi: number): void {
+    if (hi !== 0) {
+      this.bits(hi, 32 - Math.clz32(hi));
+      this.bits(lo, 32);
+    } else this.bits(lo, Math.max(1, 32 - Math.clz32(lo)));
+  }
+
+  /** The lowest `count` bits of a word, at most 32. */
+  bits(word: number, count: number): void {
+    this.reserve(count);
+    const { bytes } = this;
+    let at = this.length;
+    for (let shift = count - 1; shift >= 0; shift--) bytes[at++] = ZERO + ((word >>> shift) & 1);
+    this.length = at;
   }
 
   /** An unsigned number of 32 bits. */

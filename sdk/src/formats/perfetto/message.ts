@@ -1,0 +1,144 @@
+/** A protobuf message as it is written: fields after each other in a buffer that grows. */
+
+const VARINT = 0;
+const FIXED64 = 1;
+const BYTES = 2;
+/** Bytes of UTF-8 that a unit of a string takes at most. */
+const UNIT_BYTES = 3;
+/** A key of five bytes and a number of ten. */
+const FIELD_BYTES = 15;
+/** Of a length below 2^32. */
+const LENGTH_BYTES = 5;
+const BITS_32 = 2 ** 32;
+const encoder = new TextEncoder();
+
+export class Message {
+  /** What is not used may hold anything. */
+  bytes: Uint8Array;
+  /** Bytes used. */
+  length = 0;
+  private view: DataView;
+
+  constructor(capacity = 256) {
+    this.bytes = new Uint8Array(capacity);
+    this.view = new DataView(this.bytes.buffer);
+  }
+
+  clear(): this {
+    this.length = 0;
+    return this;
+  }
+
+  /** A whole number: a safe integer. Negative ones as 64 bits in two's complement. */
+  number(field: number, value: number): this {
+    this.reserve(FIELD_BYTES);
+    this.key(field, VARINT);
+    if (value < 0) this.wide(BigInt.asUintN(64, BigInt(value)));
+    else this.varint(value);
+    return this;
+  }
+
+  double(field: number, value: number): this {
+    this.reserve(FIELD_BYTES);
+    this.key(field, FIXED64);
+    this.view.setFloat64(this.length, value, true);
+    this.length += 8;
+    return this;
+  }
+
+  /** Of a safe integer, not negative. */
+  fixed64(field: number, value: number): this {
+    this.reserve(FIELD_BYTES);
+    this.key(field, FIXED64);
+    this.view.setUint32(this.length, value >>> 0, true);
+    this.view.setUint32(this.length + 4, Math.floor(value / BITS_32), true);
+    this.length += 8;
+    return this;
+  }
+
+  string(field: number, text: string): this {
+    const { length } = text;
+    this.reserve(FIELD_BYTES + UNIT_BYTES * length);
+    this.key(field, BYTES);
+    const at = this.length;
+    // The length is a byte, as nearly always; otherwise the text moves.
+    if (UNIT_BYTES * length < 0x80 && this.letters(text, at + 1)) {
+      this.bytes[at] = length;
+      this.length = at + 1 + length;
+      return this;
+    }
+    const start = at + LENGTH_BYTES;
+    const { written } = encoder.encodeInto(text, this.bytes.subarray(start));
+    this.varint(written);
+    this.bytes.copyWithin(this.length, start, start + written);
+    this.length += written;
+    return this;
+  }
+
+  message(field: number, { bytes, length }: Message): this {
+    this.reserve(FIELD_BYTES + length);
+    this.key(field, BYTES);
+    this.varint(length);
+    const at = this.length;
+    const own = this.bytes;
+    for (let i = 0; i < length; i++) own[at + i] = bytes[i];
+    this.length = at + length;
+    return this;
+  }
+
+  /** Room for `size` more bytes, which the caller writes itself. */
+  reserve(size: number): void {
+    if (this.length + size <= this.bytes.length) return;
+    const grown = new Uint8Array(Math.max(this.length + size, this.bytes.length * 2));
+    grown.set(this.bytes.subarray(0, this.length));
+    this.bytes = grown;
+    this.view = new DataView(grown.buffer);
+  }
+
+  /** False: not ASCII; what it left behind is not counted. */
+  private letters(text: string, from: number): boolean {
+    const { bytes } = this;
+    for (let i = 0; i < text.length; i++) {
+      const code = text.charCodeAt(i);
+      if (code > 0x7f) return false;
+      bytes[from + i] = code;
+    }
+    return true;
+  }
+
+  private key(field: number, type: number): void {
+    this.varint(field * 8 + type);
+  }
+
+  private varint(value: number): void {
+    this.length = putVarint(this.bytes, this.length, value);
+  }
+
+  private wide(value: bigint): void {
+    let rest = value;
+    for (; rest > 0x7fn; rest >>= 7n) this.bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
+    this.bytes[this.length++] = Number(rest);
+  }
+}
+
+/** A safe integer, not negative; returns the offset after it. */
+export function putVarint(bytes: Uint8Array, from: number, value: number): number {
+  let at = from;
+  let rest = value;
+  while (rest >= 0x8000_0000) {
+    bytes[at++] = (rest % 128) | 0x80;
+    rest = Math.floor(rest / 128);
+  }
+  while (rest >= 0x80) {
+    bytes[at++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[at++] = rest;
+  return at;
+}
+
+/** The key of a field of whole numbers below 16: one byte. */
+export const numberKey = (field: number): number => (field << 3) | VARINT;
+
+/** The key of a field below 16 that has a length: one byte. */
+export const lengthKey = (field: number): number => (field << 3) | BYTES;
