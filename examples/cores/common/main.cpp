@@ -1,5 +1,5 @@
-// Runs a core until its program has ended, and prints cycles, result and processor time as JSON. +vcd=FILE writes a waveform where the model was
-// built with one.
+// Runs a core until its program has ended, and prints cycles, result and processor time as JSON: from the first cycle until everything is written
+// and closed. A model built with a waveform writes it to the file that the environment names in WAVEFORM.
 #include <sys/resource.h>
 
 #include <cstdio>
@@ -58,14 +58,16 @@ int main(int argc, char **argv) {
       top.clk = 0;
       top.eval();
     }
-    const double seconds = cpu_seconds() - before;
     passed = top.done;
-    std::printf("{\"cycles\":%llu,\"done\":%s,\"result\":%u,\"seconds\":%.6f}\n", (unsigned long long)cycles,
-                top.done ? "true" : "false", top.result, seconds);
+    // Whatever is written has to be in its file before the clock stops: a waveform is mostly packed when it is closed.
     top.final();
 #if VM_TRACE
     waveform.close();
 #endif
+    std::fflush(nullptr);
+    const double seconds = cpu_seconds() - before;
+    std::printf("{\"cycles\":%llu,\"done\":%s,\"result\":%u,\"seconds\":%.6f}\n", (unsigned long long)cycles,
+                passed ? "true" : "false", top.result, seconds);
   }
   return passed ? 0 : 1;
 }

@@ -5,7 +5,8 @@ package retirement_pkg;
   import uscope_rvfi_pkg::*;
 
   // Events and the register file of a scope, as far as its schema has them.
-  typedef struct packed {
+  // Not packed: simulators then keep each in a word.
+  typedef struct {
     int regs, reg_write, mem_read, mem_write, trap;
   } effects_t;
 

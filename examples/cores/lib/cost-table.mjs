@@ -10,7 +10,7 @@ const SMALLER = 5;
 export function costTable(rows) {
   const measured = rows.filter(({ cost }) => cost);
   if (measured.length === 0) return '';
-  const head = ['core', 'what is written', 'ns/cycle', 'time', 'added', 'bytes/cycle', 'with zstd'];
+  const head = ['core', 'what is written', 'ns/cycle', 'time', 'added', 'daemon', 'bytes/cycle', 'with zstd'];
   const lines = measured.flatMap(({ core, cost }) =>
     Object.entries(cost).map(([name, result], i) => [
       i === 0 ? core : '',
@@ -18,6 +18,7 @@ export function costTable(rows) {
       result.nsPerCycle.toFixed(0),
       `${result.time.toFixed(2)}x`,
       result.added.toFixed(0),
+      result.daemonNs == null ? '' : result.daemonNs.toFixed(0),
       result.bytesPerCycle.toFixed(2),
       result.packed == null ? '' : result.packed.toFixed(2),
     ]),
