@@ -126,7 +126,6 @@ const request = (file, run, tables = ['traces', 'instructions']) => ({
   window: 10_000,
   tags: {},
   replace: true,
-  threads: 1,
 });
 
 /** Processor time of all threads: one for ours, one of the engine. @param {string} file @param {string} to */

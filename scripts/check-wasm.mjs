@@ -20,6 +20,7 @@ const KERNELS = [
   { folder: 'sdk/kernel/reader', checkedIn: 'sdk/src/reader/kernel' },
   { folder: 'sdk/kernel/index', checkedIn: 'sdk/src/trace-index/kernel' },
   { folder: 'sdk/kernel/blocks', checkedIn: 'sdk/src/semantics/blocks/kernel' },
+  { folder: 'sdk/kernel/parquet', checkedIn: 'sdk/src/dataset/parquet/kernel' },
 ];
 
 /**

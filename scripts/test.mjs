@@ -38,6 +38,7 @@ const SOURCES = [
     'sdk/kernel/reader',
     'sdk/kernel/blocks',
     'sdk/kernel/index',
+    'sdk/kernel/parquet',
     'bench',
     'examples/c-model',
     'examples/cpp-model',
@@ -75,6 +76,7 @@ const KERNEL_TESTS = [
   make('inner loops of the reader (ASan, UBSan)', 'sdk/kernel/reader', ['test']),
   make('the index of a segment (ASan, UBSan)', 'sdk/kernel/index', ['test']),
   make('blocks of instructions (ASan, UBSan)', 'sdk/kernel/blocks', ['test']),
+  make('columns of Parquet files (ASan, UBSan)', 'sdk/kernel/parquet', ['test']),
 ];
 const WASM = script('checked-in WebAssembly, compiled again', 'scripts/check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;

@@ -16,7 +16,7 @@ interface Job {
 const TABLES = ['traces', 'instructions', 'counters', 'stalls', 'events'] as const;
 
 const request = (run: string, file: string) => ({
-  ...{ run, files: [file], tables: TABLES, window: 10, tags: {}, replace: true, threads: 1 },
+  ...{ run, files: [file], tables: TABLES, window: 10, tags: {}, replace: true },
 });
 
 export async function work({ does, traces, freeKbs, small }: Job): Promise<void> {

@@ -3,7 +3,6 @@ import { availableParallelism } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import type { ErrorCode } from '../base/codes.js';
 import { isUscopeError, UscopeError } from '../base/errors.js';
-import { loadEngine } from './engine/duckdb.js';
 import { exportRun, type RunExport } from './export-run.js';
 import type { ExportAnswer, ExportJob } from './export-thread.js';
 import { exportTraces, type RunReport, type RunWork } from './export-traces.js';
@@ -25,13 +24,12 @@ export interface RunsOptions {
   readonly onRun?: ((result: RunReport | RunFailure) => void) | undefined;
 }
 
-/** @returns in the order of the requests @throws UscopeError DATASET_ENGINE; what is no UscopeError */
+/** @returns in the order of the requests @throws what is no UscopeError */
 export async function exportRuns(
   root: string,
   requests: readonly RunExport[],
   { jobs = availableParallelism(), onProgress, onRun }: RunsOptions = {},
 ): Promise<(RunReport | RunFailure)[]> {
-  const engine = await loadEngine();
   const fractions = new Float64Array(requests.length);
   const results: (RunReport | RunFailure)[] = [];
   const note = (index: number, fraction: number): void => {
@@ -40,15 +38,12 @@ export async function exportRuns(
   };
   const count = Math.max(1, Math.min(jobs, requests.length));
   const threads = count > 1 ? Array.from({ length: count }, () => new ExportThread()) : [];
-  const perThread = Math.max(1, Math.floor(availableParallelism() / count));
   let next = 0;
   const work = async (thread: ExportThread | null): Promise<void> => {
     for (let index = next++; index < requests.length; index = next++) {
       const request = { ...requests[index], onProgress: (fraction: number) => note(index, fraction) };
       const result = await exportRun(root, request, (staged, work) =>
-        thread
-          ? thread.run(staged.path, { ...work, threads: perThread })
-          : exportTraces(engine, staged, work),
+        thread ? thread.run(staged.path, work) : exportTraces(staged, work),
       ).catch((error) => failureOf(request.run, error));
       results[index] = result;
       note(index, 1);
@@ -64,9 +59,8 @@ export async function exportRuns(
 }
 
 /** One run, in this thread. @throws UscopeError as `exportRun` */
-export async function exportOneRun(root: string, request: RunExport): Promise<RunReport> {
-  const engine = await loadEngine();
-  return exportRun(root, request, (staged, work) => exportTraces(engine, staged, work));
+export function exportOneRun(root: string, request: RunExport): Promise<RunReport> {
+  return exportRun(root, request, exportTraces);
 }
 
 /**
@@ -75,7 +69,6 @@ export async function exportOneRun(root: string, request: RunExport): Promise<Ru
  * @throws UscopeError as `exportRun`; DATASET_TIMEOUT when the signal is raised
  */
 export async function exportAside(root: string, request: RunExport, signal: AbortSignal): Promise<RunReport> {
-  await loadEngine();
   const thread = new ExportThread();
   const interrupt = (): void => thread.end();
   signal.addEventListener('abort', interrupt);

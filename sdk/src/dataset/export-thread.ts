@@ -1,7 +1,6 @@
 /** A thread that writes the files of one run after the other. */
 import { parentPort } from 'node:worker_threads';
 import { isUscopeError } from '../base/errors.js';
-import { loadEngine } from './engine/duckdb.js';
 import { exportTraces, type RunReport, type RunWork } from './export-traces.js';
 import { StagedFiles } from './staged-files.js';
 
@@ -37,7 +36,7 @@ port?.on('message', async ({ path, request }: ExportJob) => {
   };
   try {
     const staged = new StagedFiles(path, request.run);
-    answer({ report: await exportTraces(await loadEngine(), staged, { ...request, onProgress }) });
+    answer({ report: await exportTraces(staged, { ...request, onProgress }) });
   } catch (error) {
     if (isUscopeError(error))
       answer({ error: { code: error.code, detail: error.detail, file: error.place.file } });

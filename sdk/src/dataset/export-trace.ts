@@ -1,12 +1,10 @@
 /** Exports one trace: every unit of it into every table that is wanted. */
-import { rm } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { isHttpUrl } from '../reader/http-url.js';
 import type { Trace } from '../reader/index.js';
-import type { Engine } from './engine/duckdb.js';
-import { type Destination, writePart } from './files/part-files.js';
+import type { CpuCore } from '../semantics/cpu/index.js';
+import type { Destination } from './files/part-files.js';
 import type { TableName } from './layout.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
@@ -16,10 +14,10 @@ import { blocksWithGaps } from './tables/blocks-with-gaps.js';
 import { CountersSink } from './tables/counters.js';
 import { CyclesSink } from './tables/cycles.js';
 import { EventsSink } from './tables/events.js';
-import { gapsQuery } from './tables/gaps.js';
+import { writeGaps } from './tables/gaps.js';
 import { InstructionsTable } from './tables/instructions.js';
 import { OccupancySink } from './tables/occupancy.js';
-import { RetiredTable } from './tables/retired.js';
+import { RetiredCounts } from './tables/retired.js';
 import { SlotsSink } from './tables/slots.js';
 import { StagesTable } from './tables/stages.js';
 import { StallsSink } from './tables/stalls.js';
@@ -31,7 +29,6 @@ export interface TraceExport {
   readonly tables: readonly TableName[];
   readonly window: number;
   readonly tags: Readonly<Record<string, string>>;
-  readonly threads: number | undefined;
   /** Only tables that the run did not have: it is described already. */
   readonly isAdding: boolean;
   /** Names of partitions that other traces of the run have taken. */
@@ -39,41 +36,24 @@ export interface TraceExport {
   readonly onProgress: (fraction: number) => void;
 }
 
-/** Of the engine, next to what our own code takes. */
-const MEMORY = '128MB';
 /** Tables that the instructions are followed for, and those that ops and events are read for. */
 const FOLLOWED: readonly TableName[] = ['instructions', 'stages', 'cycles', 'traces'];
 const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'occupancy', 'cycles'];
 
 export async function exportTrace(
-  engine: Engine,
   staged: StagedFiles,
   trace: Trace,
   request: TraceExport,
 ): Promise<{ cores: number; instructions: number; gaps: number }> {
-  const scratch = join(staged.path, 'scratch.duckdb');
-  const spill = join(staged.path, 'spill');
-  const instance = await engine.api.DuckDBInstance.create(scratch, {
-    memory_limit: MEMORY,
-    threads: String(request.threads ?? availableParallelism()),
-    temp_directory: spill,
-    preserve_insertion_order: 'true',
-  });
-  const connection = await instance.connect();
-  let scratchTables = 0;
   const to: Destination = {
-    engine,
-    connection,
+    scratch: staged.path,
     partOf: (table, core, key) => staged.partOf(table, core, key),
-    scratchName: () => `t${scratchTables++}`,
   };
+  const work = new TraceWork(to, trace, request);
   try {
-    return await new TraceWork(to, trace, request).run();
+    return await work.run();
   } finally {
-    connection.closeSync();
-    instance.closeSync();
-    await rm(scratch, { force: true });
-    await rm(spill, { recursive: true, force: true });
+    work.close();
   }
 }
 
@@ -82,7 +62,7 @@ class TraceWork {
   /** By segment. */
   private readonly gaps = new Map<number, Gap>();
   private readonly ends = new Map<string, readonly number[]>();
-  private readonly retired = new Map<string, RetiredTable>();
+  private readonly retired = new Map<string, RetiredCounts>();
   private instructions = 0;
 
   constructor(
@@ -110,7 +90,7 @@ class TraceWork {
       done++;
     }
     if (wantsRaw) {
-      const sinks = await this.sinks();
+      const sinks = this.sinks();
       await rawPass(trace, { clocks: units.map(({ cycles }) => cycles), sinks, onGap, onProgress });
     }
     if (this.wants('transactions')) await this.transactions(onGap, followed.length > 0 || wantsRaw);
@@ -120,6 +100,10 @@ class TraceWork {
       instructions: this.instructions,
       gaps: this.gaps.size,
     };
+  }
+
+  close(): void {
+    for (const counts of this.retired.values()) counts.close();
   }
 
   private wants(table: TableName): boolean {
@@ -134,9 +118,9 @@ class TraceWork {
     const { trace, to } = this;
     if (!core) return;
     const counted = [0, 0, 0, 0];
-    const rows = this.wants('instructions') ? await InstructionsTable.create(to, trace, name, core) : null;
-    const stages = this.wants('stages') ? await StagesTable.create(to, name, core) : null;
-    const retired = this.wants('cycles') ? await RetiredTable.create(to, core) : null;
+    const rows = this.wants('instructions') ? new InstructionsTable(to, trace, name, core) : null;
+    const stages = this.wants('stages') ? new StagesTable(to, name, core) : null;
+    const retired = this.wants('cycles') ? this.retiredOf(name, core) : null;
     for await (const block of blocksWithGaps(trace, core, onGap)) {
       await rows?.add(block);
       stages?.add(block);
@@ -147,25 +131,30 @@ class TraceWork {
     }
     await rows?.finish();
     await stages?.files.finish();
-    if (retired) this.retired.set(name, retired.close());
     this.ends.set(name, counted);
     this.instructions += counted.reduce((sum, count) => sum + count, 0);
   }
 
-  private async sinks(): Promise<RawSink[]> {
+  private retiredOf(name: string, core: CpuCore): RetiredCounts {
+    const counts = new RetiredCounts(core, join(this.to.scratch, `retired-${this.retired.size}`));
+    this.retired.set(name, counts);
+    return counts;
+  }
+
+  private sinks(): RawSink[] {
     const { to, trace, units, request } = this;
     const sinks: (RawSink | null)[] = [];
-    if (this.wants('events')) sinks.push(await EventsSink.create(to, trace, units));
-    if (this.wants('slots')) sinks.push(await SlotsSink.create(to, trace, units));
+    if (this.wants('events')) sinks.push(EventsSink.create(to, trace, units));
+    if (this.wants('slots')) sinks.push(SlotsSink.create(to, trace, units));
     for (const unit of units) {
-      if (this.wants('counters')) sinks.push(await CountersSink.create(to, unit, request.window));
-      if (this.wants('stalls')) sinks.push(await StallsSink.create(to, unit));
+      if (this.wants('counters')) sinks.push(CountersSink.create(to, unit, request.window));
+      if (this.wants('stalls')) sinks.push(StallsSink.create(to, unit));
       if (this.wants('occupancy')) {
         const total = Number(trace.totalTimePs / unit.unit.periodPs) + 1;
-        sinks.push(await OccupancySink.create(to, unit, total));
+        sinks.push(OccupancySink.create(to, unit, total));
       }
       if (this.wants('cycles'))
-        sinks.push(await CyclesSink.create(to, unit, this.retired.get(unit.unit.name)?.table ?? null));
+        sinks.push(CyclesSink.create(to, unit, this.retired.get(unit.unit.name) ?? null));
     }
     return sinks.filter((sink) => sink !== null);
   }
@@ -176,7 +165,7 @@ class TraceWork {
     if (networks.length > 0 && !isWalked) for (const gap of await damagedSegments(trace)) onGap(gap);
     for (const { unit } of networks) {
       if (!unit.network) continue;
-      const table = await TransactionsTable.create(to, unit.name, unit.network, unit.periodPs);
+      const table = new TransactionsTable(to, unit.name, unit.network, unit.periodPs);
       await table.write(trace, [...this.gaps.values()]);
     }
   }
@@ -187,19 +176,9 @@ class TraceWork {
     const gaps = [...this.gaps.values()].sort((a, b) => a.segment - b.segment);
     for (const { unit } of units) {
       if (unit.kind === 'scope' && unit.storages.length + unit.events.length === 0) continue;
-      const row = await writeTraceRow(
-        to.connection,
-        trace,
-        unit,
-        isHttpUrl(request.file) ? request.file : resolve(request.file),
-        ends.get(unit.name) ?? null,
-        request.tags,
-      );
-      if (describes) await writePart(to, { table: 'traces', core: unit.name }, row);
-      if (this.wants('gaps')) {
-        const query = await gapsQuery(to.connection, trace, unit.periodPs, gaps);
-        await writePart(to, { table: 'gaps', core: unit.name }, query);
-      }
+      const file = isHttpUrl(request.file) ? request.file : resolve(request.file);
+      if (describes) await writeTraceRow(to, trace, unit, file, ends.get(unit.name) ?? null, request.tags);
+      if (this.wants('gaps')) await writeGaps(to, unit.name, trace, unit.periodPs, gaps);
     }
   }
 

@@ -1,7 +1,6 @@
 /** Writes the files of one run, trace after trace. */
 import { isUscopeError } from '../base/errors.js';
 import { openTraceFile } from '../reader/node.js';
-import type { Engine } from './engine/duckdb.js';
 import { exportTrace } from './export-trace.js';
 import type { TableName } from './layout.js';
 import type { StagedFiles } from './staged-files.js';
@@ -16,8 +15,6 @@ export interface RunWork {
   readonly tags: Readonly<Record<string, string>>;
   /** Only tables that the run did not have. */
   readonly isAdding: boolean;
-  /** Of the engine; default: all of the machine. */
-  readonly threads?: number | undefined;
   readonly onProgress?: ((fraction: number) => void) | undefined;
 }
 
@@ -29,23 +26,18 @@ export interface RunReport {
   readonly gaps: number;
 }
 
-/** @throws UscopeError READER_* and FORMAT_* for a trace that cannot be opened; what the engine says */
-export async function exportTraces(
-  engine: Engine,
-  staged: StagedFiles,
-  request: RunWork,
-): Promise<RunReport> {
+/** @throws UscopeError READER_* and FORMAT_* for a trace that cannot be opened; what the file system says */
+export async function exportTraces(staged: StagedFiles, request: RunWork): Promise<RunReport> {
   let [cores, instructions, gaps] = [0, 0, 0];
   const used = new Set<string>();
   for (const [index, file] of request.files.entries()) {
     const trace = await openTraceFile(file);
     try {
-      const done = await exportTrace(engine, staged, trace, {
+      const done = await exportTrace(staged, trace, {
         file,
         tables: request.tables,
         window: request.window,
         tags: request.tags,
-        threads: request.threads,
         isAdding: request.isAdding,
         usedNames: used,
         onProgress: (fraction) => request.onProgress?.((index + fraction) / request.files.length),

@@ -30,7 +30,7 @@ function exporter(root: string, traces: readonly string[]) {
     for (let i = 0; ; i++) {
       const files = [${JSON.stringify(traces)}[i % 2]];
       process.stdout.write(i + '\\n');
-      await exportOneRun(${JSON.stringify(root)}, { run: 'r', files, tables: ['traces', 'instructions', 'counters', 'stalls', 'events'], window: 10, tags: {}, replace: true, threads: 1 });
+      await exportOneRun(${JSON.stringify(root)}, { run: 'r', files, tables: ['traces', 'instructions', 'counters', 'stalls', 'events'], window: 10, tags: {}, replace: true });
     }`;
   return spawn(process.execPath, ['--import', HOOKS, '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -107,7 +107,7 @@ async function remove(
   const wasJoined = listed.some(({ run, isJoined }) => isJoined && chosen.has(run));
   if (!dryRun) {
     for (const run of chosen) await removeRun(dataset, run);
-    if (wasJoined) await purgeJoined(await loadEngine(), dataset);
+    if (wasJoined) await purgeJoined(dataset);
   }
   if (json) printJson({ removed: dryRun ? [] : [...chosen], runs: [...chosen] });
   else for (const run of chosen) io.out(`${run}: ${dryRun ? 'would be removed' : 'removed'}\n`);

@@ -4,7 +4,6 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import {
   exportRuns,
-  loadEngine,
   purgeJoined,
   type RunFailure,
   type RunReport,
@@ -84,7 +83,7 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
       }),
     { streams: !options.json },
   );
-  await purgeJoined(await loadEngine(), options.output);
+  await purgeJoined(options.output);
   if (options.json) printJson({ runs: results });
   if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
 }

@@ -1,10 +1,16 @@
-/** Labels of enums in SQL. */
+/** Labels of enums. */
 import type { EnumDef } from '../../format/types.js';
-import { quoted } from '../engine/duckdb.js';
+import { CodeColumn } from '../parquet/columns.js';
+import { LabelDictionary } from '../parquet/dictionary.js';
 
-/** Labels instead of the numbers of a column; the number where it has none. */
-export function caseOf(column: string, labels: Pick<EnumDef, 'values'> | null): string {
-  if (labels === null || labels.values.length === 0) return `${column}::VARCHAR`;
-  const cases = labels.values.map(({ value, name }) => `WHEN ${value} THEN ${quoted(name)}`).join(' ');
-  return `CASE ${column} ${cases} ELSE ${column}::VARCHAR END`;
+/** A column of the labels of values; the number where there is none. */
+export function labelColumn(name: string, labels: Pick<EnumDef, 'values'> | null): CodeColumn {
+  const names = new Map<number, string>();
+  // Of two labels of a value the first one counts.
+  for (const { value, name } of labels?.values ?? []) if (!names.has(value)) names.set(value, name);
+  return new CodeColumn(name, new LabelDictionary((code) => names.get(code) ?? String(code)));
 }
+
+/** A column of the names in a list, by their indices. */
+export const nameColumn = (name: string, names: readonly string[]): CodeColumn =>
+  labelColumn(name, { values: names.map((label, value) => ({ value, name: label })) });

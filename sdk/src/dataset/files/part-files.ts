@@ -1,22 +1,18 @@
-/** The Parquet files of one table of one core: rows are collected in a table of the scratch database, and written as soon as there are enough for a file. */
+/** The Parquet files of one table of one core: rows are encoded as they come, and written as soon as there are enough for a row group. */
 import { join } from 'node:path';
-import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
-import type { ListColumn } from '../engine/list-column.js';
-import { TableWriter } from '../engine/table-writer.js';
+import type { Column } from '../parquet/columns.js';
+import type { ParquetFile } from '../parquet/parquet-file.js';
+import { TableRows } from '../parquet/table-rows.js';
 
-/** Bounds the scratch database; a file of this many rows has some row groups. */
+/** Engines read several files at a time; a file of this many rows has some row groups. */
 const PART_ROWS = 1_000_000;
-/** How all files are written. */
-export const PARQUET = 'FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 122880';
 
 /** What an export writes to. */
 export interface Destination {
-  readonly engine: Engine;
-  readonly connection: Connection;
   /** Directory of a core's part of a table; `key` is the value of the partition above, of tables that have one. */
   partOf(table: string, core: string, key?: string): Promise<string>;
-  /** A name for a table of the scratch database. */
-  scratchName(): string;
+  /** Where files can be made that the dataset does not get. */
+  readonly scratch: string;
 }
 
 export interface PartTable {
@@ -25,63 +21,46 @@ export interface PartTable {
   readonly key?: string | undefined;
 }
 
-export interface PartColumns {
-  /** All BIGINT. */
-  readonly names: readonly string[];
-  readonly lists?: readonly ListColumn[];
-  /** The query that makes rows of the file from those of the scratch table. */
-  select(source: string): Promise<string> | string;
-}
-
 export class PartFiles {
+  readonly rows: TableRows;
+  private file: ParquetFile | null = null;
   private parts = 0;
 
-  private constructor(
+  /** Nothing is made before the first row. */
+  constructor(
     private readonly to: Destination,
     private readonly of: PartTable,
-    readonly rows: TableWriter,
-    private readonly select: PartColumns['select'],
-  ) {}
-
-  static async create(
-    to: Destination,
-    of: PartTable,
-    { names, lists, select }: PartColumns,
-  ): Promise<PartFiles> {
-    const rows = await TableWriter.create(to.engine, to.connection, to.scratchName(), names, lists);
-    return new PartFiles(to, of, rows, select);
+    columns: readonly Column[],
+  ) {
+    this.rows = new TableRows(columns);
   }
 
-  /** There are enough rows for a file. */
-  get isFull(): boolean {
-    return this.rows.total >= PART_ROWS;
+  /** Writes what there is enough of. Between segments, since it waits. @param isFull there is */
+  async rotate(isFull = false): Promise<void> {
+    if (!this.rows.hasRows) return;
+    await this.rows.settle();
+    if (isFull || this.rows.isFull) await this.writeGroup();
   }
 
-  /** Writes a file when there are enough rows. Between segments, since it waits. */
-  async rotate(): Promise<void> {
-    if (this.isFull) await this.next();
+  /** @param evenEmpty makes a file without rows where there are none */
+  async finish({ evenEmpty = false } = {}): Promise<void> {
+    if (this.rows.hasRows) await this.writeGroup();
+    else if (evenEmpty && this.parts === 0) this.file = await this.newFile();
+    await this.file?.close();
+    this.file = null;
   }
 
-  /** Writes what there is as a file, and begins the next one. */
-  async next(): Promise<void> {
-    await this.write();
-    await this.rows.restart();
+  private async writeGroup(): Promise<void> {
+    this.file ??= await this.newFile();
+    await this.rows.writeGroup(this.file);
+    if (this.file.rows < PART_ROWS) return;
+    await this.file.close();
+    this.file = null;
   }
 
-  async finish(): Promise<void> {
-    if (this.rows.total > 0) await this.write();
-    else this.rows.close();
-    await this.to.connection.run(`DROP TABLE ${this.rows.table}`);
+  private async newFile(): Promise<ParquetFile> {
+    const { table, core, key } = this.of;
+    const directory = await this.to.partOf(table, core, key);
+    return this.rows.newFile(join(directory, `part-${this.parts++}.parquet`));
   }
-
-  private async write(): Promise<void> {
-    this.rows.close();
-    await writePart(this.to, this.of, await this.select(this.rows.table), this.parts++);
-  }
-}
-
-/** Writes the rows of a query as one file. */
-export async function writePart(to: Destination, of: PartTable, query: string, number = 0): Promise<void> {
-  const path = join(await to.partOf(of.table, of.core, of.key), `part-${number}.parquet`);
-  await to.connection.run(`COPY (${query}) TO ${quoted(path)} (${PARQUET})`);
 }

@@ -4,9 +4,8 @@ import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import type { PathLock } from '../../writer/output/path-lock.js';
-import { type Connection, type Engine, named, quoted } from '../engine/duckdb.js';
+import { type Connection, type Engine, loadEngine, named, quoted } from '../engine/duckdb.js';
 import { KEYS, nameInPartition, partition } from '../files/names.js';
-import { PARQUET } from '../files/part-files.js';
 import { type JoinCommit, publishJoin } from '../join-commit.js';
 import { JOINED, type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
 import { openDataset, STAGING } from '../layout.js';
@@ -22,6 +21,8 @@ const GROUP_RUNS = 500;
 /** A run with more has files that are large enough. */
 const RUN_BYTES = 64 * 2 ** 20;
 const MEMORY = '400MB';
+/** What the engine writes is like what an export writes. */
+const PARQUET = 'FORMAT parquet, PARQUET_VERSION v2, COMPRESSION zstd, ROW_GROUP_SIZE 122880';
 const WAIT_MS = 30_000;
 
 export interface CompactOptions {
@@ -86,10 +87,10 @@ export async function compactDataset(
 }
 
 /** Takes rows out of joined files that no longer count: other engines read the files as they are. */
-export async function purgeJoined(engine: Engine, root: string): Promise<void> {
+export async function purgeJoined(root: string): Promise<void> {
   const { groups } = await readJoined(root);
   if (!groups.some(({ dropped }) => dropped.length > 0)) return;
-  await compactDataset(engine, root, { onlyDropped: true });
+  await compactDataset(await loadEngine(), root, { onlyDropped: true });
 }
 
 async function sourcesOf(root: string, onlyDropped: boolean): Promise<Source[]> {

@@ -3,35 +3,27 @@ import type { FieldDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { KEYS } from '../files/names.js';
 import { type Destination, PartFiles, type PartTable } from '../files/part-files.js';
-import { type PayloadColumn, payloadColumns, selectFields } from './payload-columns.js';
-import { TextTable } from './text-table.js';
+import type { Cells, FlatColumn } from '../parquet/columns.js';
+import { type PayloadField, payloadColumns } from './payload-columns.js';
 
 export interface FieldFiles {
   readonly files: PartFiles;
-  /** Of the fields, after the fixed columns. */
-  readonly columns: readonly PayloadColumn[];
-  /** null: no field is a string. */
-  readonly texts: TextTable | null;
+  /** Of the fixed columns, then of each field. */
+  readonly cells: readonly Cells[];
+  readonly fields: readonly PayloadField[];
 }
 
 /** @param fixed columns before those of the fields, which get other names; so does the partition of the table */
-export async function createFieldFiles(
+export function createFieldFiles(
   to: Destination,
   trace: Trace,
   of: PartTable,
-  fields: readonly FieldDef[],
-  fixed: readonly string[],
-): Promise<FieldFiles> {
+  defs: readonly FieldDef[],
+  fixed: readonly FlatColumn[],
+): FieldFiles {
   const partition = KEYS[of.table];
-  const columns = payloadColumns(trace.schema, fields, partition ? [...fixed, partition] : fixed);
-  const hasStrings = columns.some(({ isString }) => isString);
-  const texts = hasStrings ? new TextTable(trace, to.connection, to.scratchName()) : null;
-  const files = await PartFiles.create(to, of, {
-    names: [...fixed, ...columns.map(({ column }) => column)],
-    select: async (source) => {
-      await texts?.make();
-      return selectFields(source, fixed, columns, texts);
-    },
-  });
-  return { files, columns, texts };
+  const names = fixed.map(({ name }) => name);
+  const { columns, fields } = payloadColumns(trace, defs, partition ? [...names, partition] : names);
+  const files = new PartFiles(to, of, [...fixed, ...columns]);
+  return { files, fields, cells: [...fixed, ...fields.map(({ cells }) => cells)] };
 }

@@ -2,12 +2,11 @@
 import type { StorageDef } from '../../format/types.js';
 import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { caseOf } from '../files/labels.js';
+import { nameColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { NumberColumn, WordColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import type { CountedUnit } from '../raw/units.js';
-
-const NAMES = ['counter', 'from_cycle', 'to_cycle', 'delta', 'value'];
 
 /** The counters of one unit. */
 export class CountersSink implements RawSink {
@@ -21,36 +20,34 @@ export class CountersSink implements RawSink {
   private hasGap = false;
   /** The window in which the walk began, at the start or after a gap. */
   private resumed = -1;
+  private readonly columns;
+  private readonly files: PartFiles;
 
   private constructor(
+    to: Destination,
+    core: string,
     private readonly defs: readonly StorageDef[],
     private readonly window: number,
     private readonly cycles: Cycles,
-    private readonly files: PartFiles,
   ) {
+    this.columns = [
+      nameColumn(
+        'counter',
+        defs.map(({ name }) => name),
+      ),
+      ...['from_cycle', 'to_cycle'].map((column) => new NumberColumn(column)),
+      ...['delta', 'value'].map((column) => new WordColumn(column)),
+    ];
+    this.files = new PartFiles(to, { table: 'counters', core }, this.columns);
     this.before = new Uint32Array(defs.length * 2);
     this.now = new Uint32Array(defs.length * 2);
   }
 
   /** null: the unit has no counters, or no cycles. */
-  static async create(
-    to: Destination,
-    { unit, cycles }: CountedUnit,
-    window: number,
-  ): Promise<CountersSink | null> {
+  static create(to: Destination, { unit, cycles }: CountedUnit, window: number): CountersSink | null {
     const defs = unit.storages.filter(isCounterStorage);
     if (defs.length === 0 || !unit.hasCycles) return null;
-    const labels = { values: defs.map(({ name }, value) => ({ value, name })) };
-    const files = await PartFiles.create(
-      to,
-      { table: 'counters', core: unit.name },
-      {
-        names: NAMES,
-        select: (source) =>
-          `SELECT ${caseOf('counter', labels)} AS counter, from_cycle, to_cycle, delta, "value" FROM ${source}`,
-      },
-    );
-    return new CountersSink(defs, window, cycles, files);
+    return new CountersSink(to, unit.name, defs, window, cycles);
   }
 
   begin(state: StorageState, isResumed: boolean): void {
@@ -109,11 +106,10 @@ export class CountersSink implements RawSink {
   }
 
   private rows(isValueKnown: boolean): void {
-    const { now, before, files, at, window } = this;
-    const { rows } = files;
+    const { now, before, columns, at, window } = this;
+    const { rows } = this.files;
     for (let index = 0; index < this.defs.length; index++) {
       const row = rows.begin();
-      const { columns } = rows;
       columns[0].set(row, index);
       columns[1].set(row, at * window);
       columns[2].set(row, (at + 1) * window);

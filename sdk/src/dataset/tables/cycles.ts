@@ -1,11 +1,12 @@
 /** The table `cycles`: one row for each cycle of a core that the trace has a frame of, with how full its buffers were. */
 import type { StorageDef } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { named } from '../engine/duckdb.js';
 import { ColumnNames } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { NumberColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import type { CountedUnit } from '../raw/units.js';
+import type { RetiredCounts } from './retired.js';
 
 const FIXED = ['cycle', 'cycles', 'retired'];
 
@@ -13,43 +14,34 @@ export class CyclesSink implements RawSink {
   /** Of the row to come; -1: none. */
   private at = -1;
   private readonly occupied: Float64Array;
+  private readonly columns: readonly NumberColumn[];
+  private readonly files: PartFiles;
 
   private constructor(
+    to: Destination,
+    core: string,
     private readonly buffers: readonly StorageDef[],
     private readonly cycles: Cycles,
-    private readonly files: PartFiles,
+    private readonly retired: RetiredCounts | null,
   ) {
     this.occupied = new Float64Array(buffers.length);
+    const names = new ColumnNames(FIXED);
+    const taken = buffers.map(({ name }) => names.add(`${name}_taken`));
+    this.columns = [...FIXED, ...taken].map((name) => new NumberColumn(name));
+    this.files = new PartFiles(to, { table: 'cycles', core }, this.columns);
   }
 
   /**
    * null: the unit is no core.
-   * @param retired a table of the scratch database with the cycle of each retired instruction; null: the core has no instructions
+   * @param retired instructions in each cycle; null: the core has no instructions
    */
-  static async create(
+  static create(
     to: Destination,
     { unit, cycles }: CountedUnit,
-    retired: string | null,
-  ): Promise<CyclesSink | null> {
+    retired: RetiredCounts | null,
+  ): CyclesSink | null {
     if (!unit.core || !unit.hasCycles) return null;
-    const { buffers } = unit.core;
-    const names = new ColumnNames(FIXED);
-    const columns = buffers.map(({ name }) => names.add(`${name}_taken`));
-    const count = retired === null ? 'NULL::BIGINT' : 'coalesce(e.n, 0)';
-    const join =
-      retired === null
-        ? ''
-        : ` LEFT JOIN (SELECT cycle, count(*) AS n FROM ${retired} GROUP BY cycle) e ON r.cycle = e.cycle`;
-    const files = await PartFiles.create(
-      to,
-      { table: 'cycles', core: unit.name },
-      {
-        names: ['cycle', 'cycles', ...columns],
-        select: (source) =>
-          `SELECT r.cycle, r.cycles, ${count} AS retired${columns.map((name) => `, r.${named(name)}`).join('')} FROM ${source} r${join}`,
-      },
-    );
-    return new CyclesSink(buffers, cycles, files);
+    return new CyclesSink(to, unit.name, unit.core.buffers, cycles, retired);
   }
 
   settle(state: StorageState, isFrame: boolean): void {
@@ -80,13 +72,15 @@ export class CyclesSink implements RawSink {
 
   /** @param cycles until the next one; -1: not known */
   private row(cycles: number): void {
+    const { columns, retired, occupied } = this;
     const { rows } = this.files;
     const row = rows.begin();
-    rows.columns[0].set(row, this.at);
-    if (cycles < 0) rows.columns[1].setNull(row);
-    else rows.columns[1].set(row, cycles);
-    for (let index = 0; index < this.occupied.length; index++)
-      rows.columns[index + 2].set(row, this.occupied[index]);
+    columns[0].set(row, this.at);
+    if (cycles < 0) columns[1].setNull(row);
+    else columns[1].set(row, cycles);
+    if (retired === null) columns[2].setNull(row);
+    else columns[2].set(row, retired.at(this.at));
+    for (let index = 0; index < occupied.length; index++) columns[index + 3].set(row, occupied[index]);
     rows.endRow();
   }
 }

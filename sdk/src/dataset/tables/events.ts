@@ -1,60 +1,47 @@
 /** The table `events`, divided by kind: one row for each event, with the fields of its payload as columns. */
 import type { FrameCursor } from '../../format/frame.js';
-import { type EventDef, FieldType } from '../../format/types.js';
+import type { EventDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { Destination, PartFiles } from '../files/part-files.js';
-import { createFieldFiles, type FieldFiles } from '../raw/field-files.js';
-import { type PayloadColumn, setField } from '../raw/payload-columns.js';
+import { NumberColumn, WordColumn } from '../parquet/columns.js';
+import { createFieldFiles } from '../raw/field-files.js';
+import { type PayloadField, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import type { TextTable } from '../raw/text-table.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
-
-const FIXED = ['cycle', 'time_ps'];
 
 /** The events of one kind. */
 class EventTable {
   readonly files: PartFiles;
-  private readonly columns: readonly PayloadColumn[];
-  private readonly texts: TextTable | null;
+  private readonly cycle = new NumberColumn('cycle');
+  private readonly time = new WordColumn('time_ps');
+  private readonly fields: readonly PayloadField[];
 
-  private constructor(
-    { files, columns, texts }: FieldFiles,
-    private readonly cycles: Cycles,
-  ) {
-    this.files = files;
-    this.columns = columns;
-    this.texts = texts;
-  }
-
-  static async create(
+  constructor(
     to: Destination,
     trace: Trace,
     core: string,
     def: EventDef,
-    cycles: Cycles,
-  ): Promise<EventTable> {
+    private readonly cycles: Cycles,
+  ) {
     const of = { table: 'events', core, key: def.name };
-    const made = await createFieldFiles(to, trace, of, def.fields, FIXED);
-    return new EventTable(made, cycles);
+    const { files, fields } = createFieldFiles(to, trace, of, def.fields, [this.cycle, this.time]);
+    this.files = files;
+    this.fields = fields;
   }
 
   add(cursor: FrameCursor, view: DataView): void {
     const { rows } = this.files;
     const row = rows.begin();
-    rows.columns[0].set(row, this.cycles.now);
-    rows.columns[1].setWords(row, cursor.timeLo, cursor.timeHi);
-    for (let index = 0; index < this.columns.length; index++) {
-      const column = this.columns[index];
-      const at = cursor.payloadOffset + column.offset;
-      const lo = lowOf(view, at, column.bytes);
+    this.cycle.set(row, this.cycles.now);
+    this.time.setWords(row, cursor.timeLo, cursor.timeHi);
+    for (const field of this.fields) {
+      const at = cursor.payloadOffset + field.offset;
       setField(
-        rows.columns[index + 2],
+        field,
         row,
-        column,
-        lo,
-        column.bytes === 8 ? view.getUint32(at + 4, true) : 0,
+        lowOf(view, at, field.bytes),
+        field.bytes === 8 ? view.getUint32(at + 4, true) : 0,
       );
-      if (column.type === FieldType.STRING_REF) this.texts?.want(lo);
     }
     rows.endRow();
   }
@@ -71,12 +58,12 @@ export class EventsSink implements RawSink {
 
   private constructor(private readonly tables: ReadonlyMap<number, EventTable>) {}
 
-  static async create(to: Destination, trace: Trace, units: readonly CountedUnit[]): Promise<EventsSink> {
+  static create(to: Destination, trace: Trace, units: readonly CountedUnit[]): EventsSink {
     const tables = new Map<number, EventTable>();
     for (const { unit, cycles } of units) {
       const cores = new PartitionNames(unit.name);
       for (const def of unit.events)
-        tables.set(def.eventTypeId, await EventTable.create(to, trace, cores.of(def), def, cycles));
+        tables.set(def.eventTypeId, new EventTable(to, trace, cores.of(def), def, cycles));
     }
     return new EventsSink(tables);
   }

@@ -5,39 +5,26 @@ import {
   BlockFlag,
   type CpuCore,
   endOf,
-  firstOf,
   type InstructionBlock,
   lowerBound,
   NO_PRODUCER,
   rowNumber,
   sideTick,
-  stageOf,
-  stagesBegin,
-  stayTicks,
 } from '../../semantics/cpu/index.js';
-import { named } from '../engine/duckdb.js';
-import { ListColumn } from '../engine/list-column.js';
-import { caseOf } from '../files/labels.js';
-import { ColumnNames, plainName } from '../files/names.js';
+import { labelColumn } from '../files/labels.js';
+import { ColumnNames } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
-import { Statics } from './statics.js';
+import { CodeColumn, NumberColumn } from '../parquet/columns.js';
+import { LaterDictionary } from '../parquet/dictionary.js';
+import { ListColumn } from '../parquet/list-column.js';
+import { textsOf } from '../raw/texts.js';
+import { StageColumns } from './stage-columns.js';
+import { StaticColumns } from './static-columns.js';
 import { type CycleOfTick, cyclesOf } from './ticks.js';
 
-const FIXED = [
-  'seq',
-  'id',
-  'thread',
-  'static',
-  'birth_cycle',
-  'end_cycle',
-  'outcome',
-  'flush_reason',
-  'flush_cycle',
-  'stalls',
-];
-/** What the file has instead of some of them. */
-const COLUMNS = [...FIXED, 'pc', 'bits', 'text', 'class'];
-const [SEQ, ID, THREAD, STATIC, BIRTH, END, OUTCOME, FLUSH, FLUSHED_AT, STALLS] = FIXED.keys();
+/** Columns that do not depend on the core's stages. */
+const FIXED =
+  'seq id thread pc bits text class birth_cycle end_cycle outcome flush_reason flush_cycle stalls'.split(' ');
 const OUTCOMES = {
   values: [
     { value: BlockEnd.IN_FLIGHT, name: 'in_flight' },
@@ -46,197 +33,191 @@ const OUTCOMES = {
     { value: BlockEnd.LOST, name: 'lost' },
   ],
 };
-
-/** What waits in these lists is in the order in which it happened. */
-const lists = (): [ListColumn, ListColumn] => [
-  new ListColumn('dependencies', [
-    { name: 'seq', type: 'number' },
-    { name: 'type', type: 'text' },
-    { name: 'cycle', type: 'number' },
-  ]),
-  new ListColumn('annotations', [
-    { name: 'cycle', type: 'number' },
-    { name: 'text', type: 'text' },
-  ]),
-];
+const number = (name: string): NumberColumn => new NumberColumn(name);
 
 export class InstructionsTable {
-  private readonly entered: Float64Array;
-  private readonly spent: Float64Array;
-  /** Tallies for the table `traces`. */
-  readonly ends = [0, 0, 0, 0];
-  private total = 0;
+  private readonly seq = number('seq');
+  private readonly id = number('id');
+  private readonly thread = number('thread');
+  private readonly statics: StaticColumns;
+  private readonly birth = number('birth_cycle');
+  private readonly end = number('end_cycle');
+  private readonly outcome = labelColumn('outcome', OUTCOMES);
+  private readonly flushReason: CodeColumn;
+  private readonly flushed = number('flush_cycle');
+  private readonly stalls = number('stalls');
+  private readonly stages: StageColumns;
+  private readonly producer = number('seq');
+  private readonly dependencyType: CodeColumn;
+  private readonly dependencyCycle = number('cycle');
+  /** What is in these lists is in the order in which it happened. */
+  private readonly dependencies: ListColumn;
+  private readonly annotationCycle = number('cycle');
+  private readonly annotation: CodeColumn;
+  private readonly annotations: ListColumn;
+  private readonly files: PartFiles;
   /** The next entries of the present block. */
-  private dependency = 0;
-  private annotation = 0;
+  private readonly next = { dependency: 0, annotation: 0, stall: 0, flush: 0 };
 
-  private constructor(
-    private readonly core: CpuCore,
-    private readonly trace: Trace,
-    private readonly files: PartFiles,
-    private readonly dependencies: ListColumn,
-    private readonly annotations: ListColumn,
-    private readonly statics: Statics,
-  ) {
-    this.entered = new Float64Array(core.stages.length);
-    this.spent = new Float64Array(core.stages.length);
-  }
-
-  static async create(
+  constructor(
     to: Destination,
     trace: Trace,
     name: string,
-    core: CpuCore,
-  ): Promise<InstructionsTable> {
-    const names = new ColumnNames([...COLUMNS, 'dependencies', 'annotations']);
-    const stages = core.stages
-      .map(plainName)
-      .flatMap((stage) => [names.add(`${stage}_cycle`), names.add(`${stage}_cycles`)]);
-    const [dependencies, annotations] = lists();
-    const statics = new Statics(to.scratchName());
-    const reasons = core.events.get('flush')?.fields.get('reason')?.labels ?? null;
-    const files = await PartFiles.create(
-      to,
-      { table: 'instructions', core: name },
-      {
-        names: [...FIXED, ...stages],
-        lists: [dependencies, annotations],
-        select: async (source) => {
-          await statics.write(to.engine, to.connection, core);
-          return (
-            `SELECT r.seq, r.id, r.thread, s.pc, s.bits, s."text", s.class::VARCHAR AS class, r.birth_cycle, r.end_cycle, ` +
-            `${caseOf('r.outcome', OUTCOMES)} AS outcome, ${caseOf('r.flush_reason', reasons)} AS flush_reason, r.flush_cycle, r.stalls` +
-            `${stages.map((column) => `, r.${named(column)}`).join('')}, r.dependencies, r.annotations ` +
-            `FROM ${source} r LEFT JOIN ${statics.table} s ON r.static = s.static`
-          );
-        },
-      },
-    );
-    return new InstructionsTable(core, trace, files, dependencies, annotations, statics);
-  }
-
-  get count(): number {
-    return this.total;
+    private readonly core: CpuCore,
+  ) {
+    const labels = (event: 'flush' | 'dependency', field: string) =>
+      core.events.get(event)?.fields.get(field)?.labels ?? null;
+    this.statics = new StaticColumns(core.xlen);
+    this.flushReason = labelColumn('flush_reason', labels('flush', 'reason'));
+    this.dependencyType = labelColumn('type', labels('dependency', 'dep_type'));
+    this.dependencies = new ListColumn('dependencies', [
+      this.producer,
+      this.dependencyType,
+      this.dependencyCycle,
+    ]);
+    const strings = new LaterDictionary((references) => textsOf(trace, references));
+    this.annotation = new CodeColumn('text', strings);
+    this.annotations = new ListColumn('annotations', [this.annotationCycle, this.annotation]);
+    const names = new ColumnNames([...FIXED, 'dependencies', 'annotations']);
+    this.stages = new StageColumns(core.stages, names);
+    this.files = new PartFiles(to, { table: 'instructions', core: name }, [
+      ...[this.seq, this.id, this.thread, ...this.statics.columns, this.birth, this.end, this.outcome],
+      ...[this.flushReason, this.flushed, this.stalls, ...this.stages.columns],
+      ...[this.dependencies, this.annotations],
+    ]);
   }
 
   async add(block: InstructionBlock): Promise<void> {
-    await this.trace.strings.load(new Set(block.annotations.string));
-    this.rows(block);
-    if (!this.files.isFull && !this.statics.isFull) return;
-    await this.files.next();
-    this.statics.restart();
+    const cycle = cyclesOf(block, this.core.periodPs);
+    this.statics.begin(block);
+    Object.assign(this.next, { dependency: 0, annotation: 0, stall: 0, flush: 0 });
+    const { rows } = this.files;
+    for (let first = 0; first < block.count; ) {
+      const count = rows.beginRows(block.count - first);
+      this.addRows(block, first, count, rows.row, cycle);
+      rows.endRows(count);
+      first += count;
+    }
+    await this.files.rotate(this.statics.isFull);
+    this.statics.end();
   }
 
   finish(): Promise<void> {
     return this.files.finish();
   }
 
-  private rows(block: InstructionBlock): void {
-    const cycle = cyclesOf(block, this.core.periodPs);
-    const numbers = this.statics.numbersOf(block);
-    const { rows } = this.files;
-    let [stall, flush] = [0, 0];
-    this.dependency = 0;
-    this.annotation = 0;
-    for (let row = 0; row < block.count; row++) {
-      const at = rows.begin();
-      const { columns } = rows;
-      const flags = block.flags[row];
-      const end = endOf(block, row);
-      this.ends[end]++;
-      const number = rowNumber(block, row);
-      if (number < 0) columns[SEQ].setNull(at);
-      else columns[SEQ].set(at, number);
-      columns[ID].set(at, block.id[row]);
-      if (flags & BlockFlag.HAS_THREAD && block.thread) columns[THREAD].set(at, block.thread[row]);
-      else columns[THREAD].setNull(at);
-      columns[STATIC].set(at, numbers[block.statics[row]]);
-      if (flags & BlockFlag.BIRTH_UNKNOWN) columns[BIRTH].setNull(at);
-      else columns[BIRTH].set(at, cycle(block.birth[row]));
-      if (end === BlockEnd.IN_FLIGHT) columns[END].setNull(at);
-      else columns[END].set(at, cycle(block.end[row]));
-      columns[OUTCOME].set(at, end);
-      if (flags & BlockFlag.FLUSHED) {
-        flush = firstOf(block.flushes, row);
-        if (block.flushes.reason) columns[FLUSH].set(at, block.flushes.reason[flush]);
-        else columns[FLUSH].setNull(at);
-        columns[FLUSHED_AT].set(at, cycle(sideTick(block, block.flushes, flush)));
-      } else {
-        columns[FLUSH].setNull(at);
-        columns[FLUSHED_AT].setNull(at);
-      }
-      const firstStall = stall;
-      while (stall < block.stalls.row.length && block.stalls.row[stall] === row) stall++;
-      columns[STALLS].set(at, stall - firstStall);
-      this.addStages(block, row, end, cycle, at);
-      this.addDependencies(block, row, cycle, at);
-      this.addAnnotations(block, row, cycle, at);
-      rows.endRow();
-      this.total++;
-    }
-  }
-
-  private addDependencies(block: InstructionBlock, row: number, cycle: CycleOfTick, at: number): void {
-    const { dependencies: list } = block;
-    const types = this.core.events.get('dependency')?.fields.get('dep_type')?.labels?.values ?? [];
-    for (; this.dependency < list.row.length && list.row[this.dependency] === row; this.dependency++) {
-      const entry = this.dependencies.add(at);
-      const producer = producerNumber(block, this.dependency);
-      if (producer < 0) this.dependencies.setNull(0, entry);
-      else this.dependencies.setNumber(0, entry, producer);
-      const type = list.type?.[this.dependency];
-      const label = types.find(({ value }) => value === type)?.name;
-      this.dependencies.setText(1, entry, label ?? (type === undefined ? null : String(type)));
-      this.dependencies.setNumber(2, entry, cycle(sideTick(block, list, this.dependency)));
-    }
-  }
-
-  private addAnnotations(block: InstructionBlock, row: number, cycle: CycleOfTick, at: number): void {
-    const { annotations: list } = block;
-    for (; this.annotation < list.row.length && list.row[this.annotation] === row; this.annotation++) {
-      const entry = this.annotations.add(at);
-      const reference = list.string[this.annotation];
-      this.annotations.setNumber(0, entry, cycle(sideTick(block, list, this.annotation)));
-      this.annotations.setText(1, entry, this.trace.strings.peek(reference) ?? `#${reference}`);
-    }
-  }
-
-  private addStages(
+  /** Column after column: rows of a block from `first` on, to those of the page from `to` on. */
+  private addRows(
     block: InstructionBlock,
-    row: number,
-    end: BlockEnd,
-    cycle: (tick: number) => number,
-    at: number,
+    first: number,
+    count: number,
+    to: number,
+    cycle: CycleOfTick,
   ): void {
-    const { entered, spent } = this;
-    const { rows } = this.files;
-    entered.fill(-1);
-    spent.fill(0);
-    const first = block.stageStart[row];
-    const count = block.stageStart[row + 1] - first;
-    let tick = stagesBegin(block, row);
-    let previous = -1;
-    let since = 0;
+    this.addNumbers(block, first, count, to);
+    this.addEnds(block, first, count, to, cycle);
+    this.statics.add(block, first, count, to);
+    this.stages.add(block, first, count, to, cycle);
+    this.addStalls(block, first, count, to);
+    this.addFlushes(block, first, count, to, cycle);
+    this.addDependencies(block, first, count, to, cycle);
+    this.addAnnotations(block, first, count, to, cycle);
+  }
+
+  private addNumbers(block: InstructionBlock, first: number, count: number, to: number): void {
+    const { thread, flags, id } = block;
+    const [seqs, ids, threads] = [this.seq.values, this.id.values, this.thread.values];
     for (let i = 0; i < count; i++) {
-      tick += stayTicks(block, first + i);
-      const now = cycle(tick);
-      if (previous >= 0) spent[previous] += now - since;
-      previous = stageOf(block, row, i);
-      since = now;
-      if (previous >= 0 && entered[previous] < 0) entered[previous] = now;
+      const seq = rowNumber(block, first + i);
+      seqs[to + i] = seq < 0 ? Number.NaN : seq;
+      ids[to + i] = id[first + i];
     }
-    const isOpen = end === BlockEnd.IN_FLIGHT;
-    if (previous >= 0 && !isOpen) spent[previous] += cycle(block.end[row]) - since;
-    for (let stage = 0; stage < entered.length; stage++) {
-      const column = FIXED.length + stage * 2;
-      if (entered[stage] < 0) {
-        rows.columns[column].setNull(at);
-        rows.columns[column + 1].setNull(at);
-        continue;
-      }
-      rows.columns[column].set(at, entered[stage]);
-      if (isOpen && stage === previous) rows.columns[column + 1].setNull(at);
-      else rows.columns[column + 1].set(at, spent[stage]);
+    threads.fill(Number.NaN, to, to + count);
+    if (!thread) return;
+    for (let i = 0; i < count; i++)
+      if (flags[first + i] & BlockFlag.HAS_THREAD) threads[to + i] = thread[first + i];
+  }
+
+  private addEnds(
+    block: InstructionBlock,
+    first: number,
+    count: number,
+    to: number,
+    cycle: CycleOfTick,
+  ): void {
+    const { flags, birth, end } = block;
+    const [births, ends, outcomes] = [this.birth.values, this.end.values, this.outcome.values];
+    for (let i = 0; i < count; i++) {
+      const row = first + i;
+      const outcome = endOf(block, row);
+      births[to + i] = flags[row] & BlockFlag.BIRTH_UNKNOWN ? Number.NaN : cycle(birth[row]);
+      ends[to + i] = outcome === BlockEnd.IN_FLIGHT ? Number.NaN : cycle(end[row]);
+      outcomes[to + i] = outcome;
+    }
+  }
+
+  private addStalls({ stalls }: InstructionBlock, first: number, count: number, to: number): void {
+    const { values } = this.stalls;
+    values.fill(0, to, to + count);
+    for (; this.next.stall < stalls.row.length; this.next.stall++) {
+      const row = stalls.row[this.next.stall] - first;
+      if (row >= count) break;
+      values[to + row]++;
+    }
+  }
+
+  private addFlushes(
+    block: InstructionBlock,
+    first: number,
+    count: number,
+    to: number,
+    cycle: CycleOfTick,
+  ): void {
+    const { flushes } = block;
+    const [reasons, cycles] = [this.flushReason.values, this.flushed.values];
+    reasons.fill(Number.NaN, to, to + count);
+    cycles.fill(Number.NaN, to, to + count);
+    for (; this.next.flush < flushes.row.length; this.next.flush++) {
+      const row = flushes.row[this.next.flush] - first;
+      if (row >= count) break;
+      if (flushes.reason) reasons[to + row] = flushes.reason[this.next.flush];
+      cycles[to + row] = cycle(sideTick(block, flushes, this.next.flush));
+    }
+  }
+
+  private addDependencies(
+    block: InstructionBlock,
+    first: number,
+    count: number,
+    to: number,
+    cycle: CycleOfTick,
+  ): void {
+    const { dependencies: list } = block;
+    for (; this.next.dependency < list.row.length; this.next.dependency++) {
+      const row = list.row[this.next.dependency] - first;
+      if (row >= count) break;
+      const entry = this.dependencies.add(to + row);
+      const producer = producerNumber(block, this.next.dependency);
+      this.producer.values[entry] = producer < 0 ? Number.NaN : producer;
+      this.dependencyType.values[entry] = list.type ? list.type[this.next.dependency] : Number.NaN;
+      this.dependencyCycle.values[entry] = cycle(sideTick(block, list, this.next.dependency));
+    }
+  }
+
+  private addAnnotations(
+    block: InstructionBlock,
+    first: number,
+    count: number,
+    to: number,
+    cycle: CycleOfTick,
+  ): void {
+    const { annotations: list } = block;
+    for (; this.next.annotation < list.row.length; this.next.annotation++) {
+      const row = list.row[this.next.annotation] - first;
+      if (row >= count) break;
+      const entry = this.annotations.add(to + row);
+      this.annotationCycle.values[entry] = cycle(sideTick(block, list, this.next.annotation));
+      this.annotation.values[entry] = list.string[this.next.annotation];
     }
   }
 }

@@ -1,8 +1,9 @@
 /** The table `occupancy`: one row for each buffer of a core and number of its slots that were taken, with the cycles that ended so. */
 import type { StorageDef } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { caseOf } from '../files/labels.js';
+import { nameColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { NumberColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import type { CountedUnit } from '../raw/units.js';
 
@@ -15,36 +16,32 @@ export class OccupancySink implements RawSink {
   /** Nothing is known between a gap and what follows it. */
   private isKnown = false;
 
+  private readonly columns;
+  private readonly files: PartFiles;
+
   private constructor(
+    to: Destination,
+    core: string,
     private readonly buffers: readonly StorageDef[],
     private readonly cycles: Cycles,
     /** Number of cycles of the whole trace. */
     private readonly total: number,
-    private readonly files: PartFiles,
   ) {
+    const names = nameColumn(
+      'buffer',
+      buffers.map(({ name }) => name),
+    );
+    this.columns = [names, ...['slots', 'taken', 'cycles'].map((column) => new NumberColumn(column))];
+    this.files = new PartFiles(to, { table: 'occupancy', core }, this.columns);
     this.cyclesAt = buffers.map(({ numSlots }) => new Float64Array(numSlots + 1));
     this.taken = new Int32Array(buffers.length);
   }
 
   /** null: the unit has no buffers, or no cycles. */
-  static async create(
-    to: Destination,
-    { unit, cycles }: CountedUnit,
-    total: number,
-  ): Promise<OccupancySink | null> {
+  static create(to: Destination, { unit, cycles }: CountedUnit, total: number): OccupancySink | null {
     const buffers = unit.core?.buffers ?? [];
     if (buffers.length === 0 || !unit.hasCycles) return null;
-    const labels = { values: buffers.map(({ name }, value) => ({ value, name })) };
-    const files = await PartFiles.create(
-      to,
-      { table: 'occupancy', core: unit.name },
-      {
-        names: ['buffer', 'slots', 'taken', 'cycles'],
-        select: (source) =>
-          `SELECT ${caseOf('buffer', labels)} AS buffer, slots, taken, cycles FROM ${source}`,
-      },
-    );
-    return new OccupancySink(buffers, cycles, total, files);
+    return new OccupancySink(to, unit.name, buffers, cycles, total);
   }
 
   begin(state: StorageState, isResumed: boolean): void {
@@ -97,10 +94,10 @@ export class OccupancySink implements RawSink {
   private row(buffer: number, slots: number, taken: number, cycles: number): void {
     const { rows } = this.files;
     const at = rows.begin();
-    rows.columns[0].set(at, buffer);
-    rows.columns[1].set(at, slots);
-    rows.columns[2].set(at, taken);
-    rows.columns[3].set(at, cycles);
+    this.columns[0].set(at, buffer);
+    this.columns[1].set(at, slots);
+    this.columns[2].set(at, taken);
+    this.columns[3].set(at, cycles);
     rows.endRow();
   }
 }

@@ -1,17 +1,15 @@
 /** The table `slots`, divided by storage: one row for each value that a slot held, from when it was set until it changed or was cleared. */
 import type { FrameCursor } from '../../format/frame.js';
-import { Action, FieldType, type StorageDef } from '../../format/types.js';
+import { Action, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { Destination, PartFiles } from '../files/part-files.js';
-import { createFieldFiles, type FieldFiles } from '../raw/field-files.js';
-import { type PayloadColumn, setField } from '../raw/payload-columns.js';
+import { NumberColumn } from '../parquet/columns.js';
+import { createFieldFiles } from '../raw/field-files.js';
+import { type PayloadField, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
-import type { TextTable } from '../raw/text-table.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
-
-const FIXED = ['slot', 'from_cycle', 'to_cycle'];
 
 /** The slots of one storage. */
 class SlotTable {
@@ -24,35 +22,28 @@ class SlotTable {
   private readonly isChanged: Uint8Array;
   private changes = 0;
   readonly files: PartFiles;
-  private readonly columns: readonly PayloadColumn[];
-  private readonly texts: TextTable | null;
+  private readonly slot = new NumberColumn('slot');
+  private readonly from = new NumberColumn('from_cycle');
+  private readonly to = new NumberColumn('to_cycle');
+  private readonly fields: readonly PayloadField[];
 
-  private constructor(
+  constructor(
+    to: Destination,
+    trace: Trace,
+    core: string,
     readonly def: StorageDef,
-    { files, columns, texts }: FieldFiles,
     private readonly cycles: Cycles,
   ) {
-    this.files = files;
-    this.columns = columns;
-    this.texts = texts;
+    const of = { table: 'slots', core, key: def.name };
+    const made = createFieldFiles(to, trace, of, def.fields, [this.slot, this.from, this.to]);
+    this.files = made.files;
+    this.fields = made.fields;
     const { numSlots, fields } = def;
     this.held = new Uint32Array(numSlots * fields.length * 2);
     this.taken = new Uint8Array(numSlots);
     this.since = new Float64Array(numSlots).fill(-1);
     this.changed = new Uint32Array(numSlots);
     this.isChanged = new Uint8Array(numSlots);
-  }
-
-  static async create(
-    to: Destination,
-    trace: Trace,
-    core: string,
-    def: StorageDef,
-    cycles: Cycles,
-  ): Promise<SlotTable> {
-    const of = { table: 'slots', core, key: def.name };
-    const made = await createFieldFiles(to, trace, of, def.fields, FIXED);
-    return new SlotTable(def, made, cycles);
   }
 
   begin(state: StorageState, isResumed: boolean): void {
@@ -116,18 +107,17 @@ class SlotTable {
 
   /** @param to -1: not known */
   private row(slot: number, to: number): void {
-    const { columns, held, since } = this;
+    const { fields, held, since } = this;
     const { rows } = this.files;
     const row = rows.begin();
-    rows.columns[0].set(row, slot);
-    if (since[slot] < 0) rows.columns[1].setNull(row);
-    else rows.columns[1].set(row, since[slot]);
-    if (to < 0) rows.columns[2].setNull(row);
-    else rows.columns[2].set(row, to);
-    for (let index = 0; index < columns.length; index++) {
-      const word = (slot * columns.length + index) * 2;
-      setField(rows.columns[index + 3], row, columns[index], held[word], held[word + 1]);
-      if (columns[index].type === FieldType.STRING_REF) this.texts?.want(held[word]);
+    this.slot.set(row, slot);
+    if (since[slot] < 0) this.from.setNull(row);
+    else this.from.set(row, since[slot]);
+    if (to < 0) this.to.setNull(row);
+    else this.to.set(row, to);
+    for (let index = 0; index < fields.length; index++) {
+      const word = (slot * fields.length + index) * 2;
+      setField(fields[index], row, held[word], held[word + 1]);
     }
     rows.endRow();
   }
@@ -137,7 +127,7 @@ class SlotTable {
 export class SlotsSink implements RawSink {
   private constructor(private readonly tables: ReadonlyMap<number, SlotTable>) {}
 
-  static async create(to: Destination, trace: Trace, units: readonly CountedUnit[]): Promise<SlotsSink> {
+  static create(to: Destination, trace: Trace, units: readonly CountedUnit[]): SlotsSink {
     const tables = new Map<number, SlotTable>();
     for (const { unit, cycles } of units) {
       const cores = new PartitionNames(unit.name);
@@ -145,7 +135,7 @@ export class SlotsSink implements RawSink {
         // Each step of a counter would be a row: they have a table.
         if (isCounterStorage(def)) continue;
         const core = cores.of(def);
-        tables.set(def.storageId, await SlotTable.create(to, trace, core, def, cycles));
+        tables.set(def.storageId, new SlotTable(to, trace, core, def, cycles));
       }
     }
     return new SlotsSink(tables);

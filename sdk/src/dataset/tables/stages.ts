@@ -10,36 +10,38 @@ import {
   stageValueOf,
   stayTicks,
 } from '../../semantics/cpu/index.js';
-import { caseOf } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { CodeColumn, NumberColumn } from '../parquet/columns.js';
+import { LabelDictionary } from '../parquet/dictionary.js';
 import { cyclesOf } from './ticks.js';
 
 /** Values that are no stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;
 
 export class StagesTable {
-  private constructor(
-    private readonly core: CpuCore,
-    readonly files: PartFiles,
-  ) {}
+  private readonly columns;
+  readonly files: PartFiles;
 
-  static async create(to: Destination, name: string, core: CpuCore): Promise<StagesTable> {
-    const labels = { values: core.stages.map((stage, value) => ({ value, name: stage })) };
-    const files = await PartFiles.create(
-      to,
-      { table: 'stages', core: name },
-      {
-        names: ['seq', 'id', 'visit', 'stage', 'from_cycle', 'cycles'],
-        select: (source) =>
-          `SELECT seq, id, visit, CASE WHEN stage >= ${FOREIGN} THEN (stage - ${FOREIGN})::VARCHAR ELSE ${caseOf('stage', labels)} END AS stage, ` +
-          `from_cycle, cycles FROM ${source}`,
-      },
+  constructor(
+    to: Destination,
+    name: string,
+    private readonly core: CpuCore,
+  ) {
+    const { stages } = core;
+    const labels = new LabelDictionary((code) =>
+      code >= FOREIGN ? String(code - FOREIGN) : (stages[code] ?? String(code)),
     );
-    return new StagesTable(core, files);
+    this.columns = [
+      ...['seq', 'id', 'visit'].map((column) => new NumberColumn(column)),
+      new CodeColumn('stage', labels),
+      ...['from_cycle', 'cycles'].map((column) => new NumberColumn(column)),
+    ];
+    this.files = new PartFiles(to, { table: 'stages', core: name }, this.columns);
   }
 
   add(block: InstructionBlock): void {
     const cycle = cyclesOf(block, this.core.periodPs);
+    const { columns } = this;
     const { rows } = this.files;
     for (let row = 0; row < block.count; row++) {
       const first = block.stageStart[row];
@@ -58,7 +60,6 @@ export class StagesTable {
             : cycle(block.end[row])
           : cycle(tick + stayTicks(block, first + visit + 1));
         const at = rows.begin();
-        const { columns } = rows;
         if (number < 0) columns[0].setNull(at);
         else columns[0].set(at, number);
         columns[1].set(at, block.id[row]);

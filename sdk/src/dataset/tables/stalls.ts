@@ -2,39 +2,38 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { fieldSize } from '../../format/types.js';
 import type { CoreEvent } from '../../semantics/cpu/index.js';
-import { caseOf } from '../files/labels.js';
+import { labelColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { NumberColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import type { CountedUnit } from '../raw/units.js';
 
 export class StallsSink implements RawSink {
+  private readonly columns;
+  private readonly files: PartFiles;
+
   private constructor(
+    to: Destination,
+    core: string,
     private readonly of: CoreEvent,
     private readonly cycles: Cycles,
-    private readonly files: PartFiles,
-  ) {}
+  ) {
+    const reason = labelColumn('reason', of.fields.get('reason')?.labels ?? null);
+    this.columns = [new NumberColumn('cycle'), reason, new NumberColumn('id')];
+    this.files = new PartFiles(to, { table: 'stalls', core }, this.columns);
+  }
 
   /** null: the unit reports no stalls. */
-  static async create(to: Destination, { unit, cycles }: CountedUnit): Promise<StallsSink | null> {
+  static create(to: Destination, { unit, cycles }: CountedUnit): StallsSink | null {
     const event = unit.core?.events.get('stall');
-    if (!event) return null;
-    const labels = event.fields.get('reason')?.labels ?? null;
-    const files = await PartFiles.create(
-      to,
-      { table: 'stalls', core: unit.name },
-      {
-        names: ['cycle', 'reason', 'id'],
-        select: (source) => `SELECT cycle, ${caseOf('reason', labels)} AS reason, id FROM ${source}`,
-      },
-    );
-    return new StallsSink(event, cycles, files);
+    return event ? new StallsSink(to, unit.name, event, cycles) : null;
   }
 
   event(cursor: FrameCursor): void {
     if (cursor.eventType !== this.of.def.eventTypeId) return;
     const { rows } = this.files;
     const row = rows.begin();
-    rows.columns[0].set(row, this.cycles.now);
+    this.columns[0].set(row, this.cycles.now);
     this.set(1, 'reason', cursor, row);
     this.set(2, 'entity_id', cursor, row);
     rows.endRow();
@@ -50,7 +49,7 @@ export class StallsSink implements RawSink {
 
   private set(column: number, name: string, { bytes, payloadOffset }: FrameCursor, row: number): void {
     const field = this.of.fields.get(name);
-    const target = this.files.rows.columns[column];
+    const target = this.columns[column];
     if (!field) {
       target.setNull(row);
       return;

@@ -1,82 +1,94 @@
-/** The distinct instructions of a program: address, machine code, text and class. Rows of `instructions` name one by number. */
-import {
-  INSTRUCTION_CLASSES,
-  InstructionClassifier,
-} from '../../semantics/cpu/analysis/instruction-class.js';
-import { type CpuCore, disassemble, type InstructionBlock, Known } from '../../semantics/cpu/index.js';
-import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
+/** The distinct instructions of a program, numbered: an open hash table of their addresses and machine codes, as a trace may have millions. */
+import { type InstructionBlock, Known } from '../../semantics/cpu/index.js';
 
-interface Static {
-  readonly pc: bigint | null;
-  readonly bits: number | null;
-}
-
-/** Of one file: programs have fewer, and a file of another trace has fewer rows. */
+/** Of a row group; programs have fewer. */
 const MAX_STATICS = 131_072;
+/** A quarter of the table's entries stays free: with more, searches become long. */
+const LOAD = 0.75;
+const FIRST_ENTRIES = 1 << 12;
+const WORDS = 4;
 
-export class Statics {
-  private readonly numbers = new Map<string, number>();
-  private all: Static[] = [];
-
-  constructor(readonly table: string) {}
+export class StaticNumbers {
+  private size = 0;
+  /** Of each number: both halves of its address, machine code, `Known`. */
+  private words = new Uint32Array(FIRST_ENTRIES * WORDS);
+  /** Hash to number plus 1; 0: free. */
+  private table = new Uint32Array(FIRST_ENTRIES);
 
   get isFull(): boolean {
-    return this.all.length >= MAX_STATICS;
+    return this.size >= MAX_STATICS;
   }
 
-  /** Of the next file. */
   restart(): void {
-    this.numbers.clear();
-    this.all = [];
+    this.size = 0;
+    this.table.fill(0);
   }
 
   /** The numbers of a block's static instructions. */
   numbersOf({ staticTable }: InstructionBlock): Uint32Array {
     const { pcLo, pcHi, bits, known } = staticTable;
     const numbers = new Uint32Array(pcLo.length);
-    for (let i = 0; i < pcLo.length; i++) {
-      const key = `${known[i]} ${pcHi[i]} ${pcLo[i]} ${bits[i]}`;
-      let number = this.numbers.get(key);
-      if (number === undefined) {
-        number = this.all.length;
-        this.numbers.set(key, number);
-        const pc = (BigInt(pcHi[i]) << 32n) | BigInt(pcLo[i]);
-        this.all.push({
-          pc: known[i] & Known.PC ? BigInt.asIntN(64, pc) : null,
-          bits: known[i] & Known.BITS ? bits[i] : null,
-        });
-      }
-      numbers[i] = number;
-    }
+    for (let i = 0; i < pcLo.length; i++) numbers[i] = this.numberOf(pcLo[i], pcHi[i], bits[i], known[i]);
     return numbers;
   }
 
-  /** Makes the table, of all that has been seen. */
-  async write({ api }: Engine, connection: Connection, core: CpuCore): Promise<void> {
-    const classes = INSTRUCTION_CLASSES.map(quoted).join(', ');
-    await connection.run(
-      `CREATE OR REPLACE TABLE ${this.table} (static BIGINT, pc BIGINT, bits BIGINT, "text" VARCHAR, class ENUM (${classes}))`,
-    );
-    const appender = await connection.createAppender(this.table);
-    const classifier = core.xlen === null ? null : new InstructionClassifier(core.xlen);
-    const classType = api.ENUM([...INSTRUCTION_CLASSES]);
-    this.all.forEach(({ pc, bits }, number) => {
-      appender.appendBigInt(BigInt(number));
-      if (pc === null) appender.appendNull();
-      else appender.appendBigInt(pc);
-      if (bits === null) appender.appendNull();
-      else appender.appendBigInt(BigInt(bits));
-      if (bits === null || classifier === null || core.xlen === null) {
-        appender.appendNull();
-        appender.appendNull();
-      } else {
-        appender.appendVarchar(
-          disassemble(bits, { xlen: core.xlen, pc: pc === null ? undefined : BigInt.asUintN(64, pc) }),
-        );
-        appender.appendEnum(INSTRUCTION_CLASSES[classifier.classOf(bits)], classType);
-      }
-      appender.endRow();
-    });
-    appender.closeSync();
+  /** Of one whose machine code is known. */
+  bitsOf(number: number): number {
+    return this.words[number * WORDS + 2];
   }
+
+  pcOf(number: number): bigint | undefined {
+    const at = number * WORDS;
+    if (!(this.words[at + 3] & Known.PC)) return undefined;
+    return (BigInt(this.words[at + 1]) << 32n) | BigInt(this.words[at]);
+  }
+
+  private numberOf(lo: number, hi: number, bits: number, known: number): number {
+    const { words, table } = this;
+    const mask = table.length - 1;
+    for (let at = hashOf(lo, hi, bits) & mask; ; at = (at + 1) & mask) {
+      const number = table[at] - 1;
+      if (number < 0) return this.add(at, lo, hi, bits, known);
+      const word = number * WORDS;
+      if (
+        words[word] === lo &&
+        words[word + 1] === hi &&
+        words[word + 2] === bits &&
+        words[word + 3] === known
+      )
+        return number;
+    }
+  }
+
+  private add(at: number, lo: number, hi: number, bits: number, known: number): number {
+    const number = this.size++;
+    const word = number * WORDS;
+    this.words[word] = lo;
+    this.words[word + 1] = hi;
+    this.words[word + 2] = bits;
+    this.words[word + 3] = known;
+    this.table[at] = number + 1;
+    if (this.size > this.table.length * LOAD) this.grow();
+    return number;
+  }
+
+  private grow(): void {
+    const { words, table, size } = this;
+    this.words = new Uint32Array(words.length * 2);
+    this.words.set(words);
+    this.table = new Uint32Array(table.length * 2);
+    const mask = this.table.length - 1;
+    for (let number = 0; number < size; number++) {
+      const word = number * WORDS;
+      let at = hashOf(words[word], words[word + 1], words[word + 2]) & mask;
+      while (this.table[at] !== 0) at = (at + 1) & mask;
+      this.table[at] = number + 1;
+    }
+  }
+}
+
+function hashOf(lo: number, hi: number, bits: number): number {
+  let hash = Math.imul(lo, 0x9e37_79b1) ^ Math.imul(hi + bits, 0x85eb_ca77);
+  hash ^= hash >>> 15;
+  return Math.imul(hash, 0xc2b2_ae3d) >>> 7;
 }

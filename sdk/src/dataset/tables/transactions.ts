@@ -8,10 +8,11 @@ import {
   TransactionFlag,
   transactionBlocks,
 } from '../../semantics/noc/index.js';
-import { named } from '../engine/duckdb.js';
-import { caseOf } from '../files/labels.js';
+import { labelColumn } from '../files/labels.js';
 import { ColumnNames, plainName } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
+import { CodeColumn, type FlatColumn, NumberColumn, WordColumn } from '../parquet/columns.js';
+import { LabelDictionary } from '../parquet/dictionary.js';
 import { type Gap, isDamage, stretchesOf } from '../raw/gaps.js';
 
 const FIXED = [
@@ -60,50 +61,24 @@ export class TransactionsTable {
   private readonly entered: Float64Array;
   private readonly spent: Float64Array;
 
-  private constructor(
+  private readonly columns: readonly FlatColumn[];
+  readonly files: PartFiles;
+
+  constructor(
+    to: Destination,
+    core: string,
     private readonly network: NocNetwork,
     private readonly periodPs: bigint,
-    readonly files: PartFiles,
   ) {
     this.entered = new Float64Array(network.stages.length);
     this.spent = new Float64Array(network.stages.length);
-  }
-
-  static async create(
-    to: Destination,
-    core: string,
-    network: NocNetwork,
-    periodPs: bigint,
-  ): Promise<TransactionsTable> {
     const names = new ColumnNames(FIXED);
     const stages = network.stages.flatMap((stage) => [
       names.add(`${plainName(stage)}_cycle`),
       names.add(`${plainName(stage)}_cycles`),
     ]);
-    const { transactions } = network;
-    const opcodes = transactions
-      ? {
-          values: Array.from({ length: 256 }, (_, value) => ({
-            value,
-            name: transactions.opcodeLabel(value),
-          })),
-        }
-      : null;
-    const files = await PartFiles.create(
-      to,
-      { table: 'transactions', core },
-      {
-        names: [...FIXED, ...stages],
-        select: (source) => {
-          const columns = FIXED.map((name) => {
-            if (name === 'opcode') return `${caseOf('opcode', opcodes)} AS opcode`;
-            return name === 'outcome' ? `${caseOf('outcome', OUTCOMES)} AS outcome` : named(name);
-          });
-          return `SELECT ${[...columns, ...stages.map(named)].join(', ')} FROM ${source}`;
-        },
-      },
-    );
-    return new TransactionsTable(network, periodPs, files);
+    this.columns = [...FIXED.map((name) => columnOf(name, network)), ...stages.map(numberColumn)];
+    this.files = new PartFiles(to, { table: 'transactions', core }, this.columns);
   }
 
   /** All of the trace, in the stretches between its gaps. */
@@ -138,6 +113,7 @@ export class TransactionsTable {
   }
 
   private add(block: TransactionBlock): void {
+    const { columns } = this;
     const { rows } = this.files;
     const base = block.basePs;
     const cycle = (ps: number): number => Number((base + BigInt(ps)) / this.periodPs);
@@ -146,7 +122,6 @@ export class TransactionsTable {
     let stage = 0;
     for (let row = 0; row < block.count; row++) {
       const at = rows.begin();
-      const { columns } = rows;
       const flags = block.flags[row];
       const outcome = flags & TransactionFlag.END_MASK;
       columns[ID].set(at, block.id[row]);
@@ -201,7 +176,7 @@ export class TransactionsTable {
       spent[stage] = to < 0 ? Number.NaN : spent[stage] + to - from;
     }
     entered.forEach((from, stage) => {
-      const { columns } = this.files.rows;
+      const { columns } = this;
       const column = FIXED.length + stage * 2;
       if (from < 0) columns[column].setNull(at);
       else columns[column].set(at, from);
@@ -210,4 +185,14 @@ export class TransactionsTable {
     });
     return index;
   }
+}
+
+const numberColumn = (name: string): NumberColumn => new NumberColumn(name);
+
+function columnOf(name: string, { transactions }: NocNetwork): FlatColumn {
+  if (name === 'addr') return new WordColumn(name);
+  if (name === 'outcome') return labelColumn(name, OUTCOMES);
+  if (name !== 'opcode') return numberColumn(name);
+  const labels = new LabelDictionary((code) => transactions?.opcodeLabel(code) ?? String(code));
+  return new CodeColumn(name, labels);
 }
