@@ -158,7 +158,11 @@ export class BlockServer {
       const what = 'The simulator ended without closing its trace: it crashed or was killed.';
       this.report({ code: 'VIEW_CRASHED', what, advice: '', isFatal: false });
     }
-    if (index) await this.describe(index);
+    if (index) {
+      await this.describeRows(index);
+      // What is looked at comes first.
+      this.background ??= () => this.overview(index);
+    }
     // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
     else if (!this.background && session.core) this.background = () => this.count(...this.counted);
   }
@@ -214,14 +218,6 @@ export class BlockServer {
     this.background = () => this.overview(index);
     this.wanted = [...this.wanted, ...this.deferred];
     this.deferred.clear();
-  }
-
-  /** What the index says of a trace that has grown. */
-  private async describe(index: IndexSums): Promise<void> {
-    const { info, lastCycle } = this.session;
-    await this.describeRows(index);
-    const whole = { from: info.segmentCycles[0]!, to: lastCycle, intervals: OVERVIEW_INTERVALS };
-    this.postSums(await index.sums(whole), true);
   }
 
   private async describeRows(index: IndexSums): Promise<void> {
