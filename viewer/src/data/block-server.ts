@@ -2,11 +2,12 @@
 import type * as traceIndex from 'uscope/trace-index';
 import type { IndexMaker, TraceIndex } from 'uscope/trace-index';
 import { transferables } from '../model/blocks.js';
+import type { Growth } from '../model/growth.js';
 import { loadPart } from '../model/load.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
 import { describeProblem } from './problems.js';
-import type { DataMessage, Problem, SumsRange, TraceInfo, Want } from './protocol.js';
+import type { DataMessage, Problem, SumsRange, Want } from './protocol.js';
 import type { Session } from './session.js';
 
 /** Of the first picture of the whole run, and of the one that follows. */
@@ -52,7 +53,7 @@ export class BlockServer {
     private readonly report: (problem: Problem) => void,
     private readonly live: {
       /** The trace has grown. */
-      readonly grown: (info: TraceInfo) => void;
+      readonly grown: (growth: Growth) => void;
       /** Somebody may still write the file, as far as its server knows. */
       readonly isWritten: () => boolean;
       /** There may be more of the trace: it must be looked at. */
@@ -124,9 +125,9 @@ export class BlockServer {
     const { session } = this;
     let wait = POLL_MS;
     try {
-      const hasGrown = (await this.live.hasNews()) && (await session.grow());
+      const growth = (await this.live.hasNews()) ? await session.grow() : null;
       this.hasFailed = false;
-      if (hasGrown) await this.takeGrowth();
+      if (growth) await this.takeGrowth(growth);
       this.noticeAbandoned();
     } catch (error) {
       const problem = describeProblem(error);
@@ -150,10 +151,10 @@ export class BlockServer {
     this.report({ code: 'VIEW_ABANDONED', what, advice: '', isFatal: false });
   }
 
-  private async takeGrowth(): Promise<void> {
+  private async takeGrowth(growth: Growth): Promise<void> {
     const { session, index } = this;
-    this.post({ type: 'grown', info: session.info }, []);
-    this.live.grown(session.info);
+    this.post({ type: 'grown', growth }, []);
+    this.live.grown(growth);
     if (session.info.isComplete && session.trace.session?.status === CLIENT_LOST) {
       const what = 'The simulator ended without closing its trace: it crashed or was killed.';
       this.report({ code: 'VIEW_CRASHED', what, advice: '', isFatal: false });

@@ -1,5 +1,6 @@
 /** What the three threads of the page say to each other. */
 import type { RowBlock } from '../model/blocks.js';
+import type { Growth } from '../model/growth.js';
 import type { SumsPart, SumsShape } from '../model/sums.js';
 import type { TraceSchema } from './library.js';
 import type { QuestionKind } from './questions/table.js';
@@ -101,7 +102,7 @@ export type DataReport =
   | AskReply
   | { readonly type: 'opened'; readonly info: TraceInfo }
   /** A trace that is being written has more now, or has ended. */
-  | { readonly type: 'grown'; readonly info: TraceInfo }
+  | { readonly type: 'grown'; readonly growth: Growth }
   | { readonly type: 'problem'; readonly problem: Problem };
 
 /** Sums over a range, cycles. */
@@ -123,7 +124,7 @@ export interface Want {
 export type DataMessage =
   | AskReply
   | { readonly type: 'trace'; readonly info: TraceInfo }
-  | { readonly type: 'grown'; readonly info: TraceInfo }
+  | { readonly type: 'grown'; readonly growth: Growth }
   | { readonly type: 'block'; readonly block: RowBlock }
   /** The index is here, at first with a coarse overview of the whole run. */
   | {

@@ -29,11 +29,11 @@ export class SegmentCycles {
     }
   }
 
-  /** All starts, and at last where the trace ends: a copy, 8 bytes for each. */
-  toArray(): Float64Array {
-    const cycles = new Float64Array(this.count + 1);
-    cycles.set(this.starts.subarray(0, this.count));
-    cycles[this.count] = Number((this.trace.totalTimePs + this.periodPs) / this.periodPs);
+  /** The starts from a segment on, and at last where the trace ends: a copy, 8 bytes for each. */
+  since(segment: number): Float64Array {
+    const cycles = new Float64Array(this.count - segment + 1);
+    cycles.set(this.starts.subarray(segment, this.count));
+    cycles[cycles.length - 1] = Number((this.trace.totalTimePs + this.periodPs) / this.periodPs);
     return cycles;
   }
 

@@ -3,6 +3,7 @@
 import * as cpu from 'uscope/cpu';
 import { openIndex, type TraceIndex } from 'uscope/trace-index';
 import type { RowBlock } from '../model/blocks.js';
+import { type Growth, grown } from '../model/growth.js';
 import type { SumsShape } from '../model/sums.js';
 import { IndexSums } from './index-sums.js';
 import type { Trace } from './library.js';
@@ -51,7 +52,7 @@ export class Session implements QuestionContext {
     // Of a finalized trace the table says how many segments there are.
     if (trace.segmentCount > 0) await trace.segment(0);
     await cycles.follow();
-    const segmentCycles = cycles.toArray();
+    const segmentCycles = cycles.since(0);
     const lastCycle = segmentCycles.at(-1) ?? 1;
     const reasons = core?.events
       .get('stall')
@@ -88,18 +89,19 @@ export class Session implements QuestionContext {
   }
 
   /**
-   * Looks for what a trace that is being written has got since. @returns whether there is something new
+   * Looks for what a trace that is being written has got since. @returns null: there is nothing new
    * @throws UscopeError READER_CHANGED: it is another file now; READER_* where it cannot be read
    */
-  async grow(): Promise<boolean> {
+  async grow(): Promise<Growth | null> {
     const { trace } = this;
-    if (trace.isComplete) return false;
+    if (trace.isComplete) return null;
     const { newSegments, finalized } = await trace.poll();
-    if (newSegments === 0 && !finalized) return false;
+    if (newSegments === 0 && !finalized) return null;
+    const from = this.segmentCycles.length;
     await this.segmentCycles.follow();
-    const segmentCycles = this.segmentCycles.toArray();
-    this.known = { ...this.known, segmentCycles, isComplete: trace.isComplete };
-    return true;
+    const growth = { from, cycles: this.segmentCycles.since(from), isComplete: trace.isComplete };
+    this.known = grown(this.known, growth);
+    return growth;
   }
 
   private made: TraceIndex | null = null;

@@ -1,18 +1,11 @@
 /** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace continues. */
+import type { Growth } from '../model/growth.js';
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
 import { begun, openTrace, sourceOf } from './library.js';
 import { describeProblem } from './problems.js';
-import type {
-  AskMessage,
-  DataMessage,
-  DataReport,
-  OpenRequest,
-  Problem,
-  TraceInfo,
-  Want,
-} from './protocol.js';
+import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
 import { QUESTIONS } from './questions/table.js';
 import { Session } from './session.js';
 
@@ -47,7 +40,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const post = (message: DataMessage, transfer: Transferable[]): void =>
       port.postMessage(message, transfer);
     const live = {
-      grown: (info: TraceInfo): void => scope.postMessage({ type: 'grown', info } satisfies DataReport),
+      grown: (growth: Growth): void => scope.postMessage({ type: 'grown', growth } satisfies DataReport),
       isWritten: (): boolean => isWritten,
       hasNews: () => source.hasNews(),
     };

@@ -3,6 +3,7 @@ import type { DataMessage, TraceInfo, Want } from '../data/protocol.js';
 import { shownCore } from '../data/shown-core.js';
 import type { RowBlock } from '../model/blocks.js';
 import type { Command } from '../model/commands.js';
+import { type Growth, grown } from '../model/growth.js';
 import { loadPart } from '../model/load.js';
 import { pixelOf, type Theme, themeOf } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
@@ -180,9 +181,10 @@ export class Scene {
   }
 
   /** More of the trace is here: the whole run stays whole, and the end in sight. */
-  private grow(shown: Shown, info: TraceInfo): void {
+  private grow(shown: Shown, growth: Growth): void {
     const { extent } = shown.store;
     this.isFitted = this.view.scale === fitScale(this.plot, extent);
+    const info = grown(shown.info, growth);
     shown.info = info;
     shown.store.grow(info);
     shown.sums.grow(info, extent.lastCycle);
@@ -281,7 +283,7 @@ export class Scene {
     if (message.type === 'trace') this.open(message.info);
     const { shown } = this;
     if (!shown) return;
-    if (message.type === 'grown') this.grow(shown, message.info);
+    if (message.type === 'grown') this.grow(shown, message.growth);
     else if (message.type === 'block') {
       shown.store.add(message.block);
       this.showBeginning(message.block);

@@ -4,6 +4,7 @@ import { threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { CanvasSize, SceneReport, SceneRequest, SceneState } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
+import { grown } from '../model/growth.js';
 import type { RowDetails } from '../model/row.js';
 import type { View } from '../model/view.js';
 import { adviceFor } from './advice.js';
@@ -139,7 +140,7 @@ export class Engine {
 
   private takeData(report: DataReport): void {
     if (report.type === 'opened' || report.type === 'grown') {
-      info.value = report.info;
+      info.value = report.type === 'opened' ? report.info : info.value && grown(info.value, report.growth);
       writerGone.value = null;
     } else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
     else {
