@@ -3,8 +3,10 @@
  * The pictures of docs/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
  * A run of the demo is needed: npm run demo.
  */
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { ROOT } from '../../scripts/step.mjs';
 
 const SIZE = { width: 1280, height: 720 };
@@ -23,7 +25,7 @@ async function settled(page) {
   await page.waitForTimeout(3000);
 }
 
-/** @type {readonly { name: string, hash: string, scheme: 'dark' | 'light', do?: (page: Page) => Promise<void> }[]} */
+/** @type {readonly { name: string, hash: string, scheme: 'dark' | 'light', hasSource?: true, do?: (page: Page) => Promise<void> }[]} */
 const PICTURES = [
   {
     name: 'viewer.png',
@@ -67,6 +69,16 @@ const PICTURES = [
       await settled(page);
     },
   },
+  {
+    name: 'viewer-source.png',
+    hash: '#at=20608&gutter=520',
+    scheme: 'light',
+    hasSource: true,
+    do: async (page) => {
+      await page.keyboard.press('Shift+U');
+      await page.mouse.move(740, 20);
+    },
+  },
 ];
 
 /** @param {Page} page @param {string} text */
@@ -92,17 +104,23 @@ async function clickRow(page, row) {
 /** @param {string} path of the demo's trace @param {string} [directory] */
 export async function takePictures(path, directory = IMAGES) {
   const { chromium } = await import('playwright-core');
-  const { findChromium, openServedTrace, serveView } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const { findChromium, openServedTrace, ServedProgram, serveView } = await import(
+    join(ROOT, 'sdk/dist/view/index.js')
+  );
   const trace = await openServedTrace(path);
   const server = await serveView(trace);
+  const program = makeProgram();
+  const withProgram = program && (await serveView(trace, { program: await ServedProgram.open(program) }));
+  if (!program) console.log('no picture of the source: riscv64-unknown-elf-gcc builds its program');
   const browser = await chromium.launch({
     executablePath: findChromium() ?? 'chromium',
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    for (const { name, hash, scheme, do: act } of PICTURES) {
+    for (const { name, hash, scheme, hasSource, do: act } of PICTURES) {
+      if (hasSource && !withProgram) continue;
       const page = await browser.newPage({ viewport: SIZE, colorScheme: scheme });
-      await page.goto(server.url + hash);
+      await page.goto((hasSource ? withProgram : server).url + hash);
       await settled(page);
       await act?.(page);
       await settled(page);
@@ -113,7 +131,27 @@ export async function takePictures(path, directory = IMAGES) {
   } finally {
     await browser.close();
     await server.close();
+    await withProgram?.close();
     await trace.close();
+    if (program) rmSync(dirname(program), { recursive: true });
+  }
+}
+
+/** The demo's program with debug information, which its build leaves out: the code is the same. @returns path; null: there is no compiler */
+function makeProgram() {
+  const firmware = join(ROOT, 'verilator-demo/firmware');
+  const directory = mkdtempSync(join(tmpdir(), 'uscope-guide-'));
+  const elf = join(directory, 'firmware.elf');
+  try {
+    const commands = execFileSync('make', ['-n', '-B', `BUILD=${directory}`, elf], {
+      cwd: firmware,
+      encoding: 'utf8',
+    });
+    execFileSync('sh', ['-ec', commands.replace(' -g0 ', ' -g ')], { cwd: firmware, stdio: 'ignore' });
+    return elf;
+  } catch {
+    rmSync(directory, { recursive: true });
+    return null;
   }
 }
 

@@ -267,6 +267,14 @@ describe('a picture without a browser', () => {
     expect([browser.status, browser.stderr]).toEqual([1, expect.stringMatching(/VIEW_NO_BROWSER/)]);
     expect(take(['--png', at('none.png'), '--painter', 'brush', file]).status).toBe(2);
     expect(take(['--painter', 'canvas', file]).status).toBe(2);
+    const empty = fileURLToPath(
+      new URL('../../test/compatibility/0.1.0/traces/empty.uscope', import.meta.url),
+    );
+    const nothing = take(['--png', at('none.png'), empty]);
+    expect([nothing.status, nothing.stderr]).toEqual([
+      1,
+      expect.stringMatching(/VIEW_PICTURE: VIEW_EMPTY: /),
+    ]);
     const core = take(['--png', at('none.png'), '--core', 'core7', file]);
     expect([core.status, core.stderr]).toEqual([1, expect.stringMatching(/READER_NAME/)]);
   });

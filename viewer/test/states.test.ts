@@ -11,10 +11,11 @@ import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { exportView } from '../../sdk/src/view/export.js';
 import type { Opening, OpeningStatus } from '../../sdk/src/view/opening.js';
 import { type ServedTrace, serveView } from '../../sdk/src/view/server.js';
+import { TraceBuilder } from '../../test/support/build-trace.js';
 import { chromiumPath, startChromium } from '../../test/support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
-import { runModel } from '../../test/support/pipeline-model.js';
+import { modelSchema, runModel } from '../../test/support/pipeline-model.js';
 import { stateOf } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
 import { needBuiltPage } from './support/viewer.js';
@@ -91,6 +92,12 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
     it.each([
       ['no trace', Buffer.from('no trace at all\n'.repeat(100)), 'FORMAT_MAGIC', 'uscope convert'],
       ['an empty file', new Uint8Array(0), 'FORMAT_TRUNCATED', 'uscope recover'],
+      [
+        'a trace without a cycle',
+        new TraceBuilder({ schema: modelSchema() }).finalize().bytes,
+        'VIEW_EMPTY',
+        'uscope info',
+      ],
       ['a cut trace', bytes.subarray(0, bytes.length - 3000), 'FORMAT_TRUNCATED', 'uscope recover'],
     ])('%s', async (_, content, code, advice) => {
       expect((await shown(served(content), code)).advice).toContain(advice);
@@ -110,6 +117,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         await page.waitForFunction(() => (window.__uscope.state()?.rows ?? 0) > 0);
         // Also where its index is damaged, it is counted to its end.
         await page.waitForFunction(() => window.__uscope.state()?.isCounted);
+        await expect.poll(() => page.locator('.reading').textContent()).toMatch(/^no overview: /);
       });
       await server.close();
     });

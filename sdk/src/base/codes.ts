@@ -144,6 +144,7 @@ export const ERROR_CODES = {
     'The browser took the memory of the picture away, as it does when the machine runs out of memory or its graphics driver fails.',
   VIEW_CRASHED: 'A simulator that the viewer follows ended without closing its trace.',
   VIEW_DOWNLOAD: 'The server does not serve parts of files: the page has fetched the whole trace.',
+  VIEW_EMPTY: 'The trace holds nothing that could be shown: no cycle was recorded.',
   VIEW_FAILED: 'The viewer has a defect.',
   VIEW_LOST: 'The server of the page does not answer any more.',
   VIEW_NO_BROWSER: 'There is neither a browser nor a canvas that could draw a picture.',

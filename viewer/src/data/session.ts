@@ -7,7 +7,7 @@ import { type Growth, grown } from '../model/growth.js';
 import type { SumsShape } from '../model/sums.js';
 import { IndexSums } from './index-sums.js';
 import type { Trace } from './library.js';
-import { describeProblem } from './problems.js';
+import { CodedError, describeProblem } from './problems.js';
 import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
 import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
@@ -41,16 +41,20 @@ export class Session implements QuestionContext {
     readonly ownIndex: TraceIndex | null,
   ) {}
 
-  /** @throws UscopeError READER_NAME: no core of that name */
+  /**
+   * @throws UscopeError READER_NAME: no core of that name
+   * @throws CodedError VIEW_EMPTY: there is nothing in it
+   */
   static async open(trace: Trace, name: string, choice: Choice): Promise<Session> {
+    if (trace.segmentCount === 0)
+      throw new CodedError('VIEW_EMPTY', `nothing is recorded in the trace${trace.isComplete ? '' : ' yet'}`);
     const cores = cpu.findCores(trace);
     const core = cores.length === 0 ? null : cpu.findCore(trace, choice.core ?? undefined);
     const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
     const clock = core ? knownClock(core.clock) : chosenClock(clocks, choice.clock);
     const periodPs = BigInt(clock?.periodPs ?? 1);
     const cycles = new SegmentCycles(trace, periodPs);
-    // Of a finalized trace the table says how many segments there are.
-    if (trace.segmentCount > 0) await trace.segment(0);
+    await trace.segment(0);
     await cycles.follow();
     const segmentCycles = cycles.since(0);
     const lastCycle = segmentCycles.at(-1) ?? 1;

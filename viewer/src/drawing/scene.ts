@@ -126,6 +126,7 @@ export class Scene {
     this.minimapSize = minimapSize;
     this.raster = this.fitCanvas();
     this.isMinimapStale = true;
+    this.minimapDrawn = 0;
     this.clamp('x');
     // An emptied canvas must not be seen.
     this.draw();

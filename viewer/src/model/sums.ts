@@ -77,3 +77,7 @@ function totalsOf(values: Float64Array): Float64Array {
   for (let i = 0; i < values.length; i++) totals[i + 1] = totals[i]! + values[i]!;
   return totals;
 }
+
+/** Why there are no sums of a trace that was read to its end. @param periodPs of the core's clock; 0: not known */
+export const whyNoSums = (periodPs: number): string =>
+  periodPs > 0 ? 'a part of the trace cannot be read' : 'the clock of the core is not known';

@@ -25,6 +25,8 @@ const ADVICE: Readonly<Record<string, string>> = {
   VIEW_CRASHED: 'All that it had sent is shown. `uscope info FILE` counts what is missing.',
   VIEW_DOWNLOAD:
     'It works. With `uscope view FILE`, or a server with range requests, the page fetches only what it shows.',
+  VIEW_EMPTY:
+    'The run ended before its first cycle was recorded, or recording was paused. `uscope info FILE` shows what is known of it.',
   VIEW_LOST:
     'Start `uscope view` again, with the same --port, and reload the page. The address holds what is shown.',
   VIEW_STORAGE: 'Allow this page to store data, or keep its address: it holds what is shown.',

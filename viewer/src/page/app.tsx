@@ -54,7 +54,7 @@ export function App() {
           <Dock />
         </div>
       ) : (
-        <Welcome onFile={openFile} />
+        <Welcome onFile={openFile} isFatal={isFatal} />
       )}
       {trace && <footer class="status">{info.value && state.value ? <StatusLine /> : isFatal ? '' : 'opening the trace…'}</footer>}
       <Messages isFatal={isFatal} />

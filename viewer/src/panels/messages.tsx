@@ -29,7 +29,9 @@ export function Messages({ isFatal }: { isFatal: boolean }) {
   );
 }
 
-export function Welcome({ onFile }: { onFile: (file: File) => void }) {
+export function Welcome({ onFile, isFatal }: { onFile: (file: File) => void; isFatal: boolean }) {
+  // A message is in its place.
+  if (isFatal) return <main class="welcome" />;
   return (
     <main class="welcome">
       <h1>µScope</h1>

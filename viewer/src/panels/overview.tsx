@@ -3,6 +3,7 @@ import type { RefObject } from 'preact';
 import { currentEngine } from '../page/perform.js';
 import { OverviewMarks } from './place-marks.js';
 import { later } from './later.js';
+import { whyNoSums } from '../model/sums.js';
 import { info, pictureSize, settings, state } from '../page/store.js';
 
 const EventOverview = later('EventOverview');
@@ -39,8 +40,12 @@ export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | nul
 /** What is missing, while the trace is read for it. */
 function Reading() {
   const shown = state.value;
-  if (!shown || shown.isCounted || shown.hasOverview) return null;
-  return <div class="reading">reading the trace for the overview: {Math.floor(shown.progress * 100)} %</div>;
+  const trace = info.value;
+  if (!shown || !trace || trace.core < 0 || shown.hasOverview) return null;
+  const text = !shown.isCounted
+    ? `reading the trace for the overview: ${Math.floor(shown.progress * 100)} %`
+    : `no overview: ${whyNoSums(trace.cores[trace.core]!.periodPs)}`;
+  return <div class="reading">{text}</div>;
 }
 
 function Window() {

@@ -1,6 +1,8 @@
 /** Lanes as pixels, and their titles, scales and legends with the values at the pointer. */
+
+import { shownCore } from '../../data/shown-core.js';
 import { mix, pixelOf } from '../../model/palette.js';
-import { Column } from '../../model/sums.js';
+import { Column, whyNoSums } from '../../model/sums.js';
 import { AXIS_FONT, clipTo, fitted } from '../canvas.js';
 import type { Frame } from '../frame.js';
 import type { PixelColumns } from './columns.js';
@@ -86,15 +88,17 @@ export function paintLanes(frame: Frame, lanes: readonly Lane[], columns: PixelC
   context.restore();
 }
 
-/** Nothing is known yet: how far the trace has been read for it. */
-function paintPending({ context, theme, left, top, plot, store }: Frame): void {
-  if (store.isComplete) return;
+/** Nothing is known: how far the trace has been read for it, or why it stays so. */
+function paintPending({ context, theme, left, top, plot, store, sums, info }: Frame): void {
+  if (store.isComplete && sums.overview) return;
   context.save();
   context.font = AXIS_FONT;
   context.fillStyle = theme.text;
   context.textAlign = 'center';
   context.textBaseline = 'middle';
-  const text = `reading the trace: ${Math.floor(store.progress * 100)} %`;
+  const text = store.isComplete
+    ? `no sums: ${whyNoSums(shownCore(info).periodPs)}`
+    : `reading the trace: ${Math.floor(store.progress * 100)} %`;
   context.fillText(text, left + plot.width / 2, top + plot.height / 2);
   context.restore();
 }
