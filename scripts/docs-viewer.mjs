@@ -43,3 +43,8 @@ else
   console.log(
     `no picture of several traces: ${guided.fourCores()} is missing; in verilator-demo: demo.mjs --cores 4 --out out/four`,
   );
+if (guided.hasO3()) await guided.takeBottleneck(guided.o3Trace());
+else
+  console.log(
+    `no picture of the out-of-order core: ${guided.o3Trace()} is missing; npm run demo -- --core o3 --out verilator-demo/out/o3 makes it`,
+  );

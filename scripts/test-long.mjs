@@ -88,6 +88,15 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  bottleneck: {
+    byName: true,
+    title: 'the guide to a bottleneck, with the out-of-order cores that it builds',
+    share: 0.5,
+    round: () => ({
+      ...vitest(['demo'], ['bottleneck.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   'viewer-demo': {
     byName: true,
     title: 'the demo while a page shows it, to its end and killed',

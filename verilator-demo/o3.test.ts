@@ -17,7 +17,7 @@ import { auditO3, compareO3, type O3AuditResult, type O3Instruction, Stage } fro
 import { o3Program } from './lib/o3-program.js';
 import { outOfOrderTiming, Replay } from './lib/replay.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { DEMO, FAST_BUILD, make, type Report, TESTS } from './lib/simulator.js';
+import { DEMO, makeO3, type Report, TESTS } from './lib/simulator.js';
 import { Cause } from './lib/trap.js';
 
 // The core is built with Verilator; when every case is tried, also without its tracer.
@@ -69,8 +69,8 @@ async function traced(name: string, image: readonly number[], ...args: string[])
 }
 
 beforeAll(() => {
-  make('o3', ...FAST_BUILD);
-  if (TRIES_ALL) make('o3', 'TRACE=0', ...FAST_BUILD);
+  makeO3();
+  if (TRIES_ALL) makeO3('TRACE=0');
   if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js')))
     spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
 }, 600_000);

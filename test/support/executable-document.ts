@@ -3,7 +3,8 @@
  * what the block is:
  *
  *     ```yaml file=core.yaml       the file's contents, in the current directory of the shell
- *     ```sh run                    commands; `status=1` when they are meant to fail, `if=cmake` when they need that program
+ *     ```sh run                    commands; `status=1` when they are meant to fail, `if=cmake` when they need that program, `long` when they
+ *                                  take so long that they run only where every case is tried (effort.ts)
  *     ```text output               what the commands before it print: stdout, then stderr
  *
  * Blocks without such a word are only read. In output, `…` represents any text within a line, and a line that is
@@ -27,6 +28,7 @@ export interface RunBlock {
   readonly status: number;
   /** A program without which the commands are skipped. */
   readonly needs: string | null;
+  readonly isLong: boolean;
   /** null: what it prints is not shown. */
   output: string | null;
 }
@@ -50,6 +52,7 @@ export function blocksOf(markdown: string): Block[] {
         script: text,
         status: Number(valueAfter('status', rest) ?? 0),
         needs: valueAfter('if', rest),
+        isLong: rest.includes('long'),
         output: null,
       });
     } else if (what === 'output') attachOutput(blocks.at(-1), text, line);

@@ -101,8 +101,33 @@ async function clickRow(page, row) {
   await page.mouse.click(place.x, place.y);
 }
 
-/** @param {string} path of the demo's trace @param {string} [directory] */
-export async function takePictures(path, directory = IMAGES) {
+/** A `sb` in the loop of the sieve, on the out-of-order core: it waits for a place in the store queue. */
+const WAITING_STORE = 22_762;
+
+/** Of docs/find-a-bottleneck.md, in a trace of the out-of-order core. @type {typeof PICTURES} */
+const BOTTLENECK = [
+  {
+    name: 'o3-store-queue.png',
+    hash: '#at=20000',
+    scheme: 'dark',
+    do: async (page) => {
+      await page.keyboard.press('Shift+C');
+      for (let i = 0; i < 2; i++) await page.keyboard.press('Alt+ArrowDown');
+      await settled(page);
+      await clickRow(page, WAITING_STORE);
+      await settled(page);
+      // In the lanes of occupancy, and in the inspector.
+      for (const lane of await page.getByText('store_queue', { exact: true }).all())
+        await lane.evaluate((element) => element.scrollIntoView({ block: 'start' }));
+    },
+  },
+];
+
+/** @param {string} path of a trace of the out-of-order core @param {string} [directory] */
+export const takeBottleneck = (path, directory = IMAGES) => takePictures(path, directory, BOTTLENECK);
+
+/** @param {string} path of the demo's trace @param {string} [directory] @param {typeof PICTURES} [pictures] */
+export async function takePictures(path, directory = IMAGES, pictures = PICTURES) {
   const { chromium } = await import('playwright-core');
   const { findChromium, openServedTrace, ServedProgram, serveView } = await import(
     join(ROOT, 'sdk/dist/view/index.js')
@@ -117,7 +142,7 @@ export async function takePictures(path, directory = IMAGES) {
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
-    for (const { name, hash, scheme, hasSource, do: act } of PICTURES) {
+    for (const { name, hash, scheme, hasSource, do: act } of pictures) {
       if (hasSource && !withProgram) continue;
       const page = await browser.newPage({ viewport: SIZE, colorScheme: scheme });
       await page.goto((hasSource ? withProgram : server).url + hash);
@@ -230,5 +255,8 @@ export const hasFourCores = () => existsSync(join(fourCores(), 'noc.uscope'));
 /** The demo's program on the core with a quarter of its data cache. */
 export const slowerTrace = () => join(ROOT, 'verilator-demo/out/smallcache/core0.uscope');
 export const hasSlower = () => existsSync(slowerTrace());
+/** `npm run demo -- --core o3 --out verilator-demo/out/o3`. */
+export const o3Trace = () => join(ROOT, 'verilator-demo/out/o3/core0.uscope');
+export const hasO3 = () => existsSync(o3Trace());
 export const demoTrace = () => join(ROOT, 'verilator-demo/out/core0.uscope');
 export const hasDemo = () => existsSync(demoTrace());
