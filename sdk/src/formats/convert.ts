@@ -46,7 +46,7 @@ export interface ConversionResult {
 
 export const nameOf = (format: AnyFormat): string => (format === USCOPE ? USCOPE : format.name);
 
-/** @throws UscopeError CONVERT_*, FORMAT_* for a damaged trace, WRITER_* */
+/** @throws UscopeError CONVERT_*, FORMAT_* for a damaged trace, WRITER_*; the reason of the signal when it was raised */
 export async function convert(request: ConvertRequest): Promise<ConversionResult> {
   const { from, to } = request;
   checkOptions(request);
@@ -56,9 +56,15 @@ export async function convert(request: ConvertRequest): Promise<ConversionResult
       'input and output are both µScope; `uscope slice` copies a trace',
     );
   }
-  if (to === USCOPE) return importTrace(request, from as ForeignFormat);
-  if (from === USCOPE) return exportTrace(request, to);
-  return byWayOfUscope(request, from, to);
+  try {
+    if (to === USCOPE) return await importTrace(request, from as ForeignFormat);
+    if (from === USCOPE) return await exportTrace(request, to);
+    return await byWayOfUscope(request, from, to);
+  } catch (error) {
+    // Readers report what ends their input as their own errors.
+    request.signal?.throwIfAborted();
+    throw error;
+  }
 }
 
 async function importTrace(request: ConvertRequest, format: ForeignFormat): Promise<ConversionResult> {

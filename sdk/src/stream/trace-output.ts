@@ -1,5 +1,6 @@
 /** The trace that slice and merge write: frames gathered into batches, back-pressure, cancellation. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Turns } from '../base/turns.js';
 import { type SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import { RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
 import type { RecordBatch } from '../writer/records/record-batch.js';
@@ -11,12 +12,15 @@ const MOST_RUNS = 256;
 export class TraceOutput {
   /** Ordinal of the next frame. */
   frames = 0;
+  private readonly turns: Turns;
 
   private constructor(
     private readonly writer: RecordWriter,
     private readonly batch: RecordBatch,
     private readonly signal: AbortSignal | undefined,
-  ) {}
+  ) {
+    this.turns = new Turns(signal);
+  }
 
   /** Cuts by the grid alone: the same input gives the same segments. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
   static async create(
@@ -42,6 +46,7 @@ export class TraceOutput {
       else if (at < length) await nextTurn();
     }
     this.batch.clear();
+    await this.turns.next();
   }
 
   /** A frame without items. */

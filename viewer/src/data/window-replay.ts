@@ -1,5 +1,5 @@
 /** A window of time from replay: every cycle is looked at. */
-import { Action, logicalFields } from 'uscope/format';
+import { Action, type LogicalField, logicalFields } from 'uscope/format';
 import { payloadLayout, readRaw, type ScanVisitor, stateBefore } from 'uscope/reader';
 import {
   type Columns,
@@ -11,7 +11,7 @@ import {
   type WindowArgs,
 } from '../model/window.js';
 import type { QuestionContext } from './questions/question.js';
-import { type Field, isString, logicalText, valueText } from './value-text.js';
+import { type Field, isString, logicalText } from './value-text.js';
 import { CounterTrack, EventTrack, OccupancyTrack } from './window-tracks.js';
 
 type State = Awaited<ReturnType<typeof stateBefore>>;
@@ -48,11 +48,12 @@ export async function replayWindow(
 
 /** Changes of one field, at most one for each column. */
 interface ValueTrack extends SlotField {
-  readonly def: Field;
+  readonly fields: readonly Field[];
+  readonly value: LogicalField;
   readonly hasFree: boolean;
   readonly cycles: number[];
-  /** null: free. */
-  readonly values: (bigint | null)[];
+  /** The fields of the value, the first piece first; null: free. */
+  readonly values: (readonly bigint[] | null)[];
   readonly busy: number[];
   column: number;
 }
@@ -107,7 +108,8 @@ class Replay {
       storage,
       slot,
       field,
-      def: storages[storage]!.fields[field]!,
+      fields: storages[storage]!.fields,
+      value: valueAt(storages[storage]!.fields, field),
       hasFree: (state.layout.sparse[storage]! | state.layout.buffer[storage]!) !== 0,
       cycles: [],
       values: [],
@@ -185,11 +187,12 @@ class Replay {
 
   private note(track: ValueTrack, cycle: number): void {
     const { state, column } = this;
-    const { storage, slot, field, cycles, values, busy } = track;
+    const { storage, slot, cycles, values, busy } = track;
     const isFree = track.hasFree && !state.slotOccupied(storage, slot);
-    const value = isFree ? null : state.value(storage, slot, field);
+    const { pieces, unknown } = track.value;
+    const value = isFree ? null : [...pieces, ...unknown].map((piece) => state.value(storage, slot, piece));
     const last = values.length - 1;
-    if (last >= 0 && values[last] === value) return;
+    if (last >= 0 && isSame(values[last]!, value)) return;
     if (track.column === column && last > 0) {
       // Of several in one column the last is seen.
       values[last] = value;
@@ -208,8 +211,8 @@ class Replay {
   private async loadStrings(): Promise<void> {
     const { trace } = this.context;
     const wanted = new Set<number>();
-    for (const { def, values } of this.values) {
-      if (isString(def)) for (const value of values) if (value !== null) wanted.add(Number(value));
+    for (const { fields, field, values } of this.values) {
+      if (isString(fields[field]!)) for (const value of values) if (value) wanted.add(Number(value[0]));
     }
     this.marks?.types.forEach((type, index) => {
       trace.schema.events[type]!.fields.forEach((field, at) => {
@@ -235,10 +238,13 @@ class Replay {
     };
   }
 
-  private changesOf({ storage, slot, field, def, cycles, values, busy }: ValueTrack): ValueChanges {
+  private changesOf({ storage, slot, field, fields, value, cycles, values, busy }: ValueTrack): ValueChanges {
     const { schema } = this.context.trace;
-    const text = (value: bigint | null): string =>
-      value === null ? '' : valueText(def, value, schema, this.stringOf);
+    const order = [...value.pieces, ...value.unknown];
+    const text = (words: readonly bigint[] | null): string =>
+      words === null
+        ? ''
+        : logicalText(fields, value, (index) => words[order.indexOf(index)]!, schema, this.stringOf);
     return {
       storage,
       slot,
@@ -248,4 +254,15 @@ class Replay {
       isBusy: Uint8Array.from(busy),
     };
   }
+}
+
+/** The value that begins with a field. */
+function valueAt(fields: readonly Field[], field: number): LogicalField {
+  const found = logicalFields(fields).find(({ pieces }) => pieces[0] === field);
+  return found ?? { name: fields[field]!.name, bits: 0, pieces: [field], unknown: [] };
+}
+
+function isSame(a: readonly bigint[] | null, b: readonly bigint[] | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.every((word, index) => word === b[index]);
 }

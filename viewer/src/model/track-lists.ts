@@ -1,4 +1,5 @@
 /** What the tracks can show of a trace, by name, and what they show until the user chooses. */
+import { type FieldType, type LogicalField, logicalFields } from 'uscope/format';
 import type { SlotField } from './window.js';
 
 const SF_SPARSE = 1;
@@ -9,7 +10,7 @@ export type TrackList = 'counters' | 'buffers' | 'events' | 'values';
 
 export interface Field {
   readonly name: string;
-  readonly type: number;
+  readonly type: FieldType;
 }
 
 /** Of the schema what is needed here. */
@@ -42,6 +43,15 @@ export const isCounter = (storage: Storage): boolean =>
   storage.fields.length === 1 &&
   storage.fields[0]!.type === U64;
 
+const known = new WeakMap<readonly Field[], readonly LogicalField[]>();
+
+/** One for each value: the pieces of a wide field (docs/format.md#wide-fields) are one. */
+export function valuesOf(fields: readonly Field[]): readonly LogicalField[] {
+  const values = known.get(fields) ?? logicalFields(fields);
+  known.set(fields, values);
+  return values;
+}
+
 /** Names in the order of the schema; of the core shown first. */
 function ownFirst(names: readonly string[], core: string | null): string[] {
   const isOwn = (name: string): boolean => core !== null && name.startsWith(`${core}/`);
@@ -68,7 +78,10 @@ export function slotFieldName(
   { schema, storageNames }: Described,
 ): string {
   const { numSlots, fields } = schema.storages[storage]!;
-  return `${storageNames[storage]}${numSlots > 1 ? `[${slot}]` : ''}${fields.length > 1 ? `.${fields[field]!.name}` : ''}`;
+  const values = valuesOf(fields);
+  const value = values.find(({ pieces }) => pieces[0] === field);
+  const name = values.length > 1 ? `.${value?.name ?? field}` : '';
+  return `${storageNames[storage]}${numSlots > 1 ? `[${slot}]` : ''}${name}`;
 }
 
 /** null: the trace has nothing of that name. */
@@ -79,8 +92,9 @@ export function slotFieldOf(name: string, { schema, storageNames }: Described): 
   const def = schema.storages[storage];
   if (!def) return null;
   const slot = Number(match[2] ?? 0);
-  const field = match[3] === undefined ? 0 : def.fields.findIndex((one) => one.name === match[3]);
-  return slot < def.numSlots && field >= 0 && field < def.fields.length ? { storage, slot, field } : null;
+  const values = valuesOf(def.fields);
+  const value = match[3] === undefined ? values[0] : values.find((one) => one.name === match[3]);
+  return slot < def.numSlots && value ? { storage, slot, field: value.pieces[0]! } : null;
 }
 
 /** Names of fields of slots that hold every word of a filter, at most `most`. */
@@ -96,8 +110,9 @@ export function findSlotFields(filter: string, trace: Described, most: number): 
   const place = ({ storageId }: Storage): number => order.get(trace.storageNames[storageId]!) ?? 0;
   for (const { storageId, numSlots, fields } of [...storages].sort((a, b) => place(a) - place(b))) {
     for (let slot = 0; slot < numSlots && found.length < most; slot++) {
-      for (let field = 0; field < fields.length && found.length < most; field++) {
-        const name = slotFieldName({ storage: storageId, slot, field }, trace);
+      for (const { pieces } of valuesOf(fields)) {
+        if (found.length >= most) break;
+        const name = slotFieldName({ storage: storageId, slot, field: pieces[0]! }, trace);
         const text = name.toLowerCase();
         if (words.every((word) => text.includes(word)) && !found.includes(name)) found.push(name);
       }
@@ -131,9 +146,8 @@ function defaultValues(trace: Described): string[] {
   const found: string[] = [];
   for (const { storageId, numSlots, fields } of [...own].sort((a, b) => a.numSlots - b.numSlots)) {
     for (let slot = 0; slot < numSlots && found.length < DEFAULT_VALUES; slot++) {
-      for (let field = 0; field < fields.length && found.length < DEFAULT_VALUES; field++) {
-        found.push(slotFieldName({ storage: storageId, slot, field }, trace));
-      }
+      for (const { pieces } of valuesOf(fields).slice(0, DEFAULT_VALUES - found.length))
+        found.push(slotFieldName({ storage: storageId, slot, field: pieces[0]! }, trace));
     }
   }
   return found;

@@ -1,7 +1,7 @@
 /** The first line of a track: what it is, what of it is shown, and the button that hides it. */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { findSlotFields, namesOf, type TrackList } from '../model/track-lists.js';
+import { findSlotFields, namesOf, type TrackList, valuesOf } from '../model/track-lists.js';
 import { type PanelId, panelOf } from '../model/panels.js';
 import { toggle } from '../page/layout.js';
 import { choose, described, shown } from '../page/track-choices.js';
@@ -55,7 +55,7 @@ function countOf(list: TrackList): string {
   if (!trace) return '0';
   if (list !== 'values') return String(namesOf(list, trace).length);
   const { storages } = trace.schema;
-  return String(storages.reduce((sum, { numSlots, fields }) => sum + numSlots * fields.length, 0));
+  return String(storages.reduce((sum, { numSlots, fields }) => sum + numSlots * valuesOf(fields).length, 0));
 }
 
 function findNames(list: TrackList, filter: string): readonly string[] {

@@ -44,6 +44,11 @@ export class EventCursor {
     return this.argsAt - EVENT_HEADER_BYTES;
   }
 
+  /** Which part of the block has been taken, from 0 to 1. */
+  get part(): number {
+    return this.end === 0 ? 0 : this.at / this.end;
+  }
+
   /** To the next event; false after the last. @throws UscopeError CONVERT_FORMAT when it does not fit into its block */
   next(): boolean {
     const { at, view } = this;

@@ -174,6 +174,8 @@ export class CtraceStream {
   private expected = 0;
   private block: CtraceBlock | null = null;
   private cut: UscopeError | null = null;
+  /** Of the present block in the file. */
+  private start = 0;
   private end = 0;
 
   constructor(
@@ -183,9 +185,9 @@ export class CtraceStream {
     this.blocks = file.blocks();
   }
 
-  /** Where in the file the present block ends, in bytes. */
+  /** How far it is in the file, in bytes: of the present block the part that has been taken. */
   get position(): number {
-    return this.end;
+    return this.start + (this.end - this.start) * this.cursor.part;
   }
 
   /** False after the last block. @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED */
@@ -201,6 +203,7 @@ export class CtraceStream {
       this.cursor.begin(bytes, block.offset, isCut);
       this.block = block;
       this.expected = isCut ? -1 : this.cursor.events + block.events;
+      this.start = block.offset;
       this.end = block.offset + BLOCK_HEADER_BYTES + block.compressedBytes;
       return true;
     }

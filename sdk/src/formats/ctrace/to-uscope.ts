@@ -1,6 +1,7 @@
 /** .ctrace to µScope, in two passes: the first for what the schema has to know. `mapping.ts` says what is where. */
 
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { Turns } from '../../base/turns.js';
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
@@ -67,6 +68,9 @@ export async function ctraceToUscope(
   return { stats, isPartial };
 }
 
+/** Events after which others may have their turn, and the output is passed on when it is full. */
+const EVENTS_PER_TURN = 4096;
+
 interface PassHooks {
   /** After each block. */
   more(stream: CtraceStream): Promise<void> | void;
@@ -82,11 +86,18 @@ async function pass(
   hooks: PassHooks,
 ): Promise<boolean> {
   const stream = file.stream();
+  const turns = new Turns(signal);
   try {
     while (await stream.more()) {
-      signal?.throwIfAborted();
-      while (stream.cursor.next()) take(stream.cursor);
-      await hooks.more(stream);
+      // A block may have hundreds of megabytes.
+      for (let hasNext = true; hasNext; ) {
+        for (let left = EVENTS_PER_TURN; left > 0 && hasNext; left--) {
+          hasNext = stream.cursor.next();
+          if (hasNext) take(stream.cursor);
+        }
+        await hooks.more(stream);
+        await turns.next();
+      }
     }
     return false;
   } catch (error) {

@@ -130,7 +130,7 @@ async function exportCore(
         state.frame(cursor.timePs);
       }
     }
-    onProgress?.(trace.totalTimePs === 0n ? 1 : Number(header.timeEndPs) / Number(trace.totalTimePs));
+    onProgress?.(Math.min(1, stream.segmentsRead / Math.max(1, trace.segmentCount)));
   }
   state.settle();
   await out.emit(state.pending);

@@ -89,7 +89,7 @@ export async function writeCounters(
         report.kept('stalls of the core', 'instants').count++;
       }
     }
-    onProgress?.(Number(stream.segment.header.timeEndPs) / Math.max(Number(trace.totalTimePs), 1));
+    onProgress?.(Math.min(1, stream.segmentsRead / Math.max(1, trace.segmentCount)));
   }
   settle();
   await writer.drain();

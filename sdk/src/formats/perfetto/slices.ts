@@ -79,12 +79,12 @@ export async function writeSlices(
   for await (const block of rangeBlocks(trace, core, {}, { signal })) {
     const rows = new InstructionsOfBlock(trace, core, block);
     await rows.load();
+    onProgress?.(Math.min(1, block.segment / Math.max(1, trace.segmentCount)));
     const stages = new StageTimes(block, core, target.toNs);
     for (let row = 0; row < block.count; row++) {
       slicer.take(rows.at(row, NO_STAGES), stages, row, endOfTrace);
       if (!target.writer.isFull) continue;
       signal?.throwIfAborted();
-      onProgress?.(Number(psOf(block, block.birth[row])) / Math.max(Number(trace.totalTimePs), 1));
       await target.writer.drain();
     }
   }

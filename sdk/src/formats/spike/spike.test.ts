@@ -15,6 +15,7 @@ import { FORMAT as QEMU } from '../qemu/format.js';
 import { FORMAT as SPIKE } from './format.js';
 import { SpikeParser } from './parse.js';
 
+const QEMU_USER_LOG = fileURLToPath(new URL('../../../../test/vectors/qemu/rv32-user.log', import.meta.url));
 const QEMU_LOG = fileURLToPath(new URL('../../../../test/vectors/qemu/rv32-singlestep.log', import.meta.url));
 const LOG = `core   0: >>>>  _start
 core   0: 0x80000000 (0x00001117) auipc   sp, 0x1
@@ -189,6 +190,22 @@ describe('QEMU', () => {
     ]);
     expect(values.map(([index]) => index)).toEqual(['2', '2', '8']);
     expect((await runUscope(['timeline', path])).out).toContain('80000008 li s0,10');
+  });
+
+  it('of a program in user mode gives the same, without the lines of a machine', async () => {
+    // Three rounds of: a0 += t0; t0 += 1; a byte of a0 stored and loaded as t4; t5 = t4 * t0.
+    const { path, context, isPartial } = await convert(QEMU, readFileSync(QEMU_USER_LOG));
+    expect(isPartial).toBe(false);
+    expect(context.report.rows[0]).toMatchObject({ what: 'instructions', count: 36n });
+    expect(context.report.rows.find(({ what }) => what === 'other lines')).toBeUndefined();
+    const events = await runUscope(['events', path, '--event', 'reg_write']);
+    const ofRegister = (register: number): number[] =>
+      [...events.out.matchAll(/index=(\d+) value=(\S+)/g)].flatMap(([, index, value]) =>
+        Number(index) === register ? [Number(value)] : [],
+      );
+    expect(ofRegister(30)).toEqual([2, 9, 24]);
+    // The first and the last are the loads of 0.
+    expect(ofRegister(10)).toEqual([0, 1, 3, 6, 0]);
   });
 
   it('of blocks of several instructions gives their addresses', async () => {

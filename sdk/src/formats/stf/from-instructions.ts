@@ -27,7 +27,8 @@ export async function instructionsToStf(
   const cores = options.core === undefined ? findCores(trace) : [findCore(trace, options.core)];
   for (const core of cores) requireCode(core);
   const harts: HartWriter[] = [];
-  for (const core of cores) {
+  for (const [index, core] of cores.entries()) {
+    const onProgress = (part: number): void => context.onProgress?.((index + part) / cores.length);
     const open = async (thread: number | null): Promise<HartWriter> => {
       const hasParts = cores.length > 1 || thread !== null;
       const part = thread === null ? core.name : `${core.name}-thread${thread}`;
@@ -36,7 +37,7 @@ export async function instructionsToStf(
       harts.push(hart);
       return hart;
     };
-    await exportCore(trace, core, open, context);
+    await exportCore(trace, core, open, { ...context, onProgress });
     reportRest(trace, core, context);
   }
   if (harts.length === 0) {
@@ -57,6 +58,9 @@ function requireCode({ name, entities }: CpuCore): void {
   );
 }
 
+/** Instructions between two reports of the progress. */
+const INSTRUCTIONS_PER_LOOK = 1024;
+
 async function exportCore(
   trace: Trace,
   core: CpuCore,
@@ -71,10 +75,16 @@ async function exportCore(
   const unknown = report.dropped('instructions without address or code', 'STF needs both');
   const details = tallyDetails(context);
   const end = trace.totalTimePs;
+  const { signal } = context;
+  let taken = 0;
   try {
-    for await (const instruction of instructions(trace, core, {}, { numbering: 'never' })) {
+    for await (const instruction of instructions(trace, core, {}, { numbering: 'never', signal })) {
       details(instruction);
       const { id, birthPs, endPs, thread, trap } = instruction;
+      if (++taken % INSTRUCTIONS_PER_LOOK === 0) {
+        signal?.throwIfAborted();
+        if (end > 0n) context.onProgress?.(Number(((birthPs ?? 0n) * 1000n) / end) / 1000);
+      }
       const access = join && (await join.take(id, birthPs ?? 0n, endPs ?? instruction.flush?.timePs ?? end));
       const isRetired = instruction.end === InstructionEnd.RETIRED;
       if (!isRetired && !trap) {
@@ -93,16 +103,13 @@ async function exportCore(
         threads.set(thread, hart);
       }
       hart.take(instruction, access);
-      if (hart.isFull) {
-        await hart.flush();
-        context.signal?.throwIfAborted();
-        if (end > 0n) context.onProgress?.(Number(((birthPs ?? 0n) * 1000n) / end) / 1000);
-      }
+      if (hart.isFull) await hart.flush();
     }
   } finally {
     await join?.close();
   }
   for (const hart of threads.values()) await hart.close(join !== null);
+  context.onProgress?.(1);
 }
 
 /** Counts what an instruction's life holds besides what STF takes. */

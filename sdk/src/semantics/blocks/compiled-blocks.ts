@@ -1,4 +1,6 @@
 /** Blocks made by compiled code: what `plain-blocks.ts` and `plain-range.ts` do with objects. */
+
+import { Turns } from '../../base/turns.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
@@ -14,7 +16,6 @@ import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Result } from './kernel/layout.js';
 import { type BlockOptions, DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
 import type { RangePs } from './plain-range.js';
-import { Turns } from './turns.js';
 
 /** Bytes of frames followed between two looks at the signal: about a millisecond. */
 const SLICE_BYTES = 512 * 1024;

@@ -1,4 +1,6 @@
 /** When the slots of a sparse storage were taken, as columns: the lanes of a buffer, of transactions, of anything that a schema lists by slots. */
+
+import { Turns } from '../../base/turns.js';
 import { CursorItem, type FrameCursor, type ItemLimits, type ItemVisitor } from '../../format/frame.js';
 import { Action, type StorageDef } from '../../format/types.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
@@ -6,7 +8,6 @@ import { placeInSegment } from '../../reader/segment-loader.js';
 import { CatalogCheckpoints, type CatalogState, catalogIn } from '../common/catalog-checkpoint.js';
 import type { Values } from './block.js';
 import { inOneBuffer, valuesOf } from './columns.js';
-import { Turns } from './turns.js';
 
 const TWO_32 = 2 ** 32;
 /** Slots that an op can name. */

@@ -2,7 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { Turns } from '../blocks/turns.js';
+import { Turns } from '../../base/turns.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
