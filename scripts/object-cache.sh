@@ -9,7 +9,15 @@
 # where to write), and a directory is for one run with one compiler. What Verilator makes depends on the files it makes as well,
 # which are all in the current directory. Everything else is compiled as ever, and so is everything where the directory cannot
 # be used.
+#
+# Verilator optimises for size unless a build says otherwise: what a test builds so runs for a moment, and is not optimised at all.
 set -eu
+
+for word in "$@"; do
+  shift
+  if [ "$word" = -Os ]; then word=-O0; fi
+  set -- "$@" "$word"
+done
 
 source='' output='' options='' previous='' made=''
 for word in "$@"; do

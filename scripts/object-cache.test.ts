@@ -71,12 +71,20 @@ describe('the object cache', () => {
       expect([calls(), object('b.o')]).toEqual([2, 'second']);
     });
 
-    it.each([[['-O0']], [['-Os', '-g']]])('compiles anew with %j', (options) => {
+    it.each([[['-O2']], [['-Os', '-g']]])('compiles anew with %j', (options) => {
       for (const name of ['b.o', 'c.o']) expect(compile([...options, '-c', '-o', name, ALL], name)).toBe(0);
       expect(object('b.o')).toBe('b.o');
       // Debug information names the directory: that is compiled each time.
       expect(object('c.o')).toBe(options.includes('-g') ? 'c.o' : 'b.o');
     });
+  });
+
+  it('does not optimise what nobody asked to be fast, only what is optimised for size by default', () => {
+    compile(['-Os', '-c', '-o', 'a.o', RUNTIME], '');
+    compile(['-O2', '-c', '-o', 'b.o', 'a file.cpp'], '');
+    expect(readFileSync(join(directory, 'calls'), 'utf8')).toBe(
+      `-O0 -c -o a.o ${RUNTIME}\n-O2 -c -o b.o a file.cpp\n`,
+    );
   });
 
   it('keeps nothing of a compiler that fails', () => {

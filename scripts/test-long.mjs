@@ -97,6 +97,14 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },
+  'demo-build': {
+    title: 'the demo as `npm run demo` builds it, optimised as a whole',
+    share: 0.5,
+    round: () => ({
+      ...vitest(['demo'], ['verilator-demo/demo.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   'viewer-demo': {
     byName: true,
     title: 'the demo while a page shows it, to its end and killed',

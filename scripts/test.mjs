@@ -56,17 +56,13 @@ const TYPES = [
   nodeTool('types of the viewer (tsc)', TSC, ['--noEmit', '-p', 'viewer/tsconfig.json']),
   nodeTool('types of its tests (tsc)', TSC, ['--noEmit', '-p', 'viewer/test/tsconfig.json']),
 ];
+/** As verilator-demo/lib/simulator.ts has it. */
+const FAST_BUILD = ['CONFIG=tests', 'OPT=-O1', 'LTO=0', 'ONE_UNIT=1'];
 /** All that the tests simulate, so that none of them has to build it. */
 const DEMO_CORE = [
   make('lint the SystemVerilog (Verilator)', 'verilator-demo', ['lint']),
-  make('build the demo core', 'verilator-demo'),
-  make('build several on one memory', 'verilator-demo', [
-    'soc',
-    'CONFIG=tests',
-    'OPT=-O1',
-    'LTO=0',
-    'ONE_UNIT=1',
-  ]),
+  make('build the demo core', 'verilator-demo', FAST_BUILD),
+  make('build several on one memory', 'verilator-demo', ['soc', ...FAST_BUILD]),
   make('build the native half of the benchmarks', 'bench'),
 ];
 const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];

@@ -23,7 +23,7 @@ import { destinationOf, isCsr, isMulDiv, sourcesOf } from './lib/instruction.js'
 import { readListing } from './lib/listing.js';
 import { Replay } from './lib/replay.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { DEMO, make, type Report } from './lib/simulator.js';
+import { BUILD, DEMO, makeTraced, type Report, TRACED } from './lib/simulator.js';
 import { type StfStep, stfOf } from './lib/stf-stream.js';
 import { timedProgram } from './lib/timed-program.js';
 import { Cause } from './lib/trap.js';
@@ -50,12 +50,12 @@ const instructions: Instruction[] = [];
 let retired: Instruction[] = [];
 
 beforeAll(async () => {
-  make();
+  makeTraced();
   if (!existsSync(join(ROOT, 'sdk/dist/cli/main.js'))) {
     spawnSync('npm', ['run', 'build', '-w', 'sdk'], { cwd: ROOT, stdio: 'inherit' });
   }
   out = mkdtempSync(join(tmpdir(), 'uscope-demo-'));
-  demo = spawnSync(process.execPath, [join(DEMO, 'demo.mjs'), '--out', out], {
+  demo = spawnSync(process.execPath, [join(DEMO, 'demo.mjs'), ...BUILD, '--out', out], {
     encoding: 'utf8',
     timeout: 120_000,
   });
@@ -428,7 +428,7 @@ describe('a program that goes wrong', () => {
 });
 
 describe('tracing', () => {
-  const simulator = join(DEMO, 'obj_dir/Vtop');
+  const simulator = join(DEMO, TRACED, 'Vtop');
 
   it('is off with +notrace, without a daemon', () => {
     const run = spawnSync(simulator, ['+notrace', '+quiet'], { encoding: 'utf8', timeout: 120_000 });
@@ -458,7 +458,7 @@ function uscopeRun(folder: string, args: readonly string[]): { status: number | 
     '--out',
     folder,
     '--',
-    join(DEMO, 'obj_dir/Vtop'),
+    join(DEMO, TRACED, 'Vtop'),
     ...args,
   ];
   return spawnSync(process.execPath, [cli, ...run], { encoding: 'utf8', timeout: 120_000 });

@@ -15,7 +15,7 @@ import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { randomProgram } from './lib/assemble.js';
 import { formatHex } from './lib/image.js';
 import { RAM_BASE } from './lib/rv32im.js';
-import { DEMO } from './lib/simulator.js';
+import { DEMO, TRACED } from './lib/simulator.js';
 
 limitOfFile(PROCESSES_MS);
 
@@ -56,7 +56,7 @@ function rowsOf(question: string): Promise<Record<string, number | string>[]> {
 beforeAll(async () => {
   const image = join(directory, 'program.hex');
   writeFileSync(image, formatHex(randomProgram(5, 900)));
-  const simulator = [join(DEMO, 'obj_dir/Vtop'), `+firmware=${image}`, '+quiet'];
+  const simulator = [join(DEMO, TRACED, 'Vtop'), `+firmware=${image}`, '+quiet'];
   const schema = join(DEMO, 'schema.yaml');
   const run = ['run', '--schema', schema, '--out', join(directory, 'run'), '--', ...simulator];
   const { error } = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...run], {

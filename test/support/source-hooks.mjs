@@ -1,11 +1,11 @@
 // @ts-check
 /** Hooks of Node's module loader: TypeScript sources, under the names that they have when they are built. */
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { transformSync } from 'rolldown/utils';
 
 const SDK = new URL('../../sdk/', import.meta.url);
+const OPTIONS = { target: 'es2022', sourcemap: false, tsconfig: false };
 const PLATFORM = '#platform/';
 /** @type {{ imports: Record<string, { default: string }> }} */
 const { imports } = JSON.parse(readFileSync(new URL('package.json', SDK), 'utf8'));
@@ -32,26 +32,16 @@ function platformSource(name) {
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, next) {
   if (!url.endsWith('.ts')) return next(url, context);
-  return { format: 'module', source: await javaScriptOf(fileURLToPath(url)), shortCircuit: true };
+  return { format: 'module', source: javaScriptOf(fileURLToPath(url)), shortCircuit: true };
 }
 
-/** What sources were compiled to, kept for the next thread: each would load the compiler otherwise, which takes longer than anything else it does. */
-const KEPT = fileURLToPath(new URL('../../node_modules/.cache/uscope-sources/', import.meta.url));
-
-/** @param {string} path */
-async function javaScriptOf(path) {
-  const source = readFileSync(path, 'utf8');
-  const file = join(KEPT, `${createHash('sha256').update(path).update(source).digest('hex')}.js`);
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    const { default: ts } = await import('typescript');
-    const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext };
-    const { outputText } = ts.transpileModule(source, { compilerOptions });
-    const written = `${file}.${process.pid}.${Math.random()}`;
-    mkdirSync(KEPT, { recursive: true });
-    writeFileSync(written, outputText);
-    renameSync(written, file);
-    return outputText;
-  }
+/**
+ * By a compiler in machine code, which vitest's own processes have too: TypeScript's takes half a second to load in each thread, and a
+ * hundred times as long for a file.
+ * @param {string} path
+ */
+function javaScriptOf(path) {
+  const { code, errors } = transformSync(path, readFileSync(path, 'utf8'), OPTIONS);
+  if (errors.length > 0) throw new SyntaxError(`${path}: ${errors[0].message}`);
+  return code;
 }

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { formatHex } from '../lib/image.js';
-import { DEMO, make } from '../lib/simulator.js';
+import { DEMO, FAST_BUILD, make, TESTS } from '../lib/simulator.js';
 import type { Parameters, PlannedRun } from './plan.js';
 import { PROGRAMS } from './programs.js';
 
@@ -12,12 +12,12 @@ const CLI = join(dirname(DEMO.replace(/\/$/, '')), 'sdk/bin/uscope.js');
 const SIMULATOR_MS = 60_000;
 const run = promisify(execFile);
 
-/** Folder of the model with these parameters; without any, that of the demo. */
+/** Folder of the model with these parameters; without any, that of the demo's tests. */
 export function buildModel(parameters: Parameters): string {
   const entries = Object.entries(parameters).sort();
   if (entries.length === 0) {
-    make();
-    return join(DEMO, 'obj_dir');
+    make(...FAST_BUILD);
+    return join(DEMO, `obj_dir_${TESTS}`);
   }
   const name = `farm_${entries.map(([key, value]) => `${key}${value}`).join('_')}`;
   const options = entries.map(([key, value]) => `-G${key}=${value}`).join(' ');

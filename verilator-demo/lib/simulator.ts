@@ -51,9 +51,14 @@ export interface SocCore {
 export const TESTS = 'tests';
 export const FAST_BUILD = [`CONFIG=${TESTS}`, 'OPT=-O1', 'LTO=0', 'ONE_UNIT=1'];
 
+/** The build of the traced core: when every case is tried the one of `npm run demo`, which is optimised as a whole. */
+export const BUILD = TRIES_ALL ? [] : ['--build', TESTS];
+export const TRACED = TRIES_ALL ? 'obj_dir' : `obj_dir_${TESTS}`;
+export const makeTraced = (): void => make(...(TRIES_ALL ? [] : FAST_BUILD));
+
 /** What runs programs without a trace: the core with its tracer off or, when every case is tried, the one that is built without. */
-export const UNTRACED = TRIES_ALL ? 'obj_dir_notrace' : 'obj_dir';
-export const makeUntraced = (): void => make(...(TRIES_ALL ? ['TRACE=0'] : []));
+export const UNTRACED = TRIES_ALL ? 'obj_dir_notrace' : TRACED;
+export const makeUntraced = (): void => (TRIES_ALL ? make('TRACE=0') : makeTraced());
 
 /** Runs make in the demo's folder; what it printed goes into the error when it fails. */
 export function make(...targets: string[]): void {

@@ -19,6 +19,7 @@ import {
   stage,
   TraceBuilder,
 } from '../../../../test/support/build-trace.js';
+import { stride } from '../../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../../format/index.js';
@@ -208,7 +209,8 @@ describe('an unfinalized trace', () => {
 describe('a damaged trace', () => {
   it('loses the segment that was hit, and no other', async () => {
     for (const [hit, start] of starts.entries()) {
-      for (const at of [0, 9, 33, 60, 100]) {
+      for (const [place, at] of [0, 9, 33, 60, 100].entries()) {
+        if ((place + hit) % stride(2) !== 0) continue;
         const bytes = finalized.slice();
         bytes[start + at] ^= 0x10;
         const report = await recover(bytes);
@@ -256,7 +258,7 @@ describe('a damaged trace', () => {
 
   it('cut anywhere gives all segments in front of the cut', { timeout: MANY_CASES_MS }, async () => {
     const ends = starts.slice(1).concat(live.length);
-    for (let size = 0; size < finalized.length; size += 83) {
+    for (let size = 0; size < finalized.length; size += 83 * stride(3)) {
       const whole = ends.filter((end) => end <= size).length;
       const bytes = finalized.slice(0, size);
       if (whole === 0) {
@@ -272,7 +274,7 @@ describe('a damaged trace', () => {
   it('with any one bit flipped gives at least the segments that were not hit', {
     timeout: MANY_CASES_MS,
   }, async () => {
-    for (let at = 0; at < finalized.length; at += 107) {
+    for (let at = 0; at < finalized.length; at += 107 * stride(3)) {
       const bytes = finalized.slice();
       bytes[at] ^= 1 << (at % 8);
       const report = await recover(bytes).catch((error: { code: string }) => error.code);
