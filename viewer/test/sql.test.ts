@@ -194,15 +194,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
   });
 
   it('says how to install the engine where it is missing', async () => {
-    const hook = join(directory, 'without.mjs');
-    writeFileSync(
-      hook,
-      `import { register } from 'node:module';
-      register('data:text/javascript,' + encodeURIComponent(\`export const resolve = (name, context, next) => {
-        if (name.startsWith('@duckdb/')) throw Object.assign(new Error('no such package'), { code: 'ERR_MODULE_NOT_FOUND' });
-        return next(name, context);
-      };\`));`,
-    );
+    const hook = new URL('../../test/support/without-duckdb.mjs', import.meta.url).href;
     const without = view(join(directory, 'core0.uscope'), '--import', hook);
     const page = await openPanel(await addressOf(without));
     await page.waitForSelector('#sql-problem');

@@ -20,5 +20,6 @@ export {
 } from './manage/index.js';
 export { tablesIn } from './named-tables.js';
 export { removeRun } from './publish.js';
+export { makeScratch, type Scratch } from './scratch.js';
 export { type SessionOptions, SqlSession } from './session.js';
 export type { Periods, ShownRange } from './shown-range.js';

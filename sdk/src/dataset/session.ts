@@ -1,6 +1,4 @@
 /** A connection that can only ask: views of the tables of datasets, the ready-made questions, and no way to other files, the network or a change. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { FunctionSymbol } from '../semantics/program/index.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
@@ -10,6 +8,7 @@ import { loadMacros, type Macro } from './macros.js';
 import { NamedTables } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
+import { makeScratch, type Scratch } from './scratch.js';
 import { bindRange, limitedQuery, type Periods, periodsOf, type ShownRange } from './shown-range.js';
 import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
 import { emptyView, functionsView, viewOf } from './views.js';
@@ -38,7 +37,7 @@ export class SqlSession {
     private readonly connection: Connection,
     private readonly roots: readonly string[],
     private readonly macros: readonly Macro[],
-    readonly scratch: string,
+    private readonly scratch: Scratch,
     private readonly timeoutMs: number | undefined,
   ) {
     this.names = new NamedTables(connection, macros);
@@ -58,10 +57,10 @@ export class SqlSession {
       await openDataset(root);
       await completeRuns(root);
     }
-    const scratch = await mkdtemp(join(tmpdir(), 'uscope-sql-'));
+    const scratch = await makeScratch('sql');
     try {
       const instance = await engine.api.DuckDBInstance.create(':memory:', {
-        temp_directory: join(scratch, 'spill'),
+        temp_directory: join(scratch.path, 'spill'),
       });
       const connection = await instance.connect();
       // The next question does not read the footers of a thousand files again.
@@ -73,7 +72,7 @@ export class SqlSession {
       await session.lock(roots);
       return session;
     } catch (error) {
-      await rm(scratch, { recursive: true, force: true });
+      await scratch.remove();
       throw queryError(error);
     }
   }
@@ -103,7 +102,7 @@ export class SqlSession {
   }
 
   private async lock(roots: readonly string[]): Promise<void> {
-    const allowed = [...roots, this.scratch].map((root) => quoted(`${root}/`)).join(', ');
+    const allowed = [...roots, this.scratch.path].map((root) => quoted(`${root}/`)).join(', ');
     for (const setting of [
       `allowed_directories = [${allowed}]`,
       'autoinstall_known_extensions = false',
@@ -168,7 +167,7 @@ export class SqlSession {
 
   /** Runs one question and writes its rows to a Parquet file in the scratch directory. */
   askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
-    const path = join(this.scratch, 'result.parquet');
+    const path = join(this.scratch.path, 'result.parquet');
     const question = sql.replace(/[;\s]+$/, '');
     return this.answer(sql, { signal }, async () => {
       await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
@@ -233,6 +232,6 @@ export class SqlSession {
   async close(): Promise<void> {
     this.connection.closeSync();
     this.instance.closeSync();
-    await rm(this.scratch, { recursive: true, force: true });
+    await this.scratch.remove();
   }
 }

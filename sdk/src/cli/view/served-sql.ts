@@ -1,6 +1,4 @@
 /** SQL about the trace of a page: its tables are made when a question names them first, next to no trace, and go with the server. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
@@ -10,7 +8,9 @@ import {
   loadEngine,
   loadMacros,
   type Macro,
+  makeScratch,
   type Periods,
+  type Scratch,
   type ShownRange,
   SqlSession,
   type TableName,
@@ -41,7 +41,7 @@ export interface SqlAnswer {
 interface Opened {
   readonly engine: Engine;
   readonly macros: readonly Macro[];
-  readonly scratch: string;
+  readonly scratch: Scratch;
   readonly root: string;
   /** Of the tables so far; null: there are none yet. */
   session: SqlSession | null;
@@ -87,7 +87,7 @@ export class ServedSql implements SqlAnswerer {
     if (!opened) return;
     await this.turns.ended();
     await opened.session?.close();
-    await rm(opened.scratch, { recursive: true, force: true });
+    await opened.scratch.remove();
   }
 
   private async answer(
@@ -123,8 +123,8 @@ export class ServedSql implements SqlAnswerer {
 
   private async open(): Promise<Opened> {
     const [engine, macros] = [await loadEngine(), await loadMacros()];
-    const scratch = await mkdtemp(join(tmpdir(), 'uscope-view-sql-'));
-    return { engine, macros, scratch, root: join(scratch, 'dataset'), session: null };
+    const scratch = await makeScratch('view-sql');
+    return { engine, macros, scratch, root: join(scratch.path, 'dataset'), session: null };
   }
 
   /** Tables of a trace that has changed are made again. */
