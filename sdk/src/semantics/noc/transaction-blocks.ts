@@ -1,8 +1,8 @@
 /** The transactions of a network, each with its whole life, in blocks. */
 import { UscopeError } from '../../base/errors.js';
+import { Turns } from '../../base/turns.js';
 import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { Turns } from '../../base/turns.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
