@@ -1,4 +1,5 @@
 /** flux to µScope and back: the same entries; any µScope trace to flux. */
+
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { everyEntry, MemoryOutput, put, sample, written } from '../../../../test/support/flux-fixtures.js';
+import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
@@ -156,7 +158,7 @@ describe('entries come back', () => {
 
   const directories = existsSync(SAMPLES) ? SAMPLES : VECTORS;
   const names = readdirSync(directories).filter((name) => name.endsWith('.flux'));
-  it('of every sample', async () => {
+  it('of every sample', { timeout: MANY_CASES_MS }, async () => {
     expect(names.length).toBe(existsSync(SAMPLES) ? 10 : 6);
     for (const name of names) await expectRoundTrip(readFileSync(directories + name), false);
   });
