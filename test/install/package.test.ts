@@ -1,6 +1,6 @@
 /** The npm package as a user has it: packed, unpacked in an empty directory, beside copies of the packages that it names as dependencies. */
 import { type SpawnSyncReturns, spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -102,6 +102,15 @@ describe('the package', () => {
       console.log(trace.isComplete, trace.schema.storages.length > 0);
       await trace.close();`;
     expect(succeed(process.execPath, ['--input-type=module', '-e', program])).toBe('true true\n');
+  });
+
+  it('draws a picture without a browser, where the canvas is installed beside it', () => {
+    const name = '@napi-rs';
+    if (!existsSync(join(HOME, 'node_modules', name)))
+      copy(join(MODULES, name), join(HOME, 'node_modules', name));
+    const trace = join(ROOT, 'test/compatibility/0.1.0/traces/closed-lz4.uscope');
+    expect(uscope('view', '--painter', 'canvas', '--png', 'picture.png', trace)).toBe('picture.png\n');
+    expect(readFileSync(join(HOME, 'picture.png')).subarray(1, 4).toString()).toBe('PNG');
   });
 
   it('gives Verilator all that a core with RVFI needs', () => {

@@ -19,10 +19,13 @@ const IMAGES = join(ROOT, 'docs/images');
 async function settled(page) {
   await page.waitForFunction(() => {
     const state = /** @type {any} */ (window).__uscope?.state();
-    return state?.isCounted && state.isSharp && !/run \d+ %/.test(document.body.textContent);
+    const isCounting = /(?:run|Counting:) \d+ %/.test(document.body.textContent);
+    const isBusy = isCounting || document.querySelector('[aria-busy="true"]') !== null;
+    return state?.isCounted && state.isSharp && !isBusy;
   });
   // Hints go away, and panels have what they show.
   await page.waitForTimeout(3000);
+  await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
 }
 
 /** @type {readonly { name: string, hash: string, scheme: 'dark' | 'light', hasSource?: true, do?: (page: Page) => Promise<void> }[]} */

@@ -1,6 +1,6 @@
 /** The page of two runs: the drift along the program, both pipelines, and what differs. */
 import { useEffect, useRef } from 'preact/hooks';
-import { adviceFor } from '../page/advice.js';
+import { ProblemLine } from '../panels/advice-text.js';
 import { grouped } from '../model/ticks.js';
 import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { DifferenceList } from './difference-list.js';
@@ -68,10 +68,8 @@ export function App() {
   return (
     <div class="page">
       <Bar />
-      {problems.value.map(({ code, what, advice }) => (
-        <p key={code + what} class="problem" role="alert">
-          <b>{code}</b>: {what} {advice || adviceFor(code)}
-        </p>
+      {problems.value.map((problem) => (
+        <ProblemLine key={problem.code + problem.what} problem={problem} />
       ))}
       {!isFatal && <DriftPlot onGo={(retired) => frames && goToRetired(frames, retired)} />}
       <div class="workspace">

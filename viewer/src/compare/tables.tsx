@@ -3,7 +3,7 @@ import { shareText } from '../model/number-text.js';
 import { figureGroups } from '../model/statistics-rows.js';
 import { grouped } from '../model/ticks.js';
 import type { SideCost } from './costs.js';
-import { costs, functions, isCompared, reports, type Tab, TABS, tab } from './store.js';
+import { costs, functions, isCompared, problems, reports, type Tab, TABS, tab } from './store.js';
 
 const TITLES: Readonly<Record<Tab, string>> = {
   instructions: 'By instruction',
@@ -43,9 +43,14 @@ interface CostRow {
   readonly b: SideCost;
 }
 
+function whyNoCosts(): string {
+  if (problems.value.some(({ isFatal }) => isFatal)) return 'The runs could not be compared.';
+  return isCompared.value ? 'Every one costs the same in both runs.' : 'The runs are being compared.';
+}
+
 function Costs({ rows, title }: { readonly rows: readonly CostRow[]; readonly title: string }) {
   if (rows.length === 0)
-    return <p class="dim">{isCompared.value ? 'Every one costs the same in both runs.' : 'The runs are being compared.'}</p>;
+    return <p class="dim">{whyNoCosts()}</p>;
   return (
     <table>
       <thead>

@@ -29,6 +29,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The run ended before its first cycle was recorded, or recording was paused. `uscope info FILE` shows what is known of it.',
   VIEW_LOST:
     'Start `uscope view` again, with the same --port, and reload the page. The address holds what is shown.',
+  VIEW_NO_CORE: '`uscope diff A B` compares any two traces.',
   VIEW_STORAGE: 'Allow this page to store data, or keep its address: it holds what is shown.',
 };
 

@@ -1,5 +1,6 @@
 /** What went wrong, and what to do; and the page before a trace is opened. */
 import { problems } from '../page/store.js';
+import { AdviceText } from './advice-text.js';
 
 export function Messages({ isFatal }: { isFatal: boolean }) {
   const all = problems.value;
@@ -22,7 +23,9 @@ export function Messages({ isFatal }: { isFatal: boolean }) {
           )}
           <strong>{code}</strong>
           <p>{what}</p>
-          <p class="advice">{advice.split('`').map((part, at) => (at % 2 ? <code key={at}>{part}</code> : part))}</p>
+          <p class="advice">
+            <AdviceText text={advice} />
+          </p>
         </div>
       ))}
     </div>

@@ -1,4 +1,5 @@
 /** Several traces of one run on one time axis: a lane for each core, the network between them. */
+import { ProblemLine } from '../panels/advice-text.js';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { AXIS_HEIGHT } from '../drawing/settings.js';
 import { applyLink, hookOf } from '../framed/viewer-hook.js';
@@ -72,10 +73,8 @@ export function App() {
   return (
     <div class="page">
       <Bar />
-      {problems.value.map(({ code, what, advice }) => (
-        <p key={code} class="problem" role="alert">
-          <b>{code}</b>: {what} {advice}
-        </p>
+      {problems.value.map((problem) => (
+        <ProblemLine key={problem.code} problem={problem} />
       ))}
       <div class="lanes">
         {lanes().map((lane, index) => (
