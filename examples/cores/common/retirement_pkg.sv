@@ -6,8 +6,9 @@ package retirement_pkg;
 
   // An instruction of a core with 32 bits that is in machine mode, from the pins of its RVFI.
   function automatic retired_t retired_of(
-      input bit [31:0] insn, pc, next, input bit trap, input bit [31:0] rs1, input bit [4:0] rd_addr, input bit [31:0] rd, mem_addr,
-      input bit [3:0] mem_rmask, mem_wmask, input bit [31:0] mem_rdata, mem_wdata);
+      input bit [31:0] insn, input bit [31:0] pc, input bit [31:0] next, input bit trap, input bit [31:0] rs1, input bit [4:0] rd_addr,
+      input bit [31:0] rd, input bit [31:0] mem_addr, input bit [3:0] mem_rmask, input bit [3:0] mem_wmask, input bit [31:0] mem_rdata,
+      input bit [31:0] mem_wdata);
     retired_t r;
     r.insn      = insn;
     r.trap      = trap;
