@@ -20,7 +20,7 @@ import { buildProgram } from './lib/program.mjs';
 import { buildSimulator, hasPipeline, traced } from './lib/simulator.mjs';
 import { fetchSources, readCore } from './lib/sources.mjs';
 
-const CORES = ['picorv32', 'serv', 'ibex', 'cv32e40x', 'mor1kx'];
+const CORES = ['picorv32', 'serv', 'ibex', 'cv32e40x', 'mor1kx', 'cva6'];
 
 const options = readArguments();
 const rows = [];

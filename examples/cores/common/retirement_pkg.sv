@@ -4,6 +4,28 @@ package retirement_pkg;
   import uscope_pkg::*;
   import uscope_rvfi_pkg::*;
 
+  // An instruction of a core with 32 bits that is in machine mode, from the pins of its RVFI.
+  function automatic retired_t retired_of(
+      input bit [31:0] insn, input bit [31:0] pc, input bit [31:0] next, input bit trap, input bit [31:0] rs1, input bit [4:0] rd_addr,
+      input bit [31:0] rd, input bit [31:0] mem_addr, input bit [3:0] mem_rmask, input bit [3:0] mem_wmask, input bit [31:0] mem_rdata,
+      input bit [31:0] mem_wdata);
+    retired_t r;
+    r.insn      = insn;
+    r.trap      = trap;
+    r.mode      = 2'b11;
+    r.pc        = 64'(pc);
+    r.next      = 64'(next);
+    r.rs1       = 64'(rs1);
+    r.rd_addr   = rd_addr;
+    r.rd        = 64'(rd);
+    r.mem_addr  = 64'(mem_addr);
+    r.mem_rmask = 8'(mem_rmask);
+    r.mem_wmask = 8'(mem_wmask);
+    r.mem_rdata = 64'(mem_rdata);
+    r.mem_wdata = 64'(mem_wdata);
+    return r;
+  endfunction
+
   // Events and the register file of a scope, as far as its schema has them.
   // Not packed: simulators then keep each in a word.
   typedef struct {

@@ -5,6 +5,7 @@ module ibex_pipeline
   import uscope_cpu_pkg::*;
   import uscope_rvfi_pkg::*;
   import retirement_pkg::*;
+  import mirror_pkg::*;
 (
     input logic        clk, rst,
     // Instruction fetch: what the FIFO shows, and whether execute takes it.
@@ -66,9 +67,7 @@ module ibex_pipeline
   // The core may keep an instruction in execute for a cycle after it is done (mret, exceptions): it has left.
   bit          left, redirected, trapped_before, retired_before;
   bit [1:0]    killed_before;
-  bit [2:0]    known_fifo;
-  bit [31:0]   known_words [3];
-  bit [1:0]    known_requests, known_discarded;
+  mirrored_t   known_fifo [3], known_requests [2];
   bit          known_wb;
   bit [1:0]    wb_access;
   bit [4:0]    wb_rd;
@@ -116,20 +115,10 @@ module ibex_pipeline
   endfunction
 
   function automatic void record_buffers();
-    for (int unsigned i = 0; i < 3; i++) begin
-      if (fifo_valid[i] && (!known_fifo[i] || fifo_words[i] != known_words[i]))
-        uscope_slot_set(w, 16'(st_fifo), 16'(i), 16'd0, 64'(fifo_words[i]));
-      if (known_fifo[i] && !fifo_valid[i]) uscope_slot_clear(w, 16'(st_fifo), 16'(i));
-      known_words[i] = fifo_words[i];
-    end
-    known_fifo = fifo_valid;
-    for (int unsigned i = 0; i < 2; i++) begin
-      if (requests[i] && (!known_requests[i] || discarded[i] != known_discarded[i]))
-        uscope_slot_set(w, 16'(st_requests), 16'(i), 16'd0, 64'(discarded[i]));
-      if (known_requests[i] && !requests[i]) uscope_slot_clear(w, 16'(st_requests), 16'(i));
-    end
-    known_requests  = requests;
-    known_discarded = discarded;
+    for (int unsigned i = 0; i < 3; i++)
+      known_fifo[i] = mirror(w, st_fifo, i, fifo_valid[i], 64'(fifo_words[i]), known_fifo[i]);
+    for (int unsigned i = 0; i < 2; i++)
+      known_requests[i] = mirror(w, st_requests, i, requests[i], 64'(discarded[i]), known_requests[i]);
   endfunction
 
   // What went to writeback, and what it will write there.
@@ -175,22 +164,9 @@ module ibex_pipeline
 
   function automatic void record_retired();
     int unsigned id = uscope_pipeline_entity(pipeline, Retire);
-    retired_t    r;
-    r.insn      = rvfi_insn;
-    r.trap      = rvfi_trap;
-    r.mode      = 2'b11;
-    r.pc        = 64'(rvfi_pc_rdata);
-    r.next      = 64'(rvfi_pc_wdata);
-    r.rs1       = 64'(rvfi_rs1_rdata);
-    r.rd_addr   = rvfi_rd_addr;
-    r.rd        = 64'(rvfi_rd_wdata);
-    r.mem_addr  = 64'(rvfi_mem_addr);
-    r.mem_rmask = 8'(rvfi_mem_rmask);
-    r.mem_wmask = 8'(rvfi_mem_wmask);
-    r.mem_rdata = 64'(rvfi_mem_rdata);
-    r.mem_wdata = 64'(rvfi_mem_wdata);
     if (rvfi_intr && !trapped_before) uscope_event1(w, 16'(ev_interrupt), 64'(id));
-    record_effects(w, effects, id, r);
+    record_effects(w, effects, id, retired_of(rvfi_insn, rvfi_pc_rdata, rvfi_pc_wdata, rvfi_trap, rvfi_rs1_rdata, rvfi_rd_addr, rvfi_rd_wdata,
+                                              rvfi_mem_addr, rvfi_mem_rmask, rvfi_mem_wmask, rvfi_mem_rdata, rvfi_mem_wdata));
     trapped_before = rvfi_trap;
     counts[Loads]     = !rvfi_trap && rvfi_mem_rmask != 0 && !never_reads(rvfi_insn);
     counts[Stores]    = !rvfi_trap && rvfi_mem_wmask != 0;

@@ -42,7 +42,7 @@ function waysOf(core, sources, [program, short], work) {
   const [log, own, fst, vcd] = files(work);
   const plain = buildSimulator(core, sources, work, 'plain');
   const text = (simulator, args, file) => () => ({
-    ...execute(simulator, program, args),
+    ...execute(simulator, program, args, work),
     bytes: statSync(file).size,
     file,
   });
@@ -62,7 +62,7 @@ function waysOf(core, sources, [program, short], work) {
   };
   const withTracer = buildSimulator(core, sources, work, 'traced');
   const ways = {
-    untraced: () => ({ ...execute(plain, program, []), bytes: 0 }),
+    untraced: () => ({ ...execute(plain, program, [], work), bytes: 0 }),
     retirement: trace(withTracer, 'traced'),
     'retirement --small': trace(withTracer, 'traced', '--small'),
   };
@@ -73,7 +73,7 @@ function waysOf(core, sources, [program, short], work) {
   for (const [kind, file] of Object.entries({ fst, vcd })) {
     const simulator = buildSimulator(core, sources, work, kind);
     ways[kind.toUpperCase()] = () => ({
-      ...execute(simulator, short, [], { WAVEFORM: file }),
+      ...execute(simulator, short, [], work, { WAVEFORM: file }),
       bytes: statSync(file).size,
     });
   }
@@ -96,8 +96,11 @@ function ownTracer(core, sources, work, text, file) {
   return text(buildSimulator(core, sources, work, 'own'), args, writes.replace('FILE', file));
 }
 
-function execute(simulator, program, args, env = {}) {
-  const printed = run(simulator, [`+program=${program}`, ...args], { env: { ...process.env, ...env } });
+function execute(simulator, program, args, work, env = {}) {
+  const printed = run(simulator, [`+program=${program}`, ...args], {
+    cwd: work,
+    env: { ...process.env, ...env },
+  });
   return JSON.parse(printed.split('\n').findLast((line) => line.startsWith('{')));
 }
 

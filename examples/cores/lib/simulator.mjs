@@ -11,7 +11,10 @@ const TRACER = ['uscope_pkg.sv', 'uscope_cpu_pkg.sv', 'uscope_rvfi_pkg.sv', 'usc
   join(SV, name),
 );
 
-const PIPELINE = [...TRACER.slice(0, 3), join(here, 'common/retirement_pkg.sv')];
+const PIPELINE = [
+  ...TRACER.slice(0, 3),
+  ...['retirement_pkg.sv', 'mirror_pkg.sv'].map((name) => join(here, 'common', name)),
+];
 /** Macros that choose what a build has besides the core and its memory. */
 const DEFINES = { traced: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
 const WAVEFORMS = { vcd: ['--trace'], fst: ['--trace-fst'] };
@@ -43,7 +46,7 @@ export function buildSimulator(core, folder, work, kind) {
     ...filesOf({ ...core, patched: { ...core.patched, ...own.patched } }, folder, work),
     ...(own.sources ?? []).map((name) => join(folder, name)),
     ...['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name)),
-    join(here, core.id, 'top.sv'),
+    ...[...(core.after ?? []), 'top.sv'].map((name) => join(here, core.id, name)),
     ...(kind === 'pipeline' ? pipelineFiles(core) : []),
     ...(kind === 'own' && core.ownTracer.local ? [join(here, core.id, core.ownTracer.local)] : []),
   ];
@@ -97,7 +100,9 @@ export function traced(simulator, core, program, work, { kind = 'traced', logs =
     simulator,
     `+program=${program}`,
   ];
-  const printed = run(process.execPath, [CLI, ...command, ...(logs ? wanted : [])]);
+  // Some cores write files where they run.
+  mkdirSync(work, { recursive: true });
+  const printed = run(process.execPath, [CLI, ...command, ...(logs ? wanted : [])], { cwd: work });
   const summary = JSON.parse(printed.split('\n').find((line) => line.startsWith('{')));
   if (!summary.done) throw new Error('the program did not end');
   return { ...summary, trace: join(out, 'core0.uscope'), log, cyclesLog };

@@ -36,9 +36,9 @@ export function fetchSources(core, work) {
   return join(folder, core.folder);
 }
 
-/** Files of which this Verilator does not take some lines: those are replaced in a copy. */
+/** Files of which this Verilator does not take some lines: those are replaced in a copy. By the path of the original. */
 function patchedFiles(core, folder, work) {
-  return Object.entries(core.patched ?? {}).map(([name, changes]) => {
+  const copies = Object.entries(core.patched ?? {}).map(([name, changes]) => {
     let text = readFileSync(join(folder, name), 'utf8');
     for (const [from, to] of changes) {
       if (!text.includes(from))
@@ -48,11 +48,12 @@ function patchedFiles(core, folder, work) {
     const file = join(work, basename(name));
     // Written again only when it differs: make-like checks look at its time.
     if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
-    return file;
+    return [join(folder, name), file];
   });
+  return new Map(copies);
 }
 
-/** The files that patterns with one * in their last part name, each once, in the order of the patterns. */
+/** The files that patterns with one * in their last part name, each once, in the order of the patterns; patched ones that none names are last. */
 export function filesOf(core, folder, work) {
   const excluded = new Set(core.exclude ?? []);
   const found = core.sources.flatMap((pattern) => {
@@ -64,5 +65,6 @@ export function filesOf(core, folder, work) {
   });
   const local = (core.local ?? []).map((name) => join(here, core.id, name));
   const patched = patchedFiles(core, folder, work);
-  return [...new Set([...local, ...found, ...patched])].filter((file) => !excluded.has(basename(file)));
+  const files = new Set([...local, ...found, ...patched.keys()]);
+  return [...files].filter((file) => !excluded.has(basename(file))).map((file) => patched.get(file) ?? file);
 }

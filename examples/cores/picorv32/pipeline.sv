@@ -6,6 +6,7 @@ module picorv32_pipeline
   import uscope_cpu_pkg::*;
   import uscope_rvfi_pkg::*;
   import retirement_pkg::*;
+  import mirror_pkg::*;
 (
     input logic        clk, rst, trap,
     input logic [7:0]  cpu_state,
@@ -57,8 +58,8 @@ module picorv32_pipeline
   // Who is fetched next, in the state machine, about to be shown on the RVFI, and was shown in the cycle before.
   int unsigned next = USCOPE_CPU_NONE, current = USCOPE_CPU_NONE, leaving = USCOPE_CPU_NONE, ended = USCOPE_CPU_NONE;
   int unsigned stage;
-  bit          ended_trap, decoded, known_half;
-  bit [15:0]   known_value;
+  bit          ended_trap, decoded;
+  mirrored_t   known_half;
   bit [36:0]   known_request;
   bit [31:0]   pc;
   bit [63:0]   counts;
@@ -129,10 +130,7 @@ module picorv32_pipeline
 
   function automatic void record_buffers();
     bit [36:0] request = {mem_addr, mem_instr, mem_wstrb};
-    if (half_valid && (!known_half || half != known_value)) uscope_slot_set(w, 16'(st_half), 16'd0, 16'd0, 64'(half));
-    if (known_half && !half_valid) uscope_slot_clear(w, 16'(st_half), 16'd0);
-    known_half  = half_valid;
-    known_value = half;
+    known_half = mirror(w, st_half, 0, half_valid, 64'(half), known_half);
     if (mem_valid && request != known_request)
       uscope_slot_put3(w, 16'(st_request), 16'd0, 64'(mem_addr), 64'(mem_instr), 64'(mem_wstrb));
     if (!mem_valid && known_request != '1) uscope_slot_clear(w, 16'(st_request), 16'd0);
@@ -151,22 +149,9 @@ module picorv32_pipeline
   endfunction
 
   function automatic void record_retired();
-    retired_t r;
-    r.insn      = rvfi_insn;
-    r.trap      = rvfi_trap;
-    r.mode      = 2'b11;
-    r.pc        = 64'(rvfi_pc_rdata);
-    r.next      = 64'(rvfi_pc_wdata);
-    r.rs1       = 64'(rvfi_rs1_rdata);
-    r.rd_addr   = rvfi_rd_addr;
-    r.rd        = 64'(rvfi_rd_wdata);
-    r.mem_addr  = 64'(rvfi_mem_addr);
-    r.mem_rmask = 8'(rvfi_mem_rmask);
-    r.mem_wmask = 8'(rvfi_mem_wmask);
-    r.mem_rdata = 64'(rvfi_mem_rdata);
-    r.mem_wdata = 64'(rvfi_mem_wdata);
     uscope_cpu_stage(cpu, leaving, Retire);
-    record_effects(w, effects, leaving, r);
+    record_effects(w, effects, leaving, retired_of(rvfi_insn, rvfi_pc_rdata, rvfi_pc_wdata, rvfi_trap, rvfi_rs1_rdata, rvfi_rd_addr, rvfi_rd_wdata,
+                                              rvfi_mem_addr, rvfi_mem_rmask, rvfi_mem_wmask, rvfi_mem_rdata, rvfi_mem_wdata));
     counts[Jumps]  = is_jump(rvfi_insn, 1'b1);
     counts[Loads]  = rvfi_mem_rmask != 0;
     counts[Stores] = rvfi_mem_wmask != 0;

@@ -4,6 +4,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
@@ -254,19 +255,26 @@ describe('a question', () => {
     const trace = writeRun('live', build(recorded.frames.slice(0, 200), 40));
     const count = async () => (await rowsOf('select count(*) as n from instructions', trace))[0]?.n as number;
     const before = await count();
-    const tables = readdirSync(join(directory, 'live', '.uscope-sql'));
+    const tables = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
     // Columns of these names are no tables.
     await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
-    const built = readdirSync(join(directory, 'live', '.uscope-sql'));
+    const built = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(built).not.toContain('cycles');
     expect(built).not.toContain('stalls');
     expect((await rowsOf('explain select * from stalls', trace)).length).toBe(1);
-    expect(readdirSync(join(directory, 'live', '.uscope-sql'))).toContain('stalls');
+    expect(readdirSync(join(directory, 'live', '.uscope-sql', 'live'))).toContain('stalls');
     writeRun('live', bytes);
     expect(await count()).toBe(report.instructions.fetched);
     expect(before).toBeLessThan(report.instructions.fetched);
+    // Under another name it is one run, not two.
+    renameSync(join(directory, 'live'), join(directory, 'moved'));
+    const moved = await rowsOf(
+      'select run, count(*) as n from instructions group by run',
+      join(directory, 'moved'),
+    );
+    expect(moved).toEqual([{ run: 'moved', n: report.instructions.fetched }]);
   });
 });
 

@@ -24,7 +24,8 @@ export async function datasetsOf(paths: readonly string[], tables: readonly Tabl
       continue;
     }
     for (const { run, files } of await runsOf([path])) {
-      const cache = join(dirname(files[0]), CACHE);
+      // By name: a directory that was renamed or copied still has the tables of its former name, which are another run's.
+      const cache = join(dirname(files[0]), CACHE, run);
       await exportOneRun(cache, {
         run,
         files,
