@@ -11,15 +11,17 @@ import type { SegmentList } from './segment-list.js';
 import type { CheckedSource } from './source.js';
 import type { Warnings } from './warnings.js';
 
-/** Characters of decoded strings kept between two calls of `load`. */
-const CACHE_CHARACTERS = 16 * 1024 * 1024;
+/** Bytes that decoded strings take, about, of those kept between two calls of `load`. */
+const CACHE_BYTES = 16 * 1024 * 1024;
+/** Of a string besides its characters, with its entry of the cache. */
+const STRING_BYTES = 64;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 export class TraceStrings {
   private readonly cache = new Map<number, string>();
-  private cachedCharacters = 0;
+  private cachedBytes = 0;
   private readonly records: CommitStrings;
   private table: PagedSource | null = null;
   private tableLength: number | null = null;
@@ -66,9 +68,9 @@ export class TraceStrings {
 
   /** Brings strings into memory: until the next call, `peek` answers for all of them that exist. */
   async load(indices: Iterable<number>): Promise<void> {
-    if (this.cachedCharacters > CACHE_CHARACTERS) {
+    if (this.cachedBytes > CACHE_BYTES) {
       this.cache.clear();
-      this.cachedCharacters = 0;
+      this.cachedBytes = 0;
     }
     const missing = [...indices].filter((index) => !this.cache.has(index)).sort((a, b) => a - b);
     for (const index of missing) {
@@ -120,7 +122,7 @@ export class TraceStrings {
   private keep(index: number, bytes: Uint8Array): void {
     const text = this.decode(index, bytes);
     this.cache.set(index, text);
-    this.cachedCharacters += text.length;
+    this.cachedBytes += text.length + STRING_BYTES;
   }
 
   /** Writers in C store whatever bytes they are given: a bad one must not hide the rest of the trace. */

@@ -40,6 +40,12 @@ export class MemberCursor {
   }
 
   private number(): number {
+    const { bytes, next } = this;
+    // Nearly all are a byte.
+    if (next < this.end && bytes[next] < 0x80) {
+      this.next = next + 1;
+      return bytes[next];
+    }
     let value = 0;
     for (let factor = 1; factor < MAX_FACTOR; factor *= 128) {
       if (this.next >= this.end) throw cut();

@@ -24,6 +24,12 @@ export class StructEmitter {
   private readonly at: Int32Array;
   private readonly sizes: Int32Array;
   private readonly strings: Uint32Array;
+  /** By place in `words`: the word of a number in `wordStrings`. */
+  private readonly knownWords: (string | undefined)[] = [];
+  private readonly wordStrings: number[] = [];
+  /** Which members the value has: halves of 64 bits. */
+  private presentLo = 0;
+  private presentHi = 0;
 
   constructor(
     private readonly event: number,
@@ -46,11 +52,16 @@ export class StructEmitter {
     this.nameStrings(bytes);
     const { view, offset } = this.packer.open(this.event);
     view.setUint8(offset, tag);
+    this.presentLo = this.presentHi = 0;
     for (let i = 0; i < this.members.length; i++) {
-      const isPresent = this.at[i] !== ABSENT;
-      if (isPresent) setBit(view, offset + PRESENT_AT, i);
+      if (this.at[i] !== ABSENT) {
+        if (i < 32) this.presentLo |= 1 << i;
+        else this.presentHi |= 1 << i;
+      }
       this.put(view, offset + this.offsets[i], i, bytes);
     }
+    view.setInt32(offset + PRESENT_AT, this.presentLo, true);
+    view.setInt32(offset + PRESENT_AT + 4, this.presentHi, true);
   }
 
   private find(bytes: Uint8Array, from: number, size: number): void {
@@ -71,17 +82,31 @@ export class StructEmitter {
     for (let i = 0; i < this.members.length; i++) {
       const { form } = this.members[i];
       if (form !== Form.INTEGER && form !== Form.FLOAT)
-        this.strings[i] = this.packer.string(this.text(form, i, bytes));
+        this.strings[i] =
+          form === Form.TEXT && this.at[i] !== ABSENT
+            ? this.textString(bytes, this.at[i], this.sizes[i])
+            : this.packer.string(this.text(form, i, bytes));
     }
+  }
+
+  /** Number of the string of a text: most are words that occur again and again. */
+  private textString(bytes: Uint8Array, at: number, size: number): number {
+    const { words } = this;
+    const word = words.at(bytes, at, at + size);
+    if (word === null) return this.packer.string(decoder.decode(bytes.subarray(at, at + size)));
+    const { place } = words;
+    if (this.knownWords[place] === word) return this.wordStrings[place];
+    const string = this.packer.string(word);
+    this.knownWords[place] = word;
+    this.wordStrings[place] = string;
+    return string;
   }
 
   private text(form: Form, i: number, bytes: Uint8Array): string {
     const [at, size] = [this.at[i], this.sizes[i]];
     if (at === ABSENT) return '';
     if (form === Form.DECIMAL) return String(sintToBigInt(bytes, at, size));
-    const value = bytes.subarray(at, at + size);
-    if (form !== Form.TEXT) return hex(value);
-    return this.words.at(bytes, at, at + size) ?? decoder.decode(value);
+    return hex(bytes.subarray(at, at + size));
   }
 
   private put(view: DataView, offset: number, i: number, bytes: Uint8Array): void {
@@ -92,9 +117,4 @@ export class StructEmitter {
       view.setUint8(offset + 8, this.sizes[i] * 8);
     } else view.setUint32(offset, this.strings[i], true);
   }
-}
-
-function setBit(view: DataView, offset: number, bit: number): void {
-  const at = offset + (bit >>> 3);
-  view.setUint8(at, view.getUint8(at) | (1 << (bit & 7)));
 }

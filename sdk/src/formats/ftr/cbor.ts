@@ -11,6 +11,8 @@ export const Major = {
   SIMPLE: 7,
 } as const;
 
+/** Exact as a number, and its upper half fits a signed word. */
+const MOST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
 const TWO_32 = 0x1_0000_0000;
 const BREAK = 0xff;
 const INDEFINITE = 31;
@@ -149,7 +151,10 @@ export class CborWriter {
 
   /** @param value below 2^64 */
   big(major: number, value: bigint): void {
-    this.head(major, Number(value & 0xffff_ffffn), Number((value >> 32n) & 0xffff_ffffn));
+    if (value <= MOST_NUMBER) {
+      const number = Number(value);
+      this.head(major, number >>> 0, (number / TWO_32) | 0);
+    } else this.head(major, Number(value & 0xffff_ffffn), Number((value >> 32n) & 0xffff_ffffn));
   }
 
   /** Of any sign. */

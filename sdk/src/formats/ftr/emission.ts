@@ -10,6 +10,19 @@ import type { FtrModel } from './model.js';
 import { ATTRIBUTE_WORDS, HEAD_WORDS, Kind } from './sorted-words.js';
 import type { SortedBatch } from './sorter.js';
 
+/** Upper halves of times that are safe integers are below. */
+const SAFE_UPPER = 2 ** 21;
+/** A power of two. */
+const KNOWN_TYPES = 256;
+
+interface KnownType {
+  readonly generatorLo: number;
+  readonly generatorHi: number;
+  readonly streamLo: number;
+  readonly streamHi: number;
+  readonly type: number;
+}
+
 /** Writes what comes in the order of time. */
 export class Emission {
   private readonly emitter: FtrEventEmitter;
@@ -17,6 +30,8 @@ export class Emission {
   private frameLo = 0;
   private frameHi = 0;
   private isNewFrame = false;
+  /** Those asked for last, by the low bits of the generator. */
+  private readonly types: (KnownType | undefined)[] = new Array(KNOWN_TYPES).fill(undefined);
 
   constructor(
     private readonly events: EventSchema,
@@ -65,7 +80,7 @@ export class Emission {
       this.frameHi = hi;
       this.frameLo = lo;
       this.isNewFrame = false;
-      this.emitter.begin((BigInt(hi) << 32n) | BigInt(lo));
+      this.emitter.begin(hi < SAFE_UPPER ? hi * 2 ** 32 + lo : (BigInt(hi) << 32n) | BigInt(lo));
     }
     const { words } = batch;
     const at = batch.at(i);
@@ -114,11 +129,28 @@ export class Emission {
 
   /** Event type of the generator; -1 where it has none, or the block is of another stream. */
   private typeOf(words: Uint32Array, at: number): number {
-    const generator = (BigInt(words[at + 6]) << 32n) | BigInt(words[at + 5]);
+    const [streamLo, streamHi] = [words[at + 3], words[at + 4]];
+    const [generatorLo, generatorHi] = [words[at + 5], words[at + 6]];
+    const known = this.types[generatorLo & (this.types.length - 1)];
+    if (
+      known?.generatorLo === generatorLo &&
+      known.generatorHi === generatorHi &&
+      known.streamLo === streamLo &&
+      known.streamHi === streamHi
+    )
+      return known.type;
+    const type = this.findType(
+      (BigInt(generatorHi) << 32n) | BigInt(generatorLo),
+      (BigInt(streamHi) << 32n) | BigInt(streamLo),
+    );
+    const found = { generatorLo, generatorHi, streamLo, streamHi, type };
+    this.types[generatorLo & (this.types.length - 1)] = found;
+    return type;
+  }
+
+  private findType(generator: bigint, stream: bigint): number {
     const type = this.events.ofGenerator.get(generator);
-    if (type === undefined) return -1;
-    const stream = (BigInt(words[at + 4]) << 32n) | BigInt(words[at + 3]);
-    return this.model.generators.get(generator)?.stream === stream ? type : -1;
+    return type !== undefined && this.model.generators.get(generator)?.stream === stream ? type : -1;
   }
 
   finish(): void {

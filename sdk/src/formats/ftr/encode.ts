@@ -130,15 +130,23 @@ export function encodeTransaction(out: CborWriter, transaction: FtrRawTransactio
   for (const attribute of transaction.attributes) encodeAttribute(out, attribute);
 }
 
-export function encodeAttribute(out: CborWriter, { phase, name, type, form, bits }: FtrRawAttribute): void {
+/** All but the value. */
+export function encodeAttributeHead(out: CborWriter, phase: number, name: number, type: number): void {
   out.head(Major.TAG, FIRST_PHASE_TAG + phase);
   out.head(Major.ARRAY, 3);
   out.head(Major.UNSIGNED, name);
   out.head(Major.UNSIGNED, type);
+}
+
+export function encodeAttribute(out: CborWriter, { phase, name, type, form, bits }: FtrRawAttribute): void {
+  encodeAttributeHead(out, phase, name, type);
+  if (form === FtrForm.UNSIGNED) {
+    out.big(Major.UNSIGNED, bits);
+    return;
+  }
   const lo = Number(bits & 0xffff_ffffn);
   const hi = Number(bits >> 32n);
-  if (form === FtrForm.UNSIGNED) out.head(Major.UNSIGNED, lo, hi);
-  else if (form === FtrForm.NEGATIVE) out.head(Major.NEGATIVE, lo, hi);
+  if (form === FtrForm.NEGATIVE) out.head(Major.NEGATIVE, lo, hi);
   else if (form === FtrForm.BOOLEAN) out.byte(lo === 0 ? FALSE : TRUE);
   else if (form === FtrForm.FLOAT64) out.float64(lo, hi);
   else if (form === FtrForm.FLOAT32) out.float32(lo);

@@ -23,10 +23,12 @@ interface OutText {
 export class FtrEventEmitter {
   private items = 0;
   private isOpen = false;
-  private timePs = 0n;
+  private timePs: number | bigint = 0;
   /** Number of the string of a text + 1; 0: not asked yet. */
   private readonly known: Uint32Array;
   private readonly special = new Map<number, OutText>();
+  /** String of the empty text; -1: not asked yet. */
+  private empty = -1;
   /** Texts that the file does not have. */
   missing = 0;
 
@@ -40,7 +42,8 @@ export class FtrEventEmitter {
     this.known = new Uint32Array(dictionary.size);
   }
 
-  begin(timePs: bigint): void {
+  /** @param timePs as a number a safe integer */
+  begin(timePs: number | bigint): void {
     this.timePs = timePs;
     this.batch.begin(timePs);
     this.items = 0;
@@ -94,16 +97,25 @@ export class FtrEventEmitter {
     lo: number,
     hi: number,
   ): void {
-    const nameOut = this.text(name);
-    const value = IS_TEXT[type] === 1 ? this.text(lo) : NO_TEXT;
+    const isText = IS_TEXT[type] === 1;
+    let nameIndex = this.plainText(name);
+    let valueIndex = isText ? this.plainText(lo) : this.empty;
+    let nameOut = NO_TEXT;
+    let value = NO_TEXT;
+    if (nameIndex < 0 || valueIndex < 0) {
+      nameOut = this.text(name);
+      if (isText) value = this.text(lo);
+      nameIndex = nameOut.index;
+      valueIndex = isText ? value.index : this.emptyText();
+    }
     const { view, offset } = this.event(this.events.root.attr, PAYLOAD_BYTES.attr);
     setU64(view, offset, txLo, txHi);
     view.setUint16(offset + 8, Math.min(index, 0xffff), true);
     view.setUint8(offset + 10, phase);
-    view.setUint32(offset + 11, nameOut.index, true);
+    view.setUint32(offset + 11, nameIndex, true);
     view.setUint8(offset + 15, type);
-    if (value === NO_TEXT) setU64(view, offset + 16, lo, hi);
-    view.setUint32(offset + 24, value === NO_TEXT ? this.empty() : value.index, true);
+    if (!isText) setU64(view, offset + 16, lo, hi);
+    view.setUint32(offset + 24, valueIndex, true);
     this.rest(nameOut, value);
   }
 
@@ -116,8 +128,15 @@ export class FtrEventEmitter {
     this.rest(nameOut, NO_TEXT);
   }
 
-  private empty(): number {
-    return this.strings.add('');
+  private emptyText(): number {
+    if (this.empty < 0) this.empty = this.strings.add('');
+    return this.empty;
+  }
+
+  /** The string of a text of the file's dictionary; -1: it is not known yet, or there is more to it. */
+  private plainText(id: number): number {
+    const known = id < this.known.length ? this.known[id] : 0;
+    return known === 0 || (this.special.size > 0 && this.special.has(id)) ? -1 : known - 1;
   }
 
   /** A text of the file's dictionary. */

@@ -17,13 +17,13 @@ import {
 } from './event-schema.js';
 import type { Declaration } from './model.js';
 import {
-  type FtrAttribute,
   type FtrPhase,
   type FtrRelation,
   FtrTag,
   type FtrText,
   type FtrTransaction,
   type FtrType,
+  type FtrValue,
   IS_TEXT,
   PHASE_NAMES,
   TYPE_NAMES,
@@ -47,13 +47,12 @@ export interface EventFaults {
   invalid: number;
 }
 
+/** An `FtrAttribute` whose texts may still change. */
 interface OpenAttribute {
-  readonly idx: number;
   readonly phase: FtrPhase;
   name: FtrText;
   readonly type: FtrType;
-  readonly bits: bigint;
-  text: FtrText;
+  value: FtrValue;
 }
 
 interface OpenTransaction {
@@ -62,6 +61,10 @@ interface OpenTransaction {
   readonly generator: bigint;
   readonly start: bigint;
   readonly attributes: OpenAttribute[];
+  /** Of each attribute its place in the transaction; numbers have none: 0. */
+  readonly places: number[];
+  /** They came in the order of their places, as nearly always. */
+  isOrdered: boolean;
   /** Begun before under the same id, and not ended. */
   readonly outer: OpenTransaction | undefined;
 }
@@ -128,6 +131,10 @@ export class EventReader {
   private readonly declarations: Declaration[] = [];
   private readonly generatorStreams = new Map<bigint, bigint>();
   private waiting: Waiting | null = null;
+  /** The attribute that came last: bytes of its texts may follow. */
+  private lastAttribute: OpenAttribute | null = null;
+  private bytes: Uint8Array = new Uint8Array(0);
+  private view: DataView = new DataView(this.bytes.buffer);
   /** By event type, its generator and whether it is an end. Made anew when there are more declarations. */
   private named = new Map<number, { generator: bigint; isEnd: boolean }>();
   private namedFor = -1;
@@ -148,18 +155,18 @@ export class EventReader {
     const { eventType, payloadSize } = cursor;
     const root = this.types.root[eventType];
     if (root === undefined && !this.types.ofStream[eventType]) return false;
-    const view = new DataView(
-      cursor.bytes.buffer,
-      cursor.bytes.byteOffset + cursor.payloadOffset,
-      payloadSize,
-    );
+    if (cursor.bytes !== this.bytes) {
+      this.bytes = cursor.bytes;
+      this.view = new DataView(cursor.bytes.buffer, cursor.bytes.byteOffset, cursor.bytes.byteLength);
+    }
+    const at = cursor.payloadOffset;
     if (root === 'bytes') {
-      if (payloadSize === PAYLOAD_BYTES.bytes) this.bytes(view);
+      if (payloadSize === PAYLOAD_BYTES.bytes) this.textBytes(at);
       return true;
     }
     this.commit();
-    if (root === undefined) return payloadSize === 16 && this.ofGenerator(eventType, view);
-    if (payloadSize === PAYLOAD_BYTES[root]) this.rootEvent(root, view);
+    if (root === undefined) return payloadSize === 16 && this.ofGenerator(eventType, at);
+    if (payloadSize === PAYLOAD_BYTES[root]) this.rootEvent(root, at);
     return true;
   }
 
@@ -175,42 +182,50 @@ export class EventReader {
     this.open.clear();
   }
 
-  private rootEvent(root: Exclude<ReadEvent, 'bytes'>, view: DataView): void {
-    const u64 = (at: number): bigint => view.getBigUint64(at, true);
+  /** @param at of the payload in `view` */
+  private rootEvent(root: Exclude<ReadEvent, 'bytes'>, at: number): void {
+    const { view } = this;
     switch (root) {
       case 'dir':
-        this.declaration(view);
+        this.declaration(at);
         break;
       case 'begin':
-        this.begin(u64(0), u64(8), u64(16), u64(24));
+        this.begin(this.u64(at), this.u64(at + 8), this.u64(at + 16), this.u64(at + 24));
         break;
       case 'end':
-        this.end(u64(0), u64(8));
+        this.end(this.u64(at), this.u64(at + 8));
         break;
       case 'attr':
-        this.attribute(view, ATTRIBUTE_OFFSETS);
+        this.attribute(at, ATTRIBUTE_OFFSETS);
         break;
       case 'number':
-        this.attribute(view, NUMBER_OFFSETS);
+        this.attribute(at, NUMBER_OFFSETS);
         break;
       case 'rel': {
-        const [source, sink, sourceStream, sinkStream] = [u64(4), u64(12), u64(20), u64(28)];
-        this.wait(view.getUint32(0, true), null, ({ name }) =>
+        const [source, sink, sourceStream, sinkStream] = [4, 12, 20, 28].map((offset) =>
+          this.u64(at + offset),
+        );
+        this.wait(view.getUint32(at, true), null, ({ name }) =>
           this.sink.relation({ name, source, sink, sourceStream, sinkStream }),
         );
       }
     }
   }
 
-  private declaration(view: DataView): void {
-    const tag = view.getUint8(0);
-    const id = view.getBigUint64(1, true);
-    const stream = view.getBigUint64(13, true);
+  private u64(at: number): bigint {
+    return this.view.getBigUint64(at, true);
+  }
+
+  private declaration(at: number): void {
+    const { view } = this;
+    const tag = view.getUint8(at);
+    const id = this.u64(at + 1);
+    const stream = this.u64(at + 13);
     if (tag !== FtrTag.STREAM && tag !== FtrTag.GENERATOR) {
       this.faults.invalid++;
       return;
     }
-    this.wait(view.getUint32(9, true), view.getUint32(21, true), ({ name, value }) => {
+    this.wait(view.getUint32(at + 9, true), view.getUint32(at + 21, true), ({ name, value }) => {
       const declaration: Declaration =
         tag === FtrTag.STREAM
           ? { kind: 'stream', id, name, streamKind: value }
@@ -221,12 +236,12 @@ export class EventReader {
     });
   }
 
-  private ofGenerator(eventType: number, view: DataView): boolean {
+  private ofGenerator(eventType: number, at: number): boolean {
     if (this.namedFor !== this.declarations.length) this.nameAgain();
     const named = this.named.get(eventType);
     if (!named) return false;
-    const tx = view.getBigUint64(0, true);
-    const t = view.getBigUint64(8, true);
+    const tx = this.u64(at);
+    const t = this.u64(at + 8);
     if (named.isEnd) this.end(tx, t);
     else this.begin(tx, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
     return true;
@@ -250,30 +265,37 @@ export class EventReader {
   }
 
   private begin(id: bigint, stream: bigint, generator: bigint, start: bigint): void {
-    this.open.set(id, { id, stream, generator, start, attributes: [], outer: this.open.get(id) });
+    const outer = this.open.get(id);
+    this.open.set(id, {
+      ...{ id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer },
+    });
   }
 
-  private attribute(view: DataView, at: typeof ATTRIBUTE_OFFSETS | typeof NUMBER_OFFSETS): void {
-    const transaction = this.open.get(view.getBigUint64(0, true));
-    const phase = view.getUint8(at.phase);
-    const type = view.getUint8(at.type);
+  private attribute(at: number, offsets: typeof ATTRIBUTE_OFFSETS | typeof NUMBER_OFFSETS): void {
+    const { view } = this;
+    const transaction = this.open.get(this.u64(at));
+    const phase = view.getUint8(at + offsets.phase);
+    const type = view.getUint8(at + offsets.type) as FtrType;
     if (!transaction) this.faults.stray++;
     else if (phase >= PHASE_NAMES.length || type >= TYPE_NAMES.length) this.faults.invalid++;
     else {
+      const isText = IS_TEXT[type] === 1;
       const attribute: OpenAttribute = {
-        idx: at.idx === null ? 0 : view.getUint16(at.idx, true),
         phase: phase as FtrPhase,
-        name: '',
-        type: type as FtrType,
-        bits: view.getBigUint64(at.bits, true),
-        text: '',
+        name: this.text(view.getUint32(at + offsets.name, true)),
+        type,
+        value: isText
+          ? offsets.str === null
+            ? ''
+            : this.text(view.getUint32(at + offsets.str, true))
+          : valueOfBits(type, this.u64(at + offsets.bits)),
       };
-      transaction.attributes.push(attribute);
-      const text = IS_TEXT[type] === 1 && at.str !== null ? view.getUint32(at.str, true) : null;
-      this.wait(view.getUint32(at.name, true), text, (texts) => {
-        attribute.name = texts.name;
-        attribute.text = texts.value;
-      });
+      const idx = offsets.idx === null ? 0 : view.getUint16(at + offsets.idx, true);
+      const { attributes, places } = transaction;
+      if (places.length > 0 && idx < places[places.length - 1]) transaction.isOrdered = false;
+      attributes.push(attribute);
+      places.push(idx);
+      this.lastAttribute = attribute;
     }
   }
 
@@ -293,10 +315,12 @@ export class EventReader {
     this.waiting = { texts, bytes: [null, null], commit };
   }
 
-  private bytes(view: DataView): void {
-    const part = view.getUint8(0);
-    const size = view.getUint32(1, true);
-    const at = view.getUint32(5, true) * BYTES_PER_EVENT;
+  private textBytes(from: number): void {
+    const { view } = this;
+    const part = view.getUint8(from);
+    const size = view.getUint32(from + 1, true);
+    const at = view.getUint32(from + 5, true) * BYTES_PER_EVENT;
+    if (this.lastAttribute) this.waitFor(this.lastAttribute);
     const { waiting } = this;
     if (!waiting || part > Part.VALUE || size > MAX_TEXT_BYTES || (at > 0 && at >= size)) {
       this.faults.invalid++;
@@ -310,11 +334,24 @@ export class EventReader {
       return;
     }
     if (end > known.length) known = appended(known, end);
-    for (let i = at; i < end; i++) known[i] = view.getUint8(9 + i - at);
+    for (let i = at; i < end; i++) known[i] = view.getUint8(from + 9 + i - at);
     waiting.bytes[part] = known;
   }
 
+  /** Bytes of its texts follow. */
+  private waitFor(attribute: OpenAttribute): void {
+    const isText = IS_TEXT[attribute.type] === 1;
+    const texts: Texts = { name: attribute.name, value: isText ? (attribute.value as FtrText) : '' };
+    const commit = ({ name, value }: Texts): void => {
+      attribute.name = name;
+      if (isText) attribute.value = value;
+    };
+    this.waiting = { texts, bytes: [null, null], commit };
+    this.lastAttribute = null;
+  }
+
   private commit(): void {
+    this.lastAttribute = null;
     const { waiting } = this;
     if (!waiting) return;
     this.waiting = null;
@@ -333,25 +370,9 @@ function appended(bytes: Uint8Array, length: number): Uint8Array {
   return grown.subarray(0, length);
 }
 
-function completed(
-  { id, stream, generator, start, attributes }: OpenTransaction,
-  end: bigint,
-): FtrTransaction {
-  const isOrdered = attributes.every((one, i) => i === 0 || attributes[i - 1].idx <= one.idx);
-  const ordered = isOrdered ? attributes : [...attributes].sort((a, b) => a.idx - b.idx);
-  return {
-    id,
-    stream,
-    generator,
-    start,
-    end,
-    attributes: ordered.map(
-      ({ phase, name, type, bits, text }): FtrAttribute => ({
-        phase,
-        name,
-        type,
-        value: IS_TEXT[type] === 1 ? text : valueOfBits(type, bits),
-      }),
-    ),
-  };
+function completed(transaction: OpenTransaction, end: bigint): FtrTransaction {
+  const { id, stream, generator, start, attributes, places, isOrdered } = transaction;
+  if (isOrdered) return { id, stream, generator, start, end, attributes };
+  const order = attributes.map((_, index) => index).sort((a, b) => places[a] - places[b]);
+  return { id, stream, generator, start, end, attributes: order.map((index) => attributes[index]) };
 }

@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { CborWriter, END, INDEFINITE_ARRAY, Major } from './cbor.js';
 import {
   encodeAttribute,
+  encodeAttributeHead,
   encodeChunk,
   encodeContent,
   encodeDeclaration,
@@ -178,8 +179,9 @@ export class FtrWriter {
   private attribute(content: CborWriter, { phase, name, type, value }: FtrAttribute): void {
     // The usual writer numbers the text of a value before that of its name.
     if (IS_TEXT[type] === 1) {
-      const bits = BigInt(this.intern(textValue(value, type)));
-      encodeAttribute(content, { phase, name: this.intern(name), type, form: FtrForm.UNSIGNED, bits });
+      const text = this.intern(textValue(value, type));
+      encodeAttributeHead(content, phase, this.intern(name), type);
+      content.head(Major.UNSIGNED, text);
       return;
     }
     const bits = bitsOfValue(type, value);
@@ -198,7 +200,10 @@ export class FtrWriter {
       encodeAttribute(content, { phase, name: nameId, type, form: FtrForm.BOOLEAN, bits });
     else if ((value as bigint) < 0n && type === 2)
       encodeAttribute(content, { phase, name: nameId, type, form: FtrForm.NEGATIVE, bits: MAX_U64 - bits });
-    else encodeAttribute(content, { phase, name: nameId, type, form: FtrForm.UNSIGNED, bits });
+    else {
+      encodeAttributeHead(content, phase, nameId, type);
+      content.big(Major.UNSIGNED, bits);
+    }
   }
 
   /** NaN has many bits: only the usual one survives as f32. */

@@ -23,6 +23,8 @@ export class NumberColumn {
 
 /** Strings of short ASCII words that occur again and again, such as the names of stages: made once. */
 export class Words {
+  /** Of the last word that was found, from 0 to 255: a caller can remember what it means to it. */
+  place = 0;
   private readonly words: (string | undefined)[] = new Array(WORDS).fill(undefined);
 
   /** Null: empty, too long, or with bytes that are not printable ASCII. */
@@ -36,6 +38,7 @@ export class Words {
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const place = hash & (WORDS - 1);
+    this.place = place;
     const known = this.words[place];
     if (known !== undefined && isWord(known, bytes, from, length)) return known;
     const word = String.fromCharCode(...bytes.subarray(from, to));
