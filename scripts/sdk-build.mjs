@@ -13,6 +13,8 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const SOURCES = join(ROOT, 'sdk/src');
+/** The one in machine code, which emits the same in a quarter of the time. */
+const COMPILER = 'node_modules/typescript-7/bin/tsc';
 /** Digest of what sdk/dist was built from. */
 const STAMP = join(ROOT, 'sdk/dist/.built-from');
 const SETTINGS = ['sdk/tsconfig.build.json', 'tsconfig.json', 'package-lock.json'];
@@ -23,8 +25,8 @@ const BUILD_INFO = ['sdk/dist/.tsbuildinfo'];
 export function buildSdk() {
   const sources = digestOf([...sourceFiles(), ...SETTINGS]);
   if (contents(STAMP) === sources + digestOf(BUILD_INFO)) return;
-  const compiler = ['node_modules/typescript/bin/tsc', '-p', 'sdk/tsconfig.build.json', '--noCheck'];
-  execFileSync(process.execPath, compiler, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  const command = [COMPILER, '-p', 'sdk/tsconfig.build.json', '--noCheck'];
+  execFileSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
   writeFileSync(STAMP, sources + digestOf(BUILD_INFO));
 }
 

@@ -49,7 +49,7 @@ const SOURCES = [
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
   script('one version', 'scripts/version.mjs', ['--check']),
 ];
-/** The compiler in machine code: a fifth of the time. The other one, whose API documents and checks of imports use, builds the SDK. */
+/** The compiler in machine code: a fifth of the time. Documents and checks of imports use the API of the other one. */
 const TSC = 'typescript-7/bin/tsc';
 const TYPES = [
   nodeTool('types (tsc)', TSC, ['--noEmit', '-p', 'tsconfig.json']),

@@ -21,6 +21,14 @@ static void damage(struct bytes *bytes)
     }
 }
 
+/* Allocated once, exactly: to have the system clear so much for each run took nine tenths of the test. */
+static uint8_t *scratch_of(uint32_t strange, uint32_t size)
+{
+    static uint8_t *made[2];
+    if (!made[strange]) made[strange] = malloc(size);
+    return made[strange];
+}
+
 static uint32_t run(const struct test_plan *plan, uint64_t start, struct bytes *carry, bool damaged,
                     uint32_t room)
 {
@@ -37,7 +45,7 @@ static uint32_t run(const struct test_plan *plan, uint64_t start, struct bytes *
         .carry = parts[2].at,
         .carry_size = parts[2].size,
         .carry_known = random_below(4) ? CARRY_KNOWN : CARRY_UNKNOWN,
-        .scratch = malloc(scratch),
+        .scratch = scratch_of(strange, scratch),
         .scratch_size = scratch,
         .out = malloc(room ? room : 1),
         .out_size = room,
@@ -52,7 +60,7 @@ static uint32_t run(const struct test_plan *plan, uint64_t start, struct bytes *
         *carry = copy_of(job.out + job.carry_at, job.carry_length);
         free(parts[2].at);
     }
-    free(parts[0].at), free(parts[1].at), free(job.scratch), free(job.out);
+    free(parts[0].at), free(parts[1].at), free(job.out);
     return size;
 }
 

@@ -2,7 +2,7 @@
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { writeAtomically } from '../stream/index.js';
+import { writeAtomically } from '../stream/atomic-file.js';
 
 export const MARKER = 'uscope-dataset.json';
 /** Goes up when files of an older layout cannot be read together with new ones. */

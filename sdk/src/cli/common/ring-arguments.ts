@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { RecorderOptions } from '../../bridge/session/ring-sink.js';
 import { parseTrigger, type TriggerPattern } from '../../bridge/session/trigger-pattern.js';
-import { MIN_RING_BYTES } from '../../writer/ring/index.js';
+import { MIN_RING_BYTES } from '../../writer/ring/options.js';
 import { append } from './repeated.js';
 import { parseSize } from './sizes.js';
 import { parseTime } from './times.js';

@@ -1,7 +1,7 @@
 /** Options of everything that writes a trace, daemons and verbs. No part of the bridge is loaded for them. */
 import { UscopeError } from '../../base/errors.js';
 import type { CompressionName } from '../../format/types.js';
-import { requireSmall } from '../../writer/index.js';
+import { requireSmall } from '../../writer/small.js';
 import { parseTime } from './times.js';
 
 export interface WriterArguments {
