@@ -10,7 +10,7 @@ import { PhysicalType } from '../parquet/schema.js';
 import { InstructionTexts } from './instruction-texts.js';
 
 export class StaticColumns {
-  private readonly pc = new WordColumn('pc');
+  private readonly pc = new WordColumn('pc', true);
   /** Differences of machine codes are no smaller than they are. */
   private readonly bitValues = new NumberDictionary();
   private readonly bits = new CodeColumn('bits', this.bitValues, PhysicalType.INT64);
