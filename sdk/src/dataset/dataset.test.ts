@@ -322,6 +322,22 @@ describe('what goes wrong', () => {
     expect(existsSync(join(target, 'instructions', 'run=runA'))).toBe(true);
   });
 
+  it('a question that needs more memory than it may have', async () => {
+    const asked = (question: string, memory: string) =>
+      runUscope(['sql', dataset, question, '--memory', memory, '--jsonl']);
+    expect((await asked("select current_setting('memory_limit') as m", '20MB')).out).toBe(
+      '{"m":"19.0 MiB"}\n',
+    );
+    const large = 'select len(list(i)) as n from range(3000000) t(i)';
+    const { status, out, err } = await asked(large, '20MB');
+    expect(status).toBe(1);
+    expect(out).toBe('');
+    expect(err).toMatch(
+      /^uscope: DATASET_QUERY: Out of Memory Error: .*; raise the limit with --memory, or .*\n$/,
+    );
+    expect((await asked(large, '200MB')).out).toBe('{"n":3000000}\n');
+  });
+
   it('two directories of the same name, and a memory limit that is none', async () => {
     const paths = ['x', 'y'].map((parent) => writeRun(join(parent, 'same'), bytes));
     const twice = await exported(...paths);

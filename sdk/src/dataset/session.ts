@@ -11,7 +11,8 @@ import { beginReading, type Reading } from './readers.js';
 import { makeScratch, type Scratch } from './scratch.js';
 import { bindRange, limitedQuery, type Periods, periodsOf, type ShownRange } from './shown-range.js';
 import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
-import { emptyView, functionsView, viewOf } from './views.js';
+import { namesUnsigned, UNSIGNED, viewUnsigned } from './unsigned.js';
+import { emptyView, functionsView, pathsOf, type ViewedDataset, viewOf } from './views.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
@@ -81,6 +82,7 @@ export class SqlSession {
   private async prepare(functions: readonly FunctionSymbol[]): Promise<void> {
     for (const table of TABLES)
       await this.connection.run(`CREATE VIEW ${named(table)} AS ${emptyView(table)}`);
+    await this.connection.run(`CREATE SCHEMA ${UNSIGNED}`);
     await this.connection.run(`CREATE VIEW functions AS ${functionsView(functions)}`);
     for (const { sql } of this.macros) await this.connection.run(sql);
   }
@@ -91,7 +93,7 @@ export class SqlSession {
     readings: readonly Reading[],
     limit?: { readonly range: ShownRange; readonly periods: Periods },
   ): Promise<void> {
-    const datasets = this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
+    const datasets = this.datasets(readings);
     for (const table of tables) {
       const whole = await viewOf(datasets, table);
       const query = limit ? limitedQuery(whole, table, limit.range, limit.periods) : whole;
@@ -99,6 +101,16 @@ export class SqlSession {
       await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);
       this.viewed.set(table, query);
     }
+  }
+
+  private datasets(readings: readonly Reading[]): ViewedDataset[] {
+    return this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
+  }
+
+  /** After the views that these are made of. */
+  private async viewUnsigned(tables: readonly TableName[], readings: readonly Reading[]): Promise<void> {
+    const datasets = this.datasets(readings);
+    for (const table of tables) await viewUnsigned(this.connection, table, await pathsOf(datasets, table));
   }
 
   private async lock(roots: readonly string[]): Promise<void> {
@@ -149,7 +161,7 @@ export class SqlSession {
   /** Tables, and the columns that each has now. */
   tables(): Promise<{ table: string; column: string }[]> {
     const question =
-      'SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal ORDER BY table_name, column_index';
+      "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY table_name, column_index";
     return this.answer(question, {}, async () => {
       const result = await this.connection.runAndReadAll(question);
       return result.getRows().map(([table, column]) => ({ table: String(table), column: String(column) }));
@@ -186,7 +198,9 @@ export class SqlSession {
       for (const root of this.roots) readings.push(await beginReading(root));
       return await this.limited(signal, async () => {
         const periods = range === undefined ? new Map<string, bigint>() : await this.periods(readings);
-        await this.view(await this.names.viewsOf(sql), readings, range ? { range, periods } : undefined);
+        const tables = await this.names.viewsOf(sql);
+        await this.view(tables, readings, range ? { range, periods } : undefined);
+        if (namesUnsigned(sql)) await this.viewUnsigned(tables, readings);
         const prepared = await prepareQuestion(this.engine.api, this.connection, sql);
         try {
           if (range !== undefined) bindRange(prepared, range);

@@ -73,6 +73,9 @@ const ADVICE: Readonly<Record<Ended, string>> = {
   interrupt: 'the question was interrupted',
 };
 
+/** What the engine advises instead cannot be set here. */
+const MORE_MEMORY = 'raise the limit with --memory, or ask about fewer runs or cycles';
+
 /** What the engine says of a question, with a code. */
 export function queryError(error: unknown, ended: Ended = 'interrupt'): unknown {
   if (error instanceof UscopeError) return error;
@@ -80,5 +83,8 @@ export function queryError(error: unknown, ended: Ended = 'interrupt'): unknown 
   if (/^INTERRUPT/i.test(message)) {
     return new UscopeError('DATASET_TIMEOUT', ADVICE[ended], {}, { cause: error });
   }
-  return new UscopeError('DATASET_QUERY', message.trim(), {}, { cause: error });
+  const detail = /^Out of Memory/i.test(message)
+    ? `${message.split('\n')[0]}; ${MORE_MEMORY}`
+    : message.trim();
+  return new UscopeError('DATASET_QUERY', detail, {}, { cause: error });
 }

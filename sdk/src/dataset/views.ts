@@ -12,6 +12,22 @@ export interface ViewedDataset {
   readonly joined: JoinedRuns;
 }
 
+/** The files of a table, as SQL writes them: patterns, and names of joined files. */
+export async function pathsOf(datasets: readonly ViewedDataset[], table: TableName): Promise<string[]> {
+  const paths: string[] = [];
+  for (const { root, joined } of datasets) {
+    if (await hasDirectories(root, table, KEYS[table] !== undefined)) paths.push(runsGlob(root, table));
+    for (const { files } of joined.groups) paths.push(...joinedPaths(root, files, table));
+  }
+  return paths;
+}
+
+const runsGlob = (root: string, table: TableName): string =>
+  quoted(join(root, table, ...(KEYS[table] ? ['*'] : []), '*', '*', '*.parquet'));
+
+const joinedPaths = (root: string, files: readonly string[], table: TableName): string[] =>
+  files.filter((file) => file.startsWith(`joined/${table}/`)).map((file) => quoted(join(root, file)));
+
 /** The query of a table's view. */
 export async function viewOf(datasets: readonly ViewedDataset[], table: TableName): Promise<string> {
   const key = KEYS[table];
@@ -19,7 +35,7 @@ export async function viewOf(datasets: readonly ViewedDataset[], table: TableNam
   const selects: string[] = [];
   for (const { root, joined } of datasets) {
     if (await hasDirectories(root, table, key !== undefined)) {
-      const glob = quoted(join(root, table, ...(key ? ['*'] : []), '*', '*', '*.parquet'));
+      const glob = runsGlob(root, table);
       const hidden = [...joinedNames(joined)];
       if (hidden.length === 0) plain.push(glob);
       else
@@ -45,9 +61,7 @@ function joinedSelects(
   const whole: string[] = [];
   const selects: string[] = [];
   for (const { files, dropped } of groups) {
-    const paths = files
-      .filter((file) => file.startsWith(`joined/${table}/`))
-      .map((file) => quoted(join(root, file)));
+    const paths = joinedPaths(root, files, table);
     if (paths.length === 0) continue;
     if (dropped.length === 0) whole.push(...paths);
     else selects.push(`${filesOf(paths, [], key)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`);

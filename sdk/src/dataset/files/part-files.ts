@@ -35,11 +35,11 @@ export class PartFiles {
     this.rows = new TableRows(columns);
   }
 
-  /** Writes what there is enough of. Between segments, since it waits. @param isFull there is */
-  async rotate(isFull = false): Promise<void> {
+  /** Writes what there is enough of. Between segments, since it waits. */
+  async rotate(): Promise<void> {
     if (!this.rows.hasRows) return;
     await this.rows.settle();
-    if (isFull || this.rows.isFull) await this.writeGroup();
+    if (this.rows.isFull) await this.writeGroup();
   }
 
   /** @param evenEmpty makes a file without rows where there are none */

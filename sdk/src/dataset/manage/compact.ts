@@ -10,7 +10,9 @@ import { type JoinCommit, publishJoin } from '../join-commit.js';
 import { JOINED, type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
 import { openDataset, STAGING } from '../layout.js';
 import { tryLockJoin, tryLockRun } from '../locks.js';
+import { UNSIGNED_KEY } from '../parquet/parquet-file.js';
 import { completeRuns } from '../publish.js';
+import { unsignedQuery } from '../unsigned.js';
 import { writeFailure } from '../write-failure.js';
 import { listRuns } from './runs.js';
 
@@ -224,27 +226,38 @@ class Joining {
   /** @returns false: there are no rows */
   private async writeTable(path: string, place: string, sources: readonly Source[]): Promise<boolean> {
     const directories: string[] = [];
+    const joined: string[] = [];
     const selects: string[] = [];
     for (const { group, parts } of sources) {
       const mine = parts.filter((part) => placeOf(part) === place).map((part) => join(this.root, part));
       if (group) {
-        this.filesBefore += mine.length;
+        joined.push(...mine);
         const rows = `SELECT * FROM read_parquet([${mine.map(quoted).join(', ')}], hive_partitioning = false)`;
         const dropped = group.dropped.map(quoted).join(', ');
         selects.push(dropped === '' ? rows : `${rows} WHERE run NOT IN (${dropped})`);
       } else for (const directory of mine) directories.push(...(await filesBelow(directory)));
     }
-    this.filesBefore += directories.length;
+    this.filesBefore += joined.length + directories.length;
     if (directories.length > 0) selects.push(runRows(directories, KEYS[place.split('/')[0]]));
     const query = selects.join(' UNION ALL BY NAME ');
     const expected = await this.count(`(${query})`);
     if (expected === 0n) return false;
     await mkdir(dirname(path), { recursive: true });
-    await this.connection.run(`COPY (${query}) TO ${quoted(path)} (${PARQUET})`);
+    await this.connection.run(
+      `COPY (${query}) TO ${quoted(path)} (${PARQUET}${await this.unsigned([...joined, ...directories])})`,
+    );
     const written = await this.count(`read_parquet(${quoted(path)}, hive_partitioning = false)`);
     if (written !== expected)
       throw new Error(`${place} has ${written} rows after it was joined, and had ${expected}`);
     return true;
+  }
+
+  /** What the files say of their columns, as an option of COPY. */
+  private async unsigned(paths: readonly string[]): Promise<string> {
+    if (paths.length === 0) return '';
+    const found = await this.connection.runAndReadAll(unsignedQuery(paths.map(quoted)));
+    const names = found.getRows().map(([name]) => String(name));
+    return names.length === 0 ? '' : `, KV_METADATA {${quoted(UNSIGNED_KEY)}: ${quoted(names.join(','))}}`;
   }
 
   private async count(from: string): Promise<bigint> {

@@ -20,6 +20,8 @@ export interface Cells {
 export interface Column {
   readonly name: string;
   readonly node: SchemaNode;
+  /** Its numbers of 64 bits have no sign: the file says so, and has their bits. */
+  readonly isUnsigned?: boolean;
   /** It has enough for a row group. */
   readonly isFull: boolean;
   /** Room for that number of rows; those that are there stay. */
@@ -119,7 +121,10 @@ export class WordColumn extends FlatColumn {
   private missing = new Uint8Array(0);
   protected readonly encoding = Encoding.DELTA_BINARY_PACKED;
 
-  constructor(name: string) {
+  constructor(
+    name: string,
+    readonly isUnsigned = false,
+  ) {
     super(name, PhysicalType.INT64);
   }
 

@@ -233,31 +233,33 @@ export class LaterDictionary implements Dictionary {
   }
 }
 
-/** Numbers of 32 bits that codes mean. */
+/** Numbers of 32 bits, each once. */
 export class NumberDictionary implements Dictionary {
-  private readonly indices = new CodeIndices();
+  private readonly indices = new Map<number, number>();
   /** Low and high word of each. */
   private words: Uint32Array = new Uint32Array(64);
-  private count = 0;
   private lowest = Number.POSITIVE_INFINITY;
   private highest = 0;
 
-  constructor(private readonly numberOf: (code: number) => number) {}
-
   get size(): number {
-    return this.count;
+    return this.indices.size;
   }
 
   get isFull(): boolean {
-    return this.count >= MAX_VALUES;
+    return this.size >= MAX_VALUES;
   }
 
+  /** Codes are indices. */
   indexOf(code: number): number {
-    let index = this.indices.get(code);
-    if (index < 0) {
-      index = this.count;
-      this.indices.set(code, index);
-      this.add(this.numberOf(code));
+    return code;
+  }
+
+  intern(value: number): number {
+    let index = this.indices.get(value);
+    if (index === undefined) {
+      index = this.size;
+      this.indices.set(value, index);
+      this.add(index, value);
     }
     return index;
   }
@@ -265,26 +267,25 @@ export class NumberDictionary implements Dictionary {
   async settle(): Promise<void> {}
 
   finish(): DictionaryPage {
-    const { count, words, lowest, highest } = this;
+    const { size: count, words, lowest, highest } = this;
     const page: DictionaryPage = {
       count,
       bytes: new Uint8Array(words.buffer.slice(0, count * 8)),
       bounds: count > 0 ? [int64Bytes(BigInt(lowest)), int64Bytes(BigInt(highest))] : null,
     };
     this.indices.clear();
-    this.count = 0;
     this.lowest = Number.POSITIVE_INFINITY;
     this.highest = 0;
     return page;
   }
 
-  private add(value: number): void {
-    if (this.count * 2 === this.words.length) {
+  private add(index: number, value: number): void {
+    if (index * 2 === this.words.length) {
       const grown = new Uint32Array(this.words.length * 2);
       grown.set(this.words);
       this.words = grown;
     }
-    this.words[this.count++ * 2] = value;
+    this.words[index * 2] = value;
     this.lowest = Math.min(this.lowest, value);
     this.highest = Math.max(this.highest, value);
   }

@@ -6,6 +6,8 @@ import { ThriftWriter } from './thrift.js';
 
 const MAGIC = Buffer.from('PAR1');
 const CREATED_BY = 'uscope';
+/** Of the footer's metadata: the columns, separated by commas. */
+export const UNSIGNED_KEY = 'uscope.unsigned';
 /** Of the format: the second one has the delta encodings. */
 const VERSION = 2;
 
@@ -23,6 +25,8 @@ export class ParquetFile {
   constructor(
     readonly path: string,
     private readonly nodes: readonly SchemaNode[],
+    /** Names of columns whose numbers have no sign. */
+    private readonly unsigned: readonly string[] = [],
   ) {}
 
   get rows(): number {
@@ -73,6 +77,9 @@ export class ParquetFile {
         })
         .i64(3, rows)
         .structs(4, groups, writeGroup)
+        .structs(5, this.unsigned.length > 0 ? [this.unsigned.join(',')] : [], (writer, names) =>
+          writer.text(1, UNSIGNED_KEY).text(2, names),
+        )
         .text(6, CREATED_BY)
         // Without it, readers do not trust the bounds of texts.
         .structs(7, leavesOf(nodes), (writer) => writer.struct(1, () => undefined))

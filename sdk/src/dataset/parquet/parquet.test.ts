@@ -44,7 +44,8 @@ function randomTable(choose: (limit: number) => number) {
   const empty = new NumberColumn('empty');
   const label = new CodeColumn('label', new LabelDictionary(textOf));
   const later = new CodeColumn('later', new LaterDictionary(async (codes) => codes.map(textOf)));
-  const coded = new CodeColumn('coded', new NumberDictionary((code) => code * 1_000_003), PhysicalType.INT64);
+  const codes = new NumberDictionary();
+  const coded = new CodeColumn('coded', codes, PhysicalType.INT64);
   const text = new TextColumn('text');
   const truth = new BooleanColumn('truth');
   const [first, second] = [new NumberColumn('first'), new TextColumn('second')];
@@ -62,7 +63,7 @@ function randomTable(choose: (limit: number) => number) {
     if (!missing[1]) word.setWords(row, lo, hi);
     if (!missing[3]) label.set(row, code);
     if (!missing[4]) later.set(row, code + 2 ** 31);
-    if (!missing[5]) coded.set(row, code);
+    if (!missing[5]) coded.set(row, codes.intern(code * 1_000_003));
     if (!missing[6]) text.setText(row, textOf(code >> 3));
     if (!missing[7]) truth.set(row, code & 2);
     const entries = Array.from({ length: Math.max(0, choose(5) - 1) }, () => {

@@ -87,7 +87,8 @@ export class TableRows<C extends Column = Column> {
   }
 
   newFile(path: string): ParquetFile {
-    return new ParquetFile(path, this.nodes);
+    const unsigned = this.columns.filter(({ isUnsigned }) => isUnsigned).map(({ name }) => name);
+    return new ParquetFile(path, this.nodes, unsigned);
   }
 
   private grow(): void {

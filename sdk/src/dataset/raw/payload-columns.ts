@@ -73,7 +73,7 @@ function columnOf(trace: Trace, name: string, { type, enumId }: FieldDef): FlatC
     return new CodeColumn(name, new LaterDictionary((references) => textsOf(trace, references)));
   if (type === FieldType.ENUM) return labelColumn(name, trace.schema.enums[enumId] ?? null);
   if (type === FieldType.BOOL) return new BooleanColumn(name);
-  return fieldSize(type) === 8 ? new WordColumn(name) : new NumberColumn(name);
+  return fieldSize(type) === 8 ? new WordColumn(name, !isSigned(type)) : new NumberColumn(name);
 }
 
 /** Sets a value from its u32 halves, of which the upper one only counts for fields of 64 bits. */

@@ -36,7 +36,8 @@ export class CountersSink implements RawSink {
         defs.map(({ name }) => name),
       ),
       ...['from_cycle', 'to_cycle'].map((column) => new NumberColumn(column)),
-      ...['delta', 'value'].map((column) => new WordColumn(column)),
+      new WordColumn('delta'),
+      new WordColumn('value', true),
     ];
     this.files = new PartFiles(to, { table: 'counters', core }, this.columns);
     this.before = new Uint32Array(defs.length * 2);

@@ -98,8 +98,7 @@ export class InstructionsTable {
       rows.endRows(count);
       first += count;
     }
-    await this.files.rotate(this.statics.isFull);
-    this.statics.end();
+    await this.files.rotate();
   }
 
   finish(): Promise<void> {

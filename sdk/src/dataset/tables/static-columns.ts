@@ -3,22 +3,19 @@ import {
   INSTRUCTION_CLASSES,
   InstructionClassifier,
 } from '../../semantics/cpu/analysis/instruction-class.js';
-import { type CpuCore, disassemble, type InstructionBlock, Known } from '../../semantics/cpu/index.js';
-import { CodeColumn, type FlatColumn, WordColumn } from '../parquet/columns.js';
+import { type CpuCore, type InstructionBlock, Known } from '../../semantics/cpu/index.js';
+import { CodeColumn, type FlatColumn, TextColumn, WordColumn } from '../parquet/columns.js';
 import { LabelDictionary, NumberDictionary } from '../parquet/dictionary.js';
 import { PhysicalType } from '../parquet/schema.js';
-import { StaticNumbers } from './statics.js';
+import { InstructionTexts } from './instruction-texts.js';
 
 export class StaticColumns {
-  private readonly numbers = new StaticNumbers();
-  private readonly pc = new WordColumn('pc');
+  private readonly pc = new WordColumn('pc', true);
   /** Differences of machine codes are no smaller than they are. */
-  private readonly bits = new CodeColumn(
-    'bits',
-    new NumberDictionary((number) => this.numbers.bitsOf(number)),
-    PhysicalType.INT64,
-  );
-  private readonly text = new CodeColumn('text', new LabelDictionary((number) => this.textOf(number)));
+  private readonly bitValues = new NumberDictionary();
+  private readonly bits = new CodeColumn('bits', this.bitValues, PhysicalType.INT64);
+  private readonly texts: InstructionTexts | null;
+  private readonly text: CodeColumn;
   private readonly class = new CodeColumn('class', new LabelDictionary((code) => INSTRUCTION_CLASSES[code]));
   private readonly classifier: InstructionClassifier | null;
   /** Of each static instruction of the block, NaN where it is not known. */
@@ -26,37 +23,30 @@ export class StaticColumns {
   private textCodes: Float64Array = new Float64Array(0);
   private classCodes: Float64Array = new Float64Array(0);
 
-  constructor(private readonly xlen: CpuCore['xlen']) {
+  /** @param xlen null: the machine code is not RISC-V */
+  constructor(xlen: CpuCore['xlen']) {
     this.classifier = xlen === null ? null : new InstructionClassifier(xlen);
+    this.texts = xlen === null ? null : new InstructionTexts(xlen);
+    this.text = this.texts ? new CodeColumn('text', this.texts.dictionary) : new TextColumn('text');
   }
 
   get columns(): FlatColumn[] {
     return [this.pc, this.bits, this.text, this.class];
   }
 
-  /** There are enough for a row group. */
-  get isFull(): boolean {
-    return this.numbers.isFull;
-  }
-
-  begin(block: InstructionBlock): void {
-    const { bits, known } = block.staticTable;
-    const { classifier } = this;
-    const numbers = this.numbers.numbersOf(block);
+  begin({ staticTable }: InstructionBlock): void {
+    const { bits, known, pcLo, pcHi } = staticTable;
+    const { classifier, texts } = this;
     const codes = (): Float64Array => new Float64Array(bits.length).fill(Number.NaN);
     [this.bitCodes, this.textCodes, this.classCodes] = [codes(), codes(), codes()];
+    texts?.begin();
     for (let i = 0; i < bits.length; i++) {
       if ((known[i] & Known.BITS) === 0) continue;
-      this.bitCodes[i] = numbers[i];
-      if (classifier === null) continue;
-      this.textCodes[i] = numbers[i];
+      this.bitCodes[i] = this.bitValues.intern(bits[i]);
+      if (classifier === null || texts === null) continue;
+      this.textCodes[i] = texts.indexOf(bits[i], (known[i] & Known.PC) !== 0, pcLo[i], pcHi[i]);
       this.classCodes[i] = classifier.classOf(bits[i]);
     }
-  }
-
-  /** After the rows of a block, and the row group that they may have filled. */
-  end(): void {
-    if (this.isFull) this.numbers.restart();
   }
 
   add({ statics, staticTable }: InstructionBlock, first: number, count: number, to: number): void {
@@ -70,10 +60,5 @@ export class StaticColumns {
       if (known[which] & Known.PC) pc.setWords(to + i, pcLo[which], pcHi[which]);
       else pc.setNull(to + i);
     }
-  }
-
-  private textOf(number: number): string {
-    const { numbers, xlen } = this;
-    return xlen === null ? '' : disassemble(numbers.bitsOf(number), { xlen, pc: numbers.pcOf(number) });
   }
 }

@@ -190,7 +190,7 @@ export class TransactionsTable {
 const numberColumn = (name: string): NumberColumn => new NumberColumn(name);
 
 function columnOf(name: string, { transactions }: NocNetwork): FlatColumn {
-  if (name === 'addr') return new WordColumn(name);
+  if (name === 'addr') return new WordColumn(name, true);
   if (name === 'outcome') return labelColumn(name, OUTCOMES);
   if (name !== 'opcode') return numberColumn(name);
   const labels = new LabelDictionary((code) => transactions?.opcodeLabel(code) ?? String(code));
