@@ -19,7 +19,12 @@ const RUN = fileURLToPath(new URL('./conversion-run.mjs', import.meta.url));
 const LF = 10;
 
 /**
- * `uscope convert` with its start, as users run it.
+ * V8 collects garbage when it sees fit: without a limit a longer run shows what it left lying about, not what the conversion needs.
+ */
+const HEAP_LIMIT = '--max-old-space-size=96';
+
+/**
+ * `uscope convert` with its start, as users run it, in a heap of 96 MB.
  * @param {readonly string[]} args
  * @returns {Promise<Conversion>}
  */
@@ -35,7 +40,7 @@ export async function convertByCommand(args) {
       console.log('\\n' + JSON.stringify({ seconds, bytes: Number(kib) * 1024 }));
     });
     await import(${JSON.stringify(BIN)});`;
-  return measured(['--input-type=module', '-e', script, 'convert', ...args, '--force']);
+  return measured([HEAP_LIMIT, '--input-type=module', '-e', script, 'convert', ...args, '--force']);
 }
 
 /**

@@ -17,6 +17,8 @@ export interface Flight {
   readonly timeline: Timeline;
   /** As it was known with its block; Infinity: the log has no end. */
   end: number;
+  /** What the visitor knows it by; -1: nothing yet. */
+  slot: number;
 }
 
 export interface OrderVisitor {
@@ -102,6 +104,7 @@ export class InOrder implements Gem5Visitor {
   private begin(flight: Flight): void {
     const { block, timeline } = flight;
     flight.id = this.born++;
+    flight.slot = -1;
     flight.cpu = this.facts.taken === 0 && block.object === '' ? null : this.facts.cpuOf(block);
     timeline.fill(block, flight.end, this.facts, flight.cpu);
     this.visitor.born(flight);
@@ -128,7 +131,7 @@ export class InOrder implements Gem5Visitor {
 }
 
 function flightWith(block: Gem5Block): Flight {
-  return { block, id: 0, cpu: null, timeline: new Timeline(), end: 0 };
+  return { block, id: 0, cpu: null, timeline: new Timeline(), end: 0, slot: -1 };
 }
 
 /**

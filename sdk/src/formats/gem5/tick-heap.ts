@@ -3,6 +3,7 @@
 export class TickHeap<T> {
   private ticks = new Float64Array(256);
   private orders = new Float64Array(256);
+  /** Those from `size` on are left from before. */
   private readonly values: T[] = [];
   size = 0;
 
@@ -35,7 +36,6 @@ export class TickHeap<T> {
     const top = this.values[0];
     const last = --this.size;
     const value = this.values[last];
-    this.values.length = last;
     if (last > 0) this.sink(this.ticks[last], this.orders[last], value);
     return top;
   }

@@ -25,8 +25,6 @@ interface Core {
 export class TraceCopy implements OrderVisitor {
   private readonly cores: readonly Core[];
   private readonly byObject: ReadonlyMap<string, Core>;
-  /** By id: slots of the instructions in flight. */
-  private readonly slots = new Map<number, number>();
   private readonly text = new TextBytes();
   private label = new Uint8Array(256);
   private readonly tallies: ReturnType<typeof talliesOf>;
@@ -66,14 +64,14 @@ export class TraceCopy implements OrderVisitor {
     records.annotate(slot, this.frames.strings.of(this.labelOf(block)));
     this.tallies.labels.count++;
     if (block.microPc > 0) this.annotate(records, slot, `micro-op ${block.microPc}`);
-    this.slots.set(flight.id, slot);
+    flight.slot = slot;
     live?.set(Number(block.seq), slot);
     this.tallies.begun.count++;
   }
 
   happens(flight: Flight, tick: number, moment: number): void {
-    const slot = this.slots.get(flight.id);
-    if (slot === undefined) return;
+    const { slot } = flight;
+    if (slot < 0) return;
     const core = this.coreOf(flight.cpu);
     this.moveTo(tick);
     if (moment < STAGES) this.stage(flight, core, slot, moment);
@@ -109,11 +107,12 @@ export class TraceCopy implements OrderVisitor {
     this.end(flight, core, slot);
   }
 
-  private end({ id, block }: Flight, { records, live }: Core, slot: number): void {
+  private end(flight: Flight, { records, live }: Core, slot: number): void {
     records.clear(slot);
-    this.slots.delete(id);
-    const seq = Number(block.seq);
-    if (live?.get(seq) === slot) live.delete(seq);
+    flight.slot = -1;
+    if (!live) return;
+    const seq = Number(flight.block.seq);
+    if (live.get(seq) === slot) live.delete(seq);
   }
 
   private memory({ timeline: { facts } }: Flight, { records }: Core, slot: number, moment: number): void {

@@ -1,6 +1,6 @@
 /** Which instructions of a log are in flight. */
 
-/** Instructions that are found without the map: the youngest. */
+/** Instructions that are found without the map: nearly always all of them. */
 const RECENT = 1024;
 const NOBODY = -1;
 
@@ -9,20 +9,23 @@ const NOBODY = -1;
  * begins there, another one that is not in flight has ended.
  */
 export class Roster<T> {
-  private readonly live = new Map<number, T>();
+  /** Those whose place among the recent ones another one has taken. */
+  private readonly others = new Map<number, T>();
   private readonly recentIds = new Float64Array(RECENT).fill(NOBODY);
   private readonly recent: (T | undefined)[] = new Array(RECENT).fill(undefined);
   private highest = -1;
+  private count = 0;
 
   /** Number of those in flight. */
   get size(): number {
-    return this.live.size;
+    return this.count;
   }
 
   /** Undefined: it is not in flight. */
   get(id: number): T | undefined {
     const place = id % RECENT;
-    return this.recentIds[place] === id ? this.recent[place] : this.live.get(id);
+    if (this.recentIds[place] === id) return this.recent[place];
+    return this.others.size === 0 ? undefined : this.others.get(id);
   }
 
   /** Of one that is not in flight: whether its number is above all so far. */
@@ -30,19 +33,23 @@ export class Roster<T> {
     return id > this.highest;
   }
 
+  /** It is not in flight yet. */
   add(id: number, value: T): void {
     const place = id % RECENT;
+    const before = this.recent[place];
+    if (before !== undefined) this.others.set(this.recentIds[place], before);
     this.recentIds[place] = id;
     this.recent[place] = value;
-    this.live.set(id, value);
+    this.count++;
     if (id > this.highest) this.highest = id;
   }
 
   remove(id: number): void {
-    this.live.delete(id);
     const place = id % RECENT;
-    if (this.recentIds[place] !== id) return;
-    this.recentIds[place] = NOBODY;
-    this.recent[place] = undefined;
+    if (this.recentIds[place] === id) {
+      this.recentIds[place] = NOBODY;
+      this.recent[place] = undefined;
+      this.count--;
+    } else if (this.others.delete(id)) this.count--;
   }
 }

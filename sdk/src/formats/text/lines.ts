@@ -1,5 +1,4 @@
 /** Lines of a text, with the place of each. */
-import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
 
 export interface TextLine {
@@ -34,18 +33,27 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * @throws UscopeError CONVERT_LIMIT for a line above 1 MiB, and what `pieces` throws, after all lines before it
  */
 export async function* linePieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<LinePiece> {
-  let rest = new Uint8Array(0);
+  // One memory for all pieces, with what is left of the one before at its beginning.
+  let memory = new Uint8Array(0);
+  let rest = 0;
   let offset = 0;
   for await (const piece of pieces) {
-    const bytes = rest.length === 0 ? piece : concatBytes([rest, piece]);
+    const length = rest + piece.length;
+    if (length > memory.length) {
+      const larger = new Uint8Array(Math.max(length, 2 * memory.length));
+      larger.set(memory.subarray(0, rest));
+      memory = larger;
+    }
+    memory.set(piece, rest);
+    const bytes = memory.subarray(0, length);
     const end = bytes.lastIndexOf(LF) + 1;
     if (end > 0) yield { bytes, end, offset, isWhole: true };
-    // The piece's memory may be reused by its source.
-    rest = Uint8Array.prototype.slice.call(bytes, end);
+    memory.copyWithin(0, end, length);
+    rest = length - end;
     offset += end;
     checkLength(rest, offset);
   }
-  if (rest.length > 0) yield { bytes: rest, end: rest.length, offset, isWhole: false };
+  if (rest > 0) yield { bytes: memory.subarray(0, rest), end: rest, offset, isWhole: false };
 }
 
 /**
@@ -70,8 +78,8 @@ export function lineText(bytes: Uint8Array, from: number, to: number): string {
   return decoder.decode(bytes.subarray(from, end));
 }
 
-function checkLength(rest: Uint8Array, offset: number): void {
-  if (rest.length <= MAX_LINE_BYTES) return;
+function checkLength(rest: number, offset: number): void {
+  if (rest <= MAX_LINE_BYTES) return;
   throw new UscopeError('CONVERT_LIMIT', `a line of more than ${MAX_LINE_BYTES} bytes: this is no text`, {
     offset,
   });

@@ -2,6 +2,7 @@
 import type { ForeignFormat } from '../common/foreign-format.js';
 import { sniffText } from '../text/sniff.js';
 import { uscopeToVcd } from './from-uscope.js';
+import { VCD_EXPORT_OPTIONS } from './options.js';
 import { VcdTrace } from './trace.js';
 
 const BEGINNING = /^\s*\$(date|version|timescale|comment|scope|var)\s/;
@@ -16,8 +17,7 @@ export const FORMAT: ForeignFormat = {
       help: 'file that says which signals become what; --map FILE is the same',
       direction: 'import',
     },
-    { name: 'max-slots', help: 'storages with more slots are left out; default 256', direction: 'export' },
-    { name: 'events', help: 'yes (default): events and their fields too; no', direction: 'export' },
+    ...VCD_EXPORT_OPTIONS,
   ],
   sniff: async (head) => BEGINNING.test(await sniffText(head)),
   open: async (source) => new VcdTrace(source),
