@@ -258,6 +258,11 @@ describe('uscope view', () => {
     });
   });
 
+  it('says what cannot be written', async () => {
+    const { status, err } = await runUscope(['view', '--export', join(file, 'below-a-file')]);
+    expect([status, err]).toEqual([1, expect.stringContaining('WRITER_')]);
+  });
+
   it('runs several times at once, each on its port; a port that is taken is refused', async () => {
     await whileViewing(['core0.uscope'], async (one) => {
       await whileViewing(['core0.uscope'], async (other) => {

@@ -275,6 +275,10 @@ describe('a picture without a browser', () => {
       1,
       expect.stringMatching(/VIEW_PICTURE: VIEW_EMPTY: /),
     ]);
+    const unwritable = take(['--png', join(directory, 'none', 'x.png'), file]);
+    expect([unwritable.status, unwritable.stderr]).toEqual([1, expect.stringMatching(/WRITER_DIRECTORY: /)]);
+    const over = take(['--png', file, file]);
+    expect([over.status, over.stderr]).toEqual([1, expect.stringMatching(/WRITER_EXISTS: this is an input/)]);
     const core = take(['--png', at('none.png'), '--core', 'core7', file]);
     expect([core.status, core.stderr]).toEqual([1, expect.stringMatching(/READER_NAME/)]);
   });
