@@ -280,6 +280,8 @@ describe('uscope view', () => {
     [['view', 'x', '--port', '70000']],
     [['view', 'x', '--at', '-1']],
     [['view', 'x', '--at', 'soon']],
+    [['view', 'x', '--painter', 'canvas']],
+    [['view', 'x', '--png', 'y.png', '--painter', 'brush']],
   ])('refuses %j as wrong usage', async (args) => {
     const { status, err } = await runUscope(args);
     expect([status, err]).toEqual([2, expect.stringContaining('CLI_USAGE')]);
