@@ -258,6 +258,11 @@ describe('uscope view', () => {
     });
   });
 
+  it('says what cannot be written', async () => {
+    const { status, err } = await runUscope(['view', '--export', join(file, 'below-a-file')]);
+    expect([status, err]).toEqual([1, expect.stringContaining('WRITER_')]);
+  });
+
   it('runs several times at once, each on its port; a port that is taken is refused', async () => {
     await whileViewing(['core0.uscope'], async (one) => {
       await whileViewing(['core0.uscope'], async (other) => {
@@ -275,6 +280,8 @@ describe('uscope view', () => {
     [['view', 'x', '--port', '70000']],
     [['view', 'x', '--at', '-1']],
     [['view', 'x', '--at', 'soon']],
+    [['view', 'x', '--painter', 'canvas']],
+    [['view', 'x', '--png', 'y.png', '--painter', 'brush']],
   ])('refuses %j as wrong usage', async (args) => {
     const { status, err } = await runUscope(args);
     expect([status, err]).toEqual([2, expect.stringContaining('CLI_USAGE')]);

@@ -2,8 +2,8 @@
  * `uscope view --png` on a machine without a browser: the drawing code of the page in Node. What is seen must be what the made-up pipeline did,
  * and what a browser draws.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -60,10 +60,12 @@ const at = (name: string): string => join(directory, name);
 
 /** The command where no program is found by its name. */
 function take(args: readonly string[], { node = [] as string[], env = {} as NodeJS.ProcessEnv } = {}) {
-  return spawnSync(process.execPath, [...node, COMMAND, 'view', '--no-cache', ...args], {
-    encoding: 'utf8',
-    timeout: 100_000,
-    env: { PATH: directory, HOME: directory, ...env },
+  const all = [...node, COMMAND, 'view', '--no-cache', ...args];
+  const options = { timeout: 100_000, env: { PATH: directory, HOME: directory, ...env } };
+  return new Promise<{ status: unknown; stdout: string; stderr: string }>((resolve) => {
+    execFile(process.execPath, all, options, (error, stdout, stderr) =>
+      resolve({ status: error ? error.code : 0, stdout, stderr }),
+    );
   });
 }
 
@@ -71,7 +73,7 @@ const inSize = ['--size', `${SIZE.width}x${SIZE.height}`];
 const inCycles = ['--cycles', `${FROM}:${TO}`];
 
 async function drawn(out: string, ...args: string[]): Promise<string> {
-  const { status, stdout, stderr } = take(['--png', at(out), ...inSize, ...args]);
+  const { status, stdout, stderr } = await take(['--png', at(out), ...inSize, ...args]);
   expect([status, stdout, stderr]).toEqual([0, `${at(out)}\n`, '']);
   return at(out);
 }
@@ -132,18 +134,23 @@ const textsOf = (svg: string): string[] =>
 
 const pcOf = ({ pc }: ModelInstruction): string => pc.toString(16).padStart(8, '0');
 
-describe('a picture without a browser', () => {
-  let inBothKinds: Promise<{ picture: Pixels; svg: string }>;
-  beforeAll(() => {
-    const both = async () => ({
-      picture: await pixelsOf(await drawn('cycles.png', ...inCycles, file)),
-      svg: await readFile(await drawn('cycles.svg', ...inCycles, file), 'utf8'),
-    });
-    inBothKinds = both();
-  });
+/** Drawn once, at the same time. */
+let pictures: Promise<{ readonly cycles: Pixels; readonly svg: string; readonly run: Pixels }>;
+beforeAll(() => {
+  const draw = async () => {
+    const [cycles, svg, run] = await Promise.all([
+      drawn('cycles.png', ...inCycles, file).then(pixelsOf),
+      drawn('cycles.svg', ...inCycles, file).then((path) => readFile(path, 'utf8')),
+      drawn('run.png', '--theme', 'dark', file).then(pixelsOf),
+    ]);
+    return { cycles, svg, run };
+  };
+  pictures = draw();
+});
 
+describe('a picture without a browser', () => {
   it('shows the stages of the instructions, each in its cycles', async () => {
-    const { picture, svg } = await inBothKinds;
+    const { cycles: picture, svg } = await pictures;
     expect([picture.width, picture.height]).toEqual([SIZE.width, SIZE.height]);
     const rows = rowsOf(svg);
     const once = model.instructions.filter(
@@ -175,7 +182,7 @@ describe('a picture without a browser', () => {
   });
 
   it('has its text: numbers, addresses and cycles, as pixels and as an SVG', async () => {
-    const { picture, svg } = await inBothKinds;
+    const { cycles: picture, svg } = await pictures;
     const rows = rowsOf(svg);
     const shown = model.instructions.filter(({ birth }) => birth >= FROM + 2 && birth < FROM + 8);
     expect(shown.length).toBeGreaterThan(3);
@@ -194,7 +201,7 @@ describe('a picture without a browser', () => {
   });
 
   it('is the whole run without --cycles, in the colours of the theme', async () => {
-    const picture = await pixelsOf(await drawn('run.png', '--theme', 'dark', file));
+    const { run: picture } = await pictures;
     const { dark } = THEMES;
     expect(picture.of(2, OVERVIEW + AXIS_HEIGHT + 3)).toBe(dark.gutter);
     // Retired instructions, in the lane of sums.
@@ -213,8 +220,10 @@ describe('a picture without a browser', () => {
     const queue = at('queue.uscope');
     await writeFile(queue, (await twoClocks(chooser(5), 3000)).bytes);
     const args = ['--cycles', '100:160', '--size', '900x900'];
-    const { status, stderr } = take(['--png', at('queue.svg'), ...args, queue]);
-    expect([status, stderr]).toEqual([0, '']);
+    const both = await Promise.all(
+      ['queue.svg', 'queue.png'].map((name) => take(['--png', at(name), ...args, queue])),
+    );
+    for (const { status, stderr } of both) expect([status, stderr]).toEqual([0, '']);
     const texts = textsOf(await readFile(at('queue.svg'), 'utf8'));
     expect(texts).toEqual(
       expect.arrayContaining([
@@ -228,7 +237,6 @@ describe('a picture without a browser', () => {
         'sent',
       ]),
     );
-    expect(take(['--png', at('queue.png'), ...args, queue]).status).toBe(0);
     const picture = await pixelsOf(at('queue.png'));
     const plot = { x0: GUTTER, x1: 900, y0: 100, y1: 900 };
     // Stages of transactions, and the first type of event.
@@ -239,7 +247,7 @@ describe('a picture without a browser', () => {
     const log = at('log.kanata');
     const lines = ['Kanata\t0004', 'C=\t100', 'I\t0\t0\t0', 'L\t0\t0\t00001000: addi a0,a0,1', 'S\t0\t0\tF'];
     await writeFile(log, [...lines, 'C\t2', 'S\t0\t0\tD', 'C\t2', 'E\t0\t0\tD', 'R\t0\t0\t0', ''].join('\n'));
-    const { status } = take(['--png', at('log.svg'), ...inSize, '--cycles', '0:8', log]);
+    const { status } = await take(['--png', at('log.svg'), ...inSize, '--cycles', '0:8', log]);
     expect(status).toBe(0);
     expect(textsOf(await readFile(at('log.svg'), 'utf8'))).toContain('addi a0,a0,1');
   });
@@ -249,46 +257,49 @@ describe('a picture without a browser', () => {
     const bytes = traceOf(model);
     bytes.fill(0xa5, bytes.length >> 1, (bytes.length >> 1) + 40);
     await writeFile(damaged, bytes);
-    const { status, stderr } = take(['--png', at('damaged.png'), ...inSize, damaged]);
+    const { status, stderr } = await take(['--png', at('damaged.png'), ...inSize, damaged]);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^uscope: warning: FORMAT_[A-Z]+: /);
     expect((await pixelsOf(at('damaged.png'))).width).toBe(SIZE.width);
   });
 
-  it('says what to do where there is neither a browser nor a canvas', () => {
-    const node = ['--import', WITHOUT_CANVAS];
-    const neither = take(['--png', at('none.png'), file], { node });
-    expect(neither.status).toBe(1);
-    expect(neither.stderr).toMatch(/VIEW_NO_BROWSER: .*npm install @napi-rs\/canvas@1.*chromium/);
-    const asked = take(['--png', at('none.png'), '--painter', 'canvas', file], { node });
-    expect(asked.status).toBe(1);
-    expect(asked.stderr).toMatch(/ENV_MISSING: .*npm install @napi-rs\/canvas@1/);
-    const browser = take(['--png', at('none.png'), '--painter', 'browser', file]);
-    expect([browser.status, browser.stderr]).toEqual([1, expect.stringMatching(/VIEW_NO_BROWSER/)]);
-    expect(take(['--png', at('none.png'), '--painter', 'brush', file]).status).toBe(2);
-    expect(take(['--painter', 'canvas', file]).status).toBe(2);
+  it('says what to do where it cannot be drawn', async () => {
+    const without = { node: ['--import', WITHOUT_CANVAS] };
     const empty = fileURLToPath(
       new URL('../../test/compatibility/0.1.0/traces/empty.uscope', import.meta.url),
     );
-    const nothing = take(['--png', at('none.png'), empty]);
-    expect([nothing.status, nothing.stderr]).toEqual([
-      1,
-      expect.stringMatching(/VIEW_PICTURE: VIEW_EMPTY: /),
-    ]);
-    const core = take(['--png', at('none.png'), '--core', 'core7', file]);
-    expect([core.status, core.stderr]).toEqual([1, expect.stringMatching(/READER_NAME/)]);
+    const cases = [
+      [/VIEW_NO_BROWSER: .*npm install @napi-rs\/canvas@1.*chromium/, ['--png', at('a.png'), file], without],
+      [
+        /ENV_MISSING: .*npm install @napi-rs\/canvas@1/,
+        ['--png', at('b.png'), '--painter', 'canvas', file],
+        without,
+      ],
+      [/VIEW_NO_BROWSER/, ['--png', at('c.png'), '--painter', 'browser', file]],
+      [/VIEW_PICTURE: VIEW_EMPTY: /, ['--png', at('d.png'), empty]],
+      [/WRITER_DIRECTORY: /, ['--png', at('none/x.png'), file]],
+      [/WRITER_EXISTS: this is an input/, ['--png', file, file]],
+      [/READER_NAME/, ['--png', at('e.png'), '--core', 'core7', file]],
+    ] as const;
+    const found = await Promise.all(cases.map(([, args, options]) => take(args, options)));
+    cases.forEach(([message], index) => {
+      const { status, stderr } = found[index]!;
+      expect([status, stderr]).toEqual([1, expect.stringMatching(message)]);
+    });
+    // Nothing is left of what was not drawn.
+    expect((await readdir(directory)).filter((name) => /^[a-e]\.png|tmp$/.test(name))).toEqual([]);
   });
 });
 
 describe.skipIf(lacks('Chromium', chromiumPath))('the picture of a browser', () => {
   it.each([
     ['cycles', inCycles],
-    ['the whole run', []],
-  ])('is the same: %s', async (_, range) => {
-    const mine = await pixelsOf(await drawn('mine.png', ...range, file));
-    const out = at('browser.png');
+    ['run', ['--theme', 'dark']],
+  ] as const)('is the same: %s', async (kind, range) => {
+    const mine = (await pictures)[kind];
+    const out = at(`browser-${kind}.png`);
     const args = ['--png', out, ...inSize, ...range, file];
-    expect(take(args, { env: { CHROME_PATH: chromiumPath! } }).status).toBe(0);
+    expect((await take(args, { env: { CHROME_PATH: chromiumPath! } })).status).toBe(0);
     const other = await pixelsOf(out);
     const differs = (x: number, y: number): boolean => {
       const [a, b] = [rgbOf(mine.of(x, y)), rgbOf(other.of(x, y))];

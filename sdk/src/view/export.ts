@@ -1,6 +1,7 @@
 /** The viewer as a folder for any web server. */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { ioError } from '../writer/output/output-file.js';
 import { readPage, withProgramNamed, withTraceNamed } from './page.js';
 import { PROGRAM_PLACES } from './program-paths.js';
 
@@ -16,6 +17,7 @@ export interface ExportedView {
 /**
  * Writes the page, and beside it the trace that it opens and the program.
  * @returns names of the files written
+ * @throws UscopeError WRITER_* where the directory cannot be written
  */
 export async function exportView(
   directory: string,
@@ -28,9 +30,13 @@ export async function exportView(
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
   files.set('index.html', Buffer.from(withNames(html, name, program !== undefined)));
   if (program) files.set(PROGRAM_PLACES.elf, program);
-  await mkdir(directory, { recursive: true });
-  for (const [file, bytes] of files) await writeFile(join(directory, file), bytes);
-  if (trace !== undefined && name !== undefined) await copyFile(trace, join(directory, name));
+  try {
+    await mkdir(directory, { recursive: true });
+    for (const [file, bytes] of files) await writeFile(join(directory, file), bytes);
+    if (trace !== undefined && name !== undefined) await copyFile(trace, join(directory, name));
+  } catch (error) {
+    throw ioError(error, directory);
+  }
   return [...files.keys(), ...(name === undefined ? [] : [name])];
 }
 

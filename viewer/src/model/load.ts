@@ -8,7 +8,7 @@ const loading = new Map<string, Promise<void>>();
  */
 export async function loadPart<T>(name: string): Promise<T> {
   const parts = globalThis as unknown as Record<string, T | undefined>;
-  // It was loaded by somebody else, or is part of a program without scripts (`headless/surroundings.ts`).
+  // Another script has loaded it, or it is part of a program without scripts (`headless/surroundings.ts`).
   if (!parts[`uscope_${name}`]) await once(`${name}.js`, fetchScript);
   return parts[`uscope_${name}`]!;
 }

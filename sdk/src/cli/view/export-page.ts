@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
 import { exportView, ServedProgram } from '../../view/index.js';
+import { ioError } from '../../writer/output/output-file.js';
 import { warnOnce } from '../common/foreign.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { io } from '../common/io.js';
@@ -31,7 +32,9 @@ async function exportConverted(
   format: ForeignFormat,
   program?: Uint8Array,
 ): Promise<string[] | null> {
-  await mkdir(directory, { recursive: true });
+  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+    throw ioError(error, directory);
+  });
   const output = join(directory, `${basename(file)}.uscope`);
   const source = await openSource(file);
   try {

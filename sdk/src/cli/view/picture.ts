@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { openTraceFile } from '../../reader/node.js';
+import { writeAtomically } from '../../stream/atomic-file.js';
 import {
   choosePainter,
   drawPicture,
@@ -16,6 +17,7 @@ import {
   takePicture,
   type ViewServer,
 } from '../../view/index.js';
+import { ioError } from '../../writer/output/output-file.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion } from './conversion.js';
@@ -37,8 +39,10 @@ const DEFAULT_SIZE = { width: 1280, height: 720 };
 const MAX_PIXELS = 8192;
 const MIN_PIXELS = 200;
 
-/** Of the labels of a picture, pixels: there is room for function and line beside the disassembly. */
+/** Of the labels of a picture, pixels: there is room for function and line beside the disassembly, where the picture is wide. */
 const GUTTER_WITH_PROGRAM = 560;
+const gutterWithProgram = (width: number): number =>
+  Math.min(GUTTER_WITH_PROGRAM, Math.max(360, Math.floor(width / 2)));
 
 interface Asked {
   readonly kind: 'png' | 'svg';
@@ -69,7 +73,7 @@ export function parsePicture(out: string, options: PictureOptions): Asked {
 }
 
 /**
- * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*
+ * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*, WRITER_*
  * @throws Error of Node, ERR_MODULE_NOT_FOUND: the canvas asked for is not installed
  */
 export async function pictureOfTrace(file: string, out: string, asked: Asked, keeps: boolean): Promise<void> {
@@ -78,15 +82,29 @@ export async function pictureOfTrace(file: string, out: string, asked: Asked, ke
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
     const painter = asked.painter ?? (await choosePainter());
-    const { bytes, problems } = await (painter === 'browser' ? inBrowser : onCanvas)(
-      { file, keeps, signal: interruption.signal },
-      asked,
-    );
-    await writeFile(out, bytes);
+    const draw = painter === 'browser' ? inBrowser : onCanvas;
+    const { signal } = interruption;
+    const inputs = [file, ...(asked.elf === null ? [] : [asked.elf])];
+    const { problems } = await writeAtomically(out, { inputs, force: true, signal }, async (temporary) => {
+      // Before a browser is started for nothing.
+      await write(temporary, new Uint8Array());
+      const picture = await draw({ file, keeps, signal }, asked);
+      await write(temporary, picture.bytes);
+      return picture;
+    });
     for (const { code, what } of problems) io.err(`uscope: warning: ${code}: ${what}`);
     io.out(`${out}\n`);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
+  }
+}
+
+/** @throws UscopeError WRITER_* */
+async function write(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, bytes);
+  } catch (error) {
+    throw ioError(error, path);
   }
 }
 
@@ -135,7 +153,7 @@ async function onCanvas({ file, keeps, signal }: Source, asked: Asked): Promise<
     const trace = await openTraceFile(conversion?.path ?? file);
     try {
       const program = await programOf(asked);
-      const gutter = program ? GUTTER_WITH_PROGRAM : undefined;
+      const gutter = program ? gutterWithProgram(asked.width) : undefined;
       return await drawPicture({ ...picture, trace, name: basename(file), gutter, program, signal });
     } finally {
       await trace.close();
@@ -157,9 +175,9 @@ function ofPage({ url }: ViewServer, asked: Asked, signal: AbortSignal): Promise
 }
 
 /** What the page shows. */
-function linkOf({ cycles, theme, form, core, elf }: Asked): string {
+function linkOf({ width, cycles, theme, form, core, elf }: Asked): string {
   const parts = ['v=1', 'panels=dock.off', `theme=${theme}`, `form=${form}`];
-  if (elf !== null) parts.push(`gutter=${GUTTER_WITH_PROGRAM}`);
+  if (elf !== null) parts.push(`gutter=${gutterWithProgram(width)}`);
   if (core !== null) parts.push(`core=${encodeURIComponent(core)}`);
   if (cycles !== null) parts.push(`cycles=${cycles.from}-${cycles.to - 1}`);
   return parts.join('&');

@@ -21,7 +21,7 @@ export async function loadCanvas(): Promise<CanvasPackage> {
       { cause },
     );
   });
-  // Text would be left out, without a word.
+  // Text would silently be left out.
   if (loaded.GlobalFonts.families.length === 0)
     throw new UscopeError(
       'VIEW_PICTURE',
