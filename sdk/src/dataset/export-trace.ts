@@ -6,6 +6,7 @@ import type { Trace } from '../reader/index.js';
 import type { CpuCore } from '../semantics/cpu/index.js';
 import type { Destination } from './files/part-files.js';
 import type { TableName } from './layout.js';
+import { PageBudget } from './parquet/page-budget.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
 import { type CountedUnit, unitsOf } from './raw/units.js';
@@ -47,6 +48,7 @@ export async function exportTrace(
 ): Promise<{ cores: number; instructions: number; gaps: number }> {
   const to: Destination = {
     scratch: staged.path,
+    budget: new PageBudget(),
     partOf: (table, core, key) => staged.partOf(table, core, key),
   };
   const work = new TraceWork(to, trace, request);

@@ -7,6 +7,7 @@ import { heldBytes } from '../../../test/support/held-bytes.js';
 import { PartFiles } from './files/part-files.js';
 import { NumberColumn, TextColumn, WordColumn } from './parquet/columns.js';
 import { ListColumn } from './parquet/list-column.js';
+import { PageBudget } from './parquet/page-budget.js';
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-memory-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
@@ -18,7 +19,7 @@ async function peakOf(rows: number): Promise<number> {
   const entry = new TextColumn('entry');
   const list = new ListColumn('list', [entry]);
   const [number, word, text] = [new NumberColumn('number'), new WordColumn('word'), new TextColumn('text')];
-  const to = { scratch: directory, partOf: async () => directory };
+  const to = { scratch: directory, budget: new PageBudget(), partOf: async () => directory };
   const files = new PartFiles(to, { table: 't', core: 'c' }, [number, word, text, list]);
   let peak = 0;
   for (let index = 0; index < rows; index++) {

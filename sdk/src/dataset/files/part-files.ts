@@ -1,6 +1,7 @@
 /** The Parquet files of one table of one core: rows are encoded as they come, and written as soon as there are enough for a row group. */
 import { join } from 'node:path';
 import type { Column } from '../parquet/columns.js';
+import type { PageBudget } from '../parquet/page-budget.js';
 import type { ParquetFile } from '../parquet/parquet-file.js';
 import { TableRows } from '../parquet/table-rows.js';
 
@@ -13,6 +14,7 @@ export interface Destination {
   partOf(table: string, core: string, key?: string): Promise<string>;
   /** Where files can be made that the dataset does not get. */
   readonly scratch: string;
+  readonly budget: PageBudget;
 }
 
 export interface PartTable {
@@ -32,7 +34,7 @@ export class PartFiles {
     private readonly of: PartTable,
     columns: readonly Column[],
   ) {
-    this.rows = new TableRows(columns);
+    this.rows = new TableRows(columns, to.budget);
   }
 
   /** Writes what there is enough of. Between segments, since it waits. */
@@ -48,6 +50,7 @@ export class PartFiles {
     else if (evenEmpty && this.parts === 0) this.file = await this.newFile();
     await this.file?.close();
     this.file = null;
+    this.rows.close();
   }
 
   private async writeGroup(): Promise<void> {

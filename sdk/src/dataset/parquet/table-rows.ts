@@ -4,15 +4,18 @@ import type { Column } from './columns.js';
 import { type PageCodec, pageCodec } from './compression.js';
 import { parquetKernel } from './kernel/parquet-kernel.js';
 import { ListColumn } from './list-column.js';
+import { PageBudget } from './page-budget.js';
 import { ParquetFile } from './parquet-file.js';
 import { leavesOf, type SchemaNode } from './schema.js';
 
-/** Bounds what is held unencoded. */
-const PAGE_ROWS = 20_480;
-const FIRST_ROWS = 512;
-const PAGE_ENTRIES = 65_536;
-/** Bound what is held encoded; engines skip row groups by their bounds. */
+/** Engines skip row groups by the bounds of their columns. */
 const GROUP_ROWS = 122_880;
+/** A page is as large as the group, as long as the budget has room for it. */
+const SURE_ROWS = 8192;
+const FIRST_ROWS = 512;
+const PAGE_ENTRIES = 262_144;
+const VALUE_BYTES = 8;
+/** Bounds what is held encoded. */
 const GROUP_BYTES = 16 << 20;
 
 export class TableRows<C extends Column = Column> {
@@ -20,6 +23,8 @@ export class TableRows<C extends Column = Column> {
   row = 0;
   private capacity = 0;
   private groupRows = 0;
+  /** Of the budget. */
+  private taken = 0;
   private readonly nodes: readonly SchemaNode[];
   private readonly lists: readonly ListColumn[];
   /** By column, for each of its leaves. */
@@ -27,6 +32,7 @@ export class TableRows<C extends Column = Column> {
 
   constructor(
     readonly columns: readonly C[],
+    private readonly budget = new PageBudget(),
     codec: PageCodec = pageCodec(),
   ) {
     this.nodes = columns.map(({ node }) => node);
@@ -48,19 +54,20 @@ export class TableRows<C extends Column = Column> {
 
   /** Index of the next row in the columns. */
   begin(): number {
-    if (this.row === this.capacity) this.grow();
+    if (this.row === this.capacity && !this.grow()) this.endPage();
     for (const list of this.lists) list.begin(this.row);
     return this.row;
   }
 
   endRow(): void {
-    this.row++;
-    if (this.row === PAGE_ROWS || this.lists.some(({ size }) => size >= PAGE_ENTRIES)) this.endPage();
+    this.endRows(1);
   }
 
   /** Room for some rows at a time: how many of `wanted` there may be. They begin at `row`, and `endRows` ends them. */
   beginRows(wanted: number): number {
-    while (this.capacity - this.row < wanted && this.capacity < PAGE_ROWS) this.grow();
+    let canGrow = true;
+    while (canGrow && this.capacity - this.row < wanted) canGrow = this.grow();
+    if (this.row === this.capacity) this.endPage();
     const count = Math.min(wanted, this.capacity - this.row);
     for (const list of this.lists) list.counts.fill(0, this.row, this.row + count);
     return count;
@@ -68,7 +75,7 @@ export class TableRows<C extends Column = Column> {
 
   endRows(count: number): void {
     this.row += count;
-    if (this.row === PAGE_ROWS || this.lists.some(({ size }) => size >= PAGE_ENTRIES)) this.endPage();
+    if (this.row === GROUP_ROWS || this.lists.some(({ size }) => size >= PAGE_ENTRIES)) this.endPage();
   }
 
   /** Between segments, before `isFull` is asked: pages name values that are looked up here. */
@@ -91,9 +98,25 @@ export class TableRows<C extends Column = Column> {
     return new ParquetFile(path, this.nodes, unsigned);
   }
 
-  private grow(): void {
-    this.capacity = Math.min(PAGE_ROWS, Math.max(FIRST_ROWS, this.capacity * 4));
-    for (const column of this.columns) column.reserve(this.capacity);
+  /** After the last row. */
+  close(): void {
+    this.budget.release(this.taken);
+    this.taken = 0;
+  }
+
+  /** @returns false: the page is as large as it may be */
+  private grow(): boolean {
+    const { capacity, columns } = this;
+    const rows = Math.min(GROUP_ROWS, Math.max(FIRST_ROWS, capacity * 4));
+    if (rows === capacity) return false;
+    if (rows > SURE_ROWS) {
+      const bytes = (rows - capacity) * columns.length * VALUE_BYTES;
+      if (!this.budget.take(bytes)) return false;
+      this.taken += bytes;
+    }
+    this.capacity = rows;
+    for (const column of columns) column.reserve(rows);
+    return true;
   }
 
   private endPage(): void {
