@@ -32,7 +32,7 @@ function runOne(command: string, args: string[]) {
 
 describe('examples/ts-model', () => {
   it('writes a trace whose counters are those of the model', async () => {
-    runOne(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'examples/ts-model']);
+    runOne(process.execPath, ['node_modules/typescript-7/bin/tsc', '-p', 'examples/ts-model']);
     const output = runOne(process.execPath, ['examples/ts-model/out/model.js']);
     const [, stores, stalled] = /stores (\d+), stalled cycles (\d+)/.exec(output) ?? [];
 

@@ -65,6 +65,7 @@ static void *open_and_close(void *argument)
 
 TEST(threads_open_and_close_at_once)
 {
+    setenv("USCOPE_CREDIT_MIB", "1", 1); /* small ones: each trace has memory that the system clears */
     struct fake_daemon *d = start_daemon();
     pthread_t threads[THREADS];
     char names[THREADS][24];
@@ -138,10 +139,10 @@ TEST(many_traces_one_after_the_other_leave_nothing_behind)
 {
     setenv("USCOPE_CREDIT_MIB", "1", 1);
     setenv("USCOPE_SHM_DIR", "/dev/shm", 1);
-    const int lives = getenv("LIVES") ? atoi(getenv("LIVES")) : SANITIZED ? 60 : 400;
+    const int lives = getenv("LIVES") ? atoi(getenv("LIVES")) : SANITIZED ? 30 : 200;
     alarm(60 + (unsigned)lives / 10);
     struct fake_daemon *d = start_daemon();
-    for (int i = 0; i < (SANITIZED ? 30 : 100); i++)
+    for (int i = 0; i < (SANITIZED ? 15 : 50); i++)
         one_life();
     size_t bytes = bytes_in_use();
     unsigned files = open_files();
