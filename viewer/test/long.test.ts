@@ -61,7 +61,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a long trace in the viewer', (
       read,
     });
     try {
-      const page = await viewer.open('', { layout: {} });
+      // The inspector would ask for the middle, too.
+      const page = await viewer.open('', { layout: { isDockOpen: false } });
       await page.waitForFunction(() => window.__uscope.state()?.isSharp);
       await page.keyboard.press('f');
       await page.waitForFunction(() => (window.__uscope.state()?.progress ?? 0) > 0.2);
