@@ -10,6 +10,8 @@ export function StatusLine() {
   if (!shown || !trace) return null;
   const period = trace.clock?.periodPs ?? 0;
   const { hover, rows, isCounted, progress, selectedRow, view } = shown;
+  // What the first segments let expect of the others may be far from what comes.
+  const hasCount = isCounted || trace.diagonal !== null;
   return (
     <>
       <span class="wide">
@@ -36,8 +38,8 @@ export function StatusLine() {
         </span>
       )}
       <span>
-        {isCounted ? '' : '≈ '}
-        {trace.core >= 0 && (isCounted || rows > 0) && `${grouped(rows)} instructions, `}
+        {isCounted || !hasCount ? '' : '≈ '}
+        {trace.core >= 0 && hasCount && `${grouped(rows)} instructions, `}
         {lengthText(trace.segmentCycles.at(-1)! - trace.segmentCycles[0]!, period)}
       </span>
       <span title="pixels per cycle">{view.scale >= 1 ? `${view.scale.toFixed(1)} px/cycle` : `${(1 / view.scale).toFixed(1)} cycles/px`}</span>
