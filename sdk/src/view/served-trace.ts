@@ -52,8 +52,11 @@ interface Facts {
   readonly size: number;
 }
 
-/** Answers kept for readers that follow the same trace. */
+/** Answers, and stretches of the file of at most 1 MiB, kept for readers that follow the same trace. */
 const MAX_GROWN = 8;
+const MAX_STRETCHES = 8;
+/** Shorter ones are read sooner than looked up. */
+const SHARED_BYTES = 64 * 1024;
 
 /** A path. When another file gets its name, that one is served, under another version. */
 class ServedFile implements OpenTrace {
@@ -61,6 +64,7 @@ class ServedFile implements OpenTrace {
   private abandoned: Promise<boolean> = Promise.resolve(false);
   private looked = Number.NEGATIVE_INFINITY;
   private readonly found = new Map<string, Promise<Uint8Array | null>>();
+  private readonly stretches = new Map<string, Promise<Uint8Array>>();
 
   private constructor(
     private readonly path: string,
@@ -78,13 +82,14 @@ class ServedFile implements OpenTrace {
     const facts = await factsOf(this.path).catch(() => null);
     const { source, version } = await this.versionNow(facts);
     const size = facts?.size ?? (await source.size());
+    const mark = await markOf(source);
     return {
       name: this.name,
       size: async () => size,
-      read: (offset, length) => source.read(offset, length),
+      read: (offset, length) => this.readShared(source, mark, offset, length),
       version: async () => version,
       isAbandoned: () => this.isAbandoned(),
-      mark: () => markOf(source),
+      mark: async () => mark,
       grown: (knownTail) => this.grownOf(source, knownTail),
     };
   }
@@ -109,6 +114,22 @@ class ServedFile implements OpenTrace {
     return this.grownOf((await this.look()).source, knownTail);
   }
 
+  /**
+   * Readers that follow the trace take the same stretches of it: each is read once. What has been read since the same commit has everything
+   * that is committed; readers look at nothing else.
+   */
+  private readShared(source: Source, mark: string, offset: number, length: number): Promise<Uint8Array> {
+    if (length < SHARED_BYTES) return source.read(offset, length);
+    const key = `${mark} ${offset} ${length}`;
+    const known = this.stretches.get(key);
+    if (known) return known;
+    const bytes = source.read(offset, length);
+    remember(this.stretches, key, bytes, MAX_STRETCHES);
+    // The next one tries again.
+    bytes.catch(() => this.stretches.delete(key));
+    return bytes;
+  }
+
   /** Readers that follow the trace ask for the same: it is found once. */
   private async grownOf(source: Source, knownTail: number | 'latest'): Promise<Uint8Array | null> {
     const key = `${await markOf(source)} ${knownTail}`;
@@ -118,8 +139,7 @@ class ServedFile implements OpenTrace {
       (grown) => grown && encodeGrownParts(grown),
       () => null,
     );
-    this.found.set(key, answer);
-    if (this.found.size > MAX_GROWN) this.found.delete(this.found.keys().next().value!);
+    remember(this.found, key, answer, MAX_GROWN);
     return answer;
   }
 
@@ -148,10 +168,17 @@ class ServedFile implements OpenTrace {
     if (facts === null || facts.version === this.current.version) return this.current;
     this.old.push(this.current);
     this.found.clear();
+    this.stretches.clear();
     this.current = { source: await fileSource(this.path, { blocking: true }), version: facts.version };
     if (this.old.length > MAX_OLD) await this.old.shift()?.source.close?.();
     return this.current;
   }
+}
+
+/** Adds an entry, and drops the oldest one where there are too many. */
+function remember<T>(entries: Map<string, T>, key: string, value: T, most: number): void {
+  entries.set(key, value);
+  if (entries.size > most) entries.delete(entries.keys().next().value!);
 }
 
 /** A trace that grows keeps its version: its reader knows how to follow it. Another file has another one. */
