@@ -25,7 +25,7 @@ describe('blocks of a document', () => {
     ].join('\n');
     expect(blocksOf(text)).toEqual([
       { kind: 'file', line: 1, path: 'a/b.yaml', text: 'uscope: 1\n' },
-      { kind: 'run', line: 7, script: 'false\n', status: 2, needs: 'jq', output: 'shown\n' },
+      { kind: 'run', line: 7, script: 'false\n', status: 2, needs: 'jq', output: 'shown\n', isLong: false },
     ]);
   });
 

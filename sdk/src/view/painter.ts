@@ -1,6 +1,8 @@
 /** What draws pictures of traces: a browser without a window, or a canvas in Node. */
+
+import { CANVAS_PACKAGE } from '../base/canvas-package.js';
 import { UscopeError } from '../base/errors.js';
-import { CANVAS_PACKAGE, isCanvasInstalled } from './canvas/package.js';
+import { isCanvasInstalled } from './canvas/package.js';
 import { findChromium } from './chromium/find.js';
 
 export const PAINTERS = ['browser', 'canvas'] as const;

@@ -1,6 +1,7 @@
 /** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and the others only when asked for. */
+
+import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
-import { CANVAS_PACKAGE } from '../../view/index.js';
 
 interface Need {
   /** Verb and all. */

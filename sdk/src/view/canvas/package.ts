@@ -1,10 +1,9 @@
 /** A canvas for Node, which draws pictures where there is no browser. An optional package: it is loaded when it is needed. */
+
+import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
 
 export type CanvasPackage = typeof import('@napi-rs/canvas');
-
-/** As npm installs it; the release that was tested and those that keep its interface. */
-export const CANVAS_PACKAGE = '@napi-rs/canvas@1';
 
 /**
  * @throws Error of Node, ERR_MODULE_NOT_FOUND: it is not installed
