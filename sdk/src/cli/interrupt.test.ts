@@ -31,12 +31,22 @@ const WAITS = `
 import { readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 const [folder, bytes] = [process.env.TEST_FOLDER, Number(process.env.TEST_BYTES)];
+// Who has looked at standard input has made its reads end at once.
+const waitForByte = () => {
+  for (;;)
+    try {
+      return readSync(0, new Uint8Array(1));
+    } catch (error) {
+      if (error.code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
+    }
+};
 const sizes = () => readdirSync(folder).filter((name) => name.endsWith('.tmp')).map((name) => statSync(folder + '/' + name).size);
 const look = isMainThread && setInterval(() => {
   if (!sizes().some((size) => size >= bytes)) return;
   clearInterval(look);
   writeSync(1, 'written');
-  readSync(0, new Uint8Array(1));
+  waitForByte();
 }, 1);
 if (look) look.unref();
 `;
