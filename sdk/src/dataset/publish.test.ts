@@ -96,6 +96,7 @@ describe('a staged run', () => {
       await (await stage('r', 'old')).publish(record('r', 1));
       const staged = orphaned(await stage('r', 'new', ['traces', 'instructions']));
       const moved = ['instructions/run=r', 'traces/run=r'];
+      writeFileSync(join(staged, 'record.json'), JSON.stringify(record('r', 2)));
       writeFileSync(
         join(staged, 'commit.json'),
         JSON.stringify({ run: 'r', record: record('r', 2), moved, removed: ['events/event=stall/run=r'] }),

@@ -19,6 +19,8 @@ import { StagedFiles } from './staged-files.js';
 import { syncFile, syncTree } from './sync.js';
 
 const COMMIT = 'commit.json';
+/** Of a run, until it is in the dataset. */
+const RECORD = 'record.json';
 /** What a staged run will do. */
 interface Commit {
   readonly run: string;
@@ -92,6 +94,11 @@ export class StagedRun {
 
 async function writeCommit(root: string, staged: string, commit: Commit): Promise<void> {
   const path = join(staged, COMMIT);
+  // Now, as long as there may be no room for it: to complete a commit takes none.
+  if (commit.record !== null) {
+    await writeFile(join(staged, RECORD), `${JSON.stringify(commit.record)}\n`);
+    await syncFile(join(staged, RECORD));
+  }
   await writeFile(`${path}.part`, `${JSON.stringify(commit)}\n`);
   await syncFile(`${path}.part`);
   // What the commit is in must outlive a power failure before the commit does.
@@ -179,11 +186,8 @@ async function move(root: string, staged: string, { run, record, moved, removed 
   const path = recordPath(root, run);
   await mkdir(join(root, RUNS), { recursive: true });
   if (record === null) await rm(path, { force: true });
-  else {
-    await writeFile(join(staged, 'record.json'), `${JSON.stringify(record)}\n`);
-    await syncFile(join(staged, 'record.json'));
-    await rename(join(staged, 'record.json'), path);
-  }
+  // Else it is there already.
+  else if (await exists(join(staged, RECORD))) await rename(join(staged, RECORD), path);
   await syncDirectory(join(root, RUNS));
   await syncDirectory(root);
   // Without its commit the rest is only in the way.
