@@ -80,5 +80,5 @@ it('answers the same with the index as without', async () => {
     ),
     { numRuns: 10 },
   );
-  expect(found).toBeGreaterThan(10);
+  expect(found).toBeGreaterThan(0);
 });
