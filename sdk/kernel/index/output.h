@@ -39,12 +39,15 @@ static inline void put_leb(struct output *out, uint64_t value)
     put_byte(out, (uint8_t)value);
 }
 
+/* Bits of a number without those in front that are 0. */
+static inline uint32_t bit_size(uint64_t value)
+{
+    return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
+}
+
 static inline uint32_t leb_size(uint64_t value)
 {
-    uint32_t size = 1;
-    while (value >>= 7)
-        size++;
-    return size;
+    return (bit_size(value | 1) + 6) / 7;
 }
 
 static inline uint64_t zigzag(uint64_t value)
@@ -68,6 +71,17 @@ static inline uint64_t get_leb(struct input *in)
     }
     in->failed = true;
     return 0;
+}
+
+/* The same, quick for numbers of one or two bytes. */
+static inline uint64_t get_short_leb(struct input *in)
+{
+    if (in->end - in->at >= 2) {
+        uint32_t low = in->at[0], high = in->at[1];
+        if (low < 0x80) return in->at++, low;
+        if (high < 0x80) return in->at += 2, (low & 0x7f) | high << 7;
+    }
+    return get_leb(in);
 }
 
 /* `size` bytes of it; NULL: it has fewer. */

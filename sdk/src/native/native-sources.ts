@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '4c070a427603957cff3f9525295fad36d0fa7be319994c9404cc533791360505';
+export const SOURCES_SHA256 = '451b7138eb0546371f50319fa602331c630bb09025009ae03ce42a5487e9dde9';
