@@ -126,7 +126,7 @@ static void lay_out_texts(struct pass *pass, struct arena *arena, uint32_t index
     struct text_set set = {0};
     lay_out_set(&set, arena, frames_size_of(pass));
     if (!arena->base) return;
-    pass->written[index] = (struct written){set, slots, list, 0};
+    pass->written[index] = (struct written){set, slots, list, 0, &pass->unsettled};
     if (core->mix_xlen) pass->slots[index].texts = slots;
 }
 
@@ -147,6 +147,7 @@ static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index
         .marks = marks,
         .stage_of = core->stage_map == PLAN_NONE ? pass->no_labels : plan_labels(plan, core->stage_map),
         .now = &pass->groups[core->group].now,
+        .unsettled = &pass->unsettled,
         .stages = core->stages,
         .stride = stride,
         .capacity = capacity,

@@ -22,6 +22,7 @@ void life_enter_early(const struct lives *lives, struct life *life)
 
 void lives_postpone(struct lives *lives, uint32_t id, uint32_t value)
 {
+    *lives->unsettled = true;
     if (lives->num_early < MAX_EARLY) lives->early[lives->num_early++] = (struct early){id, value};
 }
 

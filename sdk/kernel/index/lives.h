@@ -61,6 +61,7 @@ struct lives {
     uint8_t *marks;          /* one for each group */
     const uint8_t *stage_of; /* value -> column */
     const uint64_t *now;     /* cycle of the present frame */
+    bool *unsettled;         /* set where something waits for the end of the frame */
     uint32_t stages;         /* columns; 0: rows are not followed */
     uint32_t stride;
     uint32_t capacity; /* groups of the segment */

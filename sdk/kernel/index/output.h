@@ -73,17 +73,6 @@ static inline uint64_t get_leb(struct input *in)
     return 0;
 }
 
-/* The same, quick for numbers of one or two bytes. */
-static inline uint64_t get_short_leb(struct input *in)
-{
-    if (in->end - in->at >= 2) {
-        uint32_t low = in->at[0], high = in->at[1];
-        if (low < 0x80) return in->at++, low;
-        if (high < 0x80) return in->at += 2, (low & 0x7f) | high << 7;
-    }
-    return get_leb(in);
-}
-
 /* `size` bytes of it; NULL: it has fewer. */
 static inline const uint8_t *get_bytes(struct input *in, uint64_t size)
 {

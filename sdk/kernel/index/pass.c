@@ -75,8 +75,7 @@ static bool start(struct pass *pass)
 
 /* -- the frames */
 
-/* What was cleared in the frame. */
-static RARE void settle_closings(struct pass *pass)
+static void settle_closings(struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->closings.count; i++) {
         const struct closing *closing = pass->closings.list + i;
@@ -92,14 +91,15 @@ static RARE void settle_closings(struct pass *pass)
     pass->closings.count = 0;
 }
 
-/* The frame is over. */
-static inline void settle(struct pass *pass)
+/* The frame is over, and something of it waits for that. */
+static RARE void settle(struct pass *pass)
 {
-    if (pass->closings.count) settle_closings(pass);
+    pass->unsettled = false;
+    settle_closings(pass);
     for (uint32_t i = 0; i < pass->head->cores; i++) {
         pass->lives[i].num_early = 0;
         stats_settle(pass->stats + i);
-        if (pass->written[i].listed) written_settle(pass->written + i);
+        written_settle(pass->written + i);
     }
 }
 
@@ -126,6 +126,7 @@ static RARE bool clear_slot(struct pass *pass, struct followed *followed, uint32
 {
     struct slots *slots = followed->slots;
     if (slots && slot < slots->size) {
+        pass->unsettled = true;
         if (!slots_clear(slots, slot, followed->core, &pass->closings)) return false;
         if (followed->written) written_clear(followed->written, slot);
     }
@@ -287,9 +288,16 @@ static RARE void take_more(struct pass *pass, const struct counted_event *event,
     if (event->role == EVENT_STALL) take_stall(pass, event->core, at + EVENT_HEAD_BYTES);
 }
 
+/* There is no item here: what follows is not looked at. */
+static RARE const uint8_t *fail(struct pass *pass, const uint8_t *end)
+{
+    pass->failed = true;
+    return end;
+}
+
 /*
- * An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. What it
- * reads is within `READ_BEYOND` bytes after the event: the caller ensures that they exist.
+ * An event, of whose head there are enough bytes; returns where the next item is. What it reads is within
+ * `READ_BEYOND` bytes after the event: the caller ensures that they exist.
  */
 static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head,
                                         const uint8_t *end, bool is_last)
@@ -298,11 +306,11 @@ static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, ui
     bool is_counted = type < pass->num_events;
     /* One that is counted has the size that its type says: there is room for it in front of the last items.
      */
-    if ((is_last || !is_counted) && size > (uint64_t)(end - at) - EVENT_HEAD_BYTES) return 0;
+    if ((is_last || !is_counted) && size > (uint64_t)(end - at) - EVENT_HEAD_BYTES) return fail(pass, end);
     const uint8_t *next = at + EVENT_HEAD_BYTES + size;
     if (!is_counted) return next;
     const struct counted_event *event = pass->counted + type;
-    if (size != event->payload) return 0;
+    if (size != event->payload) return fail(pass, end);
     (*event->row)[event->column + event->labels[at[event->label]]]++;
     if (event->effect == EVENT_ENTERS)
         take_stage(pass, event, at);
@@ -311,7 +319,7 @@ static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, ui
     return next;
 }
 
-/* Returns where the next item is, NULL: it is none. */
+/* Returns where the next item is. */
 static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end, bool is_last)
 {
     uint64_t head = read_u64(at);
@@ -320,50 +328,79 @@ static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, con
     uint64_t key, value;
     uint32_t slot, size;
     if (tag == TAG_WIDE) {
-        if (is_last && end - at < WIDE_BYTES) return 0;
+        if (is_last && end - at < WIDE_BYTES) return fail(pass, end);
         key = head & ~((uint64_t)0xffff << 32);
         slot = (uint16_t)(head >> 32);
         value = read_u64(at + 8);
         size = WIDE_BYTES;
     } else {
         /* Storage and value are shorter. */
-        if (tag != TAG_COMPACT || (is_last && end - at < COMPACT_BYTES)) return 0;
+        if (tag != TAG_COMPACT || (is_last && end - at < COMPACT_BYTES)) return fail(pass, end);
         key = head & 0x00ffff0000ffffff;
         slot = (uint16_t)(head >> 24);
         value = read_u16(at + 7);
         size = COMPACT_BYTES;
     }
-    return take_op(pass, key, slot, value) ? at + size : 0;
+    return take_op(pass, key, slot, value) ? at + size : fail(pass, end);
 }
 
 /* One of the last items: it is copied, so that what follows it can be read. */
 static RARE const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
 {
     uint64_t left = (uint64_t)(end - at);
-    if (left < EVENT_HEAD_BYTES) return 0;
+    if (left < EVENT_HEAD_BYTES) return fail(pass, end);
     copy_bytes(pass->last_item, at, left);
-    const uint8_t *next = take_item(pass, pass->last_item, pass->last_item + left, true);
-    return next ? at + (next - pass->last_item) : 0;
+    return at + (take_item(pass, pass->last_item, pass->last_item + left, true) - pass->last_item);
 }
 
-/* Items of a frame; returns where they end, NULL: one is none. */
-static const uint8_t *take_items(struct pass *pass, const uint8_t *at, const uint8_t *end, uint32_t count)
+/* Items of a frame; returns where they end. */
+static inline const uint8_t *take_items(struct pass *pass, const uint8_t *at, const uint8_t *end,
+                                        uint32_t count)
 {
-    for (; count > 0 && at; count--)
+    for (; count > 0; count--)
         at = at < pass->last_items ? take_item(pass, at, end, false) : take_last_item(pass, at, end);
     return at;
 }
 
-static void enter_frame(struct pass *pass, uint64_t by)
+static inline void enter_frame(struct pass *pass, uint64_t by)
 {
-    pass->time += by;
-    for (uint32_t i = 0; i < pass->head->groups; i++) {
-        struct group *group = pass->groups + i;
+    uint64_t time = pass->time + by;
+    pass->time = time;
+    struct group *end = pass->groups + pass->head->groups;
+    for (struct group *group = pass->groups; group < end; group++) {
         /* Mostly a frame follows each cycle: no division for these. */
-        if (group->aligned && by != group->period && pass->time % group->period) group->aligned = false;
-        group->now = by == group->period ? group->now + 1 : pass->time / group->period;
-        if (pass->time >= group->end) group_advance(group, pass->time);
+        if (by == group->period) {
+            group->now++;
+        } else {
+            group->now = time / group->period;
+            if (time % group->period) group->aligned = false;
+        }
+        if (time >= group->end) group_advance(group, time);
     }
+}
+
+/* The head of a frame; false: there is none. */
+static inline bool get_frame(struct input *in, uint64_t *by, uint32_t *count)
+{
+    if (in->end - in->at >= 4) {
+        uint32_t bytes = read_u32(in->at);
+        if (!(bytes & 0x80)) {
+            *by = bytes & 0x7f;
+            *count = (uint16_t)(bytes >> 8);
+            in->at += 3;
+            return true;
+        }
+        if (!(bytes & 0x8000)) {
+            *by = (bytes & 0x7f) | (bytes >> 1 & 0x3f80);
+            *count = bytes >> 16;
+            in->at += 4;
+            return true;
+        }
+    }
+    *by = get_leb(in);
+    const uint8_t *items = get_bytes(in, 2);
+    *count = items ? read_u16(items) : 0;
+    return !in->failed;
 }
 
 static bool walk(struct pass *pass)
@@ -374,14 +411,14 @@ static bool walk(struct pass *pass)
     bool has_others = job->frames_size >= pass->longest;
     pass->last_items = has_others ? in.end - pass->longest + 1 : in.at;
     while (in.at < in.end) {
-        uint64_t by = get_short_leb(&in);
-        const uint8_t *count = get_bytes(&in, 2);
-        if (in.failed || by > UINT64_MAX - before) return false;
+        uint64_t by;
+        uint32_t count;
+        if (!get_frame(&in, &by, &count) || by > UINT64_MAX - before) return false;
         before += by;
-        settle(pass);
+        if (pass->unsettled) settle(pass);
         enter_frame(pass, before - pass->time);
-        in.at = take_items(pass, in.at, in.end, read_u16(count));
-        if (!in.at) return false;
+        in.at = take_items(pass, in.at, in.end, count);
+        if (pass->failed) return false;
     }
     settle(pass);
     for (uint32_t i = 0; i < pass->head->groups; i++)

@@ -94,6 +94,7 @@ void slots_set(struct slots *slots, uint32_t slot, uint32_t field, uint32_t valu
     } else {
         life->flags = SLOT_TAKEN;
         slots->lives->stats->unborn++;
+        *slots->lives->unsettled = true;
     }
 }
 

@@ -112,6 +112,8 @@ struct pass {
     uint64_t from;             /* what it answers for begins here, ps */
     uint64_t time;             /* of the present frame; up to here it is accounted for, ps */
     bool is_exact;
+    bool unsettled; /* something waits for the end of the frame */
+    bool failed;    /* there was an item that is none */
 };
 
 static inline bool has_occupancy(const struct plan_storage *storage)

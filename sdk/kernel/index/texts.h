@@ -42,6 +42,7 @@ struct written {
     struct slot_text *slots;
     uint16_t *list; /* slots set in this frame */
     uint32_t listed;
+    bool *unsettled; /* set where something waits for the end of the frame */
 };
 
 void text_set_add(struct text_set *set, uint64_t key, uint32_t bits);
@@ -71,7 +72,10 @@ static inline void written_flag(struct written *written, uint32_t slot, uint32_t
     if (written->set.full) return; /* what it would find is not kept */
     struct slot_text *text = written->slots + slot;
     if (text->flags & flag) written_note(written, text);
-    if (!(text->flags & LISTED)) written->list[written->listed++] = (uint16_t)slot;
+    if (!(text->flags & LISTED)) {
+        written->list[written->listed++] = (uint16_t)slot;
+        *written->unsettled = true;
+    }
     text->flags |= flag | LISTED;
 }
 

@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '451b7138eb0546371f50319fa602331c630bb09025009ae03ce42a5487e9dde9';
+export const SOURCES_SHA256 = 'edf5ef9e4b572623bc1b22670cfb6c4494a1b50fc6eab1951a70b10b55901185';
